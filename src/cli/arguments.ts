@@ -1,0 +1,93 @@
+/** Reads the command line: which command, which flags. */
+import { parseArgs } from 'node:util'
+import type { Override } from '../config/load.js'
+import { fromText } from '../config/options.js'
+import { UsageError } from '../core/start-error.js'
+import { didYouMean } from '../core/suggest.js'
+
+interface Flag {
+  readonly type: 'string' | 'boolean'
+  readonly short?: string
+  /** What stands for the value in the help. */
+  readonly value?: string
+  readonly meaning: string
+  /** The option of the configuration that the flag sets. */
+  readonly option?: readonly string[]
+}
+
+export const flags = {
+  config: {
+    type: 'string',
+    value: 'FILE',
+    meaning: 'Configuration file (default: platform.config.yaml, if it is there)',
+  },
+  host: { type: 'string', value: 'ADDRESS', meaning: 'Address to listen on (127.0.0.1)', option: ['host'] },
+  port: {
+    type: 'string',
+    value: 'NUMBER',
+    meaning: 'Port to listen on; 0 takes any free one (4100)',
+    option: ['port'],
+  },
+  mode: { type: 'string', value: 'MODE', meaning: 'emulate or proxy (emulate)', option: ['mode'] },
+  upstream: { type: 'string', value: 'URL', meaning: 'Address of the live platform', option: ['upstream', 'baseUrl'] },
+  state: { type: 'string', value: 'WHERE', meaning: 'Where state is kept: memory (memory)', option: ['state'] },
+  seed: { type: 'string', value: 'NUMBER', meaning: 'Changes the canned replies (0)', option: ['seed'] },
+  json: { type: 'boolean', meaning: 'Print JSON lines; the first one says that it is ready, and where' },
+  quiet: { type: 'boolean', meaning: 'Print problems only' },
+  help: { type: 'boolean', short: 'h', meaning: 'Show this' },
+  version: { type: 'boolean', short: 'v', meaning: 'Show the version' },
+} as const satisfies Record<string, Flag>
+
+export interface CommandLine {
+  /** The words that are no flags: `config check`. */
+  readonly words: readonly string[]
+  readonly config: string | undefined
+  readonly json: boolean
+  readonly quiet: boolean
+  readonly help: boolean
+  readonly version: boolean
+  readonly overrides: readonly Override[]
+}
+
+/** Throws a UsageError for a flag that is not known, lacks its value or has one that it does not take. */
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const { tokens, positionals } = parseArgs({
+    args: [...argv],
+    options: flags,
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+  })
+  const given = new Map<string, string | true>()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const flag: Flag | undefined = flags[token.name as keyof typeof flags]
+    if (!flag) {
+      const names = Object.keys(flags).map(name => `--${name}`)
+      throw new UsageError(`The flag ${token.rawName} is not known.${didYouMean(token.rawName, names)}`)
+    }
+    if (flag.type === 'boolean' && token.value !== undefined)
+      throw new UsageError(`The flag --${token.name} takes no value.`)
+    // "--port --json" is a forgotten number, not a port called "--json".
+    if (flag.type === 'string' && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
+      throw new UsageError(`The flag --${token.name} needs a value: --${token.name} ${flag.value}.`)
+    }
+    given.set(token.name, token.value ?? true)
+  }
+  const overrides = Object.entries<Flag>(flags).flatMap(([name, { option }]) => {
+    const value = given.get(name)
+    return option && typeof value === 'string'
+      ? [{ path: option, value: fromText(option, value), origin: `--${name}` }]
+      : []
+  })
+  const config = given.get('config')
+  return {
+    words: positionals,
+    config: typeof config === 'string' ? config : undefined,
+    json: given.has('json'),
+    quiet: given.has('quiet'),
+    help: given.has('help'),
+    version: given.has('version'),
+    overrides,
+  }
+}

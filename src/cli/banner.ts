@@ -1,0 +1,50 @@
+/** What somebody sees who has just started a platform: where it is, and what to copy. */
+import path from 'node:path'
+import type { Platform } from '../platform.js'
+import type { Colors } from './output.js'
+
+const wildcards = new Set(['0.0.0.0', '::'])
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+export function banner(platform: Platform, version: string, colors: Colors): string {
+  const { url, authUrl, dashboardUrl, anonKey, apiKey, mode, loaded } = platform
+  const { host, upstream } = loaded.config
+  const facts = [
+    ['Base URL', colors.bold(url)],
+    ['Auth URL', authUrl],
+    ['Dashboard', dashboardUrl],
+    ['API key', apiKey || 'none configured'],
+    ['Anon key', anonKey],
+    ['Config', loaded.file ? path.relative(process.cwd(), loaded.file) || loaded.file : 'none, all defaults'],
+    ...(mode === 'proxy' ? [['Upstream', upstream.baseUrl] as const] : []),
+  ] as const
+  const lines = facts.map(([name, value]) => `  ${colors.dim(name.padEnd(10))} ${value}`)
+  const where = wildcards.has(host) ? 'every address of this machine' : host
+  const warning = isLoopback(host)
+    ? []
+    : ['', colors.yellow(`  Listening on ${where}: others can reach it, and the development keys are public.`)]
+  return [
+    '',
+    `  ${colors.bold(colors.green('Standin'))} ${version} ${colors.dim(`· mode ${mode}`)}`,
+    '',
+    ...lines,
+    ...warning,
+    '',
+    colors.dim('  To copy into .env:'),
+    '',
+    ...environmentOf(platform).map(([name, value]) => `${name}=${value}`),
+    '',
+  ].join('\n')
+}
+
+/** The names under which the clients look for their settings. */
+function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey }: Platform) {
+  return [
+    ['PLATFORM_BASE_URL', url],
+    ['OPENAI_BASE_URL', `${url}/v1`],
+    ['OPENAI_API_KEY', apiKey],
+    ['SUPABASE_URL', authUrl],
+    ['SUPABASE_ANON_KEY', anonKey],
+    ['SUPABASE_SERVICE_ROLE_KEY', serviceKey],
+  ] as const
+}

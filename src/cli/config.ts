@@ -1,0 +1,47 @@
+/** `standin config …` and `standin replies …`: what is configured, what could be, and whether it is right. */
+
+import { jsonSchemaOf } from '../config/json-schema.js'
+import { loadConfig } from '../config/load.js'
+import { configReference, printConfig } from '../config/print.js'
+import { configSchema } from '../config/schema.js'
+import { UsageError } from '../core/start-error.js'
+import { didYouMean } from '../core/suggest.js'
+import { loadRules, rulesSchema } from '../replies/index.js'
+import type { CommandLine } from './arguments.js'
+
+const actions: Record<string, Record<string, (commandLine: CommandLine) => Promise<string> | string>> = {
+  config: {
+    check,
+    print: commandLine => printConfig(load(commandLine)),
+    init: () => configReference('./node_modules/standin/src/config/config.schema.json'),
+    schema: () => jsonSchemaOf(configSchema, 'Configuration of Standin'),
+  },
+  replies: {
+    schema: () => jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says'),
+  },
+}
+
+/** The names of these commands. */
+export const isConfigCommand = (word: string) => Object.hasOwn(actions, word)
+
+/** Gives back what to print. Throws a ProblemsError for what is wrong in the files, a UsageError for an action that is not known. */
+export async function runConfigCommand(commandLine: CommandLine): Promise<string> {
+  const [command = '', action = ''] = commandLine.words
+  const known = actions[command] ?? {}
+  const run = Object.hasOwn(known, action) ? known[action] : undefined
+  if (run) return run(commandLine)
+  const names = Object.keys(known)
+  const what =
+    action === '' ? `standin ${command} needs one of` : `standin ${command} ${action} is not a command. Known`
+  throw new UsageError(`${what}: ${names.join(', ')}.${action && didYouMean(action, names)}`)
+}
+
+const load = ({ config, overrides }: CommandLine) =>
+  loadConfig({ cwd: process.cwd(), file: config, flags: overrides, env: process.env })
+
+async function check(commandLine: CommandLine): Promise<string> {
+  const { config, dir, file, originOf } = load(commandLine)
+  const patterns = typeof config.replies === 'string' ? [config.replies] : config.replies
+  const rules = await loadRules({ patterns, dir, required: originOf(['replies']) !== 'default', pace: config.pace })
+  return `${file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'}. Rules of replies: ${rules.length}.\n`
+}

@@ -1,0 +1,82 @@
+/** Finds single options in the schema: what stands at a path, what each is called in the environment, what is secret. */
+import * as v from 'valibot'
+import type { Path } from '../core/check.js'
+import { configSchema } from './schema.js'
+
+type Schema = v.GenericSchema & {
+  readonly wrapped?: Schema
+  readonly default?: unknown
+  readonly entries?: Record<string, Schema>
+  readonly item?: Schema
+  readonly options?: readonly Schema[]
+}
+
+/** One option that can be set by itself. */
+export interface Option {
+  readonly path: readonly string[]
+  readonly meaning: string
+  readonly initial: unknown
+  /** Its name in the environment: `STANDIN_LIMITS_BODY_BYTES`. */
+  readonly variable: string
+}
+
+/** A group of options under one name. */
+export interface Group {
+  readonly path: readonly string[]
+  readonly meaning: string
+}
+
+const root = configSchema as unknown as Schema
+const inside = (schema: Schema): Schema => (schema.wrapped ? inside(schema.wrapped) : schema)
+
+const variableOf = (path: readonly string[]) =>
+  ['standin', ...path].map(name => name.replace(/(?<=[a-z])[A-Z]/g, '_$&').toUpperCase()).join('_')
+
+/** Every group and every option, in the order of the schema. */
+export function* walkOptions(schema = root, path: readonly string[] = []): Generator<Option | Group> {
+  for (const [name, entry] of Object.entries(schema.entries ?? {})) {
+    const here = [...path, name]
+    const inner = inside(entry)
+    const meaning = v.getDescription(inner) ?? ''
+    if (inner.entries) {
+      yield { path: here, meaning }
+      yield* walkOptions(inner, here)
+    } else yield { path: here, meaning, initial: entry.default, variable: variableOf(here) }
+  }
+}
+
+export const isOption = (found: Option | Group): found is Option => 'variable' in found
+
+/** The options alone. */
+export const allOptions = (): readonly Option[] => [...walkOptions()].filter(isOption)
+
+/** The schema of what may stand at `path`, or `undefined` where nothing may. */
+export function schemaAt(path: Path, from: v.GenericSchema = root): v.GenericSchema | undefined {
+  const schema = inside(from as Schema)
+  const [step, ...rest] = path
+  if (step === undefined) return schema
+  if (schema.options) return schema.options.map(choice => schemaAt(path, choice)).find(Boolean)
+  const next =
+    typeof step === 'number' ? schema.item : Object.hasOwn(schema.entries ?? {}, step) && schema.entries?.[step]
+  return next ? schemaAt(rest, next) : undefined
+}
+
+/** Whether what stands at `path` must never be shown. */
+export function isSecret(path: Path): boolean {
+  const schema = schemaAt(path)
+  const metadata: { secret?: boolean } = schema ? v.getMetadata(schema as never) : {}
+  return metadata.secret === true
+}
+
+/** Text from outside (the environment, a flag) as the type that the option at `path` takes; left as text where nothing fits. */
+export function fromText(path: Path, text: string): unknown {
+  const schema = schemaAt(path)
+  const list = text.split(',').map(item => item.trim())
+  const readings = [text, text.trim() === '' ? text : Number(text), booleans.get(text), list]
+  return (schema && readings.find(reading => v.is(schema, reading))) ?? text
+}
+
+const booleans = new Map([
+  ['true', true],
+  ['false', false],
+])

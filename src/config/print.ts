@@ -1,0 +1,52 @@
+/** Shows the configuration: the effective values with where each came from, or the reference file with every default. */
+import { inlineYaml } from '../core/yaml.js'
+import type { LoadedConfig } from './load.js'
+import { isOption, isSecret, type Option, walkOptions } from './options.js'
+
+const indent = (path: readonly string[]) => '  '.repeat(path.length - 1)
+const nameOf = (path: readonly string[]) => path.at(-1) ?? ''
+
+/** The effective configuration as YAML; behind each option stands where its value came from. Secrets are masked. */
+export function printConfig({ config, originOf }: LoadedConfig): string {
+  const lines = [...walkOptions()].map(found => {
+    const start = `${indent(found.path)}${nameOf(found.path)}:`
+    if (!isOption(found)) return start
+    const value = found.path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], config)
+    return `${start} ${inlineYaml(masked(value, found.path))} # ${originOf(found.path)}`
+  })
+  return `${lines.join('\n')}\n`
+}
+
+/** `value` with everything secret in it replaced; an empty secret is shown as empty, since nothing is hidden there. */
+function masked(value: unknown, path: readonly (string | number)[]): unknown {
+  if (isSecret(path)) return value === '' ? '' : '********'
+  if (Array.isArray(value)) return value.map((item, i) => masked(item, [...path, i]))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, [...path, key])]))
+}
+
+/** The text of `platform.config.yaml`: every option at its default under a line of meaning. */
+export function configReference(schemaAddress: string): string {
+  const blocks = [...walkOptions()].map(found => {
+    const pad = indent(found.path)
+    const comment = `${pad}# ${found.meaning}`
+    if (!isOption(found)) return `${comment}\n${pad}${nameOf(found.path)}:`
+    return `${comment}\n${defaultOf(found)}`
+  })
+  return `${head(schemaAddress)}\n${blocks.join('\n\n').replaceAll(/:\n\n(?= )/g, ':\n')}\n`
+}
+
+const head = (schemaAddress: string) => `# yaml-language-server: $schema=${schemaAddress}
+#
+# Every option of Standin at its default. Delete what you do not change.
+# \${NAME} and \${NAME:-default} stand for environment variables; a .env file beside this one is read.
+# Each option can also be set by the environment: limits.bodyBytes is STANDIN_LIMITS_BODY_BYTES.
+`
+
+function defaultOf({ path, initial }: Option): string {
+  const start = `${indent(path)}${nameOf(path)}:`
+  if (!Array.isArray(initial) || initial.some(item => typeof item !== 'object') === true) {
+    return `${start} ${inlineYaml(initial)}`
+  }
+  return [start, ...initial.map(item => `${indent(path)}  - ${inlineYaml(item)}`)].join('\n')
+}

@@ -1,0 +1,122 @@
+/** Checks values against schemas and says in sentences what is wrong, for requests, options and rules alike. */
+import * as v from 'valibot'
+import { didYouMean } from './suggest.js'
+
+export type Path = readonly (string | number)[]
+
+/** One thing that is wrong: where, and the rest of the sentence that begins with it. */
+export interface Fault {
+  readonly path: Path
+  readonly sentence: string
+}
+
+type Schema = v.GenericSchema<unknown, unknown>
+
+interface CheckOptions {
+  /** Stop at the first thing that is wrong. */
+  readonly firstOnly?: boolean
+  /** What the value as a whole is called. */
+  readonly whole?: string
+  /** Whether what stands at a path must not be repeated in a sentence. */
+  readonly secret?: (path: Path) => boolean
+}
+
+/**
+ * Checks `value` and gives it back typed, with defaults filled in, or says everything that is wrong with it.
+ * A schema's own message is the expectation: `v.number('a number')` becomes "temperature must be a number, not "hot"".
+ */
+export function check<S extends Schema>(
+  schema: S,
+  value: unknown,
+  { firstOnly = false, whole = 'it', secret = () => false }: CheckOptions = {},
+): { readonly value: v.InferOutput<S> } | { readonly faults: readonly Fault[] } {
+  const result = v.safeParse(schema, value, { abortEarly: firstOnly })
+  if (result.success) return { value: result.output }
+  return { faults: result.issues.map(issue => faultOf(issue, whole, secret)) }
+}
+
+function faultOf(issue: v.BaseIssue<unknown>, whole: string, secret: (path: Path) => boolean): Fault {
+  const { at, path } = deepest(issue, [])
+  return { path, sentence: `${spoken(path) || whole} ${predicate(at, secret(path))}` }
+}
+
+/** In a union the alternative that got furthest is the one that was meant. */
+function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<unknown>; path: Path } {
+  const path = [...above, ...(issue.path ?? []).map(item => item.key as string | number)]
+  const inner = issue.issues?.filter(i => i.path).map(i => deepest(i, path)) ?? []
+  return inner.reduce((best, candidate) => (candidate.path.length > best.path.length ? candidate : best), {
+    at: issue,
+    path,
+  })
+}
+
+function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: boolean): string {
+  // What `closed` and `open` say of a key is the whole predicate already.
+  if (message.startsWith('is ')) return message
+  if (received === 'undefined') return `is missing. It must be ${message}.`
+  return secret ? `must be ${message}.` : `must be ${message}, not ${shown(input)}.`
+}
+
+/** `messages[1].role`; nothing for the whole. */
+export function spoken(path: Path): string {
+  return path.reduce<string>((sum, key) => {
+    if (typeof key === 'number') return `${sum}[${key}]`
+    if (!/^[\w$-]+$/.test(key)) return `${sum}[${JSON.stringify(key)}]`
+    return sum === '' ? key : `${sum}.${key}`
+  }, '')
+}
+
+const LONGEST_SHOWN = 60
+
+/** A value as a person would name it, cut where it gets long. */
+function shown(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
+  if (typeof value === 'object') return 'an object'
+  if (typeof value === 'number') return String(value)
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
+}
+
+/** An object with these keys and no others; every misspelt key is told the nearest known one. */
+export function closed<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, string> {
+  const strict = v.strictObject(entries, 'an object')
+  const inner = v.object(entries, issue => (issue.expected === 'Object' ? 'an object' : 'is missing.'))
+  const known = Object.keys(entries)
+  const run: (typeof strict)['~run'] = (dataset, config) => {
+    const { value } = dataset // read first: the inner schema puts its own object in its place
+    if (Array.isArray(value)) {
+      v._addIssue(strict, 'type', dataset as never, config)
+      return dataset as never
+    }
+    const result = inner['~run'](dataset, config)
+    if (typeof value !== 'object' || value === null) return result as never
+    // valibot's own strict object stops at the first key that is not known; whoever writes a file wants them all.
+    for (const key of Object.keys(value).filter(key => !known.includes(key))) {
+      const path: [v.IssuePathItem] = [{ type: 'object', origin: 'key', input: value as never, key, value: key }]
+      const near = didYouMean(key, known) || ` Known: ${known.join(', ')}.`
+      const message = `is not known here.${near}`
+      v._addIssue(strict, 'key', result as never, config, { input: key, expected: 'never', path, message } as never)
+      Object.assign(result, { typed: false })
+    }
+    return result as never
+  }
+  return { ...strict, '~run': run }
+}
+
+/** An object with these keys and any others. */
+export const open = <E extends v.ObjectEntries>(entries: E) =>
+  v.looseObject(entries, issue => (issue.expected === 'Object' ? 'an object' : 'is missing.'))
+
+/** One of a few words. */
+export const word = <const W extends readonly [string, ...string[]]>(words: W) =>
+  v.picklist(words, `one of ${words.join(', ')}`)
+
+/** Asks more of one key of an object than its own schema can, because it depends on the keys beside it. */
+export const where = <O extends object>(key: keyof O & string, expectation: string, holds: (object: O) => boolean) =>
+  v.rawCheck<O>(({ dataset, addIssue }) => {
+    if (!dataset.typed || holds(dataset.value)) return
+    const value = dataset.value[key]
+    const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
+    addIssue({ message: expectation, input: value, received: String(value), path })
+  })

@@ -1,0 +1,103 @@
+/** The words of the product: one noun for each thing that travels along the line. */
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Where answers come from. */
+export type Mode = 'emulate' | 'proxy'
+
+/** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
+export const credentialKinds = ['anon', 'service', 'user', 'apiKey'] as const
+export type CredentialKind = (typeof credentialKinds)[number]
+
+/** Who asks. */
+export type Caller =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'anon' }
+  | { readonly kind: 'service' }
+  | { readonly kind: 'user'; readonly id: string; readonly email?: string }
+  | { readonly kind: 'apiKey'; readonly name: string }
+
+export const anonymous: Caller = { kind: 'anonymous' }
+
+/** Who may: anyone at all, or whoever holds one of these kinds of credential. */
+export type Access = 'anyone' | readonly CredentialKind[]
+
+/** Which of the two services behind the one origin a path belongs to; their errors differ in shape. */
+export type Service = 'platform' | 'auth'
+
+/** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly service: Service
+  readonly access: Access
+  /** Whether a JSON body is read before `reply` is called. */
+  readonly takesBody: boolean
+  reply(exchange: Exchange): Reply | Promise<Reply>
+}
+
+/** One request until its answer has left. Fills up from left to right along the line. */
+export interface Exchange {
+  readonly method: string
+  /** The pathname as requested: not decoded, without the query. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  /** When the request's headers were there, on the clock of `performance.now()`. */
+  readonly startedMs: number
+  endpoint: Endpoint | undefined
+  caller: Caller
+  /** The body exactly as it came; `undefined` until it was read. */
+  body: Buffer | undefined
+  outcome: Outcome | undefined
+}
+
+/** What is to be sent: ours, or the live platform's. */
+export type Answer = Reply | Forward
+
+/** An answer of our own. */
+export interface Reply {
+  readonly kind: 'reply'
+  readonly status: number
+  readonly contentType: string
+  readonly body: string | Paced
+  /** Further headers, as node's flat array of names and values. */
+  readonly headers?: readonly string[]
+  /** What gave the answer, for the log: a rule's name, for example. */
+  readonly source?: string
+}
+
+/** A body that leaves piece by piece. Its pieces are shared by many exchanges; what differs is the frame around each. */
+export interface Paced {
+  /** Goes out with the first piece. */
+  readonly head: string
+  /** Stands before each piece. */
+  readonly before: string
+  readonly pieces: readonly string[]
+  /** Stands behind each piece. */
+  readonly after: string
+  /** Goes out with the last piece. */
+  readonly tail: string
+  readonly rhythm: Rhythm
+}
+
+/** The rhythm of a stream. */
+export interface Rhythm {
+  /** Pause before the first piece. */
+  readonly firstTokenMs: number
+  /** Pieces per second after the first one; 0 is as fast as possible. */
+  readonly tokensPerSecond: number
+}
+
+/** Carry the request to the live platform. */
+export interface Forward {
+  readonly kind: 'forward'
+}
+
+/** What actually left. */
+export interface Outcome {
+  readonly status: number
+  readonly source: string | undefined
+  /** What went wrong, in the words that the client was told. */
+  readonly error: string | undefined
+  /** False for as long as the answer is on its way, and for good when the client left or the stream was cut. */
+  complete: boolean
+}

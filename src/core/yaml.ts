@@ -1,0 +1,111 @@
+/** Reads YAML and remembers where each value stood. The one door of the package `yaml`. */
+import {
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+  stringify,
+  visit,
+} from 'yaml'
+import type { Path } from './check.js'
+import type { Problem } from './problem.js'
+
+export interface Position {
+  /** 1-based. */
+  readonly line: number
+  /** 1-based. */
+  readonly column: number
+}
+
+export interface YamlFile {
+  readonly value: unknown
+  readonly problems: readonly Problem[]
+  /** Where the value at `path` stands, or the nearest thing around it that is in the file. A key that is there is pointed at itself. */
+  locate(path: Path): Position
+  /** The paths of the texts that `replaceText` changed. */
+  readonly replaced: readonly Path[]
+}
+
+/** Changes a text while the file is read; throws an Error whose message becomes a problem at the text's place. */
+export type ReplaceText = (text: string) => string
+
+/** Parses `text`. Never throws for what is in the file: that is in `problems`. */
+export function readYaml(text: string, origin: string, replaceText?: ReplaceText): YamlFile {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+  const problems: Problem[] = document.errors.map(error => {
+    const { line, col } = lines.linePos(error.pos[0])
+    return { origin, line, column: col, sentence: `This is not valid YAML: ${sentence(error.message)}` }
+  })
+  const at = (node: unknown): Position => {
+    const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+
+  const replaced: Path[] = []
+  if (replaceText) {
+    visit(document, {
+      Scalar(key, node, ancestors) {
+        if (key === 'key' || typeof node.value !== 'string') return
+        try {
+          const value = replaceText(node.value)
+          if (value === node.value) return
+          node.value = value
+          replaced.push(pathOf([...ancestors, node]))
+        } catch (error) {
+          problems.push({ origin, ...at(node), sentence: (error as Error).message })
+        }
+      },
+    })
+  }
+
+  let value: unknown
+  try {
+    value = problems.length === 0 ? document.toJS() : undefined
+  } catch (error) {
+    // An alias without its anchor, or aliases that would grow without bound.
+    problems.push({
+      origin,
+      line: 1,
+      column: 1,
+      sentence: `This is not usable YAML: ${sentence((error as Error).message)}`,
+    })
+  }
+  return { value, problems, replaced, locate: path => at(find(document.contents, path)) }
+}
+
+const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
+
+/** Follows `path` down from `root`: the last key's own node, or the last node that is there. */
+function find(root: unknown, path: Path): unknown {
+  let node: unknown = root
+  for (const [depth, step] of path.entries()) {
+    if (isMap(node)) {
+      const pair = node.items.find(item => isScalar(item.key) && String(item.key.value) === String(step))
+      if (!pair) return node
+      if (depth === path.length - 1) return pair.key
+      node = pair.value
+    } else if (isSeq(node) && node.items[Number(step)] !== undefined) node = node.items[Number(step)]
+    else return node
+  }
+  return node
+}
+
+function pathOf(chain: readonly unknown[]): Path {
+  const path: (string | number)[] = []
+  for (const [i, node] of chain.entries()) {
+    if (isPair(node)) path.push(String((node.key as Scalar | null)?.value ?? node.key))
+    else if (isSeq(node)) path.push(node.items.indexOf(chain[i + 1] as Node))
+  }
+  return path
+}
+
+/** A value as YAML on one line, for a person to read. */
+export const inlineYaml = (value: unknown) =>
+  stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trimEnd()

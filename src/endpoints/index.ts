@@ -1,0 +1,58 @@
+/** Every endpoint that is answered here, and how a request finds its own. */
+import { methodNotAllowed, notFound } from '../core/errors.js'
+import type { Access, Endpoint } from '../core/exchange.js'
+import type { Replies } from '../replies/index.js'
+import { apiIndex } from './api-index.js'
+import { chatCompletions } from './chat-completions.js'
+import { health } from './health.js'
+import { jwks } from './jwks.js'
+import { type Model, modelList } from './models.js'
+
+export interface EndpointParts {
+  readonly version: string
+  readonly models: readonly Model[]
+  readonly replies: Replies
+  readonly access: { readonly health: Access; readonly index: Access; readonly models: Access; readonly chat: Access }
+  readonly jwks: () => Promise<object>
+}
+
+/** The documented four, and those of the auth backend. */
+export function createEndpoints({ version, models, replies, access, jwks: keys }: EndpointParts): readonly Endpoint[] {
+  const others = [
+    health({ version, access: access.health }),
+    modelList({ models, access: access.models }),
+    chatCompletions({ modelIds: models.map(({ id }) => id), replies, access: access.chat }),
+  ]
+  return [...others, apiIndex({ access: access.index, others }), jwks(keys)]
+}
+
+export interface Routes {
+  /** The endpoint of a method on a path; GET also answers HEAD. Throws 404 for a path that is not there, 405 for the method. */
+  find(method: string, path: string): Endpoint
+  /** What `Allow` says of a path; `undefined` when the path is not there. */
+  methodsOf(path: string): readonly string[] | undefined
+}
+
+export function createRoutes(endpoints: readonly Endpoint[]): Routes {
+  const paths = new Map<string, Map<string, Endpoint>>()
+  for (const endpoint of endpoints) {
+    const methods = paths.get(endpoint.path) ?? new Map<string, Endpoint>()
+    methods.set(endpoint.method, endpoint)
+    if (endpoint.method === 'GET') methods.set('HEAD', endpoint)
+    paths.set(endpoint.path, methods)
+  }
+  const methodsOf = (path: string) => {
+    const methods = paths.get(path)
+    return methods && [...methods.keys(), 'OPTIONS']
+  }
+  return {
+    methodsOf,
+    find(method, path) {
+      const methods = paths.get(path)
+      if (!methods) throw notFound()
+      const endpoint = methods.get(method)
+      if (!endpoint) throw methodNotAllowed(method, methodsOf(path) ?? [])
+      return endpoint
+    },
+  }
+}

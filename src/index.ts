@@ -1,0 +1,79 @@
+/** The programmatic door: start a platform inside a test or a script. */
+import type { Override } from './config/load.js'
+import type { ConfigInput } from './config/schema.js'
+import type { Mode } from './core/exchange.js'
+import { openPlatform } from './platform.js'
+import type { RuleInput } from './replies/index.js'
+
+export { ProblemsError } from './core/problem.js'
+export { StartError } from './core/start-error.js'
+export type { ConfigInput, Mode, RuleInput }
+
+/** Every option of `platform.config.yaml`, and where else to look. */
+export interface PlatformOptions extends ConfigInput {
+  /** A configuration file. Without it no file is read, not even for replies, and the environment is not looked at. */
+  readonly config?: string
+  /** Rules of what the model says; they stand before those of files. */
+  readonly rules?: readonly RuleInput[]
+}
+
+/** A running platform. */
+export interface Platform {
+  /** The `base_url` of the platform, without a slash at its end. OpenAI's clients take `${url}/v1`. */
+  readonly url: string
+  /** What an app hands to Supabase's `createClient`. */
+  readonly authUrl: string
+  readonly dashboardUrl: string
+  readonly anonKey: string
+  readonly serviceKey: string
+  /** The first configured API key that works; empty when there is none. */
+  readonly apiKey: string
+  readonly mode: Mode
+  /** Closes the port. Open streams are cut after `graceMs` (default 0). Stopping twice does nothing. */
+  stop(options?: { graceMs?: number }): Promise<void>
+}
+
+/**
+ * Starts a platform: on any free port unless told otherwise, with nothing written to disk, sharing nothing with others.
+ *
+ * ```ts
+ * const platform = await startPlatform({ rules: [{ when: { user: 'hello' }, reply: { text: 'Hi!' } }] })
+ * const openai = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey })
+ * …
+ * await platform.stop()
+ * ```
+ *
+ * Rejects with a `ProblemsError` for options, a file or rules that cannot be used, and with a `StartError` when the port cannot be had.
+ */
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const { config, rules = [], ...values } = options
+  const platform = await openPlatform({
+    cwd: process.cwd(),
+    file: config ?? false,
+    flags: [...overridesFrom({ port: 0, ...values })],
+    ...(config !== undefined && { env: process.env }),
+    rules,
+  })
+  let stopped: Promise<void> | undefined
+  const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
+  return {
+    ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey },
+    get mode() {
+      return platform.mode
+    },
+    stop({ graceMs = 0 } = {}) {
+      stopped ??= platform.stop(graceMs)
+      return stopped
+    },
+  }
+}
+
+/** Options given in code, one by one: those of a group beside what a file says of its others. */
+function* overridesFrom(values: object, above: readonly string[] = []): Generator<Override> {
+  for (const [name, value] of Object.entries(values)) {
+    const path = [...above, name]
+    if (value === undefined) continue
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) yield* overridesFrom(value, path)
+    else yield { path, value, origin: 'startPlatform' }
+  }
+}

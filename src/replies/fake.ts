@@ -1,0 +1,52 @@
+/** Makes up a reply where no rule has one. The one door of the package `@faker-js/faker`, which is loaded by the first call. */
+import { hash } from 'node:crypto'
+import type { Faker } from '@faker-js/faker'
+import { type ChatRequest, textOf } from '../core/chat.js'
+
+const openings = [
+  'Good question.',
+  'Let me put it this way.',
+  'In short, yes.',
+  'That depends on what you need.',
+  'Here is how I would do it.',
+  'There is more than one answer to that.',
+]
+
+let loading: Promise<Faker> | undefined
+
+/** A few sentences, the same for the same conversation, model, temperature and seed, in whatever order they are asked for. */
+export async function fakeReply(request: ChatRequest, seed: number): Promise<string> {
+  loading ??= load()
+  const faker = await loading
+  faker.seed(seedOf(request, seed))
+  const sentences = faker.helpers.multiple(() => faker.hacker.phrase(), { count: { min: 1, max: 3 } })
+  return [faker.helpers.arrayElement(openings), ...sentences].join(' ')
+}
+
+function seedOf({ model, messages, temperature, seed: own }: ChatRequest, seed: number): number {
+  // Only what makes another question: whether the answer is streamed, for one, must not change it.
+  const question = JSON.stringify([seed, own, model, temperature, messages.map(m => [m.role, textOf(m)])])
+  return Number.parseInt(hash('sha256', question, 'hex').slice(0, 8), 16)
+}
+
+async function load(): Promise<Faker> {
+  const { faker } = await import('@faker-js/faker/locale/en')
+  // An instance of our own, so that nobody else's calls move its state; with a generator that is cheap to seed.
+  return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions, randomizer: mulberry32() })
+}
+
+/** Tommy Ettinger's Mulberry32. Faker's own generator takes some 20 µs for each seeding. */
+function mulberry32() {
+  let state = 0
+  return {
+    seed(seed: number | number[]) {
+      state = Number(seed) | 0
+    },
+    next() {
+      state = (state + 0x6d2b79f5) | 0
+      let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+    },
+  }
+}

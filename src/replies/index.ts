@@ -1,0 +1,41 @@
+/** What the emulated model says: the one front door of this part. */
+import type { ChatRequest } from '../core/chat.js'
+import { check } from '../core/check.js'
+import type { Rhythm } from '../core/exchange.js'
+import { ProblemsError } from '../core/problem.js'
+import { fakeReply } from './fake.js'
+import { type CannedReply, lastUserText, type ReadyRule, type RuleInput, readyRule, rulesSchema } from './rules.js'
+
+export { loadRules, type ReplyFiles } from './load.js'
+export { type CannedReply, type ReadyRule, type RuleInput, rulesSchema } from './rules.js'
+
+/** Says what the model says. A promise only where the reply has to be made up first. */
+export interface Replies {
+  find(request: ChatRequest): CannedReply | Promise<CannedReply>
+}
+
+/** Answers from the first of `rules` that matches, and where none does from `seed` and the request itself. */
+export function createReplies({
+  rules,
+  seed,
+  pace,
+}: {
+  rules: readonly ReadyRule[]
+  seed: number
+  pace: Rhythm
+}): Replies {
+  return {
+    find(request) {
+      const text = lastUserText(request)
+      for (const rule of rules) if (rule.matches(request, text)) return rule.reply
+      return fakeReply(request, seed).then(text => ({ text, rhythm: pace, source: 'canned reply' }))
+    },
+  }
+}
+
+/** Makes rules that were written in code ready. Throws a ProblemsError that names the rule and the field. */
+export function rulesFromCode(rules: readonly RuleInput[], pace: Rhythm): readonly ReadyRule[] {
+  const checked = check(rulesSchema, rules, { whole: 'rules' })
+  if ('value' in checked) return checked.value.map((rule, i) => readyRule(rule, `rules[${i}]`, pace))
+  throw new ProblemsError(checked.faults.map(({ sentence }) => ({ origin: 'rules', sentence })))
+}

@@ -1,0 +1,84 @@
+/** What is not on the line: Standin's own paths, on express. Loaded when somebody first asks for one of them. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import express, { type ErrorRequestHandler } from 'express'
+import { internalError, methodNotAllowed, notFound, PlatformError } from '../core/errors.js'
+import { CONTROL, DASHBOARD } from '../core/reserved.js'
+import { errorReply } from './error-bodies.js'
+import { refuseForeign } from './guard.js'
+
+/** The prototypes of the server's requests and responses. */
+export interface Prototypes {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+export type App = (request: IncomingMessage, response: ServerResponse) => void
+
+/** What may be known about a running platform by whoever reaches it. Keys are not among it. */
+export interface Readiness {
+  readonly mode: string
+  readonly url: string
+  readonly version: string
+}
+
+interface Parts {
+  readonly prototypes: Prototypes
+  /** The address that was asked to be listened on; its name is one of our own. */
+  readonly host: string
+  readonly readiness: () => Readiness
+  /** The pages under /dashboard. */
+  readonly dashboard: express.Router
+  readonly report: (error: unknown) => void
+}
+
+/** Makes the express app behind the line. */
+export function createApp({ prototypes, host, readiness, dashboard, report }: Parts): App {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  adopt(app, prototypes)
+
+  app.use((request, _response, next) => {
+    refuseForeign(request.headers, host)
+    next()
+  })
+  app
+    .route(`${CONTROL}/ready`)
+    .get((_request, response) => void response.json({ ready: true, ...readiness() }))
+    .all(onlyGet)
+  app.use(DASHBOARD, dashboard)
+  app.use(() => {
+    throw notFound()
+  })
+  app.use(toErrorBody(report))
+  return app
+}
+
+const onlyGet = ({ method }: { method: string }) => {
+  throw methodNotAllowed(method, ['GET', 'HEAD'])
+}
+
+/**
+ * Express gives each request and response its own prototypes with setPrototypeOf, which costs V8 its fast paths, here and on
+ * the line. Ours take express's as their parents once, and express then finds what it wants to set already in place.
+ */
+function adopt(app: express.Express, { request, response }: Prototypes): void {
+  Object.setPrototypeOf(request, app.request)
+  Object.setPrototypeOf(response, app.response)
+  app.request = request as express.Request
+  app.response = response as express.Response
+}
+
+/** Four parameters are how express knows an error handler. */
+const toErrorBody =
+  (report: (error: unknown) => void): ErrorRequestHandler =>
+  (cause, request, response, _next) => {
+    const error = cause instanceof PlatformError ? cause : internalError()
+    if (error !== cause) report(cause)
+    if (response.headersSent) return void response.destroy()
+    const reply = errorReply(error, request.originalUrl.split('?', 1)[0] ?? '', 'platform')
+    for (let i = 0; i < (reply.headers?.length ?? 0); i += 2) {
+      response.setHeader(reply.headers?.[i] ?? '', reply.headers?.[i + 1] ?? '')
+    }
+    response.status(reply.status).type(reply.contentType).send(reply.body)
+  }

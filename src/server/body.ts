@@ -1,0 +1,47 @@
+/** Reads a request's body, counting as it comes. */
+import type { IncomingMessage } from 'node:http'
+import { bodyTooLarge, encodedContent, notJsonContent, type PlatformError } from '../core/errors.js'
+
+/** Anything that says it is JSON; RFC 6839 gives "+json" to formats that are JSON underneath. */
+const json = /^(application|text)\/([\w.-]+\+)?json *(;|$)/i
+
+/** Throws a 415 when the body cannot be JSON by what its headers say. A missing Content-Type is read as JSON. */
+export function requireJson({ headers }: IncomingMessage): void {
+  const type = headers['content-type']
+  if (type !== undefined && type !== 'application/json' && !json.test(type)) throw notJsonContent(type)
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') throw encodedContent(encoding)
+}
+
+/**
+ * Reads the body and calls back once: with it, with a 413 as soon as it grows beyond the limit, or with `undefined` when
+ * the client left before the end. What comes after a 413 is thrown away unread, so that the client gets to its answer.
+ */
+export function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  done: (body: Buffer | PlatformError | undefined) => void,
+): void {
+  const announced = Number(request.headers['content-length'])
+  if (announced > limitBytes) return done(bodyTooLarge(limitBytes))
+  if (announced === 0) return done(Buffer.alloc(0))
+
+  let chunks: Buffer[] | undefined = []
+  let size = 0
+  const finish = (body: Buffer | PlatformError | undefined) => {
+    if (!chunks) return
+    chunks = undefined
+    done(body)
+  }
+  request.on('data', (chunk: Buffer) => {
+    if (!chunks) return
+    size += chunk.length
+    if (size > limitBytes) return finish(bodyTooLarge(limitBytes))
+    chunks.push(chunk)
+    // The last byte is there: node would say so only in a later turn.
+    if (size === announced) finish(chunks.length === 1 ? chunk : Buffer.concat(chunks))
+  })
+  request.on('end', () => finish(Buffer.concat(chunks ?? [])))
+  request.on('error', () => finish(undefined))
+  request.on('close', () => finish(undefined))
+}

@@ -1,0 +1,43 @@
+/** Lets web pages of other origins call the platform (Fetch standard, "CORS protocol"). */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Reply } from '../core/exchange.js'
+
+export interface Cors {
+  /** What goes on every answer, as node's flat array. */
+  headersFor(origin: string | undefined): readonly string[]
+  /** The answer to a preflight; it needs no credential, since browsers send none with it. */
+  preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply
+}
+
+/** `origins` is `*`, or a list of origins of which the asking one is named back. */
+export function createCors(origins: '*' | readonly string[]): Cors {
+  const forAll = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*']
+  const forNone = ['vary', 'Origin']
+
+  function headersFor(origin: string | undefined): readonly string[] {
+    if (origins === '*') return forAll
+    if (origin === undefined || !origins.includes(origin)) return forNone
+    return ['access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'Origin']
+  }
+
+  return {
+    headersFor,
+    preflight(headers, methods) {
+      const asked = headers['access-control-request-headers']
+      const answers = [
+        ...['access-control-allow-methods', methods.join(', ')],
+        ...(asked === undefined ? [] : ['access-control-allow-headers', asked]),
+        // A page from the internet that calls a server on this machine: Chromium asks for this consent.
+        ...('access-control-request-private-network' in headers
+          ? ['access-control-allow-private-network', 'true']
+          : []),
+        ...['access-control-max-age', '600'],
+      ]
+      return { kind: 'reply', status: 204, contentType: '', body: '', headers: answers }
+    },
+  }
+}
+
+/** Whether an OPTIONS request is a browser's preflight. */
+export const isPreflight = (headers: IncomingHttpHeaders) =>
+  headers.origin !== undefined && headers['access-control-request-method'] !== undefined

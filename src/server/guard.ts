@@ -1,0 +1,14 @@
+/** Refuses foreign hosts and origins on Standin's own pages: whoever is on another site must neither read nor steer them. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { foreignHost, foreignOrigin } from '../core/errors.js'
+
+/** An IP address cannot be rebound by somebody else's DNS, and neither can localhost. */
+const safeHost = /^(localhost|[\w-]+\.localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])(:\d+)?$/i
+
+/** Throws a 403 unless the request names this server by address (or by `ownHost`) and comes from no page or from one of ours. */
+export function refuseForeign({ host = '', origin }: IncomingHttpHeaders, ownHost: string): void {
+  const name = host.replace(/:\d+$/, '')
+  if (!safeHost.test(host) && name.toLowerCase() !== ownHost.toLowerCase()) throw foreignHost()
+  if (origin === undefined) return
+  if (!URL.canParse(origin) || new URL(origin).host !== host) throw foreignOrigin()
+}

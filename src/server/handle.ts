@@ -1,0 +1,161 @@
+/** The life of a request on one page: accept -> identify -> authorize -> decide -> send | proxy -> journal. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { authorize } from '../auth/authorize.js'
+import type { Identify } from '../auth/identify.js'
+import { internalError, missingHost, notFound, PlatformError } from '../core/errors.js'
+import { type Answer, anonymous, type Caller, type Exchange, type Mode, type Reply } from '../core/exchange.js'
+import { isAuth } from '../core/reserved.js'
+import type { Routes } from '../endpoints/index.js'
+import type { Journal } from '../journal/index.js'
+import type { Pacer } from '../streaming/pacer.js'
+import { readBody, requireJson } from './body.js'
+import { type Cors, isPreflight } from './cors.js'
+import { decide } from './decide.js'
+import { errorReply } from './error-bodies.js'
+import type { Upstream } from './proxy.js'
+import { send } from './send.js'
+
+/** What the line works with. It is taken once for each request: a reload never changes the rules in the middle of one. */
+export interface LineParts {
+  readonly mode: Mode
+  readonly routes: Routes
+  readonly identify: Identify
+  readonly cors: Cors
+  readonly bodyLimitBytes: number
+  /** The way to the live platform; asked only in the modes that go there. */
+  readonly proxy: () => Promise<Upstream>
+}
+
+interface Fixed {
+  readonly journal: Journal
+  readonly pacer: Pacer
+  /** Told of errors that are ours, not the client's. */
+  readonly report: (error: unknown) => void
+}
+
+/** One request on its way down the line. */
+interface Visit {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly exchange: Exchange
+  readonly parts: LineParts
+}
+
+export type Line = (request: IncomingMessage, response: ServerResponse, path: string) => void
+
+/** Makes the line. It answers every request that it is given, whatever happens, and journals it last. */
+export function createLine(current: () => LineParts, { journal, pacer, report }: Fixed): Line {
+  function accept(request: IncomingMessage, response: ServerResponse, path: string): void {
+    const visit = { request, response, exchange: newExchange(request, path), parts: current() }
+    try {
+      identify(visit)
+    } catch (error) {
+      fail(visit, error)
+    }
+  }
+
+  function identify(visit: Visit): void {
+    const { request, exchange, parts } = visit
+    if (request.headers.host === undefined && request.httpVersion === '1.1') throw missingHost()
+    if (exchange.method === 'OPTIONS') return deliver(visit, options(visit))
+    const endpoint = parts.routes.find(exchange.method, exchange.path)
+    exchange.endpoint = endpoint
+    if (endpoint.access === 'anyone') return authorized(visit, anonymous)
+    const caller = parts.identify(request.headers.authorization)
+    if (!(caller instanceof Promise)) return authorized(visit, caller)
+    caller.then(found => authorized(visit, found)).catch(error => fail(visit, error))
+  }
+
+  function authorized(visit: Visit, caller: Caller): void {
+    const { request, exchange, parts } = visit
+    const endpoint = exchange.endpoint as NonNullable<typeof exchange.endpoint>
+    exchange.caller = caller
+    authorize(caller, endpoint)
+    if (!endpoint.takesBody) return answer(visit)
+    requireJson(request)
+    readBody(request, parts.bodyLimitBytes, body => {
+      if (body === undefined) return journal.add(exchange)
+      if (body instanceof PlatformError) return fail(visit, body)
+      exchange.body = body
+      try {
+        answer(visit)
+      } catch (error) {
+        fail(visit, error)
+      }
+    })
+  }
+
+  function answer(visit: Visit): void {
+    const { exchange, parts } = visit
+    const decided = decide(parts.mode, exchange.endpoint as NonNullable<typeof exchange.endpoint>, exchange)
+    if (!(decided instanceof Promise)) return deliver(visit, decided)
+    decided.then(found => deliver(visit, found)).catch(error => fail(visit, error))
+  }
+
+  function deliver(visit: Visit, answer: Answer): void {
+    switch (answer.kind) {
+      case 'reply':
+        return reply(visit, answer, undefined)
+      case 'forward':
+        return forward(visit)
+    }
+  }
+
+  function forward(visit: Visit): void {
+    const { request, response, exchange, parts } = visit
+    const done = (error?: PlatformError) => (error ? fail(visit, error) : journal.add(exchange))
+    parts
+      .proxy()
+      .then(proxy => proxy.forward(request, response, exchange, done))
+      .catch(error => fail(visit, error))
+  }
+
+  function reply({ request, response, exchange, parts }: Visit, reply: Reply, error: string | undefined): void {
+    const outcome = { status: reply.status, source: reply.source, error, complete: false }
+    // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
+    exchange.outcome = outcome
+    send(response, reply, parts.cors.headersFor(request.headers.origin), pacer, complete => {
+      outcome.complete = complete
+      journal.add(exchange)
+    })
+  }
+
+  function fail(visit: Visit, cause: unknown): void {
+    const { response, exchange } = visit
+    const error = cause instanceof PlatformError ? cause : internalError()
+    if (error !== cause) report(cause)
+    if (response.headersSent) {
+      // Too late to say anything: cutting the stream is how the client notices.
+      response.destroy()
+      return journal.add(exchange)
+    }
+    reply(visit, errorReply(error, exchange.path, serviceOf(exchange.path)), error.message)
+  }
+
+  return accept
+}
+
+function options({ request, exchange, parts }: Visit): Reply {
+  const methods = parts.routes.methodsOf(exchange.path)
+  // A page must be able to read the 404 of a path that is not there, so its preflight passes too.
+  if (isPreflight(request.headers))
+    return parts.cors.preflight(request.headers, methods ?? ['GET', 'HEAD', 'POST', 'OPTIONS'])
+  if (!methods) throw notFound()
+  return { kind: 'reply', status: 204, contentType: '', body: '', headers: ['allow', methods.join(', ')] }
+}
+
+const serviceOf = (path: string) => (isAuth(path) ? 'auth' : 'platform')
+
+function newExchange({ method = '', headers }: IncomingMessage, path: string): Exchange {
+  const startedMs = performance.now()
+  return {
+    method,
+    path,
+    headers,
+    startedMs,
+    endpoint: undefined,
+    caller: anonymous,
+    body: undefined,
+    outcome: undefined,
+  }
+}

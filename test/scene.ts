@@ -1,0 +1,65 @@
+/** Sets the scene for a test: a platform of its own, gone when the test is over. */
+
+import { onTestFinished } from 'vitest'
+import { type Platform, type PlatformOptions, startPlatform } from '../src/index.js'
+
+export interface Scene extends Platform {
+  /** Asks the platform, by default with its API key; `bearer: null` sends no credential. */
+  ask(path: string, options?: Ask): Promise<Response>
+  /** Asks for a chat completion. */
+  chat(body: object, options?: Ask): Promise<Response>
+}
+
+interface Ask extends Omit<RequestInit, 'headers'> {
+  readonly bearer?: string | null
+  readonly headers?: Record<string, string>
+}
+
+/** Starts a platform with these options. */
+export async function platformWith(options: PlatformOptions = {}): Promise<Scene> {
+  const platform = await startPlatform(options)
+  onTestFinished(() => platform.stop())
+  const ask: Scene['ask'] = (path, { bearer = platform.apiKey, headers, ...init } = {}) =>
+    fetch(platform.url + path, {
+      ...init,
+      headers: { ...(bearer !== null && { authorization: `Bearer ${bearer}` }), ...headers },
+    })
+  return {
+    ...platform,
+    ask,
+    chat: (body, { headers, ...options } = {}) =>
+      ask('/v1/chat/completions', {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers },
+        ...options,
+      }),
+  }
+}
+
+/** The shortest request that is right. */
+export const hello = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }
+
+/** The objects of a stream's events, and whether `[DONE]` ended it. */
+export function eventsOf(text: string): { readonly chunks: readonly Chunk[]; readonly done: boolean } {
+  const data = text
+    .split('\n\n')
+    .filter(event => event !== '')
+    .map(event => event.replace(/^data: /, ''))
+  const done = data.at(-1) === '[DONE]'
+  return { chunks: (done ? data.slice(0, -1) : data).map(json => JSON.parse(json)), done }
+}
+
+export interface Chunk {
+  readonly id: string
+  readonly object: string
+  readonly choices: readonly {
+    readonly delta: { readonly role?: string; readonly content?: string }
+    readonly finish_reason: string | null
+  }[]
+  readonly usage?: { readonly total_tokens: number } | null
+}
+
+/** The words of a stream, put together. */
+export const textOfChunks = (chunks: readonly Chunk[]) =>
+  chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
