@@ -2,16 +2,16 @@
 import { createApiKeys } from './auth/api-keys.js'
 import { createIdentify } from './auth/identify.js'
 import type { Tokens } from './auth/tokens.js'
-import { type ConfigSources, type LoadedConfig, loadConfig } from './config/load.js'
+import { type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
+import type { Config } from './config/schema.js'
 import type { Endpoint, Mode } from './core/exchange.js'
-import { ProblemsError } from './core/problem.js'
 import { DASHBOARD } from './core/reserved.js'
 import { StartError } from './core/start-error.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { createReplies, loadRules, type Replies, type RuleInput, rulesFromCode } from './replies/index.js'
 import type { App, Prototypes } from './server/app.js'
-import { createCors } from './server/cors.js'
+import { type Cors, createCors } from './server/cors.js'
 import { createLine, type LineParts } from './server/handle.js'
 import { listen } from './server/listen.js'
 import { createPacer } from './streaming/pacer.js'
@@ -144,7 +144,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources): Assembly {
   })
   const cors = createCors(config.cors.origins)
   const replies = once(() => readReplies(loaded, sources))
-  const proxy = once(() => openProxy(loaded, cors.headersFor))
+  const proxy = once(() => openProxy(config, cors.headersFor))
   const endpoints = createEndpoints({
     ...config,
     replies: whenLoaded(replies),
@@ -171,28 +171,18 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources): Assembly {
 const isUsable = ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string | undefined }) =>
   !revoked && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
 
-async function readReplies(
-  { config, dir, file, originOf }: LoadedConfig,
-  { rules: inCode = [], file: wanted }: PlatformSources,
-) {
-  const { pace, replies, seed } = config
-  const byDefault = originOf(['replies']) === 'default'
+async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wanted }: PlatformSources) {
+  const { pace, seed } = loaded.config
+  const files = replyFilesOf(loaded)
   // Whoever asks for no file at all gets nothing from the disk by surprise.
-  const patterns = byDefault && wanted === false ? [] : typeof replies === 'string' ? [replies] : replies
-  const fromFiles = await loadRules({ patterns, dir, required: !byDefault && file !== undefined, pace })
+  const patterns = wanted === false && !files.required ? [] : files.patterns
+  const fromFiles = await loadRules({ ...files, patterns, pace })
   return createReplies({ rules: [...rulesFromCode(inCode, pace), ...fromFiles], seed, pace })
 }
 
-async function openProxy(
-  { config, originOf }: LoadedConfig,
-  corsFor: (origin: string | undefined) => readonly string[],
-) {
-  if (config.upstream.baseUrl === '') {
-    const sentence = 'The mode proxy needs upstream.baseUrl, the address of the live platform.'
-    throw new ProblemsError([{ origin: originOf(['mode']), sentence }])
-  }
+async function openProxy({ upstream }: Config, corsFor: Cors['headersFor']) {
   const { createProxy } = await import('./server/proxy.js')
-  return createProxy({ ...config.upstream, corsFor })
+  return createProxy({ ...upstream, corsFor })
 }
 
 /** Replies that are asked before their files are read wait; afterwards nothing stands in between. */

@@ -53,6 +53,7 @@ export function eventsOf(text: string): { readonly chunks: readonly Chunk[]; rea
 export interface Chunk {
   readonly id: string
   readonly object: string
+  readonly model: string
   readonly choices: readonly {
     readonly delta: { readonly role?: string; readonly content?: string }
     readonly finish_reason: string | null
@@ -63,3 +64,13 @@ export interface Chunk {
 /** The words of a stream, put together. */
 export const textOfChunks = (chunks: readonly Chunk[]) =>
   chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
+
+/** All that is fixed about a refusal: its status, its challenge and its body. */
+export const refusalOf = async (response: Response) => ({
+  status: response.status,
+  challenge: response.headers.get('www-authenticate'),
+  body: await response.json(),
+})
+
+/** The refusal of a credential, in these words. */
+export const unauthorized = (error: string) => ({ status: 401, challenge: 'Bearer', body: { error } })

@@ -13,6 +13,8 @@ export interface ApiKeySeed {
 }
 
 export interface ApiKeys {
+  /** Whether a key with this digest exists, in whatever state. */
+  has(digest: string): boolean
   /** The caller who holds the key with this digest (SHA-256, hex). Throws a 401: unknown, revoked or expired. */
   find(digest: string): Caller
 }
@@ -29,6 +31,7 @@ export function createApiKeys(seeds: readonly ApiKeySeed[], now: () => number = 
     }),
   )
   return {
+    has: digest => keys.has(digest),
     find(digest) {
       const key = keys.get(digest)
       // Finding it by its digest tells an attacker nothing of use; comparing in constant time costs as good as nothing.

@@ -28,7 +28,8 @@ export function createIdentify({ tokens, apiKeys, now = Date.now }: Parts): Iden
   return authorization => {
     const token = bearerToken(authorization)
     const digest = digestOf(token)
-    if (!isJwt(token)) return apiKeys.find(digest)
+    // A configured key may have two dots as well.
+    if (!isJwt(token) || apiKeys.has(digest)) return apiKeys.find(digest)
     const found = remembered.get(digest)
     if (found && found.expiresAtMs > now()) return found.caller
     remembered.delete(digest)

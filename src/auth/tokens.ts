@@ -7,6 +7,7 @@ import {
   type PlatformError,
   roleUnknown,
   tokenNotYetValid,
+  tokenWithoutExpiry,
   unsignedToken,
   wronglySignedToken,
 } from '../core/errors.js'
@@ -70,14 +71,16 @@ export async function createTokens({ jwtSecret }: { jwtSecret: string }): Promis
 function callerOf({ role, sub, email }: JWTPayload): Caller {
   if (role === 'anon') return { kind: 'anon' }
   if (role === 'service_role') return { kind: 'service' }
-  if (role !== 'authenticated' || !sub) throw roleUnknown()
+  if (role !== 'authenticated' || typeof sub !== 'string' || sub === '') throw roleUnknown()
   return typeof email === 'string' && email !== '' ? { kind: 'user', id: sub, email } : { kind: 'user', id: sub }
 }
 
 function reasonOf(error: errors.JOSEError): PlatformError {
   if (error instanceof errors.JWTExpired) return expiredToken()
-  if (error instanceof errors.JWTClaimValidationFailed)
-    return error.claim === 'nbf' ? tokenNotYetValid() : malformedToken()
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'nbf') return tokenNotYetValid()
+    return error.claim === 'exp' ? tokenWithoutExpiry() : malformedToken()
+  }
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported) return unsignedToken()
   if (error instanceof errors.JWSSignatureVerificationFailed) return wronglySignedToken()
   return malformedToken()

@@ -38,6 +38,8 @@ export const flags = {
   version: { type: 'boolean', short: 'v', meaning: 'Show the version' },
 } as const satisfies Record<string, Flag>
 
+const known = new Map<string, Flag>(Object.entries(flags))
+
 export interface CommandLine {
   /** The words that are no flags: `config check`. */
   readonly words: readonly string[]
@@ -61,9 +63,9 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   const given = new Map<string, string | true>()
   for (const token of tokens) {
     if (token.kind !== 'option') continue
-    const flag: Flag | undefined = flags[token.name as keyof typeof flags]
+    const flag = known.get(token.name)
     if (!flag) {
-      const names = Object.keys(flags).map(name => `--${name}`)
+      const names = [...known.keys()].map(name => `--${name}`)
       throw new UsageError(`The flag ${token.rawName} is not known.${didYouMean(token.rawName, names)}`)
     }
     if (flag.type === 'boolean' && token.value !== undefined)
@@ -74,7 +76,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     }
     given.set(token.name, token.value ?? true)
   }
-  const overrides = Object.entries<Flag>(flags).flatMap(([name, { option }]) => {
+  const overrides = [...known].flatMap(([name, { option }]) => {
     const value = given.get(name)
     return option && typeof value === 'string'
       ? [{ path: option, value: fromText(option, value), origin: `--${name}` }]

@@ -1,7 +1,7 @@
 /** `standin config …` and `standin replies …`: what is configured, what could be, and whether it is right. */
 
 import { jsonSchemaOf } from '../config/json-schema.js'
-import { loadConfig } from '../config/load.js'
+import { loadConfig, replyFilesOf } from '../config/load.js'
 import { configReference, printConfig } from '../config/print.js'
 import { configSchema } from '../config/schema.js'
 import { UsageError } from '../core/start-error.js'
@@ -26,7 +26,8 @@ export const isConfigCommand = (word: string) => Object.hasOwn(actions, word)
 
 /** Gives back what to print. Throws a ProblemsError for what is wrong in the files, a UsageError for an action that is not known. */
 export async function runConfigCommand(commandLine: CommandLine): Promise<string> {
-  const [command = '', action = ''] = commandLine.words
+  const [command = '', action = '', ...more] = commandLine.words
+  if (more.length > 0) throw new UsageError(`standin ${command} ${action} takes no further words, such as ${more[0]}.`)
   const known = actions[command] ?? {}
   const run = Object.hasOwn(known, action) ? known[action] : undefined
   if (run) return run(commandLine)
@@ -40,8 +41,8 @@ const load = ({ config, overrides }: CommandLine) =>
   loadConfig({ cwd: process.cwd(), file: config, flags: overrides, env: process.env })
 
 async function check(commandLine: CommandLine): Promise<string> {
-  const { config, dir, file, originOf } = load(commandLine)
-  const patterns = typeof config.replies === 'string' ? [config.replies] : config.replies
-  const rules = await loadRules({ patterns, dir, required: originOf(['replies']) !== 'default', pace: config.pace })
-  return `${file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'}. Rules of replies: ${rules.length}.\n`
+  const loaded = load(commandLine)
+  const rules = await loadRules({ ...replyFilesOf(loaded), pace: loaded.config.pace })
+  const verdict = loaded.file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'
+  return `${verdict}. Rules of replies: ${rules.length}.\n`
 }

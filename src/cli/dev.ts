@@ -1,7 +1,7 @@
 /** `standin dev`: starts a platform, says where it is, logs what it does, and stops when it is told to. */
 import path from 'node:path'
-import { configFileName } from '../config/load.js'
-import { ProblemsError, wordProblem } from '../core/problem.js'
+import { configFileName, replyFilesOf } from '../config/load.js'
+import { type Problem, ProblemsError, wordProblem } from '../core/problem.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
 import type { CommandLine } from './arguments.js'
@@ -17,19 +17,26 @@ const ECHO_MS = 200
 
 /** Resolves when the platform is ready. Rejects with what `openPlatform` rejects with. */
 export async function dev(commandLine: CommandLine): Promise<void> {
-  const platform = await openPlatform({
+  const output = createOutput(process.stdout)
+  const say = commandLine.json ? inJson(output) : inWords(output, commandLine.quiet)
+  const readAtMs = Date.now()
+  const opening = openPlatform({
     cwd: process.cwd(),
     file: commandLine.config,
     flags: commandLine.overrides,
     env: process.env,
     report: error => console.error(error),
   })
-  const output = createOutput(process.stdout)
-  const say = commandLine.json ? inJson(output) : inWords(output, commandLine.quiet)
+  stopOnSignals(async graceMs => {
+    // A platform that cannot be opened has said so itself.
+    await opening.then(platform => platform.stop(graceMs))
+    output.flush()
+    process.exit(0)
+  })
+  const platform = await opening
   say.ready(platform)
   platform.journal.follow(say.request)
-  stopOnSignals(platform, output)
-  await reloadOnChange(platform, say)
+  await reloadOnChange(platform, readAtMs, say)
 }
 
 /** The ways of telling what happens: lines of JSON for programs, lines of words for people. */
@@ -37,7 +44,7 @@ interface Say {
   ready(platform: Platform): void
   readonly request: Parameters<Platform['journal']['follow']>[0]
   reloaded(platform: Platform, changed: Changed): void
-  notReloaded(error: ProblemsError): void
+  notReloaded(error: unknown): void
 }
 
 interface Changed {
@@ -53,8 +60,13 @@ function inJson(output: Output): Say {
     ready: platform => say({ event: 'ready', ...factsOf(platform) }),
     request: exchange => say(requestEvent(exchange)),
     reloaded: platform => say({ event: 'reloaded', ...factsOf(platform) }),
-    notReloaded: ({ problems }) => say({ event: 'reload-failed', problems }),
+    notReloaded: error => say({ event: 'reload-failed', problems: problemsOf(error) }),
   }
+}
+
+/** Whatever goes wrong while files are read anew, the platform goes on as it was. */
+function problemsOf(error: unknown): readonly Problem[] {
+  return error instanceof ProblemsError ? error.problems : [{ origin: 'Standin', sentence: String(error) }]
 }
 
 function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode }: Platform) {
@@ -75,21 +87,16 @@ function inWords(output: Output, quiet: boolean): Say {
       if (keys) unlessQuiet(() => banner(platform, version, colors))
       if (address) unlessQuiet(() => colors.yellow('host and port stay as they are until the next start.'))
     },
-    notReloaded({ problems }) {
-      for (const problem of problems) console.error(errorColors.red(wordProblem(problem)))
+    notReloaded(error) {
+      for (const problem of problemsOf(error)) console.error(errorColors.red(wordProblem(problem)))
       console.error('Not reloaded: the last good configuration stays in force.')
     },
   }
 }
 
-async function reloadOnChange(platform: Platform, say: Say): Promise<void> {
+async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): Promise<void> {
   const { watchFiles } = await import('./watch.js')
-  const watched = () => {
-    const { file, dir, config } = platform.loaded
-    const replies = typeof config.replies === 'string' ? [config.replies] : config.replies
-    return { configFile: file ?? path.join(dir, configFileName), replies }
-  }
-  let unwatch = await watchFiles(watched(), changed)
+  let unwatch = await watchFiles({ ...filesOf(platform), readAtMs }, changed)
   let reloading = Promise.resolve()
 
   function changed() {
@@ -97,38 +104,36 @@ async function reloadOnChange(platform: Platform, say: Say): Promise<void> {
   }
 
   async function reload() {
-    const before = {
-      config: platform.loaded.config,
-      keys: `${platform.anonKey} ${platform.apiKey}`,
-      files: JSON.stringify(watched()),
-    }
+    const nowMs = Date.now()
+    const before = { address: addressOf(platform), keys: keysOf(platform), files: JSON.stringify(filesOf(platform)) }
     try {
       await platform.reload()
     } catch (error) {
-      if (!(error instanceof ProblemsError)) throw error
       return say.notReloaded(error)
     }
-    const { host, port } = platform.loaded.config
-    const address = host !== before.config.host || port !== before.config.port
-    say.reloaded(platform, { keys: `${platform.anonKey} ${platform.apiKey}` !== before.keys, address })
-    if (JSON.stringify(watched()) === before.files) return
+    say.reloaded(platform, { keys: keysOf(platform) !== before.keys, address: addressOf(platform) !== before.address })
+    if (JSON.stringify(filesOf(platform)) === before.files) return
     await unwatch()
-    unwatch = await watchFiles(watched(), changed)
+    unwatch = await watchFiles({ ...filesOf(platform), readAtMs: nowMs }, changed)
   }
 }
 
-function stopOnSignals(platform: Platform, output: Output): void {
+function filesOf({ loaded }: Platform) {
+  return { configFile: loaded.file ?? path.join(loaded.dir, configFileName), replies: replyFilesOf(loaded).patterns }
+}
+
+const addressOf = ({ loaded: { config } }: Platform) => `${config.host} ${config.port}`
+const keysOf = ({ anonKey, serviceKey, apiKey }: Platform) => `${anonKey} ${serviceKey} ${apiKey}`
+
+/** Installed before the port opens, so that no moment is left in which a signal would end the process in its own way. */
+function stopOnSignals(leave: (graceMs: number) => Promise<void>): void {
   let firstAtMs: number | undefined
   const stop = () => {
     const nowMs = performance.now()
     if (firstAtMs === undefined) {
       firstAtMs = nowMs
-      platform.stop(GRACE_MS).then(leave)
-    } else if (nowMs - firstAtMs > ECHO_MS) leave()
-  }
-  const leave = () => {
-    output.flush()
-    process.exit(0)
+      leave(GRACE_MS)
+    } else if (nowMs - firstAtMs > ECHO_MS) leave(0)
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)

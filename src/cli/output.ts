@@ -10,8 +10,6 @@ export interface Output {
 /** Collects lines until the event loop has a moment: writing each by itself would cost more than answering the request. */
 export function createOutput(stream: NodeJS.WriteStream): Output {
   let waiting = ''
-  // Whoever read our output has gone (`standin | head -1`); there is nobody left to tell.
-  stream.on('error', () => process.exit(0))
   const flush = () => {
     if (waiting === '') return
     stream.write(waiting)

@@ -49,7 +49,7 @@ function nameOf(caller: Caller): string {
     case 'service':
       return `${caller.kind} key`
     case 'user':
-      return caller.email ?? caller.id
+      return harmless(caller.email ?? caller.id)
     case 'apiKey':
       return `API key "${harmless(caller.name)}"`
   }

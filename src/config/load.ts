@@ -1,14 +1,14 @@
 /** Puts the configuration together: flags beat the environment, the environment beats the file, the file beats the defaults. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
-import { check, type Path } from '../core/check.js'
+import { check, type Fault, type Path } from '../core/check.js'
 import { type Problem, ProblemsError } from '../core/problem.js'
 import { didYouMean } from '../core/suggest.js'
 import { readYaml, type YamlFile } from '../core/yaml.js'
 import { withVariables } from './environment.js'
-import { allOptions, fromText, isSecret } from './options.js'
-import { type Config, configSchema } from './schema.js'
+import { allOptions, fromText, mayHoldSecret } from './options.js'
+import { type Config, configSchema, defaultReplies } from './schema.js'
 
 export const configFileName = 'platform.config.yaml'
 
@@ -42,36 +42,46 @@ export interface LoadedConfig {
 /** Reads and checks everything. Throws a ProblemsError with all that is wrong. */
 export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources): LoadedConfig {
   const file = path.resolve(cwd, wanted || configFileName)
+  const name = path.relative(cwd, file) || file
   const dir = path.dirname(file)
   const present = wanted === undefined ? existsSync(file) : wanted !== false
   const variables = env && { ...readDotEnv(dir), ...env }
-  const yaml = present ? readFile(file, path.relative(cwd, file) || file, variables ?? {}) : undefined
-  if (yaml && yaml.problems.length > 0) throw new ProblemsError(yaml.problems)
+  const yaml = present ? readFile(file, name, variables ?? {}) : undefined
+  const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
-  const value = asObject(yaml)
-  for (const path of yaml?.replaced ?? []) put(value, path, fromText(path, String(get(value, path))))
-
-  const { overrides, problems } = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
-  const above = [...overrides, ...flags]
-  for (const { path, value: given } of above) put(value, path, given)
-  const overrideAt = (at: Path) => above.findLast(({ path }) => path.every((key, i) => at[i] === key))
-
-  const checked = check(configSchema, value, { secret: isSecret, whole: 'the configuration' })
-  if ('value' in checked && problems.length === 0) {
-    const originOf = (option: Path) => {
-      const override = overrideAt(option)
-      if (override) return override.origin
-      if (!yaml || get(value, option) === undefined) return 'default'
-      return `${path.relative(cwd, file) || file}:${yaml.locate(option).line}`
-    }
-    return { config: checked.value, file: present ? file : undefined, dir, originOf }
+  const value = optionsIn(yaml, name)
+  const overrides = [...fromVariables.overrides, ...flags]
+  for (const { path, value: given } of overrides) put(value, path, given)
+  const overrideOf = (at: Path) => overrides.findLast(({ path }) => path.every((key, i) => at[i] === key))
+  const placeOf = (at: Path) => {
+    const override = overrideOf(at)
+    if (override) return { origin: override.origin }
+    return yaml ? { origin: name, ...yaml.locate(at) } : { origin: 'the configuration' }
   }
-  for (const { path: at, sentence } of 'faults' in checked ? checked.faults : []) {
-    const override = overrideAt(at)
-    if (override || !yaml) problems.push({ origin: override?.origin ?? 'the configuration', sentence })
-    else problems.push({ origin: path.relative(cwd, file) || file, ...yaml.locate(at), sentence })
+
+  const checked = check(configSchema, value, { secret: mayHoldSecret, whole: 'the configuration' })
+  const faults = 'faults' in checked ? checked.faults : contradictions(checked.value)
+  const problems = [...fromVariables.problems, ...faults.map(({ path, sentence }) => ({ ...placeOf(path), sentence }))]
+  if ('faults' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
+
+  const originOf = (option: Path) => {
+    if (get(value, option) === undefined) return 'default'
+    return overrideOf(option)?.origin ?? `${name}:${yaml?.locate(option).line}`
   }
-  throw new ProblemsError(problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)))
+  return { config: checked.value, file: present ? file : undefined, dir, originOf }
+}
+
+const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
+
+/** What is wrong although each option by itself is right. */
+function contradictions({ mode, upstream }: Config): readonly Fault[] {
+  if (mode !== 'proxy' || upstream.baseUrl !== '') return []
+  return [{ path: ['mode'], sentence: 'The mode proxy needs upstream.baseUrl, the address of the live platform.' }]
+}
+
+/** Which files the rules of replies are in. Only the default pattern may find nothing: it was written by nobody. */
+export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
+  return { patterns: typeof replies === 'string' ? [replies] : replies, dir, required: replies !== defaultReplies }
 }
 
 function readFile(file: string, name: string, variables: Readonly<Record<string, string | undefined>>): YamlFile {
@@ -84,16 +94,23 @@ function readFile(file: string, name: string, variables: Readonly<Record<string,
 
 function readDotEnv(dir: string): Record<string, string | undefined> {
   const file = path.join(dir, '.env')
-  return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
+  // A folder called .env is somebody's Python environment.
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ? parseEnv(readFileSync(file, 'utf8')) : {}
 }
 
-function asObject(yaml: YamlFile | undefined): Record<string, unknown> {
+/** What the file says, with the texts from variables in the types that their options take. */
+function optionsIn(yaml: YamlFile | undefined, name: string): Record<string, unknown> {
+  if (yaml && yaml.problems.length > 0) throw new ProblemsError(yaml.problems)
   const value = yaml?.value ?? {}
-  if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
-  throw new ProblemsError([
-    { origin: configFileName, line: 1, column: 1, sentence: 'The file must be a map of options.' },
-  ])
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new ProblemsError([{ origin: name, line: 1, column: 1, sentence: 'The file must be a map of options.' }])
+  }
+  const options = value as Record<string, unknown>
+  for (const path of yaml?.replaced ?? []) put(options, path, fromText(path, String(get(options, path))))
+  return options
 }
+
+const prefix = 'STANDIN_'
 
 /** `STANDIN_PORT` and its like. A name that begins so and means nothing is a problem: it would be accepted and ignored. */
 function fromEnvironment(variables: Readonly<Record<string, string | undefined>>) {
@@ -101,13 +118,13 @@ function fromEnvironment(variables: Readonly<Record<string, string | undefined>>
   const overrides: Override[] = []
   const problems: Problem[] = []
   for (const [name, text] of Object.entries(variables)) {
-    if (!name.startsWith('STANDIN_') || text === undefined) continue
+    if (!name.startsWith(prefix) || text === undefined) continue
     const option = options.get(name)
     if (option) overrides.push({ path: option.path, value: fromText(option.path, text), origin: name })
     else
       problems.push({
         origin: name,
-        sentence: `This environment variable is not known.${didYouMean(name, [...options.keys()])}`,
+        sentence: `This environment variable is not known.${didYouMean(name, [...options.keys()], prefix)}`,
       })
   }
   return { overrides, problems }

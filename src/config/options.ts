@@ -68,6 +68,20 @@ export function isSecret(path: Path): boolean {
   return metadata.secret === true
 }
 
+/** Whether what stands at `path` is secret, or should hold something secret: then it may be the secret itself in the wrong place. */
+export function mayHoldSecret(path: Path): boolean {
+  const schema = schemaAt(path)
+  return schema !== undefined && hasSecret(schema as Schema)
+}
+
+function hasSecret(schema: Schema): boolean {
+  const inner = inside(schema)
+  const { secret = false }: { secret?: boolean } = v.getMetadata(inner as never)
+  // The options of a picklist are its words.
+  const choices = inner.options?.filter(choice => typeof choice === 'object') ?? []
+  return secret || [...Object.values(inner.entries ?? {}), inner.item ?? [], choices].flat().some(hasSecret)
+}
+
 /** Text from outside (the environment, a flag) as the type that the option at `path` takes; left as text where nothing fits. */
 export function fromText(path: Path, text: string): unknown {
   const schema = schemaAt(path)

@@ -60,6 +60,9 @@ const apiKey = closed({
   revoked: v.optional(v.boolean('true or false'), false),
 })
 
+/** Where rules are looked for without being told. */
+export const defaultReplies = 'fixtures/replies/*.yaml'
+
 export const configSchema = closed({
   host: option(filled, '127.0.0.1', 'Address to listen on. Anything but a loopback address lets other machines in.'),
   port: option(integer(0, 65535), 4100, 'Port to listen on; 0 takes any free one.'),
@@ -86,7 +89,7 @@ export const configSchema = closed({
   ),
   replies: option(
     v.union([filled, list(filled, 'file names or globs')], 'a file name or glob, or a list of them'),
-    'fixtures/replies/*.yaml',
+    defaultReplies,
     'Files with the rules of what the model says, relative to this file; the first rule that matches answers.',
   ),
   seed: option(

@@ -30,7 +30,7 @@ export function check<S extends Schema>(
   value: unknown,
   { firstOnly = false, whole = 'it', secret = () => false }: CheckOptions = {},
 ): { readonly value: v.InferOutput<S> } | { readonly faults: readonly Fault[] } {
-  const result = v.safeParse(schema, value, { abortEarly: firstOnly })
+  const result = v.safeParse(schema, value, { abortEarly: firstOnly, abortPipeEarly: true })
   if (result.success) return { value: result.output }
   return { faults: result.issues.map(issue => faultOf(issue, whole, secret)) }
 }
@@ -73,7 +73,7 @@ function shown(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (typeof value === 'object') return 'an object'
-  if (typeof value === 'number') return String(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   const text = JSON.stringify(value) ?? String(value)
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
@@ -81,14 +81,10 @@ function shown(value: unknown): string {
 /** An object with these keys and no others; every misspelt key is told the nearest known one. */
 export function closed<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, string> {
   const strict = v.strictObject(entries, 'an object')
-  const inner = v.object(entries, issue => (issue.expected === 'Object' ? 'an object' : 'is missing.'))
+  const inner = v.object(entries, wordsFor(entries))
   const known = Object.keys(entries)
   const run: (typeof strict)['~run'] = (dataset, config) => {
     const { value } = dataset // read first: the inner schema puts its own object in its place
-    if (Array.isArray(value)) {
-      v._addIssue(strict, 'type', dataset as never, config)
-      return dataset as never
-    }
     const result = inner['~run'](dataset, config)
     if (typeof value !== 'object' || value === null) return result as never
     // valibot's own strict object stops at the first key that is not known; whoever writes a file wants them all.
@@ -101,12 +97,30 @@ export function closed<const E extends v.ObjectEntries>(entries: E): v.StrictObj
     }
     return result as never
   }
-  return { ...strict, '~run': run }
+  return withoutArrays({ ...strict, '~run': run })
 }
 
 /** An object with these keys and any others. */
-export const open = <E extends v.ObjectEntries>(entries: E) =>
-  v.looseObject(entries, issue => (issue.expected === 'Object' ? 'an object' : 'is missing.'))
+export const open = <const E extends v.ObjectEntries>(entries: E) =>
+  withoutArrays(v.looseObject(entries, wordsFor(entries)))
+
+/** What is said of an object that is none, and of a key that is not there: what it would have to be, as its own schema says. */
+const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: string | null }) => {
+  if (issue.expected === 'Object') return 'an object'
+  const key = issue.expected?.slice(1, -1) ?? ''
+  const { message } = (entries[key] ?? {}) as { readonly message?: unknown }
+  return typeof message === 'string' ? `is missing. It must be ${message}.` : 'is missing.'
+}
+
+/** To valibot an array is an object as well; to people it is not. */
+function withoutArrays<S extends v.GenericSchema>(schema: S): S {
+  const run: S['~run'] = (dataset, config) => {
+    if (!Array.isArray(dataset.value)) return schema['~run'](dataset, config)
+    v._addIssue(schema as never, 'type', dataset as never, config as never, { message: 'an object' } as never)
+    return dataset as never
+  }
+  return { ...schema, '~run': run }
+}
 
 /** One of a few words. */
 export const word = <const W extends readonly [string, ...string[]]>(words: W) =>
@@ -118,5 +132,5 @@ export const where = <O extends object>(key: keyof O & string, expectation: stri
     if (!dataset.typed || holds(dataset.value)) return
     const value = dataset.value[key]
     const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
-    addIssue({ message: expectation, input: value, received: String(value), path })
+    addIssue({ message: expectation, input: value, received: typeof value, path })
   })

@@ -49,6 +49,9 @@ export const expiredToken = () => unauthorized('expired_token', 'The token has e
 
 export const tokenNotYetValid = () => unauthorized('token_not_yet_valid', 'The token is not valid yet.')
 
+export const tokenWithoutExpiry = () =>
+  unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).')
+
 export const unsignedToken = () =>
   unauthorized('alg_not_allowed', 'The token is not signed with an algorithm that is accepted here.')
 
@@ -88,7 +91,7 @@ export const notJsonContent = (contentType: string) =>
   new PlatformError(
     415,
     'unsupported_media_type',
-    `The Content-Type must be application/json, not ${JSON.stringify(contentType.slice(0, 100))}.`,
+    `The Content-Type is ${JSON.stringify(contentType.slice(0, 100))}. Send the header "Content-Type: application/json".`,
   )
 
 export const encodedContent = (encoding: string) =>
@@ -107,7 +110,8 @@ export const notJson = (why: string) =>
 
 export const invalidRequest = (sentence: string) => new PlatformError(400, 'invalid_request', sentence)
 
-export const missingHost = () => new PlatformError(400, 'missing_host', 'An HTTP/1.1 request needs a Host header.')
+export const notOneHost = () =>
+  new PlatformError(400, 'not_one_host', 'An HTTP/1.1 request needs exactly one Host header.')
 
 export const foreignHost = () =>
   new PlatformError(

@@ -58,7 +58,7 @@ export interface Reply {
   readonly kind: 'reply'
   readonly status: number
   readonly contentType: string
-  readonly body: string | Paced
+  readonly body: string | Buffer | Paced
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[]
   /** What gave the answer, for the log: a rule's name, for example. */

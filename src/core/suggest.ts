@@ -13,8 +13,9 @@ export function nearest(written: string, known: readonly string[]): string | und
   return best
 }
 
-/** ` Did you mean "models"?`, or nothing. Made to stand behind a sentence. */
-export function didYouMean(written: string, known: readonly string[]): string {
-  const name = nearest(written, known)
-  return name === undefined ? '' : ` Did you mean "${name}"?`
+/** ` Did you mean "models"?`, or nothing. Made to stand behind a sentence. What all of them begin with tells nothing: name it as `prefix`. */
+export function didYouMean(written: string, known: readonly string[], prefix = ''): string {
+  const own = (name: string) => name.slice(prefix.length)
+  const name = nearest(own(written), known.map(own))
+  return name === undefined ? '' : ` Did you mean "${prefix}${name}"?`
 }

@@ -31,16 +31,17 @@ export interface YamlFile {
   readonly replaced: readonly Path[]
 }
 
-/** Changes a text while the file is read; throws an Error whose message becomes a problem at the text's place. */
+/** Changes a text that has a `$` in it while the file is read; throws an Error whose message becomes a problem at the text's place. */
 export type ReplaceText = (text: string) => string
 
 /** Parses `text`. Never throws for what is in the file: that is in `problems`. */
 export function readYaml(text: string, origin: string, replaceText?: ReplaceText): YamlFile {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
   const problems: Problem[] = document.errors.map(error => {
     const { line, col } = lines.linePos(error.pos[0])
-    return { origin, line, column: col, sentence: `This is not valid YAML: ${sentence(error.message)}` }
+    const why = error.code === 'MULTIPLE_DOCS' ? 'A second document begins here; only one is read.' : error.message
+    return { origin, line, column: col, sentence: `This is not valid YAML: ${sentence(why)}` }
   })
   const at = (node: unknown): Position => {
     const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
@@ -48,8 +49,17 @@ export function readYaml(text: string, origin: string, replaceText?: ReplaceText
     return { line, column: col }
   }
 
+  visit(document, {
+    Alias(_key, node, ancestors) {
+      const target = node.resolve(document)
+      const name = `*${node.source}`
+      if (!target) problems.push({ origin, ...at(node), sentence: `The anchor of ${name} is not set before it.` })
+      else if (ancestors.includes(target)) problems.push({ origin, ...at(node), sentence: `${name} contains itself.` })
+    },
+  })
+
   const replaced: Path[] = []
-  if (replaceText) {
+  if (replaceText && text.includes('$')) {
     visit(document, {
       Scalar(key, node, ancestors) {
         if (key === 'key' || typeof node.value !== 'string') return
@@ -69,7 +79,7 @@ export function readYaml(text: string, origin: string, replaceText?: ReplaceText
   try {
     value = problems.length === 0 ? document.toJS() : undefined
   } catch (error) {
-    // An alias without its anchor, or aliases that would grow without bound.
+    // Aliases that would grow without bound.
     problems.push({
       origin,
       line: 1,

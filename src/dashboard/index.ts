@@ -1,27 +1,21 @@
 /** The page at /dashboard: where to point an app, and how to call the platform. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
-import { startPage } from './start-page.js'
+import { methodNotAllowed } from '../core/errors.js'
+import { type DashboardFacts, startPage } from './start-page.js'
 import { styles } from './styles.js'
-
-/** What the page shows. Keys are not among it: they stand in the terminal of whoever started the platform. */
-export interface DashboardFacts {
-  readonly url: string
-  readonly authUrl: string
-  readonly mode: string
-  readonly models: readonly string[]
-  readonly endpoints: readonly {
-    readonly method: string
-    readonly path: string
-    readonly access: 'anyone' | readonly string[]
-  }[]
-}
 
 /** Makes the pages. `facts` is asked each time, since a reload may change them. */
 export function createDashboard(facts: () => DashboardFacts): Router {
   const router = Router()
   router.use(protect)
-  router.get('/', (_request, response) => void response.type('html').send(startPage(facts())))
-  router.get('/style.css', (_request, response) => void response.type('css').send(styles))
+  router
+    .route('/')
+    .get((_request, response) => void response.type('html').send(startPage(facts())))
+    .all(onlyGet)
+  router
+    .route('/style.css')
+    .get((_request, response) => void response.type('css').send(styles))
+    .all(onlyGet)
   return router
 }
 
@@ -34,4 +28,8 @@ function protect(_request: Request, response: Response, next: NextFunction): voi
     'x-content-type-options': 'nosniff',
   })
   next()
+}
+
+const onlyGet = ({ method }: Request) => {
+  throw methodNotAllowed(method, ['GET', 'HEAD'])
 }

@@ -1,5 +1,16 @@
 /** The start page as HTML. */
-import type { DashboardFacts } from './index.js'
+/** What the page shows. Keys are not among it: they stand in the terminal of whoever started the platform. */
+export interface DashboardFacts {
+  readonly url: string
+  readonly authUrl: string
+  readonly mode: string
+  readonly models: readonly string[]
+  readonly endpoints: readonly {
+    readonly method: string
+    readonly path: string
+    readonly access: 'anyone' | readonly string[]
+  }[]
+}
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 const escaped = (text: string) => text.replace(/[&<>"']/g, character => entities[character] ?? character)

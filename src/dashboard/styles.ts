@@ -34,7 +34,7 @@ th, td { padding: 0.4rem 0.75rem 0.4rem 0; text-align: left; border-bottom: 1px 
 th { color: var(--quiet); font-weight: 500; }
 tr:last-child td { border-bottom: 0; }
 ul { margin: 0; padding: 0; list-style: none; display: flex; flex-wrap: wrap; gap: 0.5rem; }
-li { padding: 0.15rem 0.6rem; border: 1px solid var(--line); border-radius: 999px; }
+li { overflow-wrap: anywhere; padding: 0.15rem 0.6rem; border: 1px solid var(--line); border-radius: 999px; }
 .wide, pre { overflow-x: auto; }
 pre { margin: 0 0 0.75rem; padding: 0.9rem 1rem; background: var(--paper); border: 1px solid var(--line); border-radius: 0.5rem; }
 pre:last-child { margin-bottom: 0; }

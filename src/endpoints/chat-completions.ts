@@ -58,6 +58,8 @@ function parsed(body: Buffer): unknown {
 }
 
 function unknownModel(model: string, known: readonly string[]) {
-  const named = JSON.stringify(model.length > 100 ? `${model.slice(0, 100)}…` : model)
-  return invalidRequest(`model must be ${alternatives(known)}, not ${named}.${didYouMean(model, known)}`)
+  const named = model.length > 100 ? `${model.slice(0, 100)}…` : model
+  return invalidRequest(
+    `model must be ${alternatives(known)}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
+  )
 }

@@ -19,9 +19,11 @@ export async function fakeReply(request: ChatRequest, seed: number): Promise<str
   loading ??= load()
   const faker = await loading
   faker.seed(seedOf(request, seed))
-  const sentences = faker.helpers.multiple(() => faker.hacker.phrase(), { count: { min: 1, max: 3 } })
+  const sentences = faker.helpers.multiple(() => capitalized(faker.hacker.phrase()), { count: { min: 1, max: 3 } })
   return [faker.helpers.arrayElement(openings), ...sentences].join(' ')
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 function seedOf({ model, messages, temperature, seed: own }: ChatRequest, seed: number): number {
   // Only what makes another question: whether the answer is streamed, for one, must not change it.

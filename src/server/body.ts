@@ -10,7 +10,7 @@ export function requireJson({ headers }: IncomingMessage): void {
   const type = headers['content-type']
   if (type !== undefined && type !== 'application/json' && !json.test(type)) throw notJsonContent(type)
   const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') throw encodedContent(encoding)
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
 import type { Identify } from '../auth/identify.js'
-import { internalError, missingHost, notFound, PlatformError } from '../core/errors.js'
+import { internalError, notFound, notOneHost, PlatformError } from '../core/errors.js'
 import { type Answer, anonymous, type Caller, type Exchange, type Mode, type Reply } from '../core/exchange.js'
 import { isAuth } from '../core/reserved.js'
 import type { Routes } from '../endpoints/index.js'
@@ -56,7 +56,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
 
   function identify(visit: Visit): void {
     const { request, exchange, parts } = visit
-    if (request.headers.host === undefined && request.httpVersion === '1.1') throw missingHost()
+    requireHost(request)
     if (exchange.method === 'OPTIONS') return deliver(visit, options(visit))
     const endpoint = parts.routes.find(exchange.method, exchange.path)
     exchange.endpoint = endpoint
@@ -135,13 +135,20 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   return accept
 }
 
+const anyMethod = ['GET', 'HEAD', 'POST', 'OPTIONS']
+
 function options({ request, exchange, parts }: Visit): Reply {
-  const methods = parts.routes.methodsOf(exchange.path)
+  // RFC 9110 §9.3.7: "*" asks about the server as a whole.
+  const methods = exchange.path === '*' ? anyMethod : parts.routes.methodsOf(exchange.path)
   // A page must be able to read the 404 of a path that is not there, so its preflight passes too.
-  if (isPreflight(request.headers))
-    return parts.cors.preflight(request.headers, methods ?? ['GET', 'HEAD', 'POST', 'OPTIONS'])
+  if (isPreflight(request.headers)) return parts.cors.preflight(request.headers, methods ?? anyMethod)
   if (!methods) throw notFound()
   return { kind: 'reply', status: 204, contentType: '', body: '', headers: ['allow', methods.join(', ')] }
+}
+
+/** RFC 9112 §3.2. Two of them arrive here joined by a comma. */
+function requireHost({ headers: { host }, httpVersion }: IncomingMessage): void {
+  if (host === undefined ? httpVersion === '1.1' : host.includes(',')) throw notOneHost()
 }
 
 const serviceOf = (path: string) => (isAuth(path) ? 'auth' : 'platform')

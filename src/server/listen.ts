@@ -43,6 +43,7 @@ export async function listen({ line, rest }: Doors, { host, port }: { host: stri
     },
   )
   server.on('clientError', refuse)
+  server.on('checkExpectation', refuseExpectation)
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -62,23 +63,25 @@ export async function listen({ line, rest }: Doors, { host, port }: { host: stri
         server.close(() => {
           clearTimeout(deadline)
           clearInterval(sweep)
-          resolve()
+          // A cut is told to its response in the last phase of this turn; whoever waits here then finds it in the journal.
+          setTimeout(resolve, 0)
         })
       }),
   }
 }
 
-/** The path of a request target. A client may also send the whole address (RFC 9112 §3.2.2). */
+/** The path of a request target, as it was sent. A client may also send the whole address (RFC 9112 §3.2.2). */
 function pathOf(target: string): string {
-  const query = target.indexOf('?')
-  const path = query < 0 ? target : target.slice(0, query)
-  if (path.startsWith('/') || !URL.canParse(target)) return path
-  return new URL(target).pathname
+  const local = target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '')
+  const query = local.indexOf('?')
+  return (query < 0 ? local : local.slice(0, query)) || '/'
 }
 
-/** What node's parser could not read gets an error body as well. */
+/** What node's parser could not read gets an error body as well, unless an answer is already on its way. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  // Node's own name for the response that a socket is busy with; its default handler looks at the same.
+  const { _httpMessage: answering } = socket as { _httpMessage?: ServerResponse }
+  if (!socket.writable || error.code === 'ECONNRESET' || answering?.headersSent) return void socket.destroy()
   const [status, message] = unreadable[error.code ?? ''] ?? [400, 'The request is not valid HTTP.']
   const body = JSON.stringify({ error: message })
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close`
@@ -88,4 +91,10 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
 const unreadable: Record<string, readonly [number, string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The request headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
+}
+
+/** RFC 9110 §10.1.1: 100-continue is the one expectation there is, and node meets that one itself. */
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify({ error: 'The only expectation that can be met is 100-continue.' })
+  response.writeHead(417, { 'content-type': 'application/json', 'content-length': body.length }).end(body)
 }

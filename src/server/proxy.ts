@@ -87,7 +87,11 @@ export function createProxy(options: ProxyOptions): Upstream {
     exchange.outcome = outcome
     // From here on it is silence that counts, and every byte ends it.
     clearTimeout(passage.timer)
-    passage.timer = setTimeout(() => answer.destroy(), idleTimeoutMs)
+    passage.timer = setTimeout(() => {
+      // A client that reads slowly holds the live platform up: that is not its silence.
+      if (response.writableNeedDrain) passage.timer.refresh()
+      else answer.destroy()
+    }, idleTimeoutMs)
     answer.on('data', () => passage.timer.refresh())
 
     const headers = withoutHops(answer)
@@ -97,7 +101,8 @@ export function createProxy(options: ProxyOptions): Upstream {
     response.sendDate = answer.headers.date === undefined
     response.writeHead(outcome.status, answer.statusMessage, headers)
     // Not with the first byte of the body: the first token of a stream may be seconds away.
-    response.flushHeaders()
+    // Empty bytes rather than flushHeaders(), which would write the headers' letters as UTF-8 instead of as they came.
+    response.write(Buffer.alloc(0))
     pipeline(answer, response, error => {
       outcome.complete = !error
       done()
@@ -126,6 +131,13 @@ export function createProxy(options: ProxyOptions): Upstream {
         // The client left before there was an answer; the middleware ends the request to the live platform.
         if (!exchange.outcome) passage.done()
       })
+      // Eleven parties listen for its end: this file, httpxy, http-proxy-middleware and node's own pipeline.
+      response.setMaxListeners(20)
+      // The body is at hand, and `proxyReq` writes it: there is nothing that httpxy could pipe.
+      request.pipe = destination => destination
+      request.resume()
+      const query = request.url?.indexOf('?') ?? -1
+      request.url = query < 0 ? exchange.path : exchange.path + request.url?.slice(query)
       passages.set(request, passage)
       request.headers = outgoing(request, exchange, options)
       middleware(request, response, () => {})

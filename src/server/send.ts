@@ -3,44 +3,57 @@ import type { ServerResponse } from 'node:http'
 import type { Paced, Reply } from '../core/exchange.js'
 import type { Pacer } from '../streaming/pacer.js'
 
+/** What goes out before the body. */
+interface Head {
+  readonly status: number
+  /** Node's flat array of names and values. */
+  readonly headers: string[]
+}
+
 /**
  * Writes `reply` with the `common` headers and calls `done` once: with true when all of it was handed over, with false when the
- * client left before. Without a body (204) there is no content type either.
+ * client left before.
  */
 export function send(
   response: ServerResponse,
-  reply: Reply,
+  { status, contentType, body, headers: own }: Reply,
   common: readonly string[],
   pacer: Pacer,
   done: (complete: boolean) => void,
 ): void {
-  const { status, contentType, body, headers } = reply
-  const head = contentType === '' ? [] : ['content-type', contentType]
-  if (common.length > 0) head.push(...common)
-  if (headers) head.push(...headers)
-  if (typeof body !== 'string') return sendPaced(response, status, head, body, pacer, done)
-  if (status !== 204 && contentType !== 'text/event-stream') {
-    const size = Buffer.byteLength(body)
-    head.push('content-length', String(size))
-    response.writeHead(status, head)
-    // One byte a character: then node puts head and body together and writes once.
-    response.end(body, size === body.length ? 'latin1' : 'utf8')
-  } else {
-    response.writeHead(status, head)
-    response.end(body)
-  }
+  const headers = contentType === '' ? [] : ['content-type', contentType]
+  if (common.length > 0) headers.push(...common)
+  if (own) headers.push(...own)
+  const head = { status, headers }
+  if (typeof body === 'string') sendText(response, head, body)
+  else if (Buffer.isBuffer(body)) sendStreamAtOnce(response, head, body)
+  else return sendPaced(response, head, body, pacer, done)
   done(true)
+}
+
+function sendText(response: ServerResponse, { status, headers }: Head, body: string): void {
+  const size = Buffer.byteLength(body)
+  // RFC 9110 §8.6: a 204 has no length, not even zero.
+  if (status !== 204) headers.push('content-length', String(size))
+  response.writeHead(status, headers)
+  // One byte a character: then node puts head and body together and writes once.
+  response.end(body, size === body.length ? 'latin1' : 'utf8')
+}
+
+/** A stream whose every event is there already; no length is told, as with any other stream. */
+function sendStreamAtOnce(response: ServerResponse, { status, headers }: Head, body: Buffer): void {
+  response.writeHead(status, headers)
+  response.end(body)
 }
 
 function sendPaced(
   response: ServerResponse,
-  status: number,
-  head: string[],
+  { status, headers }: Head,
   body: Paced,
   pacer: Pacer,
   done: (complete: boolean) => void,
 ): void {
-  response.writeHead(status, head)
+  response.writeHead(status, headers)
   // A client that waits for the first token may already want to know that the request was taken.
   if (body.rhythm.firstTokenMs > 0) response.flushHeaders()
   let complete = false

@@ -53,7 +53,10 @@ export function createPacer({ tickMs = 5, nowMs = () => performance.now() } = {}
       const due = slots[slot] as Stream[]
       if (due.length === 0) continue
       slots[slot] = []
+      const wheel = timer
       for (const stream of due) advance(stream, now)
+      // The last stream has ended and another begun meanwhile: that one is on a new wheel.
+      if (timer !== wheel) return
     }
   }
 
@@ -62,8 +65,10 @@ export function createPacer({ tickMs = 5, nowMs = () => performance.now() } = {}
     const { paced, sink, sent } = stream
     if (!paced) return
     if (sink.isFull()) return wait(stream, now + tickMs)
-    const due = Math.min(paced.pieces.length, piecesDue(paced, now - stream.startMs))
-    if (due > sent || isOver(paced, due)) {
+    const ready = piecesDue(paced, now - stream.startMs)
+    const due = Math.min(paced.pieces.length, ready)
+    // A stream without any pieces still has a head and a tail, due when its first piece would have been.
+    if (due > sent || (ready > 0 && due === paced.pieces.length)) {
       let text = sent === 0 ? paced.head : ''
       for (let i = sent; i < due; i++) text += paced.before + paced.pieces[i] + paced.after
       stream.sent = due
@@ -98,11 +103,8 @@ function dueMs({ rhythm: { firstTokenMs, tokensPerSecond } }: Paced, i: number):
 }
 
 /** How many pieces are due after `elapsedMs`. */
-function piecesDue({ pieces, rhythm: { firstTokenMs, tokensPerSecond } }: Paced, elapsedMs: number): number {
+function piecesDue({ rhythm: { firstTokenMs, tokensPerSecond } }: Paced, elapsedMs: number): number {
   const playedMs = elapsedMs - firstTokenMs
   if (playedMs < 0) return 0
-  return tokensPerSecond === 0 ? pieces.length : Math.floor((playedMs * tokensPerSecond) / 1000) + 1
+  return tokensPerSecond === 0 ? Number.POSITIVE_INFINITY : Math.floor((playedMs * tokensPerSecond) / 1000) + 1
 }
-
-/** A stream without any pieces still has a head and a tail, due when its first piece would have been. */
-const isOver = ({ pieces }: Paced, due: number) => pieces.length === 0 && due === 0

@@ -1,0 +1,157 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type Source, violations } from './architecture.js'
+
+const root = path.join(import.meta.dirname, '..')
+
+function realTree(): readonly Source[] {
+  const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  return files
+    .filter(file => file.endsWith('.ts'))
+    .map(file => ({
+      file: file.replaceAll(path.sep, '/'),
+      text: readFileSync(path.join(root, 'src', file), 'utf8'),
+    }))
+}
+
+const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { dependencies: object }
+
+/** What the rules say of planted files; each gets the comment that it has to open with. */
+const planted = (files: Record<string, string>, installed: readonly string[] = []) =>
+  violations(
+    Object.entries(files).map(([file, text]) => ({ file, text: `/** Planted. */\n${text}` })),
+    installed,
+  )
+
+test('the house stands as it is drawn', () => {
+  const tree = realTree()
+  expect(tree.map(({ file }) => file)).toContain('platform.ts')
+  expect(violations(tree, Object.keys(dependencies))).toEqual([])
+})
+
+test('lower floors, the own folder and packages at their door may be imported', () => {
+  const files = {
+    'core/words.ts': "import { readFile } from 'node:fs/promises'",
+    'auth/tokens.ts': "import { jwtVerify } from 'jose'\nimport { words } from '../core/words.js'",
+    'auth/keys.ts': "import { tokens } from './tokens.js'",
+    'cli/dev.ts': "import { openPlatform } from '../platform.js'",
+    'platform.ts': "const { keys } = await import('./auth/keys.js')",
+    'cli.ts': "import { dev } from './cli/dev.js'",
+  }
+  expect(planted(files, ['jose'])).toEqual([])
+})
+
+test('a sideways import is reported', () => {
+  expect(planted({ 'auth/keys.ts': "import { load } from '../config/load.js'" })).toEqual([
+    'auth/keys.ts imports ../config/load.js: sideways, from auth to config.',
+  ])
+})
+
+test('an upward import is reported', () => {
+  expect(planted({ 'core/words.ts': "import { send } from '../server/send.js'" })).toEqual([
+    'core/words.ts imports ../server/send.js: up, from floor 0 to floor 3.',
+  ])
+})
+
+test('a command that imports the beginning of the command line is reported', () => {
+  expect(planted({ 'cli/dev.ts': "import '../cli.js'\nimport '../index.js'" })).toEqual([
+    'cli/dev.ts imports ../cli.js: sideways, from cli to cli.ts.',
+    'cli/dev.ts imports ../index.js: sideways, from cli to index.ts.',
+  ])
+})
+
+test.each([
+  ['type-only', "import type { Config } from '../config/schema.js'"],
+  ['inline type', "import { type Config } from '../config/schema.js'"],
+  ['side-effect', "import '../config/schema.js'"],
+  ['re-exported', "export { configSchema } from '../config/schema.js'"],
+  ['star re-exported', "export * from '../config/schema.js'"],
+  ['dynamic', "export const load = async () => (await import('../config/schema.js')).configSchema"],
+  ['in-type', "export type Config = import('../config/schema.js').Config"],
+  ['required', "import schema = require('../config/schema.js')"],
+])('an import is seen when it is %s', (_kind, text) => {
+  expect(planted({ 'auth/keys.ts': text })).toEqual([
+    'auth/keys.ts imports ../config/schema.js: sideways, from auth to config.',
+  ])
+})
+
+test('an import in a comment or a text is none', () => {
+  const text = "// import '../config/load.js'\nexport const help = `import { load } from '../config/load.js'`"
+  expect(planted({ 'auth/keys.ts': text })).toEqual([])
+})
+
+test('an import whose name is computed is reported', () => {
+  expect(planted({ 'auth/keys.ts': 'export const load = (name: string) => import(name)' })).toEqual([
+    'auth/keys.ts imports (computed), for which there is no door.',
+  ])
+})
+
+test('an import cycle is reported with every file on it', () => {
+  const files = {
+    'auth/a.ts': "import { b } from './b.js'",
+    'auth/b.ts': "import type { C } from './c.js'",
+    'auth/c.ts': "export const a = () => import('./a.js')",
+  }
+  expect(planted(files)).toEqual(['auth/a.ts imports auth/b.ts imports auth/c.ts imports auth/a.ts: a cycle.'])
+})
+
+test('a second door of a package is reported', () => {
+  expect(planted({ 'auth/keys.ts': "import { importJWK } from 'jose'" })).toEqual([
+    'auth/keys.ts imports jose: a second door. It comes in through auth/tokens.ts.',
+  ])
+  expect(planted({ 'replies/rules.ts': "import en from '@faker-js/faker/locale/en'" })).toEqual([
+    'replies/rules.ts imports @faker-js/faker/locale/en: a second door. It comes in through replies/fake.ts.',
+  ])
+})
+
+test('a package that has no door is reported', () => {
+  expect(planted({ 'core/words.ts': "import { merge } from 'lodash/fp'\nimport fs from 'fs'" })).toEqual([
+    'core/words.ts imports lodash/fp, for which there is no door.',
+    'core/words.ts imports fs, for which there is no door.',
+  ])
+})
+
+test('a dependency that nothing uses is reported', () => {
+  expect(planted({ 'auth/tokens.ts': "import 'jose'" }, ['jose', 'yaml'])).toEqual([
+    'package.json depends on yaml, which is not used.',
+  ])
+})
+
+test('a way around the front door of the replies is reported', () => {
+  const text = "import { rulesSchema } from '../replies/rules.js'\nimport { createReplies } from '../replies/index.js'"
+  expect(planted({ 'endpoints/chat.ts': text })).toEqual([
+    'endpoints/chat.ts imports ../replies/rules.js: replies is entered through replies/index.ts only.',
+  ])
+})
+
+test('a file or folder that is on no floor is reported, and so is an import out of src', () => {
+  const text = "import '../attic/old.js'\nimport '../../test/scene.js'"
+  expect(planted({ 'core/words.ts': text, 'attic/old.ts': '' })).toEqual([
+    'attic/old.ts is on no floor.',
+    'core/words.ts imports ../../test/scene.js, which is outside of src.',
+  ])
+})
+
+test('names that say nothing are reported for files and for folders', () => {
+  expect(planted({ 'core/utils.ts': '', 'server/helpers/body.ts': '', 'core/database.ts': '' })).toEqual([
+    'core/utils.ts: the name utils.ts says nothing.',
+    'server/helpers/body.ts: the name helpers says nothing.',
+  ])
+})
+
+test.each([
+  ['no comment', 'export const a = 1'],
+  ['a comment further down', 'export const a = 1\n/** Counts. */'],
+  ['a comment of another kind', '// Counts.\nexport const a = 1'],
+  ['an empty comment', '/** */\nexport const a = 1'],
+  ['a comment that is no sentence', '/** counting */\nexport const a = 1'],
+])('a file that opens with %s is reported', (_kind, text) => {
+  expect(violations([{ file: 'core/count.ts', text }], [])).toEqual([
+    'core/count.ts does not open with a comment of one sentence.',
+  ])
+})
+
+test('a file that is run as a command opens with its sentence behind the first line', () => {
+  expect(violations([{ file: 'cli.ts', text: '#!/usr/bin/env node\n/** Begins. */\n' }], [])).toEqual([])
+})

@@ -1,0 +1,176 @@
+/** The floors of the house and the doors of its packages, as rules over source files. */
+import { isBuiltin } from 'node:module'
+import path from 'node:path/posix'
+import { parseSync } from 'rolldown/utils'
+
+/** A source file: its path inside src/, and what is in it. */
+export interface Source {
+  readonly file: string
+  readonly text: string
+}
+
+/** From the ground up. Folders and files of one floor are strangers to one another. */
+const floors: readonly (readonly string[])[] = [
+  ['core'],
+  ['config', 'auth', 'replies', 'streaming', 'journal'],
+  ['endpoints'],
+  ['server', 'dashboard'],
+  ['platform.ts', 'version.ts'],
+  ['index.ts', 'cli.ts', 'cli'],
+]
+
+/** The command line is one door in two parts: where it begins, and the folder of its commands. */
+const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli' }
+
+/** Where each package comes in: files, or folders with a slash at their end. */
+const doors: Readonly<Record<string, readonly string[]>> = {
+  express: ['server/', 'dashboard/'],
+  'http-proxy-middleware': ['server/proxy.ts'],
+  jose: ['auth/tokens.ts'],
+  yaml: ['core/yaml.ts'],
+  '@faker-js/faker': ['replies/fake.ts'],
+  chokidar: ['cli/watch.ts'],
+  tinyglobby: ['replies/load.ts'],
+  'fastest-levenshtein': ['core/suggest.ts'],
+  picocolors: ['cli/output.ts'],
+  picomatch: ['cli/watch.ts'],
+  '@valibot/to-json-schema': ['config/json-schema.ts'],
+  // The language in which requests, options and rules say what they are.
+  valibot: ['core/', 'config/', 'replies/rules.ts'],
+}
+
+/** Parts that are entered through their index.ts only. */
+const withFrontDoor: readonly string[] = ['replies']
+
+const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])
+
+interface Import {
+  readonly file: string
+  /** As it is written. */
+  readonly name: string
+}
+
+/** Everything that is wrong with the house, a sentence each; `dependencies` are those of package.json. */
+export function violations(sources: readonly Source[], dependencies: readonly string[]): readonly string[] {
+  const imports = sources.flatMap(importsOf)
+  return [
+    ...sources.flatMap(opening),
+    ...sources.flatMap(({ file }) => naming(file)),
+    ...sources.flatMap(({ file }) => (floorOf(file) < 0 ? [`${file} is on no floor.`] : [])),
+    ...imports.flatMap(staircase),
+    ...imports.flatMap(frontDoor),
+    ...imports.flatMap(packageDoor),
+    ...cycles(sources, imports),
+    ...unused(dependencies, imports),
+  ]
+}
+
+interface Node {
+  readonly type: string
+  readonly source?: unknown
+  readonly expression?: unknown
+}
+
+/** Static, type-only and dynamic imports, re-exports, and types that import in their midst. */
+function importsOf({ file, text }: Source): readonly Import[] {
+  const found: Import[] = []
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(visit)
+    if (typeof node !== 'object' || node === null) return
+    const { type, source, expression } = node as Node
+    const from = type === 'TSExternalModuleReference' ? expression : source
+    if (typeof from === 'object' && from !== null && 'value' in from) found.push({ file, name: String(from.value) })
+    // Nobody can say where a computed import leads, so it is let in by no door.
+    else if (type === 'ImportExpression') found.push({ file, name: '(computed)' })
+    Object.values(node).forEach(visit)
+  }
+  visit(parsed(file, text).program.body)
+  return found
+}
+
+function parsed(file: string, text: string) {
+  const result = parseSync(file, text, { lang: 'ts' })
+  if (result.errors.length > 0) throw new SyntaxError(`${file}: ${result.errors[0]?.message}`)
+  return result
+}
+
+const isOurs = (name: string) => name.startsWith('.')
+
+/** The file inside src/ that a relative import means. */
+const target = ({ file, name }: Import) => path.join(path.dirname(file), name).replace(/\.js$/, '.ts')
+
+/** The folder or file of src/ itself that a file belongs to. */
+const part = (file: string) => file.split('/', 1)[0] ?? file
+
+const floorOf = (file: string) => floors.findIndex(floor => floor.includes(part(file)))
+
+function staircase(imported: Import): readonly string[] {
+  const { file, name } = imported
+  if (!isOurs(name)) return []
+  const to = target(imported)
+  if (part(to) === '..') return [`${file} imports ${name}, which is outside of src.`]
+  const [own, other] = [floorOf(file), floorOf(to)]
+  if (own < 0 || other < 0) return []
+  if (other > own) return [`${file} imports ${name}: up, from floor ${own} to floor ${other}.`]
+  if (other < own || part(file) === part(to) || sameFloor[part(file)] === part(to)) return []
+  return [`${file} imports ${name}: sideways, from ${part(file)} to ${part(to)}.`]
+}
+
+function frontDoor(imported: Import): readonly string[] {
+  const { file, name } = imported
+  if (!isOurs(name)) return []
+  const to = target(imported)
+  const inside = part(to)
+  if (part(file) === inside || !withFrontDoor.includes(inside) || to === `${inside}/index.ts`) return []
+  return [`${file} imports ${name}: ${inside} is entered through ${inside}/index.ts only.`]
+}
+
+/** `@faker-js/faker` of `@faker-js/faker/locale/en`. */
+const packageOf = (name: string) =>
+  name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/')
+
+function packageDoor({ file, name }: Import): readonly string[] {
+  if (isOurs(name) || (name.startsWith('node:') && isBuiltin(name))) return []
+  const allowed = doors[packageOf(name)]
+  if (!allowed) return [`${file} imports ${name}, for which there is no door.`]
+  if (allowed.some(door => (door.endsWith('/') ? file.startsWith(door) : file === door))) return []
+  return [`${file} imports ${name}: a second door. It comes in through ${allowed.join(', ')}.`]
+}
+
+/** Imports of types count: a reader goes round in circles all the same. */
+function cycles(sources: readonly Source[], imports: readonly Import[]): readonly string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  const walk = (file: string, above: readonly string[]): void => {
+    const seenAt = above.indexOf(file)
+    if (seenAt >= 0) found.push(`${[...above.slice(seenAt), file].join(' imports ')}: a cycle.`)
+    if (seenAt >= 0 || done.has(file)) return
+    const next = imports.filter(imported => imported.file === file && isOurs(imported.name)).map(target)
+    for (const to of new Set(next)) walk(to, [...above, file])
+    done.add(file)
+  }
+  for (const { file } of sources) walk(file, [])
+  return found
+}
+
+function opening({ file, text }: Source): readonly string[] {
+  const { program, comments } = parsed(file, text)
+  const hashbang = program.hashbang?.end ?? 0
+  const [first] = comments
+  const opens = first?.value.startsWith('*') && text.slice(hashbang, first.start).trim() === ''
+  const sentence = first?.value.replace(/^[\s*]+|[\s*]+$/g, '') ?? ''
+  return opens && /^\S.*[.!?]$/s.test(sentence) ? [] : [`${file} does not open with a comment of one sentence.`]
+}
+
+function naming(file: string): readonly string[] {
+  const empty = file.split('/').find(name => namesThatSayNothing.has(name.split('.', 1)[0] ?? ''))
+  return empty === undefined ? [] : [`${file}: the name ${empty} says nothing.`]
+}
+
+function unused(dependencies: readonly string[], imports: readonly Import[]): readonly string[] {
+  const used = new Set(imports.map(({ name }) => packageOf(name)))
+  return dependencies.filter(name => !used.has(name)).map(name => `package.json depends on ${name}, which is not used.`)
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { platformWith, refusalOf, unauthorized } from '../scene.js'
+import { answerTo, onTheWire } from '../wire.js'
+
+const missing = 'No credential was sent. Add the header "Authorization: Bearer <credential>".'
+const empty = 'The Authorization header has no credential. Send "Bearer", a space and the key.'
+const wrongScheme = 'The Authorization header must use the Bearer scheme: "Bearer <credential>".'
+const malformed = 'The credential is malformed. Send "Bearer" and exactly one key or token.'
+const doubled = 'More than one credential was sent. Send exactly one Authorization header.'
+
+test.each(['/api/v1', '/v1/models'])('GET %s without a credential is refused', async path => {
+  const { ask } = await platformWith()
+  expect(await refusalOf(await ask(path, { bearer: null }))).toEqual(unauthorized(missing))
+})
+
+test('a chat request without a credential is refused before anybody looks at its body', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/v1/chat/completions', { method: 'POST', bearer: null, body: 'no JSON at all' })
+  expect(await refusalOf(response)).toEqual(unauthorized(missing))
+})
+
+test.each([
+  ['nothing', '', empty],
+  ['only spaces', '   ', empty],
+  ['the scheme alone', 'Bearer', empty],
+  ['the scheme alone in lower case', 'bearer', empty],
+  ['the scheme and spaces', 'Bearer    ', empty],
+  ['the key without a scheme', 'KEY', wrongScheme],
+  ['Basic', 'Basic YWRhOnNlY3JldA==', wrongScheme],
+  ['Token', 'Token KEY', wrongScheme],
+  ['a scheme that only begins like Bearer', 'BearerToken KEY', wrongScheme],
+  ['no space after the scheme', 'BearerKEY', wrongScheme],
+  ['a colon after the scheme', 'Bearer: KEY', wrongScheme],
+  ['a tab after the scheme', 'Bearer\tKEY', wrongScheme],
+  ['quotes around the key', 'Bearer "KEY"', malformed],
+  ['angle brackets left from the docs', 'Bearer <KEY>', malformed],
+  ['an umlaut in the key', 'Bearer KÉY', malformed],
+  ['an equals sign in the middle', 'Bearer a=b', malformed],
+  ['an unreplaced variable', 'Bearer $API_KEY', malformed],
+  ['two keys with a space between', 'Bearer KEY KEY', doubled],
+  ['two keys with a comma between', 'Bearer KEY,KEY', doubled],
+  ['the scheme twice', 'Bearer Bearer KEY', doubled],
+  ['two credentials in one line', 'Bearer KEY, Bearer KEY', doubled],
+])('an Authorization header with %s is refused', async (_what, header, sentence) => {
+  const { ask, apiKey } = await platformWith()
+  const authorization = header.replaceAll('KEY', apiKey)
+  const response = await ask('/v1/models', { bearer: null, headers: { authorization } })
+  expect(await refusalOf(response)).toEqual(unauthorized(sentence))
+})
+
+test.each([
+  ['two keys', ['Bearer KEY', 'Bearer other']],
+  ['the same key twice', ['Bearer KEY', 'Bearer KEY']],
+  ['the key and then another scheme', ['Bearer KEY', 'Basic YWRhOnNlY3JldA==']],
+  ['an empty one and then the key', ['Bearer', 'Bearer KEY']],
+])('two Authorization headers are refused: %s', async (_what, values) => {
+  const { url, apiKey } = await platformWith()
+  const lines = values.map(value => `Authorization: ${value.replace('KEY', apiKey)}`)
+  const { status, headers, body } = await answerTo(url, onTheWire('GET /v1/models', lines))
+  expect(status).toBe(401)
+  expect(headers.get('www-authenticate')).toBe('Bearer')
+  expect(JSON.parse(body)).toEqual({ error: doubled })
+})
+
+test('two Authorization headers of which the second is the key are refused', async () => {
+  const { url, apiKey } = await platformWith()
+  const lines = ['Authorization: Basic YWRhOnNlY3JldA==', `Authorization: Bearer ${apiKey}`]
+  const { status, body } = await answerTo(url, onTheWire('GET /v1/models', lines))
+  expect(status).toBe(401)
+  expect(JSON.parse(body)).toEqual({ error: wrongScheme })
+})
+
+test.each(['Bearer KEY', 'bearer KEY', 'BEARER KEY', 'bEaReR KEY', 'Bearer   KEY', '  Bearer KEY  '])(
+  'the scheme may be in any case and have several spaces: %j',
+  async header => {
+    const { url, apiKey } = await platformWith()
+    const line = `Authorization: ${header.replace('KEY', apiKey)}`
+    expect((await answerTo(url, onTheWire('GET /v1/models', [line]))).status).toBe(200)
+  },
+)
+
+test.each(['authorization', 'AUTHORIZATION'])('the name of the header may be in any case: %s', async name => {
+  const { url, apiKey } = await platformWith()
+  expect((await answerTo(url, onTheWire('GET /v1/models', [`${name}: Bearer ${apiKey}`]))).status).toBe(200)
+})
+
+test.each([
+  ['the query', 'GET /v1/models?api_key=KEY&access_token=KEY', []],
+  ['other headers', 'GET /v1/models', ['X-Api-Key: KEY', 'apikey: KEY']],
+  ['a cookie', 'GET /v1/models', ['Cookie: authorization=Bearer KEY']],
+])('a key in %s is no credential', async (_place, request, headers) => {
+  const { url, apiKey } = await platformWith()
+  const { status, body } = await answerTo(url, onTheWire(request, headers).replaceAll('KEY', apiKey))
+  expect(status).toBe(401)
+  expect(JSON.parse(body)).toEqual({ error: missing })
+})
+
+test('a refusal never repeats the credential that was sent', async () => {
+  const { ask } = await platformWith()
+  for (const authorization of [
+    'Bearer topsecret',
+    'Basic topsecret',
+    'topsecret',
+    'Bearer "topsecret"',
+    'Bearer e.topsecret.s',
+  ]) {
+    const response = await ask('/v1/models', { bearer: null, headers: { authorization } })
+    expect(response.status).toBe(401)
+    expect(await response.text()).not.toContain('topsecret')
+  }
+})

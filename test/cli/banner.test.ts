@@ -1,0 +1,68 @@
+import pc from 'picocolors'
+import { expect, test } from 'vitest'
+import { banner } from '../../src/cli/banner.js'
+import { loadConfig } from '../../src/config/load.js'
+import type { Platform } from '../../src/platform.js'
+
+interface Scene {
+  readonly host?: string
+  readonly apiKey?: string
+}
+
+const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
+  const platform: Platform = {
+    url: 'http://127.0.0.1:4100',
+    authUrl: 'http://127.0.0.1:4100',
+    dashboardUrl: 'http://127.0.0.1:4100/dashboard',
+    anonKey: 'anon-1',
+    serviceKey: 'service-1',
+    apiKey,
+    mode: 'emulate',
+    loaded: loadConfig({ cwd: '.', file: false, flags: [{ path: ['host'], value: host, origin: '--host' }] }),
+    journal: { add: () => {}, follow: () => () => {} },
+    reload: async () => {},
+    stop: async () => {},
+  }
+  return banner(platform, '1.2.3', pc.createColors(false))
+}
+
+test('the banner is the facts, and a block to copy that begins at the margin', () => {
+  expect(bannerWith()).toBe(`
+  Standin 1.2.3 · mode emulate
+
+  Base URL   http://127.0.0.1:4100
+  Auth URL   http://127.0.0.1:4100
+  Dashboard  http://127.0.0.1:4100/dashboard
+  API key    sk-1
+  Anon key   anon-1
+  Config     none, all defaults
+
+  To copy into .env:
+
+PLATFORM_BASE_URL=http://127.0.0.1:4100
+OPENAI_BASE_URL=http://127.0.0.1:4100/v1
+OPENAI_API_KEY=sk-1
+SUPABASE_URL=http://127.0.0.1:4100
+SUPABASE_ANON_KEY=anon-1
+SUPABASE_SERVICE_ROLE_KEY=service-1
+`)
+})
+
+test('the banner says when no API key is configured', () => {
+  const text = bannerWith({ apiKey: '' })
+  expect(text).toContain('API key    none configured')
+  expect(text).toContain('\nOPENAI_API_KEY=\n')
+})
+
+test.each([
+  ['127.0.0.1', undefined],
+  ['127.1.2.3', undefined],
+  ['localhost', undefined],
+  ['::1', undefined],
+  ['0.0.0.0', 'every address of this machine'],
+  ['::', 'every address of this machine'],
+  ['192.168.1.5', '192.168.1.5'],
+])('whoever listens on %s is warned of: %s', (host, where) => {
+  const [warning] = /Listening on .*/.exec(bannerWith({ host })) ?? []
+  expect(warning).toBe(where && `Listening on ${where}: others can reach it, and the development keys are public.`)
+})

@@ -1,0 +1,97 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { run, start } from '../command.js'
+
+const inRepository = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+const config = (text: string) => ({ 'platform.config.yaml': text })
+
+test('config check says that all is good, and how many rules there are', async () => {
+  const files = {
+    ...config('replies: [one.yaml, more/*.yaml]\n'),
+    'one.yaml': '- reply: { text: a }\n',
+    'more/two.yaml': '- reply: { text: b }\n- reply: { text: c }\n',
+  }
+  expect(await run(['config', 'check'], { files })).toEqual({
+    code: 0,
+    signal: null,
+    stdout: 'The configuration is good. Rules of replies: 3.\n',
+    stderr: '',
+  })
+})
+
+test('config check without a file says so', async () => {
+  expect(await run(['config', 'check'])).toMatchObject({
+    code: 0,
+    stdout: 'There is no configuration file; the defaults are good. Rules of replies: 0.\n',
+  })
+})
+
+test('config check says what is wrong, in the file, the flags, the environment and the reply files', async () => {
+  expect(
+    await run(['config', 'check', '--port', 'x'], { files: config('seed: y\n'), env: { STANDIN_HOTS: 'z' } }),
+  ).toEqual({
+    code: 2,
+    signal: null,
+    stdout: '',
+    stderr: [
+      'STANDIN_HOTS: This environment variable is not known. Did you mean "STANDIN_HOST"?',
+      '--port: port must be a whole number from 0 to 65535, not "x".',
+      'platform.config.yaml:1:1: seed must be a whole number from 0 to 2147483647, not "y".',
+      '',
+    ].join('\n'),
+  })
+  const files = { ...config('replies: a.yaml\n'), 'a.yaml': '- reply: hello\n' }
+  expect(await run(['config', 'check'], { files })).toMatchObject({
+    code: 2,
+    stderr: 'a.yaml:1:3: [0].reply must be an object, not "hello".\n',
+  })
+})
+
+test('what stops a start is found by config check: a mode that lacks its address', async () => {
+  const files = config('mode: proxy\n')
+  const stopped = await run(['--port', '0'], { files })
+  expect(stopped).toMatchObject({ code: 2, stderr: expect.stringContaining('upstream.baseUrl') })
+  expect(await run(['config', 'check'], { files })).toEqual(stopped)
+})
+
+test('config print shows the values in force, where each came from, and no secret', async () => {
+  const end = await run(['config', 'print', '--seed', '7'], {
+    files: { ...config('port: 5000\nupstream:\n  apiKey: ${LIVE_KEY}\n'), '.env': 'LIVE_KEY=hush-hush' },
+    env: { STANDIN_AUTH_JWT_SECRET: 'hush-hush-hush-hush-hush-hush-hush-hush' },
+  })
+  expect(end).toMatchObject({ code: 0, stderr: '' })
+  const lines = end.stdout.split('\n')
+  expect(lines).toContain('port: 5000 # platform.config.yaml:1')
+  expect(lines).toContain('seed: 7 # --seed')
+  expect(lines).toContain('mode: emulate # default')
+  expect(lines).toContain('  apiKey: "********" # platform.config.yaml:3')
+  expect(lines).toContain('  jwtSecret: "********" # STANDIN_AUTH_JWT_SECRET')
+  expect(end.stdout).not.toContain('hush')
+})
+
+test('the platform.config.yaml of the repository is what config init prints, but for the address of the schema', async () => {
+  const { stdout, code } = await run(['config', 'init'])
+  expect(code).toBe(0)
+  expect(stdout.replace('$schema=./node_modules/standin/src/', '$schema=./src/')).toBe(
+    inRepository('platform.config.yaml'),
+  )
+})
+
+test('the file that config init prints is good as it is', async () => {
+  const { stdout } = await run(['config', 'init'])
+  expect(await run(['config', 'check'], { files: config(stdout) })).toMatchObject({ code: 0, stderr: '' })
+})
+
+test.each([
+  ['config', 'src/config/config.schema.json'],
+  ['replies', 'src/replies/replies.schema.json'],
+])('%s schema prints %s', async (command, file) => {
+  expect(await run([command, 'schema'])).toEqual({ code: 0, signal: null, stdout: inRepository(file), stderr: '' })
+})
+
+test('a command whose output nobody reads to the end ends quietly', async () => {
+  const { closeOutput, ended } = start(['config', 'schema'])
+  closeOutput()
+  expect(await ended).toMatchObject({ stderr: '' })
+})

@@ -1,0 +1,262 @@
+import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { developmentApiKey } from '../../src/core/development.js'
+import { askChat, run, start, startReady, writeInto } from '../command.js'
+import { hello } from '../scene.js'
+
+const rules = '- { name: greeting, when: { user: hello }, reply: { text: Hi! } }\n'
+const files = { 'fixtures/replies/a.yaml': rules }
+
+/** What stands behind a name in the banner. */
+const fact = (line: string) => line.trim().split(/ {2,}/)[1] ?? ''
+
+test('the banner says where everything is, and what to copy into .env', async () => {
+  const { stdout, stderr, dir } = start(['--port', '0'])
+  await stdout.next('Standin')
+  const baseUrl = fact(await stdout.next('Base URL'))
+  expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(fact(await stdout.next('Auth URL'))).toBe(baseUrl)
+  expect(fact(await stdout.next('Dashboard'))).toBe(`${baseUrl}/dashboard`)
+  expect(fact(await stdout.next('API key'))).toBe(developmentApiKey)
+  const anonKey = fact(await stdout.next('Anon key'))
+  expect(fact(await stdout.next('Config'))).toBe('none, all defaults')
+  await stdout.next('To copy into .env:')
+  await stdout.next('SUPABASE_SERVICE_ROLE_KEY=')
+
+  const block = stdout.text.split('\n').filter(line => /^\w+=/.test(line))
+  writeInto(dir, { copied: block.join('\n') })
+  const variables = Object.fromEntries(block.map(line => line.split(/=(.*)/s).slice(0, 2)))
+  expect(variables).toEqual({
+    PLATFORM_BASE_URL: baseUrl,
+    OPENAI_BASE_URL: `${baseUrl}/v1`,
+    OPENAI_API_KEY: developmentApiKey,
+    SUPABASE_URL: baseUrl,
+    SUPABASE_ANON_KEY: anonKey,
+    SUPABASE_SERVICE_ROLE_KEY: expect.stringMatching(/^eyJ/),
+  })
+  const index = (key: string | undefined) => fetch(`${baseUrl}/api/v1`, { headers: { authorization: `Bearer ${key}` } })
+  expect((await index(variables.SUPABASE_ANON_KEY)).status).toBe(200)
+  expect((await index(variables.SUPABASE_SERVICE_ROLE_KEY)).status).toBe(200)
+  expect((await askChat({ url: baseUrl, apiKey: variables.OPENAI_API_KEY ?? '' }, hello)).status).toBe(200)
+  expect(stderr.text).toBe('')
+})
+
+test('the banner names the configuration file and the mode', async () => {
+  const yaml = 'mode: proxy\nupstream: { baseUrl: "https://live.test" }\n'
+  const { stdout } = start(['--port', '0', '--config', 'sub/my.yaml'], { files: { 'sub/my.yaml': yaml } })
+  expect(await stdout.next('Standin')).toMatch(/^ {2}Standin \d+\.\d+\.\d+ · mode proxy$/)
+  expect(fact(await stdout.next('Config'))).toBe('sub/my.yaml')
+  expect(fact(await stdout.next('Upstream'))).toBe('https://live.test')
+})
+
+test('whoever listens for others is told so', async () => {
+  const { stdout } = start(['--port', '0', '--host', '0.0.0.0'])
+  expect(fact(await stdout.next('Base URL'))).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(await stdout.next('Listening on')).toBe(
+    '  Listening on every address of this machine: others can reach it, and the development keys are public.',
+  )
+})
+
+test('each request is a line: method, path, status, time, who, and what answered', async () => {
+  const { stdout } = start(['--port', '0'], { files })
+  const url = fact(await stdout.next('Base URL'))
+  const apiKey = fact(await stdout.next('API key'))
+  const line = (rest: string) => expect.stringMatching(new RegExp(`^\\d\\d:\\d\\d:\\d\\d ${rest}$`))
+
+  await (await askChat({ url, apiKey }, hello)).text()
+  expect(await stdout.next('POST')).toEqual(
+    line('POST /v1/chat/completions 200 [\\d.]+ ms API key "development" rule "greeting"'),
+  )
+  await askChat({ url, apiKey }, { ...hello, messages: [{ role: 'user', content: 'bye' }] })
+  expect(await stdout.next('POST')).toEqual(
+    line('POST /v1/chat/completions 200 [\\d.]+ ms API key "development" canned reply'),
+  )
+  await askChat({ url, apiKey: 'sk-wrong' }, hello)
+  expect(await stdout.next('POST')).toEqual(
+    line('POST /v1/chat/completions 401 [\\d.]+ ms The API key is not known\\.'),
+  )
+  await fetch(`${url}/health?key=sk-in-the-query`)
+  expect(await stdout.next('GET')).toEqual(line('GET {2}/health 200 [\\d.]+ ms'))
+  await fetch(`${url}/nowhere`)
+  expect(await stdout.next('GET')).toEqual(line('GET {2}/nowhere 404 [\\d.]+ ms Not found\\.'))
+  expect(stdout.text).not.toMatch(/sk-wrong|sk-in-the-query/)
+})
+
+test('with --json the first line says where it is ready, with which keys', async () => {
+  const { ready, stdout } = await startReady()
+  expect(JSON.parse(stdout.text.split('\n')[0] ?? '')).toEqual({
+    event: 'ready',
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    authUrl: ready.url,
+    dashboardUrl: `${ready.url}/dashboard`,
+    anonKey: expect.stringMatching(/^eyJ/),
+    serviceKey: expect.stringMatching(/^eyJ/),
+    apiKey: developmentApiKey,
+    mode: 'emulate',
+    pid: expect.any(Number),
+  })
+  expect(Object.keys(JSON.parse(stdout.text.split('\n')[0] ?? ''))[0]).toBe('event')
+  expect(() => process.kill(ready.pid, 0)).not.toThrow()
+})
+
+test('with --json each request is an event, without any credential in it', async () => {
+  const { ready, stdout, event, chat } = await startReady({ files })
+  await (await chat(hello)).text()
+  const common = { event: 'request', method: 'POST', path: '/v1/chat/completions', durationMs: expect.any(Number) }
+  const caller = { kind: 'apiKey', name: 'development' }
+  expect(await event('request')).toEqual({ ...common, status: 200, caller, source: 'rule "greeting"', complete: true })
+
+  const apiKey = 'sk-wrong'
+  await askChat({ url: ready.url, apiKey }, hello)
+  expect(await event('request')).toEqual({
+    ...common,
+    status: 401,
+    caller: { kind: 'anonymous' },
+    error: 'The API key is not known.',
+    complete: true,
+  })
+
+  await fetch(`${ready.url}/api/v1?apikey=${apiKey}`, { headers: { authorization: `Bearer ${ready.anonKey}` } })
+  expect(await event('request')).toMatchObject({ path: '/api/v1', status: 200, caller: { kind: 'anon' } })
+  const [, ...events] = stdout.text.split('\n')
+  for (const secret of [apiKey, ready.apiKey, ready.anonKey]) expect(events.join()).not.toContain(secret)
+})
+
+test('with --quiet nothing is said but problems', async () => {
+  // It does not say where it is, so it is told: a port that was free a moment ago.
+  const other = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => other.once('listening', resolve))
+  const { port } = other.address() as AddressInfo
+  await new Promise(resolve => other.close(resolve))
+
+  const quiet = start(['--quiet', '--port', String(port)])
+  const url = `http://127.0.0.1:${port}`
+  await expect.poll(() => fetch(`${url}/health`).then(({ status }) => status, String), { timeout: 5000 }).toBe(200)
+  // The line of one request would be out by the end of the next.
+  for (const apiKey of [developmentApiKey, 'sk-wrong']) await (await askChat({ url, apiKey }, hello)).text()
+  quiet.send('SIGTERM')
+  expect(await quiet.ended).toMatchObject({ stdout: '', stderr: '' })
+})
+
+const escapeCode = '\u001b'
+
+test('there are no colours where nobody sees them', async () => {
+  const { stdout } = start(['--port', '0'], { env: { FORCE_COLOR: '1' } })
+  const url = fact(await stdout.next('Base URL'))
+  await fetch(`${url}/health`)
+  await stdout.next('/health')
+  expect(stdout.text).not.toContain(escapeCode)
+})
+
+test('there are colours on a terminal, unless NO_COLOR asks for none', async () => {
+  const terminal = { NODE_OPTIONS: '--import data:text/javascript,process.stdout.isTTY=true', TERM: 'xterm' }
+  expect(await start(['--port', '0'], { env: terminal }).stdout.next('Standin')).toContain(`${escapeCode}[`)
+  const plain = start(['--port', '0'], { env: { ...terminal, NO_COLOR: '1' } })
+  expect(await plain.stdout.next('Standin')).not.toContain(escapeCode)
+})
+
+test('a port that is in use is one sentence with the way out', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await new Promise(resolve => other.once('listening', resolve))
+  const { port } = other.address() as AddressInfo
+  expect(await run(['--port', String(port)])).toEqual({
+    code: 1,
+    signal: null,
+    stdout: '',
+    stderr: `Port ${port} is already in use. Stop what uses it, or start with --port 0 for any free port.\n`,
+  })
+})
+
+test('an address that is not of this machine is one sentence with the way out', async () => {
+  // 192.0.2.0/24 is set aside for documentation (RFC 5737): no machine has it.
+  expect(await run(['--port', '0', '--host', '192.0.2.1'])).toEqual({
+    code: 1,
+    signal: null,
+    stdout: '',
+    stderr: '192.0.2.1 is not an address of this machine. Start with --host 127.0.0.1.\n',
+  })
+})
+
+test.each([
+  [
+    'platform.config.yaml',
+    'prot: 1\nseed: x\n',
+    [
+      'platform.config.yaml:1:1: prot is not known here. Did you mean "port"?',
+      'platform.config.yaml:2:1: seed must be a whole number from 0 to 2147483647, not "x".',
+    ],
+  ],
+  [
+    'fixtures/replies/a.yaml',
+    '- rply: hello\n',
+    [
+      'fixtures/replies/a.yaml:1:3: [0].reply is missing. It must be an object.',
+      'fixtures/replies/a.yaml:1:3: [0].rply is not known here. Did you mean "reply"?',
+    ],
+  ],
+  [
+    'platform.config.yaml',
+    'port: 0\nmode: proxy\n',
+    ['platform.config.yaml:2:1: The mode proxy needs upstream.baseUrl, the address of the live platform.'],
+  ],
+])('what is wrong in %s stops the start: %j', async (name, text, complaints) => {
+  const { code, stdout, stderr } = await run(['--port', '0'], { files: { [name]: text } })
+  expect(stderr.trimEnd().split('\n')).toEqual(complaints)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+})
+
+test('keys that a file cannot have are told, and nothing else is', async () => {
+  const { code, stderr } = await run(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^platform\.config\.yaml:1:1: [^\n]+\n$/)
+})
+
+test('two platforms run at once, each on a port of its own', async () => {
+  const [one, other] = await Promise.all([startReady({ files }), startReady()])
+  expect(one.ready.url).not.toBe(other.ready.url)
+  const said = async ({ chat }: typeof one) =>
+    ((await (await chat(hello)).json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content
+  expect(await said(one)).toBe('Hi!')
+  expect(await said(other)).not.toBe('Hi!')
+})
+
+test('when whoever read its output has gone, it ends quietly', async () => {
+  const { ready, closeOutput, ended } = await startReady()
+  closeOutput()
+  // Only writing tells that nobody reads any more.
+  await fetch(`${ready.url}/health`)
+  expect(await ended).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('nothing is written into the folder where it runs', async () => {
+  const { dir, chat, send, ended } = await startReady()
+  await (await chat(hello)).text()
+  send('SIGTERM')
+  await ended
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('the environment and .env set options of a start', async () => {
+  const { event, ready } = await startReady({
+    files: { '.env': 'STANDIN_VERSION=9.9.9\nSTANDIN_ACCESS_HEALTH=anon\n' },
+    env: { STANDIN_ACCESS_HEALTH: 'service' },
+  })
+  const health = await fetch(`${ready.url}/health`, { headers: { authorization: `Bearer ${ready.serviceKey}` } })
+  expect(await health.json()).toEqual({ status: 'ok', version: '9.9.9' })
+  expect(await event('request')).toMatchObject({ caller: { kind: 'service' } })
+})
+
+test('a pattern of replies from the environment must match something, as one from the file', async () => {
+  const env = { STANDIN_REPLIES: 'none/*.yaml' }
+  const { code, stderr } = await run(['config', 'check'], { env })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('No file matches "none/*.yaml"') })
+  const { stdout, ended } = start(['--port', '0'], { env })
+  const end = await stdout.next('Base URL').then(
+    () => 'it started',
+    () => ended,
+  )
+  expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('No file matches "none/*.yaml"') })
+})

@@ -1,0 +1,146 @@
+import { rmSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type RunningPlatform, start, startReady, writeInto } from '../command.js'
+import { hello } from '../scene.js'
+
+const version = (text: string) => ({ 'platform.config.yaml': `version: ${text}\n` })
+const saying = (text: string) => `- reply: { text: ${text} }\n`
+
+const versionOf = async ({ ready }: RunningPlatform) =>
+  ((await (await fetch(`${ready.url}/health`)).json()) as { version: string }).version
+
+const saidBy = async ({ chat }: RunningPlatform) =>
+  ((await (await chat(hello)).json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content
+
+test('an edit of the configuration is in force from the next request on', async () => {
+  const platform = await startReady({ files: version('1.1.1') })
+  expect(await versionOf(platform)).toBe('1.1.1')
+  writeInto(platform.dir, version('2.2.2'))
+  expect(await platform.event('reloaded')).toEqual({ ...platform.ready, event: 'reloaded' })
+  expect(await versionOf(platform)).toBe('2.2.2')
+})
+
+test('a broken edit keeps the last good configuration and says so; the next good one is taken', async () => {
+  const platform = await startReady({ files: version('1.1.1') })
+  writeInto(platform.dir, version('two'))
+  expect(await platform.event('reload-failed')).toEqual({
+    event: 'reload-failed',
+    problems: [
+      {
+        origin: 'platform.config.yaml',
+        line: 1,
+        column: 1,
+        sentence: 'version must be three numbers with dots, such as 1.0.0, not "two".',
+      },
+    ],
+  })
+  expect(await versionOf(platform)).toBe('1.1.1')
+  writeInto(platform.dir, version('3.3.3'))
+  await platform.event('reloaded')
+  expect(await versionOf(platform)).toBe('3.3.3')
+})
+
+test('a person is told of a reload, and of a broken edit where it is broken', async () => {
+  const { dir, stdout, stderr } = start(['--port', '0'], { files: version('1.1.1') })
+  await stdout.next('SUPABASE_SERVICE_ROLE_KEY')
+  writeInto(dir, { 'platform.config.yaml': 'versoin: 1\n' })
+  expect(await stderr.next('versoin')).toBe(
+    'platform.config.yaml:1:1: versoin is not known here. Did you mean "version"?',
+  )
+  expect(await stderr.next('Not reloaded')).toBe('Not reloaded: the last good configuration stays in force.')
+  writeInto(dir, version('2.2.2'))
+  expect(await stdout.next('Reloaded')).toBe('Reloaded.')
+})
+
+test('with --quiet a broken edit is still told', async () => {
+  const { dir, stdout, stderr } = start(['--port', '0', '--quiet', '--config', 'my.yaml'], {
+    files: { 'my.yaml': 'replies: first.yaml\n', 'first.yaml': saying('one') },
+  })
+  // There is no line to wait for: the file is broken in another way until one of them is told.
+  let attempt = 0
+  const edits = setInterval(() => writeInto(dir, { 'my.yaml': `versoin: ${attempt++}\n` }), 200)
+  expect(await stderr.next('versoin').finally(() => clearInterval(edits))).toContain('my.yaml:1:1: versoin is not')
+  expect(stdout.text).toBe('')
+})
+
+test('an edit of a reply file is what the model says from the next request on', async () => {
+  const name = 'fixtures/replies/a.yaml'
+  const platform = await startReady({ files: { [name]: saying('one') } })
+  expect(await saidBy(platform)).toBe('one')
+  writeInto(platform.dir, { [name]: saying('two') })
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('two')
+  writeInto(platform.dir, { [name]: '- reply: { txt: three }\n' })
+  expect(await platform.event('reload-failed')).toMatchObject({ problems: [{ origin: name }, { origin: name }] })
+  expect(await saidBy(platform)).toBe('two')
+  writeInto(platform.dir, { [name]: saying('four') })
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('four')
+})
+
+test('a configuration file that is created while it runs is read, and one that is deleted is forgotten', async () => {
+  const platform = await startReady()
+  expect(await versionOf(platform)).toBe('1.0.0')
+  writeInto(platform.dir, version('2.2.2'))
+  await platform.event('reloaded')
+  expect(await versionOf(platform)).toBe('2.2.2')
+  rmSync(path.join(platform.dir, 'platform.config.yaml'))
+  await platform.event('reloaded')
+  expect(await versionOf(platform)).toBe('1.0.0')
+})
+
+test('a reply file that is created beside others is read', async () => {
+  const platform = await startReady({ files: { 'fixtures/replies/b.yaml': saying('b') } })
+  writeInto(platform.dir, { 'fixtures/replies/a.yaml': saying('a') })
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('a')
+})
+
+test('reply files are read even when their folder is created while it runs', async () => {
+  const platform = await startReady()
+  writeInto(platform.dir, { 'fixtures/replies/a.yaml': saying('a') })
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('a')
+})
+
+test('.env is read again as well', async () => {
+  const platform = await startReady({ files: { '.env': 'STANDIN_VERSION=1.1.1' } })
+  writeInto(platform.dir, { '.env': 'STANDIN_VERSION=2.2.2' })
+  await platform.event('reloaded')
+  expect(await versionOf(platform)).toBe('2.2.2')
+})
+
+test('reply files that an edit of the configuration names are followed from then on', async () => {
+  const files = { 'platform.config.yaml': 'replies: one.yaml\n', 'one.yaml': saying('one'), 'two.yaml': saying('two') }
+  const platform = await startReady({ files })
+  writeInto(platform.dir, { 'platform.config.yaml': 'replies: two.yaml\n' })
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('two')
+  writeInto(platform.dir, { 'two.yaml': saying('three') })
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('three')
+})
+
+test('new keys are shown, and a new port is told to need another start', async () => {
+  const { dir, stdout } = start([], { files: { 'platform.config.yaml': 'port: 0\n' } })
+  const baseUrl = await stdout.next('Base URL')
+  await stdout.next('SUPABASE_SERVICE_ROLE_KEY')
+  writeInto(dir, { 'platform.config.yaml': 'port: 1\napiKeys: [{ name: mine, key: sk-mine }]\n' })
+  await stdout.next('Reloaded.')
+  expect(await stdout.next('Base URL')).toBe(baseUrl)
+  expect(await stdout.next('API key')).toContain('sk-mine')
+  expect(await stdout.next('host and port')).toBe('host and port stay as they are until the next start.')
+})
+
+test('a file that nothing is read from reloads nothing', async () => {
+  const platform = await startReady({
+    files: { 'platform.config.yaml': 'replies: "*.rules"\n', 'a.rules': saying('a') },
+  })
+  writeInto(platform.dir, { 'notes.txt': 'a note' })
+  // Far enough from the note to be another change; a log of the output in the same folder would reload without end.
+  await saidBy(platform)
+  setTimeout(() => writeInto(platform.dir, { 'a.rules': saying('b') }), 400)
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('b')
+})

@@ -1,0 +1,181 @@
+/** Starts the real command in a folder of its own, and listens to what it says. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
+
+/** Texts of files by their names. */
+export type Files = Readonly<Record<string, string>>
+
+/** Makes a folder with these files; it is gone when the test is over. */
+export function folderWith(files: Files = {}): string {
+  const dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'standin-')))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  writeInto(dir, files)
+  return dir
+}
+
+/** Writes files, and the folders that they need. */
+export function writeInto(dir: string, files: Files): void {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(dir, name)
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+}
+
+interface Scene {
+  readonly files?: Files
+  /** Nothing else of the environment of the tests is passed on. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** How a command ended. */
+export interface End {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A command on its way. */
+export interface Command {
+  readonly dir: string
+  /** Standard output, by events. */
+  readonly stdout: Lines
+  /** Standard error, by events. */
+  readonly stderr: Lines
+  /** Resolves when it is over and all of its output is there. */
+  readonly ended: Promise<End>
+  send(signal: NodeJS.Signals): void
+  /** Stops reading its standard output, as `| head -1` does. */
+  closeOutput(): void
+}
+
+/** Starts `standin` with these arguments in a folder with these files; it is ended with the test at the latest. */
+export function start(args: readonly string[], { files = {}, env = {} }: Scene = {}): Command {
+  const dir = folderWith(files)
+  const child = spawn(process.execPath, [cli, ...args], {
+    cwd: dir,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const stdout = createLines(child.stdout)
+  const stderr = createLines(child.stderr)
+  const ended = new Promise<End>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout.text, stderr: stderr.text }))
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return {
+    dir,
+    stdout,
+    stderr,
+    ended,
+    send: signal => void child.kill(signal),
+    closeOutput: () => void child.stdout.destroy(),
+  }
+}
+
+/** Runs a command to its end. */
+export const run = (args: readonly string[], scene?: Scene): Promise<End> => start(args, scene).ended
+
+/** What the first line of `--json` says. */
+export interface Ready {
+  readonly url: string
+  readonly authUrl: string
+  readonly dashboardUrl: string
+  readonly anonKey: string
+  readonly serviceKey: string
+  readonly apiKey: string
+  readonly mode: string
+  readonly pid: number
+}
+
+/** A platform in a process of its own. */
+export interface RunningPlatform extends Command {
+  readonly ready: Ready
+  /** The next event of this name. */
+  event(name: string): Promise<Record<string, unknown>>
+  /** Asks for a chat completion with the API key. */
+  chat(body: object): Promise<Response>
+}
+
+/** Starts a platform with `--json` on any free port, and waits until it is ready. */
+export async function startReady({ flags = [], ...scene }: Scene & { readonly flags?: readonly string[] } = {}) {
+  const command = start(['dev', '--port', '0', '--json', ...flags], scene)
+  const event = async (name: string) => JSON.parse(await command.stdout.next(`{"event":"${name}",`))
+  const ready: Ready = await event('ready')
+  const platform: RunningPlatform = { ...command, ready, event, chat: body => askChat(ready, body) }
+  return platform
+}
+
+/** Asks a platform for a chat completion. */
+export const askChat = ({ url, apiKey }: Pick<Ready, 'url' | 'apiKey'>, body: object): Promise<Response> =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+/** What a process says, line by line. */
+export interface Lines {
+  /** Everything so far. */
+  readonly text: string
+  /** The next line that has `part` in it; lines before it are passed by. Rejects when none comes. One call at a time. */
+  next(part: string): Promise<string>
+}
+
+/** A line that takes longer does not come; far more than any of them takes. */
+const PATIENCE_MS = 5000
+
+function createLines(stream: Readable): Lines {
+  let text = ''
+  let over = false
+  let seen = 0
+  let look = () => {}
+  stream.setEncoding('utf8')
+  stream.on('data', piece => {
+    text += piece
+    look()
+  })
+  stream.once('close', () => {
+    over = true
+    look()
+  })
+  return {
+    get text() {
+      return text
+    },
+    next: part =>
+      new Promise((resolve, reject) => {
+        const giveUp = () => {
+          look = () => {}
+          reject(new Error(`No line with ${JSON.stringify(part)} came. All that was said:\n${text}`))
+        }
+        const patience = setTimeout(giveUp, PATIENCE_MS)
+        look = () => {
+          for (let end = text.indexOf('\n', seen); end >= 0; end = text.indexOf('\n', seen)) {
+            const line = text.slice(seen, end)
+            seen = end + 1
+            if (!line.includes(part)) continue
+            clearTimeout(patience)
+            look = () => {}
+            return resolve(line)
+          }
+          if (!over) return
+          clearTimeout(patience)
+          giveUp()
+        }
+        look()
+      }),
+  }
+}

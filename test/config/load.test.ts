@@ -1,0 +1,323 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type ConfigSources, type LoadedConfig, loadConfig } from '../../src/config/load.js'
+import { ProblemsError } from '../../src/core/problem.js'
+import { type Files, folderWith } from '../command.js'
+
+interface Scene extends Partial<ConfigSources> {
+  readonly files?: Files
+  /** The text of platform.config.yaml. */
+  readonly yaml?: string
+}
+
+const load = ({ files, yaml, ...sources }: Scene = {}): LoadedConfig =>
+  loadConfig({
+    cwd: folderWith({ ...files, ...(yaml !== undefined && { 'platform.config.yaml': yaml }) }),
+    env: {},
+    ...sources,
+  })
+
+/** What is wrong, as it would be printed. */
+function complaintsAbout(scene: Scene): string[] {
+  try {
+    load(scene)
+  } catch (error) {
+    if (error instanceof ProblemsError) return error.message.split('\n')
+    throw error
+  }
+  return []
+}
+
+const portFlag = (value: unknown) => ({ path: ['port'], value, origin: '--port' })
+
+test('without a file, an environment and flags everything is at its default', () => {
+  const { config, file, originOf } = load()
+  expect(config).toMatchObject({ host: '127.0.0.1', port: 4100, mode: 'emulate', version: '1.0.0', seed: 0 })
+  expect(config.models[0]).toEqual({ id: 'gpt-4o-mini', object: 'model', created: 1735689600, owned_by: 'openai' })
+  expect(config.access).toEqual({
+    health: 'anyone',
+    index: ['anon', 'service', 'user'],
+    models: ['apiKey', 'user'],
+    chat: ['apiKey', 'user'],
+  })
+  expect(config.limits.bodyBytes).toBe(4 * 1024 * 1024)
+  expect(config.pace).toEqual({ firstTokenMs: 0, tokensPerSecond: 0 })
+  expect(file).toBeUndefined()
+  expect(originOf(['port'])).toBe('default')
+})
+
+test('flags beat the environment, the environment beats .env, .env beats the file, the file beats the defaults', () => {
+  const files = { '.env': 'STANDIN_PORT=3', 'platform.config.yaml': '# a comment\nport: 2\n' }
+  const layers = [
+    load(),
+    load({ yaml: files['platform.config.yaml'] }),
+    load({ files }),
+    load({ files, env: { STANDIN_PORT: '4' } }),
+    load({ files, env: { STANDIN_PORT: '4' }, flags: [portFlag(5)] }),
+  ]
+  expect(layers.map(({ config, originOf }) => [config.port, originOf(['port'])])).toEqual([
+    [4100, 'default'],
+    [2, 'platform.config.yaml:2'],
+    [3, 'STANDIN_PORT'],
+    [4, 'STANDIN_PORT'],
+    [5, '--port'],
+  ])
+})
+
+test.each([
+  ['STANDIN_SEED', '7', { seed: 7 }],
+  ['STANDIN_VERSION', '2.0.1', { version: '2.0.1' }],
+  ['STANDIN_STATE', 'memory', { state: 'memory' }],
+  ['STANDIN_PACE_FIRST_TOKEN_MS', '250', { pace: { firstTokenMs: 250, tokensPerSecond: 0 } }],
+  ['STANDIN_LIMITS_BODY_BYTES', '1000', { limits: { bodyBytes: 1000 } }],
+  ['STANDIN_ACCESS_CHAT', 'anyone', { access: { chat: 'anyone' } }],
+  ['STANDIN_ACCESS_CHAT', 'anon, user', { access: { chat: ['anon', 'user'] } }],
+  ['STANDIN_REPLIES', 'a.yaml', { replies: 'a.yaml' }],
+  ['STANDIN_CORS_ORIGINS', 'http://a.test,http://b.test', { cors: { origins: ['http://a.test', 'http://b.test'] } }],
+  ['STANDIN_UPSTREAM_BASE_URL', 'https://live.test', { upstream: { baseUrl: 'https://live.test' } }],
+  ['STANDIN_UPSTREAM_API_KEY', '12345', { upstream: { apiKey: '12345' } }],
+])('%s=%s sets its option', (name, value, expected) => {
+  expect(load({ env: { [name]: value } }).config).toMatchObject(expected)
+})
+
+test('an option of the environment leaves the others of its group to the file', () => {
+  const { config } = load({
+    yaml: 'pace:\n  tokensPerSecond: 5\n  firstTokenMs: 1\n',
+    env: { STANDIN_PACE_FIRST_TOKEN_MS: '9' },
+  })
+  expect(config.pace).toEqual({ firstTokenMs: 9, tokensPerSecond: 5 })
+})
+
+test('variables of the environment and of .env stand in the file', () => {
+  const { config } = load({
+    files: { '.env': 'LIVE=https://live.test\nPORT=1' },
+    yaml: 'port: ${PORT}\nupstream:\n  baseUrl: ${LIVE}/base\naccess:\n  chat: ${KINDS}\nseed: ${SEED:-12}\n',
+    env: { PORT: '8080', KINDS: 'anon,user' },
+  })
+  expect(config).toMatchObject({ port: 8080, seed: 12 })
+  expect(config.upstream.baseUrl).toBe('https://live.test/base')
+  expect(config.access.chat).toEqual(['anon', 'user'])
+})
+
+test('a variable inside a list becomes what its place takes', () => {
+  const { config } = load({
+    yaml: 'models:\n  - { id: "${ID}", created: "${CREATED}" }\n',
+    env: { ID: '4711', CREATED: '5' },
+  })
+  expect(config.models).toEqual([{ id: '4711', object: 'model', created: 5, owned_by: 'standin' }])
+})
+
+test('.env is the one beside the configuration, not the one where the command was started', () => {
+  const files = { 'sub/my.yaml': 'seed: 1\n', 'sub/.env': 'STANDIN_PORT=7', '.env': 'STANDIN_PORT=8' }
+  const { config, dir, file } = load({ files, file: 'sub/my.yaml' })
+  expect(config.port).toBe(7)
+  expect(file).toBe(path.join(dir, 'my.yaml'))
+})
+
+test('whoever asks for no file and no environment gets neither', () => {
+  const cwd = folderWith({ '.env': 'STANDIN_PORT=7', 'platform.config.yaml': 'port: 8\n' })
+  expect(loadConfig({ cwd, file: false }).config.port).toBe(4100)
+})
+
+test.each(['', '# only a comment\n', 'null\n', 'pace:\naccess:\n  # chat: anyone\nlimits:\n'])(
+  'a file or a group that sets nothing is fine: %j',
+  yaml => {
+    expect(load({ yaml }).config).toEqual(load().config)
+  },
+)
+
+test('options can be shared within the file by anchors', () => {
+  const { config } = load({ yaml: 'access:\n  models: &people [user]\n  chat: *people\n' })
+  expect(config.access).toMatchObject({ models: ['user'], chat: ['user'] })
+})
+
+const known =
+  'Known: host, port, mode, version, models, replies, seed, pace, access, apiKeys, auth, upstream, cors, limits, state.'
+
+test.each([
+  ['prot: 4100', '1:1: prot is not known here. Did you mean "port"?'],
+  ['seed: 1\nModels: []', '2:1: Models is not known here. Did you mean "models"?'],
+  ['something-else: 1', `1:1: something-else is not known here. ${known}`],
+  ['__proto__: 1', `1:1: __proto__ is not known here. ${known}`],
+  ['constructor: 1', `1:1: constructor is not known here. ${known}`],
+  ['"two words": 1', `1:1: ["two words"] is not known here. ${known}`],
+  ['pace:\n  firstTokenms: 3', '2:3: pace.firstTokenms is not known here. Did you mean "firstTokenMs"?'],
+  ['access: { chatt: anyone }', '1:11: access.chatt is not known here. Did you mean "chat"?'],
+  ['port: abc', '1:1: port must be a whole number from 0 to 65535, not "abc".'],
+  ['port: "4100"', '1:1: port must be a whole number from 0 to 65535, not "4100".'],
+  ['port: 70000', '1:1: port must be a whole number from 0 to 65535, not 70000.'],
+  ['port: 1.5', '1:1: port must be a whole number from 0 to 65535, not 1.5.'],
+  ['port: -1.5', '1:1: port must be a whole number from 0 to 65535, not -1.5.'],
+  ['port: .inf', '1:1: port must be a whole number from 0 to 65535, not Infinity.'],
+  ['port:', '1:1: port must be a whole number from 0 to 65535, not null.'],
+  ['port: [1]', '1:1: port must be a whole number from 0 to 65535, not an array.'],
+  ['port: { a: 1 }', '1:1: port must be a whole number from 0 to 65535, not an object.'],
+  ['host: true', '1:1: host must be text, not true.'],
+  ['host: ""', '1:1: host must be text that is not empty, not "".'],
+  ['mode: emulat', '1:1: mode must be one of emulate, proxy, not "emulat".'],
+  ['version: 1.0', '1:1: version must be text, not 1.'],
+  ['version: v1', '1:1: version must be three numbers with dots, such as 1.0.0, not "v1".'],
+  ['models: []', '1:1: models must be a list with at least one model, not an empty array.'],
+  ['models: gpt', '1:1: models must be a list of models, not "gpt".'],
+  ['models:\n  - gpt', '2:5: models[0] must be an object, not "gpt".'],
+  ['models:\n  - owned_by: me', '2:5: models[0].id is missing. It must be text.'],
+  ['models:\n  - { id: a, object: list }', '2:14: models[0].object must be the word model, not "list".'],
+  ['replies: 3', '1:1: replies must be a file name or glob, or a list of them, not 3.'],
+  ['replies: [a.yaml, 3]', '1:19: replies[1] must be text, not 3.'],
+  ['pace: fast', '1:1: pace must be an object, not "fast".'],
+  ['pace: []', '1:1: pace must be an object, not an empty array.'],
+  ['pace: { firstTokenMs: -3 }', '1:9: pace.firstTokenMs must be milliseconds from 0 to 600000, not -3.'],
+  [
+    'access: { health: nobody }',
+    '1:11: access.health must be anyone, or a list of anon, service, user, apiKey, not "nobody".',
+  ],
+  [
+    'access: { health: [] }',
+    '1:11: access.health must be anyone, or a list with at least one kind, not an empty array.',
+  ],
+  ['access: { health: [apikey] }', '1:20: access.health[0] must be one of anon, service, user, apiKey, not "apikey".'],
+  ['apiKeys:\n  - name: a', '2:5: apiKeys[0].key is missing. It must be text.'],
+  [
+    'apiKeys:\n  - name: a\n    key: k\n    expiresAt: soon',
+    '4:5: apiKeys[0].expiresAt must be a time such as 2030-01-31T12:00:00Z, not "soon".',
+  ],
+  [
+    'upstream:\n  baseUrl: ftp://live.test',
+    '2:3: upstream.baseUrl must be an http or https address, not "ftp://live.test".',
+  ],
+  ['cors: { origins: http://a.test }', '1:9: cors.origins must be "*" or a list of origins, not "http://a.test".'],
+  ['limits: { bodyBytes: 0 }', '1:11: limits.bodyBytes must be a whole number from 1 to 1073741824, not 0.'],
+  ['state: disk', '1:1: state must be one of memory, not "disk".'],
+  ['- port', '1:1: The file must be a map of options.'],
+  ['just text', '1:1: The file must be a map of options.'],
+  ['port: 1\nport: 2', '2:1: This is not valid YAML: Map keys must be unique.'],
+  ['\tport: 1', '1:1: This is not valid YAML: Tabs are not allowed as indentation.'],
+  [
+    'models: [1\nport: 2',
+    '2:1: This is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ].',
+  ],
+  ['seed: 1\nport: *there', '2:7: The anchor of *there is not set before it.'],
+  [
+    'seed: 1\nhost: ${NOT_SET}',
+    '2:7: The environment variable NOT_SET is not set. Set it, or write ${NOT_SET:-default}.',
+  ],
+  ['host: ${}', '1:7: ${} is not a variable. Write ${NAME} or ${NAME:-default}.'],
+])('%j is told with its place', (yaml, complaint) => {
+  expect(complaintsAbout({ yaml })).toEqual([`platform.config.yaml:${complaint}`])
+})
+
+test('a value that came through a variable is told at its place in the file', () => {
+  expect(complaintsAbout({ yaml: 'seed: 1\nport: ${P}\n', env: { P: 'x' } })).toEqual([
+    'platform.config.yaml:2:1: port must be a whole number from 0 to 65535, not "x".',
+  ])
+})
+
+test('everything that is wrong is told at once, by line, with what came from elsewhere first', () => {
+  const yaml = 'mod: emulate\nport: x\npace:\n  firstTokenMs: y\n  speed: 1\nmodels: [{}, 3]\n'
+  const env = { STANDIN_SEED: 'q', STANDIN_HOTS: '1' }
+  const flags = [{ path: ['state'], value: 'disk', origin: '--state' }]
+  expect(complaintsAbout({ yaml, env, flags })).toEqual([
+    'STANDIN_HOTS: This environment variable is not known. Did you mean "STANDIN_HOST"?',
+    'STANDIN_SEED: seed must be a whole number from 0 to 2147483647, not "q".',
+    '--state: state must be one of memory, not "disk".',
+    'platform.config.yaml:1:1: mod is not known here. Did you mean "mode"?',
+    'platform.config.yaml:2:1: port must be a whole number from 0 to 65535, not "x".',
+    'platform.config.yaml:4:3: pace.firstTokenMs must be milliseconds from 0 to 600000, not "y".',
+    'platform.config.yaml:5:3: pace.speed is not known here. Known: firstTokenMs, tokensPerSecond.',
+    'platform.config.yaml:6:10: models[0].id is missing. It must be text.',
+    'platform.config.yaml:6:14: models[1] must be an object, not 3.',
+  ])
+})
+
+test.each([
+  [{ STANDIN_PRT: '1' }, 'STANDIN_PRT: This environment variable is not known. Did you mean "STANDIN_PORT"?'],
+  [{ STANDIN_TELEMETRY: '1' }, 'STANDIN_TELEMETRY: This environment variable is not known.'],
+  [{ STANDIN_FOO: '1' }, 'STANDIN_FOO: This environment variable is not known.'],
+  [{ STANDIN_PORT: 'x' }, 'STANDIN_PORT: port must be a whole number from 0 to 65535, not "x".'],
+  [{ STANDIN_PORT: '' }, 'STANDIN_PORT: port must be a whole number from 0 to 65535, not "".'],
+  [
+    { STANDIN_ACCESS_CHAT: 'anon,nobody' },
+    'STANDIN_ACCESS_CHAT: access.chat must be anyone, or a list of anon, service, user, apiKey, not "anon,nobody".',
+  ],
+])('what is wrong in the environment is told by its name: %o', (env, complaint) => {
+  expect(complaintsAbout({ env })).toEqual([complaint])
+})
+
+test('a variable of .env that means nothing is told as well', () => {
+  expect(complaintsAbout({ files: { '.env': 'STANDIN_PROT=1\nOTHER=2\n' } })).toEqual([
+    'STANDIN_PROT: This environment variable is not known. Did you mean "STANDIN_PORT"?',
+  ])
+})
+
+test('a flag whose value is wrong is told by its name', () => {
+  expect(complaintsAbout({ yaml: 'port: 1\n', flags: [portFlag('x')] })).toEqual([
+    '--port: port must be a whole number from 0 to 65535, not "x".',
+  ])
+})
+
+test('a file that was asked for must be there', () => {
+  expect(complaintsAbout({ file: 'missing.yaml' })).toEqual(['missing.yaml: cannot be read (ENOENT).'])
+})
+
+test('a folder is no configuration file', () => {
+  expect(complaintsAbout({ files: { 'platform.config.yaml/a': '' } })).toEqual([
+    'platform.config.yaml: cannot be read (EISDIR).',
+  ])
+})
+
+test('what is wrong in a file of another name is told under that name', () => {
+  const files = { 'sub/my.yaml': '- port', 'sub/your.yaml': 'prot: 1' }
+  expect(complaintsAbout({ files, file: 'sub/your.yaml' })).toEqual([
+    'sub/your.yaml:1:1: prot is not known here. Did you mean "port"?',
+  ])
+  expect(complaintsAbout({ files, file: 'sub/my.yaml' })).toEqual([
+    'sub/my.yaml:1:1: The file must be a map of options.',
+  ])
+})
+
+test('a folder called .env, as Python makes them, is no settings file', () => {
+  const dir = folderWith()
+  mkdirSync(path.join(dir, '.env'))
+  writeFileSync(path.join(dir, '.env', 'pyvenv.cfg'), '')
+  expect(load({ cwd: dir }).config.port).toBe(4100)
+})
+
+test('a second document in the file is told in words for whoever writes the file', () => {
+  const [complaint, ...more] = complaintsAbout({ yaml: 'port: 1\n---\nport: 2\n' })
+  expect(more).toEqual([])
+  expect(complaint).toMatch(/^platform\.config\.yaml:2:1: This is not valid YAML: /)
+  expect(complaint).not.toContain('parseAllDocuments')
+})
+
+test('a model that contains itself is a problem, not an accident', () => {
+  const complaints = complaintsAbout({ yaml: 'models: &loop\n  - id: a\n    more: *loop\n' })
+  expect(complaints).toEqual([expect.stringMatching(/^platform\.config\.yaml:\d/)])
+})
+
+const secret = 'hush-hush'
+
+test.each([
+  `apiKeys: ${secret}`,
+  `apiKeys: [${secret}]`,
+  `apiKeys: { name: a, key: ${secret} }`,
+  `apiKeys: [{ name: a, key: [${secret}] }]`,
+  `apiKeys: [{ name: a, key: "${secret} ${secret}" }]`,
+  `auth: ${secret}`,
+  `auth: { jwtSecret: ${secret} }`,
+  `auth: { jwtSecret: [${secret}] }`,
+  `upstream: ${secret}`,
+  `upstream: { apiKey: { value: ${secret} } }`,
+  `upstream: { anonKey: [${secret}] }`,
+])('a secret in the wrong place is not repeated: %s', yaml => {
+  const complaints = complaintsAbout({ yaml })
+  expect(complaints).toHaveLength(1)
+  expect(complaints.join()).not.toContain(secret)
+})
+
+test.each(['STANDIN_API_KEYS', 'STANDIN_AUTH_JWT_SECRET'])('a secret in %s is not repeated either', name => {
+  const complaints = complaintsAbout({ env: { [name]: secret } })
+  expect(complaints).toEqual([expect.stringMatching(`^${name}: `)])
+  expect(complaints.join()).not.toContain(secret)
+})

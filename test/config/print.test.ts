@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { jsonSchemaOf } from '../../src/config/json-schema.js'
+import { loadConfig } from '../../src/config/load.js'
+import { configReference, printConfig } from '../../src/config/print.js'
+import { configSchema } from '../../src/config/schema.js'
+import { readYaml } from '../../src/core/yaml.js'
+import { folderWith } from '../command.js'
+
+const root = new URL('../../', import.meta.url)
+const inRepository = (name: string) => readFileSync(new URL(name, root), 'utf8')
+const defaults = () => loadConfig({ cwd: '.', file: false }).config
+
+test('the platform.config.yaml of the repository shows every option of the schema at its default', () => {
+  expect(inRepository('platform.config.yaml')).toBe(configReference('./src/config/config.schema.json'))
+})
+
+test('the platform.config.yaml of the repository changes nothing', () => {
+  const { config, file } = loadConfig({ cwd: new URL('.', root).pathname })
+  expect(file).toMatch(/platform\.config\.yaml$/)
+  expect(config).toEqual(defaults())
+})
+
+test('the JSON Schema in the repository is the one of the options', async () => {
+  expect(inRepository('src/config/config.schema.json')).toBe(
+    await jsonSchemaOf(configSchema, 'Configuration of Standin'),
+  )
+})
+
+test('an editor is told the meaning and the default of an option, and that no others are known', () => {
+  const schema = JSON.parse(inRepository('src/config/config.schema.json'))
+  expect(schema.additionalProperties).toBe(false)
+  expect(schema.required).toEqual([])
+  expect(schema.properties.port).toEqual({
+    type: 'integer',
+    minimum: 0,
+    maximum: 65535,
+    default: 4100,
+    description: 'Port to listen on; 0 takes any free one.',
+  })
+})
+
+test('the printed configuration is the effective one, and says where each value came from', () => {
+  const cwd = folderWith({ 'platform.config.yaml': 'port: 5000\n\naccess:\n  chat: [user]\n' })
+  const flags = [{ path: ['seed'], value: 7, origin: '--seed' }]
+  const loaded = loadConfig({ cwd, env: { STANDIN_HOST: '::1' }, flags })
+  const printed = printConfig(loaded)
+  expect(printed.split('\n')).toEqual(
+    expect.arrayContaining([
+      'host: ::1 # STANDIN_HOST',
+      'port: 5000 # platform.config.yaml:1',
+      'mode: emulate # default',
+      'seed: 7 # --seed',
+      'access:',
+      '  health: anyone # default',
+      '  chat: [ user ] # platform.config.yaml:4',
+    ]),
+  )
+  const { value, problems } = readYaml(printed, 'printed')
+  expect(problems).toEqual([])
+  expect(value).toMatchObject({ ...loaded.config, apiKeys: expect.any(Array), auth: expect.any(Object) })
+})
+
+test('secrets are masked where the configuration is printed', () => {
+  const secrets = ['sk-hush-1', 'hush-2-that-is-thirty-two-characters', 'hush-3', 'hush-4']
+  const [key, jwtSecret, apiKey, anonKey] = secrets
+  const yaml = JSON.stringify({
+    apiKeys: [{ name: 'ci', key, revoked: true }],
+    auth: { jwtSecret },
+    upstream: { apiKey, anonKey },
+  })
+  const printed = printConfig(loadConfig({ cwd: folderWith({ 'platform.config.yaml': yaml }), env: {} }))
+  for (const secret of secrets) expect(printed).not.toContain(secret)
+  expect(printed).toContain('{ name: ci, key: "********", revoked: true }')
+  expect(printed.match(/\*{8}/g)).toHaveLength(secrets.length)
+})
+
+test('a secret that is not set is shown as such', () => {
+  expect(printConfig(loadConfig({ cwd: '.', file: false }))).toContain('\n  apiKey: "" # default\n')
+})

@@ -1,0 +1,28 @@
+import request from 'supertest'
+import { expect, test } from 'vitest'
+import { platformWith } from '../scene.js'
+
+test('the health check says ok and the version', async () => {
+  const { url } = await platformWith()
+  await request(url)
+    .get('/health')
+    .expect(200)
+    .expect('content-type', 'application/json')
+    .expect({ status: 'ok', version: '1.0.0' })
+})
+
+test('the version is the configured one', async () => {
+  const { url } = await platformWith({ version: '12.34.56' })
+  await request(url).get('/health').expect(200, { status: 'ok', version: '12.34.56' })
+})
+
+test('a version that is not three numbers stops the start', async () => {
+  await expect(platformWith({ version: 'v1' })).rejects.toThrow(
+    'version must be three numbers with dots, such as 1.0.0, not "v1".',
+  )
+})
+
+test('the health check does not mind a query or a body', async () => {
+  const { url } = await platformWith()
+  await request(url).get('/health?verbose=1').send({ are: 'you well?' }).expect(200, { status: 'ok', version: '1.0.0' })
+})

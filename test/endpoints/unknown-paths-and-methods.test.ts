@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { platformWith } from '../scene.js'
+import { answerTo, onTheWire } from '../wire.js'
+
+test.each([
+  '/',
+  '/nope',
+  '/v1',
+  '/v1/',
+  '/v1/embeddings',
+  '/v1/models/',
+  '/v1/models/gpt-4o-mini',
+  '/V1/models',
+  '/api',
+  '/api/v1/',
+  '/api/v2',
+  '/healthz',
+  '/health/',
+  '//health',
+  '/%68ealth',
+  '/n%C3%B6pe%20%2F',
+  '/a/../health',
+  '/dashboards',
+  '/authentic',
+  '/__standing',
+  '/__proto__',
+  '/constructor',
+])('the path %s does not exist, and says so to anyone', async path => {
+  const { url } = await platformWith()
+  const { status, headers, body } = await answerTo(url, onTheWire(`GET ${path}`))
+  expect(status).toBe(404)
+  expect(headers.get('content-type')).toBe('application/json')
+  expect(headers.get('www-authenticate')).toBeNull()
+  expect(JSON.parse(body)).toEqual({ error: 'Not found.', path })
+})
+
+test('the path in the answer is the one that was asked for, without the query', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/nope?api_key=secret&again=?', { bearer: null })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toEqual({ error: 'Not found.', path: '/nope' })
+})
+
+test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s on an unknown path is a 404 as well', async method => {
+  const { ask } = await platformWith()
+  const response = await ask('/v1/nope', { method })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toEqual({ error: 'Not found.', path: '/v1/nope' })
+})
+
+test('a valid credential does not change a 404', async () => {
+  const { ask, apiKey } = await platformWith()
+  expect(await (await ask('/nope', { bearer: apiKey })).json()).toEqual({ error: 'Not found.', path: '/nope' })
+})
+
+test('the auth backend says in its own way that a path does not exist', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/auth/v1/nope', { bearer: null })
+  expect(response.status).toBe(404)
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect(await response.text()).toBe('404 page not found\n')
+})
+
+test('an unknown path of Standin itself has the same body as one of the platform', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/__standin/nope?x=1', { bearer: null })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toEqual({ error: 'Not found.', path: '/__standin/nope' })
+})
+
+test.each([
+  ['POST', '/health', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
+  ['PUT', '/api/v1', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
+  ['DELETE', '/v1/models', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
+  ['GET', '/v1/chat/completions', 'POST, OPTIONS', 'POST or OPTIONS'],
+  ['PATCH', '/v1/chat/completions', 'POST, OPTIONS', 'POST or OPTIONS'],
+  ['POST', '/auth/v1/.well-known/jwks.json', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
+])('%s %s is told which methods there are', async (method, path, allow, alternatives) => {
+  const { ask } = await platformWith()
+  const response = await ask(path, { method, bearer: null })
+  expect(response.status).toBe(405)
+  expect(response.headers.get('allow')).toBe(allow)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(await response.json()).toEqual({ error: `${method} is not allowed here. Use ${alternatives}.` })
+})
+
+test.each(['TRACE', 'PROPFIND', 'PURGE'])('the unusual method %s is a 405', async method => {
+  const { url } = await platformWith()
+  const { status, headers, body } = await answerTo(url, onTheWire(`${method} /health`))
+  expect(status).toBe(405)
+  expect(headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+  expect(JSON.parse(body)).toEqual({ error: `${method} is not allowed here. Use GET, HEAD or OPTIONS.` })
+})

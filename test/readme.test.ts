@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { platformWith } from './scene.js'
+
+const root = path.resolve(import.meta.dirname, '..')
+const recipes =
+  readFileSync(path.join(root, 'README.md'), 'utf8')
+    .split('\n## ')
+    .find(part => part.startsWith('Recipes')) ?? ''
+
+/** The recipes of one language, each under the heading that it stands under. */
+const recipesIn = (language: string) =>
+  recipes.split('\n### ').flatMap(section => {
+    const heading = section.split('\n', 1)[0] ?? ''
+    const blocks = section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))
+    return [...blocks].map(([, code = '']) => ({ heading, code }))
+  })
+
+/** A folder inside the repository, so that the packages which a recipe imports are found as they are in an app. */
+function folder(): string {
+  const dir = path.join(root, '.standin', `recipe-${process.pid}-${Math.random().toString(36).slice(2)}`)
+  mkdirSync(dir, { recursive: true })
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  return dir
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  cwd: string,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env }, timeout: 15_000 })
+  return stdout
+}
+
+/** The environment that the banner tells people to copy. */
+async function environment(): Promise<Record<string, string>> {
+  const { url, authUrl, apiKey, anonKey, serviceKey } = await platformWith({
+    rules: [
+      { when: { user: 'hello' }, reply: { text: 'Hello from the platform!' } },
+      { when: { user: 'refund' }, reply: { text: 'Thirty days.' } },
+    ],
+  })
+  return {
+    PLATFORM_BASE_URL: url,
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: apiKey,
+    SUPABASE_URL: authUrl,
+    SUPABASE_ANON_KEY: anonKey,
+    SUPABASE_SERVICE_ROLE_KEY: serviceKey,
+  }
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return String(port)
+}
+
+const expected: Record<string, RegExp> = {
+  curl: /Hello from the platform!|"endpoints":\[/,
+  'openai, JavaScript': /^Hello from the platform!\nThirty days\.$/,
+  'Vercel AI SDK': /^Hello from the platform!$/,
+  'In a test': /^pong$/m,
+  'In CI': /"ready":true/,
+}
+
+test.each(recipesIn('js'))('the recipe "$heading" works as it stands', async ({ heading, code }) => {
+  const dir = folder()
+  writeFileSync(path.join(dir, 'recipe.mjs'), code)
+  const printed = await run(process.execPath, ['recipe.mjs'], await environment(), dir)
+  expect(printed).toMatch(expected[heading] as RegExp)
+})
+
+test.each(recipesIn('bash'))('the recipe "$heading" works as it stands', async ({ heading, code }) => {
+  const dir = folder()
+  // What npm puts into node_modules/.bin for whoever has installed it.
+  writeFileSync(
+    path.join(dir, 'standin'),
+    `#!/bin/sh
+exec "${process.execPath}" "${root}/dist/cli.js" "$@"
+`,
+    { mode: 0o755 },
+  )
+  const env = { ...(await environment()), PORT: await freePort(), PATH: `${dir}:${process.env.PATH}` }
+  const printed = await run('bash', ['-euc', code], env, dir)
+  expect(printed).toMatch(expected[heading] as RegExp)
+})
+
+test('every recipe that can be run here is run', () => {
+  expect(recipesIn('js').map(({ heading }) => heading)).toEqual(['openai, JavaScript', 'Vercel AI SDK', 'In a test'])
+  expect(recipesIn('bash').map(({ heading }) => heading)).toEqual(['curl', 'curl', 'In CI'])
+})

@@ -1,0 +1,189 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { jsonSchemaOf } from '../../src/config/json-schema.js'
+import { ProblemsError } from '../../src/core/problem.js'
+import { createReplies, loadRules, rulesSchema } from '../../src/replies/index.js'
+import { type Files, folderWith } from '../command.js'
+
+const pace = { firstTokenMs: 0, tokensPerSecond: 0 }
+const root = new URL('../../', import.meta.url)
+
+/** Reads the rules of these files, by default of all in `replies/`. */
+const load = (files: Files, patterns: readonly string[] = ['replies/*.yaml']) =>
+  loadRules({ patterns, dir: folderWith(files), required: true, pace })
+
+/** The texts of the rules in their order. */
+const textsOf = async (files: Files, patterns?: readonly string[]) =>
+  (await load(files, patterns)).map(({ reply }) => reply.text)
+
+/** What is wrong, as it would be printed. */
+const complaintsAbout = (files: Files, patterns?: readonly string[]) =>
+  load(files, patterns).then(
+    () => [],
+    error => {
+      if (error instanceof ProblemsError) return error.message.split('\n')
+      throw error
+    },
+  )
+
+const saying = (...texts: string[]) => texts.map(text => `- reply: { text: ${text} }\n`).join('')
+
+test('rules stand in the order of the patterns, then of the file names, then of the file', async () => {
+  const files = {
+    'replies/b.yaml': saying('b1', 'b2'),
+    'replies/a.yaml': saying('a1', 'a2'),
+    'more/c.yaml': saying('c1'),
+    'replies/notes.txt': 'not a reply file',
+  }
+  expect(await textsOf(files)).toEqual(['a1', 'a2', 'b1', 'b2'])
+  expect(await textsOf(files, ['more/c.yaml', 'replies/*.yaml'])).toEqual(['c1', 'a1', 'a2', 'b1', 'b2'])
+  expect(await textsOf(files, ['replies/b.yaml', 'replies/a.yaml'])).toEqual(['b1', 'b2', 'a1', 'a2'])
+  expect(await textsOf(files, ['**/*.yaml'])).toEqual(['c1', 'a1', 'a2', 'b1', 'b2'])
+})
+
+test('a name without a wildcard is that file, whatever else is in the name', async () => {
+  const name = 'my replies (old) #1 & more.yaml'
+  expect(await textsOf({ [name]: saying('x') }, [name])).toEqual(['x'])
+})
+
+test('a rule without a name is called by its file and line', async () => {
+  const files = { 'replies/a.yaml': `# a comment\n\n${saying('x')}- name: last\n  reply: { text: y }\n` }
+  const sources = (await load(files)).map(({ reply }) => reply.source)
+  expect(sources).toEqual(['rule "replies/a.yaml:3"', 'rule "last"'])
+})
+
+test.each(['', '\n\n', '# - reply: { text: x }\n', '[]', 'null'])('a file without rules is fine: %j', async text => {
+  expect(await textsOf({ 'replies/a.yaml': text, 'replies/b.yaml': saying('b') })).toEqual(['b'])
+})
+
+test('prompts full of the syntax of others are just text', async () => {
+  const said = 'a: {{ b }} ${HOME} $${HOME} <%= x %> {% if %} [^/]+ \\d #not a comment & *star !bang "q" \'q\' | > @ `'
+  const text = `- when:\n    user: ${JSON.stringify(said)}\n  reply:\n    text: |-\n      ${said}\n`
+  const replies = createReplies({ rules: await load({ 'replies/a.yaml': text }), seed: 0, pace })
+  const ask = (content: string) => replies.find({ model: 'm', messages: [{ role: 'user', content }] })
+  expect((await ask(`Please: ${said}`)).text).toBe(said)
+  expect((await ask('a: {{ c }}')).source).toBe('canned reply')
+})
+
+test('rules of a file can share what they say', async () => {
+  const text = '- when: { user: a }\n  reply: &r { text: same }\n- when: { user: b }\n  reply: *r\n'
+  expect(await textsOf({ 'replies/a.yaml': text })).toEqual(['same', 'same'])
+})
+
+test.each([
+  [
+    '- reply: { txt: x }',
+    [
+      '1:10: [0].reply.text is missing. It must be text.',
+      '1:12: [0].reply.txt is not known here. Did you mean "text"?',
+    ],
+  ],
+  [
+    '- replys: { text: x }',
+    ['1:3: [0].reply is missing. It must be an object.', '1:3: [0].replys is not known here. Did you mean "reply"?'],
+  ],
+  ['- reply: { text: 42 }', ['1:12: [0].reply.text must be text, not 42.']],
+  ['- reply: hello', ['1:3: [0].reply must be an object, not "hello".']],
+  ['- hello', ['1:3: [0] must be an object, not "hello".']],
+  ['reply: { text: x }', ['1:1: the file must be a list of rules, not an object.']],
+  ['hello', ['1:1: the file must be a list of rules, not "hello".']],
+  ['- name: ""\n  reply: { text: x }', ['1:3: [0].name must be text that is not empty, not "".']],
+  [
+    '- when: { user: "" }\n  reply: { text: x }',
+    ['1:11: [0].when.user must be text, or /a regular expression/, not "".'],
+  ],
+  [
+    '- reply: { text: x }\n- when:\n    user: /[a-/\n  reply: { text: x }',
+    ['3:5: [1].when.user must be a valid regular expression, not "/[a-/".'],
+  ],
+  [
+    '- when: { user: /a/xyz }\n  reply: { text: x }',
+    ['1:11: [0].when.user must be a valid regular expression, not "/a/xyz".'],
+  ],
+  ['- when: { model: 4 }\n  reply: { text: x }', ['1:11: [0].when.model must be text, not 4.']],
+  ['- when: hello\n  reply: { text: x }', ['1:3: [0].when must be an object, not "hello".']],
+  [
+    '- when: { usr: a, modle: b }\n  reply: { text: x }',
+    [
+      '1:11: [0].when.usr is not known here. Did you mean "user"?',
+      '1:19: [0].when.modle is not known here. Did you mean "model"?',
+    ],
+  ],
+  [
+    '- reply: { text: x }\n  pace: { firstTokenMs: -1 }',
+    ['2:11: [0].pace.firstTokenMs must be milliseconds from 0 to 600000, not -1.'],
+  ],
+  [
+    '- reply: { text: x\n',
+    ['2:1: This is not valid YAML: Flow map in block collection must be sufficiently indented and end with a }.'],
+  ],
+  ['- reply: { text: x }\n  reply: { text: y }', ['2:3: This is not valid YAML: Map keys must be unique.']],
+])('%j is told with its place', async (text, expected) => {
+  const complaints = await complaintsAbout({ 'replies/a.yaml': text })
+  expect(complaints).toEqual(expected.map(complaint => `replies/a.yaml:${complaint}`))
+})
+
+test('several files that are wrong are all told at once', async () => {
+  const files = {
+    'replies/a.yaml': '- rply: { text: x }\n- 3',
+    'replies/b.yaml': saying('fine'),
+    'replies/c.yaml': '- reply: [',
+  }
+  expect(await complaintsAbout(files, ['replies/*.yaml', 'missing.yaml', 'none/*.yaml'])).toEqual([
+    expect.stringMatching(/^replies\/a\.yaml:1:3: .*missing/),
+    expect.stringMatching(/^replies\/a\.yaml:1:3: .*Did you mean "reply"\?$/),
+    'replies/a.yaml:2:3: [1] must be an object, not 3.',
+    expect.stringMatching(/^replies\/c\.yaml:\d+:\d+: This is not valid YAML: /),
+    'missing.yaml: cannot be read (ENOENT).',
+    expect.stringMatching(/^replies: No file matches "none\/\*\.yaml" in /),
+  ])
+})
+
+test('a folder is no reply file', async () => {
+  expect(await complaintsAbout({ 'replies/a.yaml': saying('x') }, ['replies'])).toEqual([
+    'replies: cannot be read (EISDIR).',
+  ])
+})
+
+test('a pattern that matches nothing is told, unless it is only the default', async () => {
+  const dir = folderWith()
+  const patterns = ['none/*.yaml']
+  await expect(loadRules({ patterns, dir, required: true, pace })).rejects.toThrow(
+    new ProblemsError([{ origin: 'replies', sentence: `No file matches "none/*.yaml" in ${dir}.` }]),
+  )
+  expect(await loadRules({ patterns, dir, required: false, pace })).toEqual([])
+})
+
+test.each([
+  ['Hello!', 'rule "greeting"', /teach me what to say/],
+  ['hey you', 'rule "greeting"', /teach me what to say/],
+  ['How do I get a refund?', 'rule "refund policy"', /within thirty days/],
+  ['Please write me a short\nstory', 'rule "story"', /^Once upon a time .* by day\.\n/],
+  ['Say hello', 'canned reply', /./],
+  ['What is the history of this?', 'canned reply', /./],
+])('the examples in fixtures answer %j with the %s', async (content, source, text) => {
+  const rules = await loadRules({ patterns: ['fixtures/replies/*.yaml'], dir: root.pathname, required: true, pace })
+  const reply = await createReplies({ rules, seed: 0, pace }).find({
+    model: 'm',
+    messages: [{ role: 'user', content }],
+  })
+  expect(reply).toMatchObject({ source, text: expect.stringMatching(text) })
+})
+
+test('the story of the examples is told in its own time', async () => {
+  const rules = await loadRules({
+    patterns: ['fixtures/replies/examples.yaml'],
+    dir: root.pathname,
+    required: true,
+    pace,
+  })
+  const rhythms = rules.map(({ reply }) => reply.rhythm)
+  expect(rhythms).toEqual([pace, pace, { firstTokenMs: 300, tokensPerSecond: 25 }])
+})
+
+test('the JSON Schema in the repository is the one of the rules', async () => {
+  expect(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')).toBe(
+    await jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says'),
+  )
+})

@@ -1,0 +1,268 @@
+import { request } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Exchange } from '../../src/core/exchange.js'
+import { openPlatform } from '../../src/platform.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { answerTo, onTheWire, wireTo } from '../wire.js'
+
+const json = JSON.stringify(hello)
+
+/** Posts these bytes to the chat, with these headers and no others. */
+function post({ ask }: Scene, body: string | Uint8Array, headers: Record<string, string> = {}) {
+  // As bytes, or fetch would add a content type of its own.
+  return ask('/v1/chat/completions', { method: 'POST', body: Buffer.from(body), headers })
+}
+
+test.each([
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json;charset=UTF-8',
+  'application/json ; profile=x',
+  'Application/JSON',
+  'text/json',
+  'application/vnd.acme.chat+json',
+  'application/problem+json; charset=utf-8',
+])('a body of the type %s is read', async type => {
+  expect((await post(await platformWith(), json, { 'content-type': type })).status).toBe(200)
+})
+
+test('a body without a content type is read as JSON', async () => {
+  expect((await post(await platformWith(), json)).status).toBe(200)
+})
+
+test.each([
+  'text/plain',
+  'text/plain;charset=UTF-8',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/octet-stream',
+  'application/xml',
+  'application/jsonp',
+  'application/x-ndjson',
+  'application/json-seq',
+  'json',
+  'text/html; application/json',
+])('a body of the type %s is refused', async type => {
+  const response = await post(await platformWith(), json, { 'content-type': type })
+  expect(response.status).toBe(415)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(await response.json()).toEqual({
+    error: `The Content-Type is "${type}". Send the header "Content-Type: application/json".`,
+  })
+})
+
+test.each([
+  ['gzip', gzipSync(json)],
+  ['br', Buffer.from(json)],
+  ['deflate', Buffer.from(json)],
+])('a body in the encoding %s is refused, and the answer says which encoding is taken', async (encoding, body) => {
+  const response = await post(await platformWith(), body, { 'content-encoding': encoding })
+  expect(response.status).toBe(415)
+  expect(response.headers.get('accept-encoding')).toBe('identity')
+  expect(await response.json()).toEqual({
+    error: `The request body must not be encoded; its Content-Encoding is "${encoding}".`,
+  })
+})
+
+test.each(['identity', 'Identity'])('a body in the encoding %s, which is none, is read', async encoding => {
+  expect((await post(await platformWith(), json, { 'content-encoding': encoding })).status).toBe(200)
+})
+
+test('a byte order mark before the JSON is ignored', async () => {
+  expect((await post(await platformWith(), `\ufeff${json}`)).status).toBe(200)
+})
+
+test('white space around the JSON is ignored', async () => {
+  expect((await post(await platformWith(), `\r\n\t ${json} \n`)).status).toBe(200)
+})
+
+test('an empty body is refused', async () => {
+  const response = await post(await platformWith(), '')
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({ error: 'The request body is empty. It must be a JSON object.' })
+})
+
+test('a request that does not even announce a body is refused in the same words', async () => {
+  const { url, apiKey } = await platformWith()
+  const text = onTheWire('POST /v1/chat/completions', [`Authorization: Bearer ${apiKey}`])
+  const { status, body } = await answerTo(url, text)
+  expect(status).toBe(400)
+  expect(JSON.parse(body)).toEqual({ error: 'The request body is empty. It must be a JSON object.' })
+})
+
+test('a body that ends at once in chunks is refused as empty', async () => {
+  const { url, apiKey } = await platformWith()
+  const wire = await wireTo(url)
+  const headers = [`Authorization: Bearer ${apiKey}`, 'Transfer-Encoding: chunked']
+  await wire.say(onTheWire('POST /v1/chat/completions', headers))
+  await wire.say('0\r\n\r\n')
+  const { status, body } = await wire.answer()
+  expect(status).toBe(400)
+  expect(JSON.parse(body)).toEqual({ error: 'The request body is empty. It must be a JSON object.' })
+})
+
+test.each([
+  ['cut off', json.slice(0, -1)],
+  ['single-quoted', "{'model': 'gpt-4o-mini'}"],
+  ['with a comma too many', '{"model": "gpt-4o-mini",}'],
+  ['with a comment', '{} // my request'],
+  ['two objects', '{}{}'],
+  ['a form', 'model=gpt-4o-mini&messages=hello'],
+  ['white space', '  \n '],
+  ['in UTF-16', Buffer.from(`\ufeff${json}`, 'utf16le')],
+  ['not a number', 'NaN'],
+])('a body that is no JSON is refused: %s', async (_what, body) => {
+  const response = await post(await platformWith(), body)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({ error: expect.stringMatching(/^The request body is not valid JSON: .+\.$/s) })
+})
+
+test('a body that is no UTF-8 is read as far as it is', async () => {
+  const bytes = Buffer.concat([Buffer.from(json.slice(0, -4)), Buffer.of(0xff, 0xc3), Buffer.from(json.slice(-4))])
+  expect((await post(await platformWith(), bytes)).status).toBe(200)
+})
+
+test.each([
+  ['arrays, alone', '['.repeat(100_000) + ']'.repeat(100_000), 400],
+  ['objects, alone', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 400],
+  ['arrays that never close', '['.repeat(100_000), 400],
+  ['arrays as content', json.replace('"hello"', '['.repeat(100_000) + ']'.repeat(100_000)), 400],
+  ['arrays in a field nobody reads', json.replace('{', `{"x":${'['.repeat(100_000)}${']'.repeat(100_000)},`), 200],
+])('a hundred thousand nested brackets are no problem: %s', async (_what, body, status) => {
+  const response = await post(await platformWith(), body)
+  expect(response.status).toBe(status)
+  await response.text()
+})
+
+test('a message of three megabytes is answered', async () => {
+  const { chat } = await platformWith()
+  const response = await chat({ ...hello, messages: [{ role: 'user', content: 'ö'.repeat(1_500_000) }] })
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({ usage: { prompt_tokens: 3 + 4 + 375_000 } })
+})
+
+test('the sentence about a huge value is short', async () => {
+  const { chat } = await platformWith()
+  const huge = 'x'.repeat(1_000_000)
+  for (const wrong of [{ model: huge }, { temperature: huge }, { messages: [{ role: huge, content: 'x' }] }]) {
+    const response = await chat({ ...hello, ...wrong })
+    expect(response.status).toBe(400)
+    expect(((await response.json()) as { error: string }).error.length).toBeLessThan(300)
+  }
+})
+
+const tooLarge = { error: `The request body is larger than ${json.length} bytes.` }
+const justEnough = { limits: { bodyBytes: json.length } }
+
+test('a body of exactly the limit is read, and one byte more is too much', async () => {
+  const scene = await platformWith(justEnough)
+  expect((await post(scene, json)).status).toBe(200)
+  const response = await post(scene, `${json} `)
+  expect(response.status).toBe(413)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(await response.json()).toEqual(tooLarge)
+})
+
+test('the limit counts bytes, not characters', async () => {
+  const scene = await platformWith(justEnough)
+  expect((await post(scene, json.replace('hello', 'héllo'))).status).toBe(413)
+})
+
+test('a body that is announced as too large is refused before any of it comes', async () => {
+  const { url, apiKey } = await platformWith(justEnough)
+  const wire = await wireTo(url)
+  const headers = [`Authorization: Bearer ${apiKey}`, `Content-Length: ${json.length + 1}`]
+  await wire.say(onTheWire('POST /v1/chat/completions', headers))
+  const { status, body } = await wire.answer()
+  expect(status).toBe(413)
+  expect(JSON.parse(body)).toEqual(tooLarge)
+})
+
+test('a body in chunks is counted as it comes, and refused before it ends', async () => {
+  const { url, apiKey } = await platformWith(justEnough)
+  const wire = await wireTo(url)
+  const headers = [`Authorization: Bearer ${apiKey}`, 'Transfer-Encoding: chunked']
+  await wire.say(onTheWire('POST /v1/chat/completions', headers))
+  await wire.say(`${json.length.toString(16)}\r\n${json}\r\n`)
+  await wire.say('1\r\n \r\n')
+  const { status, body } = await wire.answer()
+  expect(status).toBe(413)
+  expect(JSON.parse(body)).toEqual(tooLarge)
+})
+
+test('after a body that was too large the connection still works', async () => {
+  const { url, apiKey } = await platformWith(justEnough)
+  const wire = await wireTo(url)
+  const authorization = `Authorization: Bearer ${apiKey}`
+  await wire.say(onTheWire('POST /v1/chat/completions', [authorization], 'x'.repeat(json.length + 1000)))
+  expect((await wire.answer()).status).toBe(413)
+  await wire.say(onTheWire('POST /v1/chat/completions', [authorization], json))
+  expect((await wire.answer()).status).toBe(200)
+})
+
+test('the default limit is four megabytes', async () => {
+  const scene = await platformWith()
+  const response = await post(scene, Buffer.alloc(4_194_305))
+  expect(response.status).toBe(413)
+  expect(await response.json()).toEqual({ error: 'The request body is larger than 4194304 bytes.' })
+})
+
+test('who has no credential hears of that before the body is looked at', async () => {
+  const { ask } = await platformWith(justEnough)
+  const large = { method: 'POST', bearer: null, body: Buffer.alloc(json.length + 1) }
+  expect((await ask('/v1/chat/completions', large)).status).toBe(401)
+  const typed = { method: 'POST', bearer: null, body: 'x', headers: { 'content-type': 'text/plain' } }
+  expect((await ask('/v1/chat/completions', typed)).status).toBe(401)
+})
+
+test('a body that comes byte by byte is read', async () => {
+  const { url, apiKey } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say(
+    onTheWire('POST /v1/chat/completions', [`Authorization: Bearer ${apiKey}`, `Content-Length: ${json.length}`]),
+  )
+  for (const byte of json) await wire.say(byte)
+  expect((await wire.answer()).status).toBe(200)
+})
+
+test('a client that waits for permission to send its body gets it', async () => {
+  const { url, apiKey } = await platformWith()
+  const status = await new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${apiKey}`, expect: '100-continue', 'content-length': json.length }
+    const asking = request(`${url}/v1/chat/completions`, { method: 'POST', headers })
+    asking.on('continue', () => asking.end(json))
+    asking.on('response', response => resolve(response.resume().statusCode))
+    asking.on('error', reject)
+    asking.flushHeaders()
+  })
+  expect(status).toBe(200)
+})
+
+test.each([
+  ['an announced length', 'Content-Length: 1000', '{"model":'],
+  ['chunks', 'Transfer-Encoding: chunked', '9\r\n{"model":\r\n'],
+])(
+  'a client that leaves in the middle of an upload with %s is journaled without an answer',
+  async (_how, header, part) => {
+    const reported: unknown[] = []
+    const flags = [{ path: ['port'], value: 0, origin: 'test' }]
+    const platform = await openPlatform({ cwd: '.', file: false, flags, report: error => reported.push(error) })
+    onTestFinished(() => platform.stop())
+    const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
+
+    const wire = await wireTo(platform.url)
+    await wire.say(onTheWire('POST /v1/chat/completions', [`Authorization: Bearer ${platform.apiKey}`, header]))
+    await wire.say(part)
+    wire.leave()
+
+    expect(await journaled).toMatchObject({
+      path: '/v1/chat/completions',
+      caller: { kind: 'apiKey', name: 'development' },
+      body: undefined,
+      outcome: undefined,
+    })
+    expect((await fetch(`${platform.url}/health`)).status).toBe(200)
+    expect(reported).toEqual([])
+  },
+)

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { hello, platformWith } from '../scene.js'
+import { answerTo, onTheWire, wireTo } from '../wire.js'
+
+/** The headers of an answer that are about the answer itself. */
+const headersOf = ({ headers }: Response) =>
+  Object.fromEntries([...headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name)))
+
+test.each(['/health', '/v1/models', '/auth/v1/.well-known/jwks.json', '/nope'])(
+  'HEAD %s has the status and the headers of GET and no body',
+  async path => {
+    const { ask } = await platformWith()
+    const [get, head] = [await ask(path), await ask(path, { method: 'HEAD' })]
+    expect(head.status).toBe(get.status)
+    expect(headersOf(head)).toEqual(headersOf(get))
+    expect(head.headers.get('content-length')).toBe(String((await get.arrayBuffer()).byteLength))
+    expect(await head.text()).toBe('')
+  },
+)
+
+test('nothing follows the headers of a HEAD on the wire', async () => {
+  const { url } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say(onTheWire('HEAD /health', ['Connection: close']))
+  expect(await wire.rest()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*content-length: 33\r\n.*\r\n\r\n$/s)
+})
+
+test('HEAD needs the same credential as GET', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/v1/models', { method: 'HEAD', bearer: null })
+  expect(response.status).toBe(401)
+  expect(response.headers.get('www-authenticate')).toBe('Bearer')
+  expect(await response.text()).toBe('')
+})
+
+test('HEAD is not allowed where GET is not', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/v1/chat/completions', { method: 'HEAD' })
+  expect(response.status).toBe(405)
+  expect(response.headers.get('allow')).toBe('POST, OPTIONS')
+  expect(await response.text()).toBe('')
+})
+
+test.each([
+  ['/health', 'GET, HEAD, OPTIONS'],
+  ['/api/v1', 'GET, HEAD, OPTIONS'],
+  ['/v1/models', 'GET, HEAD, OPTIONS'],
+  ['/v1/chat/completions', 'POST, OPTIONS'],
+])('OPTIONS %s says which methods there are, to anyone', async (path, allow) => {
+  const { ask } = await platformWith()
+  const response = await ask(path, { method: 'OPTIONS', bearer: null })
+  expect(response.status).toBe(204)
+  expect(response.headers.get('allow')).toBe(allow)
+  expect(response.headers.has('content-type')).toBe(false)
+  expect(response.headers.has('content-length')).toBe(false)
+  expect(await response.text()).toBe('')
+})
+
+test('OPTIONS of an unknown path is a 404', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/nope?x', { method: 'OPTIONS', bearer: null })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toEqual({ error: 'Not found.', path: '/nope' })
+})
+
+test('OPTIONS of the server as a whole is answered', async () => {
+  const { url } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say(onTheWire('OPTIONS *', ['Connection: close']))
+  expect(await wire.rest()).toMatch(/^HTTP\/1\.1 204 /)
+})
+
+test('a connection on which HEAD and OPTIONS were answered still works', async () => {
+  const { ask, chat } = await platformWith()
+  await ask('/v1/models', { method: 'HEAD' })
+  await ask('/v1/models', { method: 'OPTIONS' })
+  expect((await chat(hello)).status).toBe(200)
+})
+
+test('a body that comes with OPTIONS is ignored', async () => {
+  const { url } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say(onTheWire('OPTIONS /v1/models', [], 'some body') + onTheWire('GET /health', ['Connection: close']))
+  const said = await wire.rest()
+  expect(said.match(/^HTTP\/1\.1 .*$/gm)?.map(line => line.trim())).toEqual([
+    'HTTP/1.1 204 No Content',
+    'HTTP/1.1 200 OK',
+  ])
+  expect((await answerTo(url, onTheWire('GET /health'))).status).toBe(200)
+})

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import request from 'supertest'
+import { expect, test } from 'vitest'
+import { platformWith } from '../scene.js'
+
+const ownPages = ['/dashboard', '/dashboard/style.css', '/__standin/ready'] as const
+
+test('whoever waits for the platform learns that it is ready, and nothing secret', async () => {
+  const { url, apiKey, anonKey, serviceKey } = await platformWith({ version: '3.2.1' })
+  const { status, body, text } = await request(url).get('/__standin/ready')
+  expect(status).toBe(200)
+  expect(body).toEqual({ ready: true, mode: 'emulate', url, version: '3.2.1' })
+  for (const secret of [apiKey, anonKey, serviceKey]) expect(text).not.toContain(secret)
+})
+
+test.each([
+  '/__standin',
+  '/__standin/',
+  '/__standin/nowhere',
+  '/__standin/ready/nowhere',
+  '/__standin/%2e%2e/health',
+  '/dashboard/nowhere',
+  '/dashboard/%zz',
+])('an unknown path of our own is a 404 like any other: %s', async path => {
+  const { url } = await platformWith()
+  const { status, body, type } = await request(url).get(`${path}?with=query`)
+  expect({ status, type, body }).toEqual({ status: 404, type: 'application/json', body: { error: 'Not found.', path } })
+})
+
+test.each(['/__standinx', '/dashboards', '/Dashboard', '//dashboard'])(
+  'a path that only looks like our own belongs to the platform: %s',
+  async path => {
+    const { url } = await platformWith()
+    const { status, body, headers } = await request(url).get(path).set('Host', 'evil.example')
+    expect({ status, body }).toEqual({ status: 404, body: { error: 'Not found.', path } })
+    expect(headers['access-control-allow-origin']).toBe('*')
+  },
+)
+
+test.each([
+  'evil.example',
+  'evil.example:80',
+  '127.0.0.1.evil.example',
+  'localhost.evil.example',
+  'evil.example#127.0.0.1',
+])('our own pages are not for a foreign host name, which may be rebound to this machine: %s', async host => {
+  const { url } = await platformWith()
+  for (const path of ownPages) {
+    const { status, body } = await request(url).get(path).set('Host', host)
+    expect({ status, body }).toEqual({ status: 403, body: { error: expect.stringContaining('its own name') } })
+  }
+})
+
+test('our own pages answer under every name of this machine', async () => {
+  const { url } = await platformWith()
+  const { port } = new URL(url)
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`, '192.168.1.7']) {
+    for (const path of ownPages) expect((await request(url).get(path).set('Host', host)).status).toBe(200)
+  }
+})
+
+test('our own pages answer under the host name that they were started with', async () => {
+  const { url } = await platformWith({ host: 'localhost' })
+  const { port } = new URL(url)
+  expect((await request(url).get('/__standin/ready').set('Host', `localhost:${port}`)).status).toBe(200)
+})
+
+test('a request for our own pages that names no host at all is refused', async () => {
+  const { url } = await platformWith()
+  const { hostname, port } = new URL(url)
+  const socket = net.connect(Number(port), hostname)
+  socket.setEncoding('utf8').write('GET /__standin/ready HTTP/1.0\r\n\r\n')
+  const [answer] = (await once(socket, 'data')) as [string]
+  expect(answer).toMatch(/^HTTP\/1\.1 403 /)
+})
+
+test.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'not an origin', 'https://localhost'])(
+  'our own pages are not for pages of a foreign origin: %s',
+  async origin => {
+    const { url } = await platformWith()
+    for (const path of ownPages) {
+      const { status, headers } = await request(url).get(path).set('Origin', origin)
+      expect(status).toBe(403)
+      expect(headers).not.toHaveProperty('access-control-allow-origin')
+    }
+  },
+)
+
+test('our own pages are for pages of their own origin', async () => {
+  const { url } = await platformWith()
+  for (const path of ownPages) expect((await request(url).get(path).set('Origin', url)).status).toBe(200)
+})
+
+test('a preflight of a foreign origin for our own pages is refused', async () => {
+  const { url } = await platformWith()
+  const { status, headers } = await request(url)
+    .options('/__standin/ready')
+    .set('Origin', 'http://evil.example')
+    .set('Access-Control-Request-Method', 'GET')
+  expect(status).toBe(403)
+  expect(headers).not.toHaveProperty('access-control-allow-origin')
+})
+
+test("foreign hosts and origins are welcome on the platform's paths", async () => {
+  const { url, apiKey } = await platformWith()
+  const asked = ['/health', '/v1/models', '/auth/v1/.well-known/jwks.json'].map(path =>
+    request(url)
+      .get(path)
+      .set({ Host: 'platform.example', Origin: 'http://app.example', Authorization: `Bearer ${apiKey}` }),
+  )
+  for (const { status, headers } of await Promise.all(asked)) {
+    expect(status).toBe(200)
+    expect(headers['access-control-allow-origin']).toBe('*')
+  }
+})
+
+test('the dashboard may load nothing but its own style sheet and is framed by nobody', async () => {
+  const { url } = await platformWith()
+  const { status, type, headers } = await request(url).get('/dashboard')
+  expect({ status, type }).toEqual({ status: 200, type: 'text/html' })
+  expect(headers['content-security-policy']?.split('; ').toSorted()).toEqual([
+    "base-uri 'none'",
+    "default-src 'none'",
+    "frame-ancestors 'none'",
+    "style-src 'self'",
+  ])
+  expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
+  expect(headers).not.toHaveProperty('access-control-allow-origin')
+  expect(headers).not.toHaveProperty('x-powered-by')
+})
+
+test('the dashboard is also there with a slash at its end', async () => {
+  const { url } = await platformWith()
+  expect((await request(url).get('/dashboard/')).text).toContain('<h1>Standin</h1>')
+})
+
+test.each(ownPages)('our own pages are read with GET and HEAD only: %s', async path => {
+  const { url } = await platformWith()
+  expect((await request(url).head(path)).status).toBe(200)
+  for (const method of ['post', 'put', 'delete', 'patch'] as const) {
+    const { status, headers, body } = await request(url)[method](path)
+    expect({ status, allow: headers.allow, body }).toEqual({
+      status: 405,
+      allow: 'GET, HEAD',
+      body: { error: `${method.toUpperCase()} is not allowed here. Use GET or HEAD.` },
+    })
+  }
+})

@@ -1,0 +1,674 @@
+import { EventEmitter, once } from 'node:events'
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import OpenAI from 'openai'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Exchange } from '../../src/core/exchange.js'
+import { type PlatformOptions, ProblemsError, startPlatform } from '../../src/index.js'
+import { openPlatform } from '../../src/platform.js'
+import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
+
+const liveKey = 'sk-live-nobody-here-may-see-it'
+const liveAnonKey = 'live-anon-key'
+
+/** A live platform with manners of its own; what it was asked is kept. */
+async function liveWith(answer: RequestListener) {
+  const seen: { readonly request: IncomingMessage; readonly body: Buffer }[] = []
+  const asked = new EventEmitter()
+  const server = http.createServer(async (request, response) => {
+    const body: Buffer[] = []
+    for await (const chunk of request) body.push(chunk)
+    seen.push({ request, body: Buffer.concat(body) })
+    asked.emit('request', request, response)
+    answer(request, response)
+  })
+  const url = await listening(server)
+  onTestFinished(() => server.closeAllConnections())
+  return {
+    url,
+    seen,
+    /** The next request and its response, when it comes. */
+    nextRequest: () => once(asked, 'request') as Promise<[IncomingMessage, ServerResponse]>,
+  }
+}
+
+async function listening(server: net.Server) {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A live platform that speaks on the bare socket. */
+const liveOnSocket = (speak: (socket: net.Socket) => void) =>
+  listening(net.createServer(socket => void socket.on('error', () => {}).once('data', () => speak(socket))))
+
+/** A platform in mode proxy in front of `baseUrl`. */
+const proxyTo = (baseUrl: string, { upstream, ...options }: PlatformOptions = {}) =>
+  platformWith({ mode: 'proxy', upstream: { baseUrl, apiKey: liveKey, anonKey: liveAnonKey, ...upstream }, ...options })
+
+/** Sends a request just as it is written, through node's own client. */
+async function send(url: string, { body, ...options }: http.RequestOptions & { body?: string | Buffer } = {}) {
+  const request = http.request(url, { agent: false, ...options })
+  request.end(body)
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk)
+  const { statusCode: status, headers, rawHeaders } = response
+  return { status, headers, rawHeaders, body: Buffer.concat(chunks) }
+}
+
+const json = (response: ServerResponse, value: object) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+
+const ok: RequestListener = (_request, response) => void json(response, { ok: true })
+
+/** Reads a stream as it comes. */
+function listenTo({ body }: Response) {
+  const reader = (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
+  return async () => (await reader.read()).value
+}
+
+test('an app behind the proxy gets what the live platform says', async () => {
+  const live = await platformWith({
+    apiKeys: [{ name: 'live', key: liveKey }],
+    models: [{ id: 'live-model', owned_by: 'them' }],
+    rules: [{ when: { user: 'hello' }, reply: { text: 'Live and well.' } }],
+  })
+  const { url, apiKey } = await proxyTo(live.url, { upstream: { anonKey: live.anonKey } })
+  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
+
+  const { data } = await openai.models.list()
+  expect(data.map(({ id }) => id)).toEqual(['live-model'])
+  const messages = [{ role: 'user' as const, content: 'hello' }]
+  const whole = await openai.chat.completions.create({ model: 'live-model', messages })
+  expect(whole.choices[0]?.message.content).toBe('Live and well.')
+  let streamed = ''
+  for await (const chunk of await openai.chat.completions.create({ model: 'live-model', messages, stream: true })) {
+    streamed += chunk.choices[0]?.delta.content ?? ''
+  }
+  expect(streamed).toBe('Live and well.')
+})
+
+test('the four endpoints are carried over with the live key that opens each', async () => {
+  const live = await platformWith({ apiKeys: [{ name: 'live', key: liveKey }], version: '7.7.7' })
+  const { ask, chat, anonKey } = await proxyTo(live.url, { upstream: { anonKey: live.anonKey } })
+  expect(await (await ask('/health', { bearer: null })).json()).toEqual({ status: 'ok', version: '7.7.7' })
+  const answers = await Promise.all([ask('/api/v1', { bearer: anonKey }), ask('/v1/models'), chat(hello)])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+})
+
+test("an error of the live platform is the client's, word for word", async () => {
+  const live = await platformWith({ apiKeys: [{ name: 'live', key: liveKey }], models: [{ id: 'only-this' }] })
+  const { chat } = await proxyTo(live.url)
+  const response = await chat(hello)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({ error: 'model must be only-this, not "gpt-4o-mini".' })
+})
+
+test('nothing reaches the live platform without a good credential', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask, chat, anonKey } = await proxyTo(url)
+  const refused = await Promise.all([
+    ask('/v1/models', { bearer: null }),
+    ask('/v1/models', { bearer: 'sk-local-unknown' }),
+    ask('/v1/models', { bearer: anonKey }),
+    ask('/v1/models', { bearer: liveKey }),
+    ask('/api/v1'),
+    chat(hello, { bearer: null }),
+    chat(hello, { headers: { authorization: 'Basic YTpi' }, bearer: null }),
+  ])
+  expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401))
+  for (const response of refused) expect(await response.json()).toEqual({ error: expect.any(String) })
+  expect(seen).toEqual([])
+})
+
+test('what the platform refuses without asking never reaches the live one', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask, chat } = await proxyTo(url, { limits: { bodyBytes: 1000 } })
+  const post = { method: 'POST', body: '{}' }
+  const refused = await Promise.all([
+    ask('/nowhere'),
+    ask('/v1/models', { method: 'DELETE' }),
+    ask('/v1/chat/completions', { ...post, headers: { 'content-type': 'text/plain' } }),
+    chat({ ...hello, user: 'x'.repeat(2000) }),
+    ask('/v1/models', {
+      bearer: null,
+      method: 'OPTIONS',
+      headers: { origin: 'http://app.test', 'access-control-request-method': 'GET' },
+    }),
+  ])
+  expect(refused.map(({ status }) => status)).toEqual([404, 405, 415, 413, 204])
+  expect(seen).toEqual([])
+})
+
+test("the auth backend's paths answer here", async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask } = await proxyTo(url)
+  const response = await ask('/auth/v1/.well-known/jwks.json', { bearer: null })
+  expect(await response.json()).toMatchObject({ keys: [{ alg: 'ES256' }] })
+  expect((await ask('/auth/v1/nowhere', { bearer: null })).status).toBe(404)
+  expect(seen).toEqual([])
+})
+
+test("the live platform sees the configured keys and nothing of the caller's", async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask, chat, anonKey, apiKey } = await proxyTo(url)
+  const headers = { apikey: anonKey, cookie: 'session=secret' }
+  await chat(hello, { headers })
+  await ask('/v1/models', { headers })
+  await ask('/api/v1', { bearer: anonKey, headers })
+  await ask('/health', { bearer: apiKey })
+  expect(seen.map(({ request }) => [request.url, request.headers.authorization])).toEqual([
+    ['/v1/chat/completions', `Bearer ${liveKey}`],
+    ['/v1/models', `Bearer ${liveKey}`],
+    ['/api/v1', `Bearer ${liveAnonKey}`],
+    ['/health', `Bearer ${liveAnonKey}`],
+  ])
+  for (const { request } of seen) {
+    const all = request.rawHeaders.join('\n')
+    for (const secret of [anonKey, apiKey, 'session=secret']) expect(all).not.toContain(secret)
+  }
+})
+
+test('without a live key no credential is sent, least of all the one of the caller', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask } = await proxyTo(url, { upstream: { apiKey: '' } })
+  expect((await ask('/v1/models')).status).toBe(200)
+  expect(seen[0]?.request.headers).not.toHaveProperty('authorization')
+})
+
+test('mode proxy without an address of the live platform does not start', async () => {
+  const starting = startPlatform({ mode: 'proxy' })
+  await expect(starting).rejects.toThrow(ProblemsError)
+  await expect(starting).rejects.toThrow('upstream.baseUrl')
+})
+
+test('the body of a request arrives byte for byte', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask } = await proxyTo(url)
+  const body = '{ "model":"m",\r\n "top_p": 1.0, "seed":12345678901234567890, "x": "\\u00e9é", "x": 1e2 }  \n'
+  await ask('/v1/chat/completions', { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  expect(seen[0]?.body.toString()).toBe(body)
+  expect(seen[0]?.request.headers['content-length']).toBe(String(Buffer.byteLength(body)))
+  expect(seen[0]?.request.headers['content-type']).toBe('application/json')
+})
+
+test('a body that arrives in pieces, without a length, is carried over whole', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const request = http.request(`${platformUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'transfer-encoding': 'chunked' },
+    agent: false,
+  })
+  for (const piece of ['{"model":', '"m"', '}']) await new Promise<void>(sent => request.write(piece, () => sent()))
+  request.end()
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  response.resume()
+  expect(response.statusCode).toBe(200)
+  expect(seen[0]?.body.toString()).toBe('{"model":"m"}')
+  expect(seen[0]?.request.headers).not.toHaveProperty('transfer-encoding')
+})
+
+test('an empty body is carried over as an empty body', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask } = await proxyTo(url)
+  expect((await ask('/v1/chat/completions', { method: 'POST' })).status).toBe(200)
+  expect(seen[0]?.body.length).toBe(0)
+})
+
+test('a large body is carried over whole', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { chat } = await proxyTo(url)
+  const body = { ...hello, user: 'é'.repeat(1_000_000) }
+  expect((await chat(body)).status).toBe(200)
+  expect(seen[0]?.body.equals(Buffer.from(JSON.stringify(body)))).toBe(true)
+})
+
+test('many requests at once each get their own answer', async () => {
+  const { url } = await liveWith((request, response) => void json(response, { path: request.url }))
+  const { ask } = await proxyTo(url)
+  const paths = Array.from({ length: 50 }, (_, i) => `/v1/models?i=${i}`)
+  const answers = await Promise.all(paths.map(async path => (await ask(path)).json()))
+  expect(answers).toEqual(paths.map(path => ({ path })))
+})
+
+test('a GET that has a body is answered', async () => {
+  const { url } = await liveWith(ok)
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-length': '4' }
+  expect((await send(`${platformUrl}/v1/models`, { headers, body: 'body' })).status).toBe(200)
+  // And the connection to the live platform is still in order for the next one.
+  expect((await send(`${platformUrl}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } })).status).toBe(200)
+})
+
+test('carrying over a request makes node complain of nothing', async () => {
+  const warnings: Error[] = []
+  const note = (warning: Error) => void warnings.push(warning)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  const { url } = await liveWith(ok)
+  const { ask, chat } = await proxyTo(url)
+  await (await ask('/v1/models')).text()
+  await (await chat(hello)).text()
+  expect(warnings.map(({ message }) => message)).toEqual([])
+})
+
+test('HEAD is carried over as HEAD', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask } = await proxyTo(url)
+  const response = await ask('/v1/models', { method: 'HEAD' })
+  expect(response.status).toBe(200)
+  expect(seen[0]?.request.method).toBe('HEAD')
+})
+
+test('a client that expects a 100 before it sends the body gets it, and then its answer', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const request = http.request(`${platformUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, expect: '100-continue', 'content-length': '2' },
+    agent: false,
+  })
+  request.flushHeaders()
+  await once(request, 'continue')
+  request.end('{}')
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  response.resume()
+  expect(response.statusCode).toBe(200)
+  expect(seen[0]?.body.toString()).toBe('{}')
+  expect(seen[0]?.request.headers).not.toHaveProperty('expect')
+})
+
+test('headers that are meant for one connection stay on it, both ways', async () => {
+  const { url, seen } = await liveWith((_request, response) =>
+    response
+      .writeHead(200, [
+        ...['Connection', 'keep-alive, X-Their-Hop', 'Keep-Alive', 'timeout=7', 'X-Their-Hop', '1'],
+        ...['Proxy-Authenticate', 'Basic', 'Proxy-Connection', 'keep-alive', 'X-Kept', 'yes'],
+        ...['Transfer-Encoding', 'chunked', 'Trailer', 'X-Sum'],
+      ])
+      .end('{}'),
+  )
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const { status, headers } = await send(`${platformUrl}/v1/models`, {
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      connection: 'close, X-Our-Hop',
+      'x-our-hop': '1',
+      te: 'trailers',
+      'keep-alive': 'timeout=9',
+      'proxy-authorization': 'Basic c2VjcmV0',
+      'proxy-connection': 'keep-alive',
+      'x-kept': 'yes',
+    },
+  })
+  expect(status).toBe(200)
+  expect(headers['x-kept']).toBe('yes')
+  for (const name of ['x-their-hop', 'proxy-authenticate', 'trailer', 'proxy-connection']) {
+    expect(headers).not.toHaveProperty(name)
+  }
+  expect(headers['keep-alive']).not.toBe('timeout=7')
+  const arrived = seen[0]?.request.headers
+  expect(arrived).toMatchObject({ 'x-kept': 'yes', host: new URL(url).host })
+  for (const name of ['x-our-hop', 'te', 'keep-alive', 'proxy-authorization', 'proxy-connection']) {
+    expect(arrived).not.toHaveProperty(name)
+  }
+})
+
+test('a request without a body that announces a trailer is answered', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const { hostname, port } = new URL(platformUrl)
+  const socket = net.connect(Number(port), hostname)
+  socket.write(
+    `GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${apiKey}\r\nTrailer: X-Sum\r\nConnection: close\r\n\r\n`,
+  )
+  let answer = ''
+  for await (const chunk of socket.setEncoding('utf8')) answer += chunk
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+  expect(seen[0]?.request.headers).not.toHaveProperty('trailer')
+})
+
+test('odd and repeated headers arrive as they are', async () => {
+  const { url, seen } = await liveWith((_request, response) =>
+    response
+      .writeHead(200, 'Fine', [
+        ...['Set-Cookie', 'a=1; Path=/', 'Set-Cookie', 'b=2; HttpOnly', 'X-RateLimit-Limit', '1', 'X-Many', 'one'],
+        ...['X-Many', 'two', 'x-empty', '', 'OpenAI-Version', '2020-10-01', 'X-Request-ID', 'req_1'],
+      ])
+      .end('{}'),
+  )
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const { rawHeaders, headers } = await send(`${platformUrl}/v1/models?limit=1&after=a%20b`, {
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      'X-Stainless-Lang': 'js',
+      'OpenAI-Organization': 'org',
+      'x-many': ['one', 'two'],
+    },
+  })
+  expect(headers['set-cookie']).toEqual(['a=1; Path=/', 'b=2; HttpOnly'])
+  const pairs = rawHeaders.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${rawHeaders[i + 1]}`] : []))
+  expect(pairs).toEqual(
+    expect.arrayContaining([
+      ...['X-RateLimit-Limit: 1', 'X-Many: one', 'X-Many: two', 'x-empty: ', 'X-Request-ID: req_1'],
+    ]),
+  )
+  expect(seen[0]?.request.url).toBe('/v1/models?limit=1&after=a%20b')
+  expect(seen[0]?.request.headers).toMatchObject({
+    'x-stainless-lang': 'js',
+    'openai-organization': 'org',
+    'x-many': 'one, two',
+  })
+})
+
+test('a header with letters beyond ASCII arrives byte for byte', async () => {
+  const { ask } = await proxyTo(
+    await liveOnSocket(socket =>
+      socket.end('HTTP/1.1 200 OK\r\nX-City: Z\xfcrich\r\nContent-Length: 2\r\n\r\n{}', 'latin1'),
+    ),
+  )
+  expect((await ask('/v1/models')).headers.get('x-city')).toBe('Z\xfcrich')
+})
+
+test('a page of another origin may read what the live platform says', async () => {
+  const { url } = await liveWith(ok)
+  const { ask } = await proxyTo(url)
+  const response = await ask('/v1/models', { headers: { origin: 'http://app.test' } })
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+})
+
+test("the live platform's own word on origins stands", async () => {
+  const { url } = await liveWith((_request, response) => {
+    response.setHeader('access-control-allow-origin', 'http://app.test')
+    json(response, {})
+  })
+  const { ask } = await proxyTo(url)
+  const response = await ask('/v1/models', { headers: { origin: 'http://app.test' } })
+  expect(response.headers.get('access-control-allow-origin')).toBe('http://app.test')
+})
+
+test('a 429 and its retry-after pass untouched', async () => {
+  const { url } = await liveWith((_request, response) =>
+    response.writeHead(429, { 'retry-after': '17', 'content-type': 'application/json' }).end('{"error":"Slow down."}'),
+  )
+  const { chat } = await proxyTo(url)
+  const response = await chat(hello)
+  expect(response.status).toBe(429)
+  expect(response.headers.get('retry-after')).toBe('17')
+  expect(await response.text()).toBe('{"error":"Slow down."}')
+})
+
+test('a redirect of the live platform passes untouched', async () => {
+  const { url, seen } = await liveWith((_request, response) =>
+    response.writeHead(302, { location: 'https://elsewhere.test/v1/models' }).end(),
+  )
+  const { ask } = await proxyTo(url)
+  const response = await ask('/v1/models', { redirect: 'manual' })
+  expect(response.status).toBe(302)
+  expect(response.headers.get('location')).toBe('https://elsewhere.test/v1/models')
+  expect(seen).toHaveLength(1)
+})
+
+test('a compressed body passes untouched', async () => {
+  const packed = gzipSync('{"object":"list","data":[]}')
+  const { url } = await liveWith((_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length }).end(packed),
+  )
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const headers = { authorization: `Bearer ${apiKey}`, 'accept-encoding': 'gzip' }
+  const answer = await send(`${platformUrl}/v1/models`, { headers })
+  expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': String(packed.length) })
+  expect(answer.body.equals(packed)).toBe(true)
+  expect(gunzipSync(answer.body).toString()).toBe('{"object":"list","data":[]}')
+})
+
+test.each(['/live', '/live/'])('the address of the live platform may have a path: %s', async prefix => {
+  const { url, seen } = await liveWith(ok)
+  const { ask, chat } = await proxyTo(url + prefix)
+  await ask('/v1/models?limit=2')
+  await chat(hello)
+  expect(seen.map(({ request }) => request.url)).toEqual(['/live/v1/models?limit=2', '/live/v1/chat/completions'])
+})
+
+test('a request that names the whole address goes to the live platform and nowhere else', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const path = 'http://elsewhere.test/v1/models?limit=1'
+  const { status } = await send(platformUrl, { path, headers: { authorization: `Bearer ${apiKey}` } })
+  expect(status).toBe(200)
+  expect(seen.map(({ request }) => [request.url, request.headers.host])).toEqual([
+    ['/v1/models?limit=1', new URL(url).host],
+  ])
+})
+
+test('the headers of a stream arrive before its first event, and each event as it comes', async () => {
+  const { url, nextRequest } = await liveWith((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' }).flushHeaders()
+  })
+  const { chat } = await proxyTo(url)
+  const asking = chat({ ...hello, stream: true })
+  const [, live] = await nextRequest()
+  // Nothing but the headers has left the live platform by now.
+  const response = await asking
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('x-request-id')).toBe('req_1')
+  const next = listenTo(response)
+  for (const event of [': a comment\n\n', 'data: {"n":1}\n\n', 'data: {"n":', '2}\n\n', 'data: [DONE]\n\n']) {
+    live.write(event)
+    expect(await next()).toBe(event)
+  }
+  live.end()
+  expect(await next()).toBeUndefined()
+})
+
+test('a stream of the emulated platform comes through the proxy event for event', async () => {
+  const text = 'one two three four'
+  const rules = [{ reply: { text }, pace: { tokensPerSecond: 50 } }]
+  const live = await platformWith({ rules, apiKeys: [{ name: 'live', key: liveKey }] })
+  const { chat } = await proxyTo(live.url)
+  const response = await chat({ ...hello, stream: true, stream_options: { include_usage: true } })
+  const { chunks, done } = eventsOf(await response.text())
+  expect(textOfChunks(chunks)).toBe(text)
+  expect(chunks.at(-1)?.usage).toMatchObject({ total_tokens: 14 })
+  expect(done).toBe(true)
+})
+
+test('a live platform that is not there is a 502', async () => {
+  const server = net.createServer()
+  const url = await listening(server)
+  server.close()
+  await once(server, 'close')
+  const { ask, chat } = await proxyTo(url)
+  for (const response of [await ask('/v1/models'), await chat(hello)]) {
+    expect(response.status).toBe(502)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.json()).toEqual({ error: 'The live platform could not be reached (ECONNREFUSED).' })
+  }
+})
+
+test('a name that leads nowhere is a 502', async () => {
+  const { ask } = await proxyTo('http://nowhere.invalid')
+  const response = await ask('/v1/models')
+  expect(response.status).toBe(502)
+  expect(await response.json()).toEqual({
+    error: expect.stringMatching(/^The live platform could not be reached \((ENOTFOUND|EAI_AGAIN)\)\.$/),
+  })
+})
+
+test('a connection that is reset before the answer is a 502', async () => {
+  const { ask, chat } = await proxyTo(await liveOnSocket(socket => socket.resetAndDestroy()))
+  for (const response of [await ask('/v1/models'), await chat(hello)]) {
+    expect(response.status).toBe(502)
+    expect(await response.json()).toEqual({ error: 'The live platform could not be reached (ECONNRESET).' })
+  }
+})
+
+test('an answer that is not HTTP is a 502', async () => {
+  const { ask } = await proxyTo(await liveOnSocket(socket => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
+  const response = await ask('/v1/models')
+  expect(response.status).toBe(502)
+  expect(await response.json()).toEqual({ error: expect.stringContaining('could not be reached') })
+})
+
+test('a live platform that does not answer in time is a 504, and is no longer waited for', async () => {
+  const { url, nextRequest } = await liveWith(() => {})
+  const { chat } = await proxyTo(url, { upstream: { firstByteTimeoutMs: 300 } })
+  const asking = chat(hello)
+  const [, live] = await nextRequest()
+  const hungUp = once(live, 'close')
+  const response = await asking
+  expect(response.status).toBe(504)
+  expect(await response.json()).toEqual({ error: 'The live platform did not answer within 300 ms.' })
+  await hungUp
+})
+
+test('the platform goes on after every kind of failure', async () => {
+  let broken = true
+  const { url } = await liveWith((request, response) => (broken ? request.socket.destroy() : ok(request, response)))
+  const { ask } = await proxyTo(url)
+  expect((await ask('/v1/models')).status).toBe(502)
+  broken = false
+  expect((await ask('/v1/models')).status).toBe(200)
+})
+
+test.each([
+  ['a stream', {}],
+  ['a body of known length', { 'content-length': '1000' }],
+])('a live platform that dies in the middle of %s cuts the client off at once', async (_what, headers) => {
+  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200, headers).write('begun'))
+  const { chat } = await proxyTo(url)
+  const asking = chat({ ...hello, stream: true })
+  const [, live] = await nextRequest()
+  const next = listenTo(await asking)
+  expect(await next()).toBe('begun')
+  live.destroy()
+  await expect(next()).rejects.toThrow('terminated')
+})
+
+test('a stream that falls silent is cut', async () => {
+  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
+  const { chat } = await proxyTo(url, { upstream: { idleTimeoutMs: 50 } })
+  const asking = chat({ ...hello, stream: true })
+  const [, live] = await nextRequest()
+  const hungUp = once(live, 'close')
+  const next = listenTo(await asking)
+  expect(await next()).toBe('begun')
+  await expect(next()).rejects.toThrow('terminated')
+  await hungUp
+})
+
+test('a stream that keeps talking is not cut, however long it takes', async () => {
+  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
+  const { chat } = await proxyTo(url, { upstream: { idleTimeoutMs: 60_000 } })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const asking = chat({ ...hello, stream: true })
+  const [, live] = await nextRequest()
+  const next = listenTo(await asking)
+  expect(await next()).toBe('begun')
+  for (const event of ['one', 'two', 'three']) {
+    vi.advanceTimersByTime(59_000)
+    live.write(event)
+    expect(await next()).toBe(event)
+  }
+  vi.advanceTimersByTime(60_000)
+  await expect(next()).rejects.toThrow('terminated')
+})
+
+test('a client that reads slowly is not taken for a live platform that is silent', async () => {
+  const size = 32 * 1024 * 1024
+  const { url } = await liveWith((_request, response) => response.writeHead(200).end(Buffer.alloc(size)))
+  const { url: platformUrl, apiKey } = await proxyTo(url, { upstream: { idleTimeoutMs: 500 } })
+  const request = http.get(`${platformUrl}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` }, agent: false })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  // No event tells that nothing happens: the client does not read for longer than the live platform may be silent.
+  await new Promise(resolve => setTimeout(resolve, 1000))
+  let read = 0
+  for await (const chunk of response) read += (chunk as Buffer).length
+  expect(read).toBe(size)
+})
+
+test('a client that leaves before the answer ends the request to the live platform', async () => {
+  const { url, nextRequest } = await liveWith(() => {})
+  const { chat } = await proxyTo(url)
+  const left = new AbortController()
+  const asking = chat(hello, { signal: left.signal })
+  const [, live] = await nextRequest()
+  const hungUp = once(live, 'close')
+  left.abort()
+  await expect(asking).rejects.toThrow('aborted')
+  await hungUp
+  expect(live.writableFinished).toBe(false)
+})
+
+test('a client that leaves in mid-stream ends the request to the live platform', async () => {
+  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
+  const { chat } = await proxyTo(url)
+  const left = new AbortController()
+  const asking = chat({ ...hello, stream: true }, { signal: left.signal })
+  const [, live] = await nextRequest()
+  const hungUp = once(live, 'close')
+  expect(await listenTo(await asking)()).toBe('begun')
+  left.abort()
+  await hungUp
+  expect(live.writableFinished).toBe(false)
+})
+
+/** A platform in mode proxy seen from inside: what its journal takes in. */
+async function journalOf(baseUrl: string, path = '/v1/models', init: RequestInit = {}) {
+  const given = { port: 0, mode: 'proxy', 'upstream.baseUrl': baseUrl, 'upstream.apiKey': liveKey }
+  const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
+  onTestFinished(() => platform.stop())
+  const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
+  const asking = fetch(platform.url + path, { headers: { authorization: `Bearer ${platform.apiKey}` }, ...init })
+  return { journaled, asking }
+}
+
+test('the journal knows a forwarded answer that arrived whole', async () => {
+  const { url } = await liveWith(ok)
+  const { journaled, asking } = await journalOf(url)
+  await (await asking).text()
+  const { outcome, caller } = await journaled
+  expect(outcome).toEqual({ status: 200, source: 'live', error: undefined, complete: true })
+  expect(caller).toEqual({ kind: 'apiKey', name: 'development' })
+})
+
+test('the journal knows a forwarded answer that was cut off', async () => {
+  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
+  const { journaled, asking } = await journalOf(url)
+  const [, live] = await nextRequest()
+  const next = listenTo(await asking)
+  await next()
+  live.destroy()
+  await expect(next()).rejects.toThrow('terminated')
+  expect((await journaled).outcome).toMatchObject({ status: 200, source: 'live', complete: false })
+})
+
+test('the journal knows a client that left before the live platform answered', async () => {
+  const { url, nextRequest } = await liveWith(() => {})
+  const left = new AbortController()
+  const { journaled, asking } = await journalOf(url, '/health', { signal: left.signal })
+  const refused = expect(asking).rejects.toThrow('aborted')
+  await nextRequest()
+  left.abort()
+  await refused
+  expect((await journaled).outcome).toBeUndefined()
+})
+
+test('a platform that stops cuts the streams that it carries over', async () => {
+  const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
+  const { chat, stop } = await proxyTo(url)
+  const asking = chat({ ...hello, stream: true })
+  const [, live] = await nextRequest()
+  const hungUp = once(live, 'close')
+  const next = listenTo(await asking)
+  expect(await next()).toBe('begun')
+  await stop()
+  await expect(next()).rejects.toThrow('terminated')
+  await hungUp
+})

@@ -1,0 +1,214 @@
+import { expect, test } from 'vitest'
+import { hello, platformWith } from '../scene.js'
+import { userToken } from '../signing.js'
+import { answerTo, onTheWire, wireTo } from '../wire.js'
+
+const invalid = { error: 'The request is not valid HTTP.' }
+const healthy = { status: 'ok', version: '1.0.0' }
+
+test('a request without a Host header is refused', async () => {
+  const { url } = await platformWith()
+  const { status, body } = await answerTo(url, 'GET /health HTTP/1.1\r\n\r\n')
+  expect(status).toBe(400)
+  expect(JSON.parse(body)).toEqual({ error: 'An HTTP/1.1 request needs exactly one Host header.' })
+})
+
+test('a request with two Host headers is refused', async () => {
+  const { url } = await platformWith()
+  const { status, body } = await answerTo(url, onTheWire('GET /health', ['Host: other']))
+  expect(status).toBe(400)
+  expect(JSON.parse(body)).toEqual({ error: expect.any(String) })
+})
+
+test('HTTP/1.0 needs no Host header, and its connection is closed', async () => {
+  const { url } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say('GET /health HTTP/1.0\r\n\r\n')
+  expect(await wire.rest()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n\{"status":"ok","version":"1\.0\.0"\}$/s)
+})
+
+test('a stream to HTTP/1.0 is not chunked', async () => {
+  const { url, apiKey } = await platformWith()
+  const wire = await wireTo(url)
+  const request = onTheWire(
+    'POST /v1/chat/completions',
+    [`Authorization: Bearer ${apiKey}`],
+    JSON.stringify({ ...hello, stream: true }),
+  )
+  await wire.say(request.replace('HTTP/1.1', 'HTTP/1.0'))
+  expect(await wire.rest()).toMatch(/\r\n\r\ndata: \{.*\n\ndata: \[DONE\]\n\n$/s)
+})
+
+test.each([
+  ['words', 'hello there\r\n\r\n'],
+  ['an unknown method', onTheWire('BREW /coffee')],
+  ['an unknown version', 'GET /health HTTP/2.7\r\nHost: x\r\n\r\n'],
+  ['a target without a slash', onTheWire('GET health')],
+  ['a header without a colon', onTheWire('GET /health', ['nonsense'])],
+  ['two lengths', onTheWire('POST /v1/chat/completions', ['Content-Length: 2', 'Content-Length: 3'], '{}')],
+  ['a length that is no number', onTheWire('POST /v1/chat/completions', ['Content-Length: two'])],
+  ['a length and chunks', onTheWire('POST /v1/chat/completions', ['Transfer-Encoding: chunked'], '{}')],
+  ['bytes of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+])('what is no HTTP is refused: %s', async (_what, text) => {
+  const { url } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say(text)
+  const { status, headers, body } = await wire.answer()
+  expect(status).toBe(400)
+  expect(headers.get('content-type')).toBe('application/json')
+  expect(headers.get('connection')).toBe('close')
+  expect(JSON.parse(body)).toEqual(invalid)
+  expect(await wire.rest()).toBe('')
+})
+
+test('a chunk of a body that is no chunk is refused', async () => {
+  const { url, apiKey } = await platformWith()
+  const headers = [`Authorization: Bearer ${apiKey}`, 'Transfer-Encoding: chunked']
+  const { status, body } = await answerTo(url, `${onTheWire('POST /v1/chat/completions', headers)}what?\r\n`)
+  expect(status).toBe(400)
+  expect(JSON.parse(body)).toEqual(invalid)
+})
+
+test.each([
+  ['one huge header', onTheWire('GET /health', [`X-Huge: ${'x'.repeat(20_000)}`])],
+  [
+    'many headers',
+    onTheWire(
+      'GET /health',
+      Array.from({ length: 500 }, (_, i) => `X-${i}: ${'x'.repeat(40)}`),
+    ),
+  ],
+  ['a huge credential', onTheWire('GET /health', [`Authorization: Bearer ${'x'.repeat(20_000)}`])],
+  ['a huge target', onTheWire(`GET /health?${'x'.repeat(20_000)}`)],
+])('headers that are too large are refused: %s', async (_what, text) => {
+  const { url } = await platformWith()
+  const { status, headers, body } = await answerTo(url, text)
+  expect(status).toBe(431)
+  expect(headers.get('content-type')).toBe('application/json')
+  expect(JSON.parse(body)).toEqual({ error: 'The request headers are too large.' })
+})
+
+test('after a request that could not be read the platform answers others', async () => {
+  const { url, ask } = await platformWith()
+  await answerTo(url, 'hello there\r\n\r\n')
+  expect(await (await ask('/health')).json()).toEqual(healthy)
+})
+
+test.each([
+  'GET http://standin/health',
+  'GET http://elsewhere.example.com:8080/health?x=1',
+  'GET HTTP://STANDIN/health',
+])('a target may be the whole address: %s', async request => {
+  const { url } = await platformWith()
+  const { status, body } = await answerTo(url, onTheWire(request))
+  expect(status).toBe(200)
+  expect(JSON.parse(body)).toEqual(healthy)
+})
+
+test.each([
+  ['/nope?key=secret', '/nope'],
+  ['/nope?', '/nope'],
+  ['/nope?a=1?b=2', '/nope'],
+  ['/nope?url=http://example.com/x', '/nope'],
+  ['/n%3Fpe?x', '/n%3Fpe'],
+  ['http://standin/nope?key=secret', '/nope'],
+  ['http://standin/nope?url=http://example.com/x', '/nope'],
+  ['http://standin/a/../nope', '/a/../nope'],
+  ['http://standin', '/'],
+  ['http://standin?key=secret', '/'],
+])('of the target %s the path in the answer is %s', async (target, path) => {
+  const { url } = await platformWith()
+  const { status, body } = await answerTo(url, onTheWire(`GET ${target}`))
+  expect(status).toBe(404)
+  expect(JSON.parse(body)).toEqual({ error: 'Not found.', path })
+})
+
+test('requests that are sent at once are answered one after the other, in order', async () => {
+  const { url, apiKey } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say(
+    [
+      // Its signature takes a while to verify; the others must wait for it.
+      onTheWire('GET /v1/models', [`Authorization: Bearer ${await userToken()}`]),
+      onTheWire('GET /nope'),
+      onTheWire('POST /v1/chat/completions', [`Authorization: Bearer ${apiKey}`], JSON.stringify(hello)),
+      onTheWire('GET /api/v1'),
+      onTheWire('GET /health'),
+    ].join(''),
+  )
+  const statuses: number[] = []
+  for (let i = 0; i < 4; i++) statuses.push((await wire.answer()).status)
+  expect(statuses).toEqual([200, 404, 200, 401])
+  expect(JSON.parse((await wire.answer()).body)).toEqual(healthy)
+})
+
+test('a connection is kept for further requests, whatever the answers are', async () => {
+  const { url, apiKey } = await platformWith()
+  const wire = await wireTo(url)
+  const authorization = `Authorization: Bearer ${apiKey}`
+  for (const [text, status] of [
+    [onTheWire('GET /health'), 200],
+    [onTheWire('GET /v1/models'), 401],
+    [onTheWire('POST /v1/chat/completions', [], JSON.stringify(hello)), 401],
+    [onTheWire('POST /v1/chat/completions', [authorization, 'Content-Type: text/plain'], 'hello'), 415],
+    [onTheWire('POST /nope', [], 'a body that nobody reads'), 404],
+    [onTheWire('GET /health', [], 'a body that nobody reads'), 200],
+    [onTheWire('POST /v1/chat/completions', [authorization], JSON.stringify(hello)), 200],
+  ] as const) {
+    await wire.say(text)
+    const answer = await wire.answer()
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('connection')).toBe('keep-alive')
+  }
+})
+
+test('a connection is closed for who asks for that', async () => {
+  const { url } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say(onTheWire('GET /health', ['Connection: close']))
+  expect((await wire.answer()).headers.get('connection')).toBe('close')
+  expect(await wire.rest()).toBe('')
+})
+
+test('a request to change to another protocol is answered as if it had not been made', async () => {
+  const { url } = await platformWith()
+  const headers = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
+  const { status, body } = await answerTo(url, onTheWire('GET /health', headers))
+  expect(status).toBe(200)
+  expect(JSON.parse(body)).toEqual(healthy)
+})
+
+test('an expectation that nobody can meet is refused with an error body', async () => {
+  const { url } = await platformWith()
+  const wire = await wireTo(url)
+  await wire.say(onTheWire('GET /health', ['Expect: a-miracle', 'Connection: close']))
+  const said = await wire.rest()
+  expect(said).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n/)
+  expect(said).toMatch(/\r\ncontent-type: application\/json\r\n/i)
+  expect(said).toMatch(/\{"error":".+"\}/)
+})
+
+test('garbage that follows a request does not end up inside the stream that answers it', async () => {
+  const { url, apiKey } = await platformWith({
+    rules: [{ reply: { text: 'Never said.' }, pace: { firstTokenMs: 600_000 } }],
+  })
+  const wire = await wireTo(url)
+  await wire.say(
+    onTheWire(
+      'POST /v1/chat/completions',
+      [`Authorization: Bearer ${apiKey}`],
+      JSON.stringify({ ...hello, stream: true }),
+    ),
+  )
+  await wire.say('hello there\r\n\r\n')
+  expect((await wire.rest()).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
+})
+
+test('no answer tells which software made it', async () => {
+  const { ask } = await platformWith()
+  for (const path of ['/health', '/nope', '/dashboard', '/__standin/ready']) {
+    const { headers } = await ask(path, { bearer: null })
+    expect(headers.has('server')).toBe(false)
+    expect(headers.has('x-powered-by')).toBe(false)
+  }
+})
