@@ -59,6 +59,8 @@ export interface Reply {
   readonly status: number
   readonly contentType: string
   readonly body: string | Buffer | Paced
+  /** Called when a body of bytes has left; whoever made them may then use them again. */
+  readonly sent?: () => void
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[]
   /** What gave the answer, for the log: a rule's name, for example. */

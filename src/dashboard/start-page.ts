@@ -82,7 +82,10 @@ ${models.map(id => html`<li><code>${id}</code></li>\n`)}</ul>
   -d '{"model": "${model}", "messages": [{"role": "user", "content": "hello"}]}'</code></pre>
 <pre tabindex="0"><code>import OpenAI from 'openai'
 
-const openai = new OpenAI({ baseURL: '${url}/v1', apiKey: process.env.OPENAI_API_KEY })
+const openai = new OpenAI({
+  baseURL: '${url}/v1',
+  apiKey: process.env.OPENAI_API_KEY,
+})
 const reply = await openai.chat.completions.create({
   model: '${model}',
   messages: [{ role: 'user', content: 'hello' }],

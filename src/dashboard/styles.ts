@@ -43,5 +43,7 @@ pre:last-child { margin-bottom: 0; }
   body { padding: 1.5rem 0.9rem 3rem; }
   section { padding: 1rem; }
   dl div { grid-template-columns: 1fr; }
+  th, td { padding-right: 0.5rem; font-size: 0.9rem; }
+  td { white-space: normal; overflow-wrap: anywhere; }
 }
 `

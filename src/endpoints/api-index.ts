@@ -2,19 +2,15 @@
 import type { Access, Endpoint } from '../core/exchange.js'
 import { jsonReply } from './json-reply.js'
 
-/** What an index lists of an endpoint. */
-type Listed = Pick<Endpoint, 'method' | 'path' | 'access'>
-
-/** The document does not show the elements; ours say method, path and which kinds of credential open it. The index lists itself too. */
-export function apiIndex({ access, others }: { access: Access; others: readonly Listed[] }): Endpoint {
-  const own = { method: 'GET', path: '/api/v1', access } as const
-  const [health, ...rest] = others
-  const listed = [...(health ? [health] : []), own, ...rest]
-  const endpoints = listed.map(({ method, path, access }) => ({
-    method,
-    path,
-    credential: access === 'anyone' ? [] : access,
-  }))
-  const reply = jsonReply({ status: 'ok', endpoints })
-  return { ...own, service: 'platform', takesBody: false, reply: () => reply }
+/** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
+export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const [first, ...rest] = endpoints
+  const own = { method: 'GET', path: '/api/v1', service: 'platform', access, takesBody: false } as const
+  const index: Endpoint = { ...own, reply: () => reply }
+  const all = [...(first ? [first] : []), index, ...rest]
+  const reply = jsonReply({ status: 'ok', endpoints: all.map(listed) })
+  return all
 }
+
+/** The document does not show the elements; ours say method, path and which kinds of credential open it, none for anyone. */
+const listed = ({ method, path, access }: Endpoint) => ({ method, path, credential: access === 'anyone' ? [] : access })

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type ChatMessage, type ChatRequest, textOf } from '../core/chat.js'
 import type { Reply, Rhythm } from '../core/exchange.js'
+import { createMold, type Mold } from './mold.js'
 
 /** What is said, and how fast. */
 interface Said {
@@ -14,6 +15,7 @@ interface Form {
   readonly contentType: string
   readonly body: Reply['body']
   readonly headers?: readonly string[]
+  readonly sent?: () => void
 }
 
 /** Work on a text that is the same each time it is said. */
@@ -77,7 +79,7 @@ export function createCompletions() {
     const sameAs = `${created} ${total} ${model}`
     if (own.mold?.sameAs !== sameAs)
       own.mold = createMold(sameAs, id, inOnePiece(frame(id, created, model, total), pieces))
-    return { ...form, body: own.mold.cast(id) }
+    return { ...form, ...own.mold.cast(id) }
   }
 
   return { whole, streamed }
@@ -115,30 +117,6 @@ function frame(id: string, created: number, model: string, usage: string | undef
 function inOnePiece({ head, before, after, tail }: ReturnType<typeof frame>, pieces: readonly string[]): string {
   const middle = pieces.length === 0 ? '' : before + pieces.join(after + before) + after
   return head + middle + tail
-}
-
-/** Bytes that are the same but for an id which stands in them many times. */
-interface Mold {
-  /** What must be the same for the mold to fit. */
-  readonly sameAs: string
-  /** The bytes with `id` in every place. */
-  cast(id: string): Buffer
-}
-
-/** Makes a mold of a text with `id` in it. Filling in the ids takes a fifth of the time that putting the text together takes. */
-function createMold(sameAs: string, id: string, text: string): Mold {
-  const bytes = Buffer.from(text)
-  const places: number[] = []
-  for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + id.length)) places.push(at)
-  return {
-    sameAs,
-    cast(id) {
-      const copy = Buffer.from(bytes)
-      const letters = Buffer.from(id, 'latin1')
-      for (const place of places) copy.set(letters, place)
-      return copy
-    },
-  }
 }
 
 /** Words with the space before them, long ones in parts, as tokens would come; together they are the text. */

@@ -2,7 +2,7 @@
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Replies } from '../replies/index.js'
-import { apiIndex } from './api-index.js'
+import { withIndex } from './api-index.js'
 import { chatCompletions } from './chat-completions.js'
 import { health } from './health.js'
 import { jwks } from './jwks.js'
@@ -18,12 +18,12 @@ export interface EndpointParts {
 
 /** The documented four, and those of the auth backend. */
 export function createEndpoints({ version, models, replies, access, jwks: keys }: EndpointParts): readonly Endpoint[] {
-  const others = [
+  const documented = withIndex(access.index, [
     health({ version, access: access.health }),
     modelList({ models, access: access.models }),
     chatCompletions({ modelIds: models.map(({ id }) => id), replies, access: access.chat }),
-  ]
-  return [...others, apiIndex({ access: access.index, others }), jwks(keys)]
+  ])
+  return [...documented, jwks(keys)]
 }
 
 export interface Routes {

@@ -3,7 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
 import type { Identify } from '../auth/identify.js'
 import { internalError, notFound, notOneHost, PlatformError } from '../core/errors.js'
-import { type Answer, anonymous, type Caller, type Exchange, type Mode, type Reply } from '../core/exchange.js'
+import {
+  type Answer,
+  anonymous,
+  type Caller,
+  type Endpoint,
+  type Exchange,
+  type Mode,
+  type Reply,
+} from '../core/exchange.js'
 import { isAuth } from '../core/reserved.js'
 import type { Routes } from '../endpoints/index.js'
 import type { Journal } from '../journal/index.js'
@@ -60,34 +68,32 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     if (exchange.method === 'OPTIONS') return deliver(visit, options(visit))
     const endpoint = parts.routes.find(exchange.method, exchange.path)
     exchange.endpoint = endpoint
-    if (endpoint.access === 'anyone') return authorized(visit, anonymous)
+    if (endpoint.access === 'anyone') return admit(visit, endpoint, anonymous)
     const caller = parts.identify(request.headers.authorization)
-    if (!(caller instanceof Promise)) return authorized(visit, caller)
-    caller.then(found => authorized(visit, found)).catch(error => fail(visit, error))
+    if (!(caller instanceof Promise)) return admit(visit, endpoint, caller)
+    caller.then(found => admit(visit, endpoint, found)).catch(error => fail(visit, error))
   }
 
-  function authorized(visit: Visit, caller: Caller): void {
+  function admit(visit: Visit, endpoint: Endpoint, caller: Caller): void {
     const { request, exchange, parts } = visit
-    const endpoint = exchange.endpoint as NonNullable<typeof exchange.endpoint>
     exchange.caller = caller
     authorize(caller, endpoint)
-    if (!endpoint.takesBody) return answer(visit)
+    if (!endpoint.takesBody) return answer(visit, endpoint)
     requireJson(request)
     readBody(request, parts.bodyLimitBytes, body => {
       if (body === undefined) return journal.add(exchange)
       if (body instanceof PlatformError) return fail(visit, body)
       exchange.body = body
       try {
-        answer(visit)
+        answer(visit, endpoint)
       } catch (error) {
         fail(visit, error)
       }
     })
   }
 
-  function answer(visit: Visit): void {
-    const { exchange, parts } = visit
-    const decided = decide(parts.mode, exchange.endpoint as NonNullable<typeof exchange.endpoint>, exchange)
+  function answer(visit: Visit, endpoint: Endpoint): void {
+    const decided = decide(visit.parts.mode, endpoint, visit.exchange)
     if (!(decided instanceof Promise)) return deliver(visit, decided)
     decided.then(found => deliver(visit, found)).catch(error => fail(visit, error))
   }

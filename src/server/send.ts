@@ -16,7 +16,7 @@ interface Head {
  */
 export function send(
   response: ServerResponse,
-  { status, contentType, body, headers: own }: Reply,
+  { status, contentType, body, headers: own, sent }: Reply,
   common: readonly string[],
   pacer: Pacer,
   done: (complete: boolean) => void,
@@ -26,7 +26,7 @@ export function send(
   if (own) headers.push(...own)
   const head = { status, headers }
   if (typeof body === 'string') sendText(response, head, body)
-  else if (Buffer.isBuffer(body)) sendStreamAtOnce(response, head, body)
+  else if (Buffer.isBuffer(body)) sendStreamAtOnce(response, head, body, sent)
   else return sendPaced(response, head, body, pacer, done)
   done(true)
 }
@@ -41,9 +41,9 @@ function sendText(response: ServerResponse, { status, headers }: Head, body: str
 }
 
 /** A stream whose every event is there already; no length is told, as with any other stream. */
-function sendStreamAtOnce(response: ServerResponse, { status, headers }: Head, body: Buffer): void {
+function sendStreamAtOnce(response: ServerResponse, { status, headers }: Head, body: Buffer, sent?: () => void): void {
   response.writeHead(status, headers)
-  response.end(body)
+  response.end(body, sent)
 }
 
 function sendPaced(

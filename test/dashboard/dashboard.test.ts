@@ -76,9 +76,9 @@ inBrowser('the start page shows where to point an app, the endpoints and the mod
   expect(await page.getByRole('row').allInnerTexts()).toEqual([
     'Method\tPath\tCredential',
     'GET\t/health\tnone',
+    'GET\t/api/v1\tanon, service, user',
     'GET\t/v1/models\tapiKey, user',
     'POST\t/v1/chat/completions\tapiKey, user',
-    'GET\t/api/v1\tanon, service, user',
   ])
   expect(await page.getByRole('listitem').allInnerTexts()).toEqual(['model-one', 'vendor/model-two'])
   expect(await page.locator('pre').first().textContent()).toContain(`curl ${url}/v1/chat/completions`)
