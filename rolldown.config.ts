@@ -4,7 +4,7 @@ import path from 'node:path'
 import { defineConfig, type Plugin } from 'rolldown'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
-const loadedLater = /^(express|http-proxy-middleware|chokidar|@faker-js\/faker|@valibot\/to-json-schema)(\/|$)/
+const loadedLater = /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema)(\/|$)/
 
 /** What is bundled keeps its licence: the texts are put together in dist/licenses.txt. */
 const licenses: Plugin = {

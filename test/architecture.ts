@@ -29,11 +29,9 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   jose: ['auth/tokens.ts'],
   yaml: ['core/yaml.ts'],
   '@faker-js/faker': ['replies/fake.ts'],
-  chokidar: ['cli/watch.ts'],
   tinyglobby: ['replies/load.ts'],
   'fastest-levenshtein': ['core/suggest.ts'],
   picocolors: ['cli/output.ts'],
-  picomatch: ['cli/watch.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
   valibot: ['core/', 'config/', 'replies/rules.ts'],

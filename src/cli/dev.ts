@@ -96,7 +96,7 @@ function inWords(output: Output, quiet: boolean): Say {
 
 async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): Promise<void> {
   const { watchFiles } = await import('./watch.js')
-  let unwatch = await watchFiles({ ...filesOf(platform), readAtMs }, changed)
+  let unwatch = watchFiles({ ...filesOf(platform), readAtMs }, changed)
   let reloading = Promise.resolve()
 
   function changed() {
@@ -113,8 +113,8 @@ async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): P
     }
     say.reloaded(platform, { keys: keysOf(platform) !== before.keys, address: addressOf(platform) !== before.address })
     if (JSON.stringify(filesOf(platform)) === before.files) return
-    await unwatch()
-    unwatch = await watchFiles({ ...filesOf(platform), readAtMs: nowMs }, changed)
+    unwatch()
+    unwatch = watchFiles({ ...filesOf(platform), readAtMs: nowMs }, changed)
   }
 }
 

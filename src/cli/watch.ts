@@ -1,8 +1,7 @@
 /** Calls back when one of the files that a platform was made from has changed. */
-import { existsSync } from 'node:fs'
+import { type FSWatcher, statSync, watch } from 'node:fs'
 import path from 'node:path'
-import { watch } from 'chokidar'
-import picomatch from 'picomatch'
+import { findReplyFiles } from '../replies/index.js'
 
 export interface Watched {
   readonly configFile: string
@@ -15,45 +14,86 @@ export interface Watched {
 /** Editors write a file in several steps, and several files at once; they are one change. */
 const SETTLE_MS = 60
 
-/** Watches until the function that it gives back is called. Resolves when changes are seen from then on. */
-export async function watchFiles(
-  { configFile, replies, readAtMs }: Watched,
-  changed: () => void,
-): Promise<() => Promise<void>> {
+/**
+ * Watches until the function that it gives back is called. It watches folders and then compares files: that sees files come, go and
+ * be replaced alike, from the first moment on. (A library that watches each file by itself lost what happened while it started.)
+ */
+export function watchFiles({ configFile, replies, readAtMs }: Watched, changed: () => void): () => void {
   const dir = path.dirname(configFile)
   const names = [configFile, path.join(dir, '.env')]
-  const patterns = replies.map(pattern => path.resolve(dir, pattern))
-  const matches = picomatch(patterns)
-  const isRead = (file: string) => names.includes(file) || patterns.includes(file) || matches(file)
-  const folders = replies.map(pattern => nearestFolder(path.resolve(dir, fixedPart(pattern)), dir))
-
-  const watcher = watch([...names, ...folders], {
-    ignored: file => /[\\/](node_modules|\.git)([\\/]|$)/.test(path.relative(dir, file)),
-  })
+  const places = [{ folder: dir, recursive: false }, ...replies.map(pattern => placeOf(pattern, dir))]
+  const watchers = new Map<string, FSWatcher>()
   let timer: NodeJS.Timeout | undefined
-  watcher.on('all', (event, file, stats) => {
-    if (!isRead(file)) return
-    // The first look tells of every file as if it were new.
-    if (event === 'add' && stats && stats.ctimeMs < readAtMs) return
+  let last: string | undefined
+  let over = false
+
+  function settle() {
     clearTimeout(timer)
-    timer = setTimeout(changed, SETTLE_MS)
-  })
-  await new Promise<void>(resolve => watcher.once('ready', () => resolve()))
-  return async () => {
+    timer = setTimeout(() => look().catch(changed), SETTLE_MS)
+  }
+
+  function follow() {
+    const wanted = new Map(places.map(place => [identityOf(nearestFolder(place.folder)), place]))
+    for (const [identity, watcher] of watchers) {
+      if (wanted.has(identity)) continue
+      watcher.close()
+      watchers.delete(identity)
+    }
+    for (const [identity, { folder, recursive }] of wanted) {
+      if (watchers.has(identity)) continue
+      const nearest = nearestFolder(folder)
+      try {
+        const watcher = watch(nearest, { recursive: recursive && nearest === folder }, settle)
+        watchers.set(identity, watcher.on('error', settle))
+      } catch (error) {
+        // The system has no more watches to give, for example.
+        console.error(`Edits in ${nearest} are not noticed (${(error as NodeJS.ErrnoException).code}).`)
+      }
+    }
+  }
+
+  async function look() {
+    if (over) return
+    follow()
+    const files = [...names, ...(await findReplyFiles(replies, dir))]
+    const seen = files.map(traceOf).join('\n')
+    const isNew = last === undefined ? files.some(file => changedAtMs(file) >= readAtMs) : seen !== last
+    last = seen
+    if (isNew && !over) changed()
+  }
+
+  follow()
+  // What makes looking fail makes reading fail too, and that is told.
+  look().catch(changed)
+  return () => {
+    over = true
     clearTimeout(timer)
-    await watcher.close()
+    for (const watcher of watchers.values()) watcher.close()
   }
 }
 
-/** A folder that is not there yet is seen to come from the nearest one that is, down to `dir`. */
-function nearestFolder(place: string, dir: string): string {
-  if (existsSync(place) || place === dir || place === path.dirname(place)) return place
-  return nearestFolder(path.dirname(place), dir)
-}
-
-/** The folders of a glob before its first wildcard; a name without one is itself. */
-function fixedPart(pattern: string): string {
+/** The folder in which a pattern's files come and go, and whether they may be in folders below it. */
+function placeOf(pattern: string, dir: string) {
   const parts = pattern.split('/')
   const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
-  return wild < 0 ? pattern : parts.slice(0, wild).join('/') || '.'
+  const fixed = wild < 0 ? parts.length - 1 : wild
+  return { folder: path.resolve(dir, parts.slice(0, fixed).join('/') || '.'), recursive: fixed < parts.length - 1 }
+}
+
+const statsOf = (file: string) => statSync(file, { throwIfNoEntry: false })
+const changedAtMs = (file: string) => statsOf(file)?.ctimeMs ?? Number.NEGATIVE_INFINITY
+
+/** What changes about a file whenever it changes. */
+function traceOf(file: string): string {
+  const stats = statsOf(file)
+  return stats ? `${file} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : `${file} is not there`
+}
+
+/** A folder that was deleted and made again is another one, and has to be watched anew. */
+const identityOf = (folder: string) => `${folder} ${statsOf(folder)?.ino}`
+
+/** A folder that is not there yet is seen to come from the nearest one that is. */
+function nearestFolder(folder: string): string {
+  const above = path.dirname(folder)
+  return above === folder || statsOf(folder)?.isDirectory() ? folder : nearestFolder(above)
 }

@@ -6,7 +6,7 @@ import { ProblemsError } from '../core/problem.js'
 import { fakeReply } from './fake.js'
 import { type CannedReply, lastUserText, type ReadyRule, type RuleInput, readyRule, rulesSchema } from './rules.js'
 
-export { loadRules, type ReplyFiles } from './load.js'
+export { findReplyFiles, loadRules, type ReplyFiles } from './load.js'
 export { type CannedReply, type ReadyRule, type RuleInput, rulesSchema } from './rules.js'
 
 /** Says what the model says. A promise only where the reply has to be made up first. */

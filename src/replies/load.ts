@@ -35,6 +35,11 @@ export async function loadRules({ patterns, dir, required, pace }: ReplyFiles): 
   return rules
 }
 
+/** The files of all patterns, in the order in which their rules are tried. */
+export async function findReplyFiles(patterns: readonly string[], dir: string): Promise<readonly string[]> {
+  return (await Promise.all(patterns.map(pattern => findFiles(pattern, dir)))).flat()
+}
+
 /** Without a wildcard a pattern is a file's name, whatever else is in it, and a missing file is told as one. */
 async function findFiles(pattern: string, dir: string): Promise<string[]> {
   if (!/[*?[\]{}!]/.test(pattern)) return [path.resolve(dir, pattern)]
