@@ -1,13 +1,13 @@
 /** The programmatic door: start a platform inside a test or a script. */
 import type { Override } from './config/load.js'
 import type { ConfigInput } from './config/schema.js'
-import type { Mode } from './core/exchange.js'
-import { openPlatform } from './platform.js'
+import { type Platform as OpenPlatform, openPlatform } from './platform.js'
 import type { RuleInput } from './replies/index.js'
 
+export type { Mode } from './core/exchange.js'
 export { ProblemsError } from './core/problem.js'
 export { StartError } from './core/start-error.js'
-export type { ConfigInput, Mode, RuleInput }
+export type { ConfigInput, RuleInput }
 
 /** Every option of `platform.config.yaml`, and where else to look. */
 export interface PlatformOptions extends ConfigInput {
@@ -18,17 +18,8 @@ export interface PlatformOptions extends ConfigInput {
 }
 
 /** A running platform. */
-export interface Platform {
-  /** The `base_url` of the platform, without a slash at its end. OpenAI's clients take `${url}/v1`. */
-  readonly url: string
-  /** What an app hands to Supabase's `createClient`. */
-  readonly authUrl: string
-  readonly dashboardUrl: string
-  readonly anonKey: string
-  readonly serviceKey: string
-  /** The first configured API key that works; empty when there is none. */
-  readonly apiKey: string
-  readonly mode: Mode
+export interface Platform
+  extends Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey' | 'mode'> {
   /** Closes the port. Open streams are cut after `graceMs` (default 0). Stopping twice does nothing. */
   stop(options?: { graceMs?: number }): Promise<void>
 }
@@ -46,21 +37,18 @@ export interface Platform {
  * Rejects with a `ProblemsError` for options, a file or rules that cannot be used, and with a `StartError` when the port cannot be had.
  */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const { config, rules = [], ...values } = options
+  const { config, rules = [], port = 0, ...values } = options
   const platform = await openPlatform({
     cwd: process.cwd(),
     file: config ?? false,
-    flags: [...overridesFrom({ port: 0, ...values })],
+    flags: [...overridesFrom({ port, ...values })],
     ...(config !== undefined && { env: process.env }),
     rules,
   })
   let stopped: Promise<void> | undefined
-  const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
+  const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode } = platform
   return {
-    ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey },
-    get mode() {
-      return platform.mode
-    },
+    ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode },
     stop({ graceMs = 0 } = {}) {
       stopped ??= platform.stop(graceMs)
       return stopped

@@ -5,7 +5,7 @@ import type { Tokens } from './auth/tokens.js'
 import { type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
 import type { Endpoint, Mode } from './core/exchange.js'
-import { DASHBOARD } from './core/reserved.js'
+import { DASHBOARD, isAuth } from './core/reserved.js'
 import { StartError } from './core/start-error.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { createJournal, type Journal } from './journal/index.js'
@@ -25,6 +25,7 @@ export interface PlatformSources extends ConfigSources {
 
 /** A platform that answers. */
 export interface Platform {
+  /** The `base_url` of the platform, without a slash at its end. OpenAI's clients take `${url}/v1`. */
   readonly url: string
   /** What an app hands to Supabase's `createClient`; the client adds `/auth/v1`. */
   readonly authUrl: string
@@ -33,6 +34,7 @@ export interface Platform {
   readonly serviceKey: string
   /** The first configured API key that works; empty when there is none. */
   readonly apiKey: string
+  /** Where answers come from. */
   readonly mode: Mode
   /** The configuration in force. */
   readonly loaded: LoadedConfig
@@ -83,6 +85,11 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   })
 
   const url = `http://${urlHost(host)}:${listener.port}`
+  const { mode, upstream } = current.loaded.config
+  if (mode === 'proxy' && isSelf(upstream.baseUrl, listener.port, host)) {
+    await listener.stop(0)
+    throw new StartError(`${upstream.baseUrl} is this platform itself. Name the live one with --upstream.`)
+  }
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
@@ -95,7 +102,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       authUrl: url,
       mode: current.line.mode,
       models: current.loaded.config.models.map(({ id }) => id),
-      endpoints: current.endpoints.filter(({ service }) => service === 'platform'),
+      endpoints: current.endpoints.filter(({ path }) => !isAuth(path)),
     }))
     const readiness = () => ({ mode: current.line.mode, url, version: current.loaded.config.version })
     return createApp({ prototypes, host, readiness, dashboard, report })
@@ -175,7 +182,8 @@ async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wan
   const { pace, seed } = loaded.config
   const files = replyFilesOf(loaded)
   // Whoever asks for no file at all gets nothing from the disk by surprise.
-  const patterns = wanted === false && !files.required ? [] : files.patterns
+  const unasked = wanted === false && loaded.originOf(['replies']) === 'default'
+  const patterns = unasked ? [] : files.patterns
   const fromFiles = await loadRules({ ...files, patterns, pace })
   return createReplies({ rules: [...rulesFromCode(inCode, pace), ...fromFiles], seed, pace })
 }
@@ -192,7 +200,7 @@ function whenLoaded(load: () => Promise<Replies>): Replies {
     loaded = await load()
     return loaded
   }
-  return { find: request => loaded?.find(request) ?? wait().then(replies => replies.find(request)) }
+  return { answer: request => loaded?.answer(request) ?? wait().then(replies => replies.answer(request)) }
 }
 
 /** Calls `make` the first time only. */
@@ -202,6 +210,13 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() }
     return made.value
   }
+}
+
+/** Whether an address leads back to a server on `port` and `host` of this machine. */
+function isSelf(address: string, port: number, host: string): boolean {
+  const url = new URL(address)
+  const ownName = /^(localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])$/.test(url.hostname) || url.hostname === host
+  return ownName && Number(url.port || 80) === port
 }
 
 /** How to reach a server that listens on `host` from this machine. */

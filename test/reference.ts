@@ -6,7 +6,10 @@ import { configSchema } from '../src/config/schema.js'
 import { rulesSchema } from '../src/replies/index.js'
 
 writeFileSync('platform.config.yaml', configReference('./src/config/config.schema.json'))
-writeFileSync('src/config/config.schema.json', await jsonSchemaOf(configSchema, 'Configuration of Standin'))
+writeFileSync(
+  'src/config/config.schema.json',
+  await jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
+)
 writeFileSync(
   'src/replies/replies.schema.json',
   await jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says'),

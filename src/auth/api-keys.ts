@@ -16,7 +16,7 @@ export interface ApiKeys {
   /** Whether a key with this digest exists, in whatever state. */
   has(digest: string): boolean
   /** The caller who holds the key with this digest (SHA-256, hex). Throws a 401: unknown, revoked or expired. */
-  find(digest: string): Caller
+  get(digest: string): Caller
 }
 
 export const digestOf = (secret: string) => hash('sha256', secret, 'hex')
@@ -32,7 +32,7 @@ export function createApiKeys(seeds: readonly ApiKeySeed[], now: () => number = 
   )
   return {
     has: digest => keys.has(digest),
-    find(digest) {
+    get(digest) {
       const key = keys.get(digest)
       // Finding it by its digest tells an attacker nothing of use; comparing in constant time costs as good as nothing.
       if (!key || !timingSafeEqual(key.bytes, Buffer.from(digest))) throw unknownApiKey()

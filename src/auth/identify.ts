@@ -29,7 +29,7 @@ export function createIdentify({ tokens, apiKeys, now = Date.now }: Parts): Iden
     const token = bearerToken(authorization)
     const digest = digestOf(token)
     // A configured key may have two dots as well.
-    if (!isJwt(token) || apiKeys.has(digest)) return apiKeys.find(digest)
+    if (!isJwt(token) || apiKeys.has(digest)) return apiKeys.get(digest)
     const found = remembered.get(digest)
     if (found && found.expiresAtMs > now()) return found.caller
     remembered.delete(digest)

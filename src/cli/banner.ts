@@ -13,22 +13,25 @@ export function banner(platform: Platform, version: string, colors: Colors): str
     ['Base URL', colors.bold(url)],
     ['Auth URL', authUrl],
     ['Dashboard', dashboardUrl],
-    ['API key', apiKey || 'none configured'],
+    ['API key', apiKey || 'none that works'],
     ['Anon key', anonKey],
     ['Config', loaded.file ? path.relative(process.cwd(), loaded.file) || loaded.file : 'none, all defaults'],
     ...(mode === 'proxy' ? [['Upstream', upstream.baseUrl] as const] : []),
   ] as const
   const lines = facts.map(([name, value]) => `  ${colors.dim(name.padEnd(10))} ${value}`)
   const where = wildcards.has(host) ? 'every address of this machine' : host
-  const warning = isLoopback(host)
-    ? []
-    : ['', colors.yellow(`  Listening on ${where}: others can reach it, and the development keys are public.`)]
+  const warnings = [
+    ...(isLoopback(host) ? [] : [`Listening on ${where}: others can reach it, and the development keys are public.`]),
+    ...(mode === 'proxy' && upstream.apiKey === ''
+      ? ['upstream.apiKey is not set: /v1 is asked without a credential.']
+      : []),
+  ]
   return [
     '',
     `  ${colors.bold(colors.green('Standin'))} ${version} ${colors.dim(`· mode ${mode}`)}`,
     '',
     ...lines,
-    ...warning,
+    ...warnings.flatMap(warning => ['', colors.yellow(`  ${warning}`)]),
     '',
     colors.dim('  To copy into .env:'),
     '',

@@ -14,7 +14,7 @@ const actions: Record<string, Record<string, (commandLine: CommandLine) => Promi
     check,
     print: commandLine => printConfig(load(commandLine)),
     init: () => configReference('./node_modules/standin/src/config/config.schema.json'),
-    schema: () => jsonSchemaOf(configSchema, 'Configuration of Standin'),
+    schema: () => jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
   },
   replies: {
     schema: () => jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says'),

@@ -24,8 +24,8 @@ async function follow(argv: readonly string[]): Promise<void> {
   if (command === 'dev' && more.length === 0) return dev(commandLine)
   const { isConfigCommand, runConfigCommand } = await import('./config.js')
   if (isConfigCommand(command)) return void process.stdout.write(await runConfigCommand(commandLine))
-  const unknown = command === 'dev' ? (more[0] ?? '') : command
-  throw new UsageError(`${unknown} is not a command.${didYouMean(unknown, ['dev', 'config', 'replies', 'help'])}`)
+  if (command === 'dev') throw new UsageError(`standin dev takes no further words, such as ${more[0]}.`)
+  throw new UsageError(`"${command}" is not a command.${didYouMean(command, ['dev', 'config', 'replies', 'help'])}`)
 }
 
 /** Says in sentences why it ends, and gives back the exit code. Only what is our own mistake comes with its stack. */

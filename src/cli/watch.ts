@@ -33,7 +33,9 @@ export function watchFiles({ configFile, replies, readAtMs }: Watched, changed: 
   }
 
   function follow() {
-    const wanted = new Map(places.map(place => [identityOf(nearestFolder(place.folder)), place]))
+    // Of two patterns in one folder the one that looks below it counts.
+    const byDepth = places.toSorted((a, b) => Number(a.recursive) - Number(b.recursive))
+    const wanted = new Map(byDepth.map(place => [identityOf(nearestFolder(place.folder)), place]))
     for (const [identity, watcher] of watchers) {
       if (wanted.has(identity)) continue
       watcher.close()

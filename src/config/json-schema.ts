@@ -1,9 +1,61 @@
 /** The JSON Schema of a file's schema, for editors. Loaded only when it is asked for. */
 import type * as v from 'valibot'
 
-/** Makes the JSON Schema (draft 2020-12) of the form in which people write: defaults stay, nothing with a default is required. */
-export async function jsonSchemaOf(schema: v.GenericSchema, title: string): Promise<string> {
+/** As much of a JSON Schema as is looked at here. */
+interface JsonSchema {
+  readonly type?: unknown
+  readonly enum?: unknown
+  readonly const?: unknown
+  readonly description?: unknown
+  readonly default?: unknown
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+}
+
+/**
+ * Makes the JSON Schema (draft 2020-12) of the form in which people write: defaults stay, nothing with a default is required.
+ * With `variables` a text with `${NAME}` in it passes for every value.
+ */
+export async function jsonSchemaOf(
+  schema: v.GenericSchema,
+  title: string,
+  { variables = false } = {},
+): Promise<string> {
   const { toJsonSchema } = await import('@valibot/to-json-schema')
-  const made = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore', target: 'draft-2020-12' })
-  return `${JSON.stringify({ ...made, title }, null, 2)}\n`
+  const made = toJsonSchema(schema, {
+    typeMode: 'input',
+    errorMode: 'ignore',
+    target: 'draft-2020-12',
+    // What is secret is our own affair; validators refuse words that they do not know.
+    ignoreActions: ['metadata'],
+  }) as JsonSchema
+  return `${JSON.stringify({ ...(variables ? insideWithVariables(made) : made), title }, null, 2)}\n`
+}
+
+/** What stands for an environment variable may stand in the place of any value. */
+const variable: JsonSchema & { readonly pattern: string } = { type: 'string', pattern: '\\$\\{' }
+const kinds = new Set<unknown>(['integer', 'number', 'boolean', 'array'])
+
+function withVariable(schema: JsonSchema): JsonSchema {
+  const inside = insideWithVariables(schema)
+  if (!kinds.has(inside.type) && inside.enum === undefined && inside.const === undefined) return inside
+  // What is said about the value stays outside, where editors look for it.
+  const { description, default: initial, ...value } = inside
+  return {
+    ...(description !== undefined && { description }),
+    ...(initial !== undefined && { default: initial }),
+    anyOf: [value, variable],
+  }
+}
+
+function insideWithVariables(schema: JsonSchema): JsonSchema {
+  const { properties, items, anyOf } = schema
+  const each = Object.entries(properties ?? {}).map(([name, property]) => [name, withVariable(property)] as const)
+  return {
+    ...schema,
+    ...(properties && { properties: Object.fromEntries(each) }),
+    ...(items && { items: withVariable(items) }),
+    ...(anyOf && { anyOf: anyOf.map(withVariable) }),
+  }
 }

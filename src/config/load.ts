@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
-import { check, type Fault, type Path } from '../core/check.js'
-import { type Problem, ProblemsError } from '../core/problem.js'
+import { check, type Mistake, type Path } from '../core/check.js'
+import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { didYouMean } from '../core/suggest.js'
 import { readYaml, type YamlFile } from '../core/yaml.js'
 import { withVariables } from './environment.js'
@@ -46,7 +46,7 @@ export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources
   const dir = path.dirname(file)
   const present = wanted === undefined ? existsSync(file) : wanted !== false
   const variables = env && { ...readDotEnv(dir), ...env }
-  const yaml = present ? readFile(file, name, variables ?? {}) : undefined
+  const yaml = present ? readYaml(readFile(file, name), name, withVariables(variables ?? {})) : undefined
   const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
   const value = optionsIn(yaml, name)
@@ -60,9 +60,12 @@ export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources
   }
 
   const checked = check(configSchema, value, { secret: mayHoldSecret, whole: 'the configuration' })
-  const faults = 'faults' in checked ? checked.faults : contradictions(checked.value)
-  const problems = [...fromVariables.problems, ...faults.map(({ path, sentence }) => ({ ...placeOf(path), sentence }))]
-  if ('faults' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
+  const mistakes = 'mistakes' in checked ? checked.mistakes : contradictions(checked.value)
+  const problems = [
+    ...fromVariables.problems,
+    ...mistakes.map(({ path, sentence }) => ({ ...placeOf(path), sentence })),
+  ]
+  if ('mistakes' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
 
   const originOf = (option: Path) => {
     if (get(value, option) === undefined) return 'default'
@@ -74,7 +77,7 @@ export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 
 /** What is wrong although each option by itself is right. */
-function contradictions({ mode, upstream }: Config): readonly Fault[] {
+function contradictions({ mode, upstream }: Config): readonly Mistake[] {
   if (mode !== 'proxy' || upstream.baseUrl !== '') return []
   return [{ path: ['mode'], sentence: 'The mode proxy needs upstream.baseUrl, the address of the live platform.' }]
 }
@@ -84,18 +87,18 @@ export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
   return { patterns: typeof replies === 'string' ? [replies] : replies, dir, required: replies !== defaultReplies }
 }
 
-function readFile(file: string, name: string, variables: Readonly<Record<string, string | undefined>>): YamlFile {
+function readFile(file: string, name: string): string {
   try {
-    return readYaml(readFileSync(file, 'utf8'), name, withVariables(variables))
+    return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ProblemsError([{ origin: name, sentence: `cannot be read (${(error as NodeJS.ErrnoException).code}).` }])
+    throw new ProblemsError([unreadable(name, error)])
   }
 }
 
 function readDotEnv(dir: string): Record<string, string | undefined> {
   const file = path.join(dir, '.env')
   // A folder called .env is somebody's Python environment.
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ? parseEnv(readFileSync(file, 'utf8')) : {}
+  return existsSync(file) && !statSync(file).isDirectory() ? parseEnv(readFile(file, '.env')) : {}
 }
 
 /** What the file says, with the texts from variables in the types that their options take. */
@@ -135,12 +138,14 @@ function get(from: unknown, path: Path): unknown {
 }
 
 /** Sets a value deep inside; what is in the way and is no object is left for the check to complain about. */
-function put(into: Record<string, unknown>, path: Path, value: unknown): void {
-  const [key, ...rest] = path
+function put(into: Record<string, unknown>, [key, ...rest]: Path, value: unknown): void {
   if (key === undefined) return
-  if (rest.length === 0) into[key] = value
-  else {
-    into[key] ??= {}
-    if (typeof into[key] === 'object') put(into[key] as Record<string, unknown>, rest, value)
+  // Own keys only, and as keys: "__proto__" is one that is not known, and must not reach every object there is.
+  if (rest.length === 0 || !Object.hasOwn(into, key)) {
+    const first = rest.length === 0 ? value : {}
+    Object.defineProperty(into, key, { value: first, enumerable: true, writable: true, configurable: true })
   }
+  const inside = into[key]
+  if (rest.length > 0 && typeof inside === 'object' && inside !== null)
+    put(inside as Record<string, unknown>, rest, value)
 }

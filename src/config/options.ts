@@ -86,7 +86,8 @@ function hasSecret(schema: Schema): boolean {
 export function fromText(path: Path, text: string): unknown {
   const schema = schemaAt(path)
   const list = text.split(',').map(item => item.trim())
-  const readings = [text, text.trim() === '' ? text : Number(text), booleans.get(text), list]
+  const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+  const readings = [...(list.length > 1 ? [list] : []), text, number, booleans.get(text), list]
   return (schema && readings.find(reading => v.is(schema, reading))) ?? text
 }
 

@@ -45,7 +45,7 @@ const head = (schemaAddress: string) => `# yaml-language-server: $schema=${schem
 
 function defaultOf({ path, initial }: Option): string {
   const start = `${indent(path)}${nameOf(path)}:`
-  if (!Array.isArray(initial) || initial.some(item => typeof item !== 'object') === true) {
+  if (!Array.isArray(initial) || initial.some(item => typeof item !== 'object')) {
     return `${start} ${inlineYaml(initial)}`
   }
   return [start, ...initial.map(item => `${indent(path)}  - ${inlineYaml(item)}`)].join('\n')

@@ -1,17 +1,13 @@
 /** Every option: its name, its default, its meaning. Check, reference file, editor completion and environment names follow from it. */
 import * as v from 'valibot'
-import { closed, open, word } from '../core/check.js'
+import { closed, described, open, word } from '../core/check.js'
 import { developmentApiKey, developmentSecret } from '../core/development.js'
-import { credentialKinds } from '../core/exchange.js'
-import { firstTokenMs, tokensPerSecond } from '../core/rhythm.js'
+import { credentialKinds, modes } from '../core/exchange.js'
+import { firstTokenMs, tokensPerSecond } from '../core/pace.js'
 
 /** An option with its default and the sentence that explains it. */
 const option = <const S extends v.GenericSchema>(schema: S, initial: v.InferInput<S>, meaning: string) =>
-  // The description is for the reference and for editors; it does not change what the schema takes.
-  v.optional(v.pipe(schema, v.description(meaning)) as unknown as S, initial as never) as unknown as v.OptionalSchema<
-    S,
-    v.InferInput<S>
-  >
+  v.optional(described(schema, meaning), initial as never)
 
 /** An option that is masked wherever it is shown. */
 const secret = <const S extends v.GenericSchema>(schema: S) => v.pipe(schema, v.metadata({ secret: true }))
@@ -36,15 +32,18 @@ const access = v.union(
   `anyone, or a list of ${credentialKinds.join(', ')}`,
 )
 
+const anAddress = 'an http or https address without a password'
+
+/** Without a password, since the banner shows it, and without a query, which would go onto every request. */
 const httpUrl = v.pipe(
   text,
-  v.check(address => /^https?:/i.test(address) && URL.canParse(address), 'an http or https address'),
+  v.check(address => /^https?:\/\/[^@?#]*$/i.test(address) && URL.canParse(address), anAddress),
 )
 
-const time = v.pipe(
-  text,
-  v.check(moment => !Number.isNaN(Date.parse(moment)), 'a time such as 2030-01-31T12:00:00Z'),
-)
+/** What may stand behind "Bearer " in a header. */
+const credential = v.pipe(text, v.regex(/^[\x21-\x7e]*$/, 'a key without spaces or line ends'))
+
+const time = v.pipe(text, v.check(isTime, 'a time such as 2030-01-31T12:00:00Z'))
 
 const model = open({
   id: filled,
@@ -52,6 +51,21 @@ const model = open({
   created: v.optional(integer(0, 253402300799), 1735689600),
   owned_by: v.optional(text, 'standin'),
 })
+
+/** A date, or a date and a time with its zone; a day that its month does not have is none. */
+function isTime(moment: string): boolean {
+  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(moment) ?? []
+  if (day === undefined || Number.isNaN(Date.parse(moment))) return false
+  return new Date(day).toISOString().startsWith(day)
+}
+
+const isOrigin = (written: string) => URL.canParse(written) && new URL(written).origin === written
+const origin = v.pipe(
+  text,
+  v.check(isOrigin, 'an origin such as http://localhost:3000, in small letters and without a slash at its end'),
+)
+
+const different = <T>(items: readonly T[], by: (item: T) => unknown) => new Set(items.map(by)).size === items.length
 
 const apiKey = closed({
   name: filled,
@@ -66,18 +80,18 @@ export const defaultReplies = 'fixtures/replies/*.yaml'
 export const configSchema = closed({
   host: option(filled, '127.0.0.1', 'Address to listen on. Anything but a loopback address lets other machines in.'),
   port: option(integer(0, 65535), 4100, 'Port to listen on; 0 takes any free one.'),
-  mode: option(
-    word(['emulate', 'proxy']),
-    'emulate',
-    'Where answers come from: emulate (made here) or proxy (the live platform).',
-  ),
+  mode: option(word(modes), 'emulate', 'Where answers come from: emulate (made here) or proxy (the live platform).'),
   version: option(
     v.pipe(text, v.regex(/^\d+\.\d+\.\d+$/, 'three numbers with dots, such as 1.0.0')),
     '1.0.0',
     'The service version that GET /health reports.',
   ),
   models: option(
-    v.pipe(list(model, 'models'), v.nonEmpty('a list with at least one model')),
+    v.pipe(
+      list(model, 'models'),
+      v.nonEmpty('a list with at least one model'),
+      v.check(models => different(models, ({ id }) => id), 'a list in which every id stands once'),
+    ),
     [
       { id: 'gpt-4o-mini', owned_by: 'openai' },
       { id: 'gpt-4o', owned_by: 'openai' },
@@ -111,7 +125,10 @@ export const configSchema = closed({
     'Which kinds of credential open which endpoint.',
   ),
   apiKeys: option(
-    list(apiKey, 'API keys'),
+    v.pipe(
+      list(apiKey, 'API keys'),
+      v.check(keys => different(keys, ({ key }) => key), 'a list in which every key stands once'),
+    ),
     [{ name: 'development', key: developmentApiKey }],
     'API keys that exist from the start. A key may have expiresAt (a time) and revoked (true).',
   ),
@@ -128,12 +145,12 @@ export const configSchema = closed({
   upstream: group(
     {
       baseUrl: option(
-        v.union([v.literal(''), httpUrl], 'an http or https address'),
+        v.union([v.literal(''), httpUrl], anAddress),
         '',
         'Address of the live platform, for the mode proxy.',
       ),
-      apiKey: option(secret(text), '', "The live platform's API key; sent instead of the caller's on /v1."),
-      anonKey: option(secret(text), '', "The live platform's anon key; sent instead of the caller's on /api/v1."),
+      apiKey: option(secret(credential), '', "The live platform's API key; sent instead of the caller's on /v1."),
+      anonKey: option(secret(credential), '', "The live platform's anon key; sent instead of the caller's on /api/v1."),
       firstByteTimeoutMs: option(
         integer(1, 3_600_000),
         60_000,
@@ -146,7 +163,7 @@ export const configSchema = closed({
   cors: group(
     {
       origins: option(
-        v.union([v.literal('*'), list(filled, 'origins')], '"*" or a list of origins'),
+        v.union([v.literal('*'), list(origin, 'origins')], '"*" or a list of origins'),
         '*',
         'Origins whose pages may call the platform: "*" for all, or a list such as [http://localhost:3000].',
       ),

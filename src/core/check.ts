@@ -5,7 +5,7 @@ import { didYouMean } from './suggest.js'
 export type Path = readonly (string | number)[]
 
 /** One thing that is wrong: where, and the rest of the sentence that begins with it. */
-export interface Fault {
+export interface Mistake {
   readonly path: Path
   readonly sentence: string
 }
@@ -29,13 +29,13 @@ export function check<S extends Schema>(
   schema: S,
   value: unknown,
   { firstOnly = false, whole = 'it', secret = () => false }: CheckOptions = {},
-): { readonly value: v.InferOutput<S> } | { readonly faults: readonly Fault[] } {
+): { readonly value: v.InferOutput<S> } | { readonly mistakes: readonly Mistake[] } {
   const result = v.safeParse(schema, value, { abortEarly: firstOnly, abortPipeEarly: true })
   if (result.success) return { value: result.output }
-  return { faults: result.issues.map(issue => faultOf(issue, whole, secret)) }
+  return { mistakes: result.issues.map(issue => mistakeOf(issue, whole, secret)) }
 }
 
-function faultOf(issue: v.BaseIssue<unknown>, whole: string, secret: (path: Path) => boolean): Fault {
+function mistakeOf(issue: v.BaseIssue<unknown>, whole: string, secret: (path: Path) => boolean): Mistake {
   const { at, path } = deepest(issue, [])
   return { path, sentence: `${spoken(path) || whole} ${predicate(at, secret(path))}` }
 }
@@ -58,7 +58,7 @@ function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: b
 }
 
 /** `messages[1].role`; nothing for the whole. */
-export function spoken(path: Path): string {
+function spoken(path: Path): string {
   return path.reduce<string>((sum, key) => {
     if (typeof key === 'number') return `${sum}[${key}]`
     if (!/^[\w$-]+$/.test(key)) return `${sum}[${JSON.stringify(key)}]`
@@ -74,30 +74,31 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (typeof value === 'object') return 'an object'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
-  const text = JSON.stringify(value) ?? String(value)
+  // A password that stands in an address is still one.
+  const text = (JSON.stringify(value) ?? String(value)).replace(/\/\/[^/@\s]*@/, '//…@')
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
 /** An object with these keys and no others; every misspelt key is told the nearest known one. */
 export function closed<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, string> {
   const strict = v.strictObject(entries, 'an object')
-  const inner = v.object(entries, wordsFor(entries))
+  const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
   const known = Object.keys(entries)
-  const run: (typeof strict)['~run'] = (dataset, config) => {
-    const { value } = dataset // read first: the inner schema puts its own object in its place
+  const checking = running(strict, (dataset, config) => {
+    const { value: input } = dataset // read first: the inner schema puts its own object in its place
     const result = inner['~run'](dataset, config)
-    if (typeof value !== 'object' || value === null) return result as never
+    if (typeof input !== 'object' || input === null) return result
     // valibot's own strict object stops at the first key that is not known; whoever writes a file wants them all.
-    for (const key of Object.keys(value).filter(key => !known.includes(key))) {
-      const path: [v.IssuePathItem] = [{ type: 'object', origin: 'key', input: value as never, key, value: key }]
+    for (const key of Object.keys(input).filter(key => !known.includes(key))) {
+      const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
       const near = didYouMean(key, known) || ` Known: ${known.join(', ')}.`
       const message = `is not known here.${near}`
-      v._addIssue(strict, 'key', result as never, config, { input: key, expected: 'never', path, message } as never)
+      v._addIssue(strict, 'key', result, config, { input: key, expected: 'never', path, message })
       Object.assign(result, { typed: false })
     }
-    return result as never
-  }
-  return withoutArrays({ ...strict, '~run': run })
+    return result
+  })
+  return withoutArrays(checking)
 }
 
 /** An object with these keys and any others. */
@@ -112,15 +113,14 @@ const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: stri
   return typeof message === 'string' ? `is missing. It must be ${message}.` : 'is missing.'
 }
 
+const noObject: v.GenericSchema = v.never('an object')
+
 /** To valibot an array is an object as well; to people it is not. */
-function withoutArrays<S extends v.GenericSchema>(schema: S): S {
-  const run: S['~run'] = (dataset, config) => {
-    if (!Array.isArray(dataset.value)) return schema['~run'](dataset, config)
-    v._addIssue(schema as never, 'type', dataset as never, config as never, { message: 'an object' } as never)
-    return dataset as never
-  }
-  return { ...schema, '~run': run }
-}
+const withoutArrays = <S extends v.GenericSchema>(schema: S): S =>
+  running(schema, (dataset, config) => (Array.isArray(dataset.value) ? noObject : schema)['~run'](dataset, config))
+
+/** `schema` with a check of its own; what it says about itself stays. */
+const running = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
 
 /** One of a few words. */
 export const word = <const W extends readonly [string, ...string[]]>(words: W) =>
@@ -134,3 +134,7 @@ export const where = <O extends object>(key: keyof O & string, expectation: stri
     const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
     addIssue({ message: expectation, input: value, received: typeof value, path })
   })
+
+/** `schema` with the sentence that explains it, for the reference and for editors; it takes what it took. */
+export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
+  v.pipe(schema, v.description(meaning)) as unknown as S

@@ -113,6 +113,15 @@ export const invalidRequest = (sentence: string) => new PlatformError(400, 'inva
 export const notOneHost = () =>
   new PlatformError(400, 'not_one_host', 'An HTTP/1.1 request needs exactly one Host header.')
 
+export const unmetExpectation = () =>
+  new PlatformError(417, 'unmet_expectation', 'The only expectation that can be met is 100-continue.')
+
+export const unreadableRequest = () => new PlatformError(400, 'unreadable_request', 'The request is not valid HTTP.')
+
+export const headersTooLarge = () => new PlatformError(431, 'headers_too_large', 'The request headers are too large.')
+
+export const requestTooSlow = () => new PlatformError(408, 'request_too_slow', 'The request took too long to arrive.')
+
 export const foreignHost = () =>
   new PlatformError(
     403,
@@ -125,6 +134,13 @@ export const foreignOrigin = () =>
 
 export const upstreamUnreachable = (why: string) =>
   new PlatformError(502, 'upstream_unreachable', `The live platform could not be reached (${why}).`)
+
+export const upstreamUnreadable = (why: string) =>
+  new PlatformError(
+    502,
+    'upstream_unreadable',
+    `The live platform answered with something that is not valid HTTP (${why}).`,
+  )
 
 export const upstreamTimeout = (afterMs: number) =>
   new PlatformError(504, 'upstream_timeout', `The live platform did not answer within ${afterMs} ms.`)

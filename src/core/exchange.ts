@@ -1,8 +1,7 @@
 /** The words of the product: one noun for each thing that travels along the line. */
-import type { IncomingHttpHeaders } from 'node:http'
-
 /** Where answers come from. */
-export type Mode = 'emulate' | 'proxy'
+export const modes = ['emulate', 'proxy'] as const
+export type Mode = (typeof modes)[number]
 
 /** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
 export const credentialKinds = ['anon', 'service', 'user', 'apiKey'] as const
@@ -21,14 +20,10 @@ export const anonymous: Caller = { kind: 'anonymous' }
 /** Who may: anyone at all, or whoever holds one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
 
-/** Which of the two services behind the one origin a path belongs to; their errors differ in shape. */
-export type Service = 'platform' | 'auth'
-
 /** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly service: Service
   readonly access: Access
   /** Whether a JSON body is read before `reply` is called. */
   readonly takesBody: boolean
@@ -40,10 +35,8 @@ export interface Exchange {
   readonly method: string
   /** The pathname as requested: not decoded, without the query. */
   readonly path: string
-  readonly headers: IncomingHttpHeaders
   /** When the request's headers were there, on the clock of `performance.now()`. */
   readonly startedMs: number
-  endpoint: Endpoint | undefined
   caller: Caller
   /** The body exactly as it came; `undefined` until it was read. */
   body: Buffer | undefined
@@ -58,6 +51,7 @@ export interface Reply {
   readonly kind: 'reply'
   readonly status: number
   readonly contentType: string
+  /** A text goes out with its length; bytes are a stream that is complete already, and go out as streams do, without. */
   readonly body: string | Buffer | Paced
   /** Called when a body of bytes has left; whoever made them may then use them again. */
   readonly sent?: () => void
@@ -78,11 +72,11 @@ export interface Paced {
   readonly after: string
   /** Goes out with the last piece. */
   readonly tail: string
-  readonly rhythm: Rhythm
+  readonly pace: Pace
 }
 
 /** The rhythm of a stream. */
-export interface Rhythm {
+export interface Pace {
   /** Pause before the first piece. */
   readonly firstTokenMs: number
   /** Pieces per second after the first one; 0 is as fast as possible. */

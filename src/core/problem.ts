@@ -16,6 +16,12 @@ export function wordProblem({ origin, line, column, sentence }: Problem): string
   return `${place}: ${sentence}`
 }
 
+/** The problem of a file that could not be read. */
+export const unreadable = (origin: string, error: unknown): Problem => ({
+  origin,
+  sentence: `cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+})
+
 /** Thrown when files or options cannot be used as they are. */
 export class ProblemsError extends Error {
   override readonly name = 'ProblemsError'

@@ -7,7 +7,8 @@ export function nearest(written: string, known: readonly string[]): string | und
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(written.length / 3)) + 1
   for (const name of known) {
-    const apart = distance(lower, name.toLowerCase())
+    // Of two that are equally far the one of the same length: letters are swapped more often than left out.
+    const apart = distance(lower, name.toLowerCase()) + Math.abs(written.length - name.length) / 1000
     if (apart < bestDistance) [best, bestDistance] = [name, apart]
   }
   return best

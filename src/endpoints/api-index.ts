@@ -5,7 +5,7 @@ import { jsonReply } from './json-reply.js'
 /** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
 export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const [first, ...rest] = endpoints
-  const own = { method: 'GET', path: '/api/v1', service: 'platform', access, takesBody: false } as const
+  const own = { method: 'GET', path: '/api/v1', access, takesBody: false } as const
   const index: Endpoint = { ...own, reply: () => reply }
   const all = [...(first ? [first] : []), index, ...rest]
   const reply = jsonReply({ status: 'ok', endpoints: all.map(listed) })

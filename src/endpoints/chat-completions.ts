@@ -29,11 +29,11 @@ export function chatCompletions({ access, modelIds, replies }: Parts): Endpoint 
     const request = requestIn(body)
     // The document: "Valid identifiers are those the model listing returns."
     if (!known.has(request.model)) throw unknownModel(request.model, modelIds)
-    const canned = replies.find(request)
+    const canned = replies.answer(request)
     return canned instanceof Promise ? canned.then(found => answer(request, found)) : answer(request, canned)
   }
 
-  return { method: 'POST', path: '/v1/chat/completions', service: 'platform', access, takesBody: true, reply }
+  return { method: 'POST', path: '/v1/chat/completions', access, takesBody: true, reply }
 }
 
 /** The body as a checked request. Throws a 400 that names the first thing that is wrong with it. */
@@ -43,7 +43,7 @@ function requestIn(body: Buffer | undefined): ChatRequest {
   if (Array.isArray(value)) throw invalidRequest('The request body must be an object, not an array.')
   const checked = check(chatRequest, value, { firstOnly: true, whole: 'The request body' })
   if ('value' in checked) return checked.value
-  throw invalidRequest(checked.faults[0]?.sentence ?? 'The request body is not a chat completion request.')
+  throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not a chat completion request.')
 }
 
 function parsed(body: Buffer): unknown {
@@ -57,9 +57,15 @@ function parsed(body: Buffer): unknown {
   }
 }
 
+/** So many models are named; whoever has more looks at the listing. */
+const NAMED = 20
+
+const firstOf = (ids: readonly string[]) =>
+  ids.length > NAMED ? [...ids.slice(0, NAMED), `one of ${ids.length - NAMED} more that GET /v1/models lists`] : ids
+
 function unknownModel(model: string, known: readonly string[]) {
   const named = model.length > 100 ? `${model.slice(0, 100)}…` : model
   return invalidRequest(
-    `model must be ${alternatives(known)}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
+    `model must be ${alternatives(firstOf(known))}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
   )
 }

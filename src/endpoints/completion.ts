@@ -1,22 +1,12 @@
 /** The forms of a chat completion: one JSON object, or the events of a stream (OpenAI's; the document does not show them). */
 import { randomBytes } from 'node:crypto'
 import { type ChatMessage, type ChatRequest, textOf } from '../core/chat.js'
-import type { Reply, Rhythm } from '../core/exchange.js'
+import type { Pace, Reply } from '../core/exchange.js'
+import type { CannedReply } from '../replies/index.js'
 import { createMold, type Mold } from './mold.js'
 
-/** What is said, and how fast. */
-interface Said {
-  readonly text: string
-  readonly rhythm: Rhythm
-}
-
 /** The part of a reply that depends on its form. */
-interface Form {
-  readonly contentType: string
-  readonly body: Reply['body']
-  readonly headers?: readonly string[]
-  readonly sent?: () => void
-}
+type Form = Omit<Reply, 'kind' | 'status' | 'source'>
 
 /** Work on a text that is the same each time it is said. */
 interface Prepared {
@@ -40,21 +30,21 @@ const FINGERPRINT = 'fp_standin'
  * the model and the words, and JSON.stringify for each event of a stream takes seven times as long.
  */
 export function createCompletions() {
-  const preparedTexts = new WeakMap<Said, Prepared>()
+  const preparedTexts = new WeakMap<CannedReply, Prepared>()
   const nextId = createIds()
 
-  function prepared(said: Said): Prepared {
-    const known = preparedTexts.get(said)
+  function prepared(canned: CannedReply): Prepared {
+    const known = preparedTexts.get(canned)
     if (known) return known
-    const { text } = said
+    const { text } = canned
     const made = { json: JSON.stringify(text), pieces: inPieces(text), tokens: estimatedTokens(text), mold: undefined }
-    preparedTexts.set(said, made)
+    preparedTexts.set(canned, made)
     return made
   }
 
   /** The completion as one JSON object. */
-  function whole({ model, messages }: ChatRequest, said: Said): Form {
-    const { json, tokens } = prepared(said)
+  function whole({ model, messages }: ChatRequest, canned: CannedReply): Form {
+    const { json, tokens } = prepared(canned)
     const body =
       `${start(nextId(), 'chat.completion', seconds(), model)}"choices":[{"index":0,` +
       `"message":{"role":"assistant","content":${json},"refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
@@ -63,26 +53,30 @@ export function createCompletions() {
   }
 
   /** The completion as server-sent events: the role, the pieces, the end, the usage where it was asked for, `[DONE]`. */
-  function streamed({ model, messages, stream_options }: ChatRequest, said: Said): Form {
-    const own = prepared(said)
-    const { pieces, tokens } = own
-    const { rhythm } = said
-    const total = stream_options?.include_usage ? usage(messages, tokens) : undefined
-    const id = nextId()
-    const created = seconds()
+  function streamed({ model, messages, stream_options }: ChatRequest, canned: CannedReply): Form {
+    const own = prepared(canned)
+    const total = stream_options?.include_usage ? usage(messages, own.tokens) : undefined
+    const opening = { id: nextId(), created: seconds(), model, usage: total }
     const form = { contentType: 'text/event-stream', headers: streamHeaders }
-    if (rhythm.firstTokenMs > 0 || rhythm.tokensPerSecond > 0) {
-      return { ...form, body: { ...frame(id, created, model, total), pieces, rhythm } }
-    }
-    // Without a pace the stream leaves in one piece: many times faster than an event at a time, and no client can tell.
-    // Within a second two of them differ in nothing but the id, so the last one serves as a mold.
-    const sameAs = `${created} ${total} ${model}`
-    if (own.mold?.sameAs !== sameAs)
-      own.mold = createMold(sameAs, id, inOnePiece(frame(id, created, model, total), pieces))
-    return { ...form, ...own.mold.cast(id) }
+    return { ...form, ...(isPaced(canned.pace) ? paced(own, opening, canned.pace) : atOnce(own, opening)) }
   }
 
   return { whole, streamed }
+}
+
+const isPaced = ({ firstTokenMs, tokensPerSecond }: Pace) => firstTokenMs > 0 || tokensPerSecond > 0
+
+const paced = ({ pieces }: Prepared, opening: Opening, pace: Pace) => ({ body: { ...frame(opening), pieces, pace } })
+
+/**
+ * Without a pace the stream leaves in one piece: many times faster than an event at a time, and no client can tell. Within a second
+ * two streams of the same words differ in nothing but the id, so the last one serves as a mold.
+ */
+function atOnce(own: Prepared, opening: Opening) {
+  const { id, created, model, usage } = opening
+  const sameAs = `${created} ${usage} ${model}`
+  if (own.mold?.sameAs !== sameAs) own.mold = createMold(sameAs, id, inOnePiece(frame(opening), own.pieces))
+  return own.mold.cast(id)
 }
 
 const seconds = () => Math.floor(Date.now() / 1000)
@@ -98,8 +92,18 @@ function createIds(): () => string {
 const start = (id: string, object: string, created: number, model: string) =>
   `{"id":"${id}","object":"${object}","created":${created},"model":${JSON.stringify(model)},`
 
+/** What the events of a stream have in common. */
+interface Opening {
+  readonly id: string
+  /** Seconds since 1970. */
+  readonly created: number
+  readonly model: string
+  /** The usage as JSON, where it was asked for. */
+  readonly usage: string | undefined
+}
+
 /** What stands around the pieces of a stream. */
-function frame(id: string, created: number, model: string, usage: string | undefined) {
+function frame({ id, created, model, usage }: Opening) {
   const begin = `data: ${start(id, 'chat.completion.chunk', created, model)}"system_fingerprint":"${FINGERPRINT}","choices":[`
   // With include_usage every chunk has the key, and it is null but in the last (OpenAI's reference, "stream_options").
   const end = usage === undefined ? ']}\n\n' : '],"usage":null}\n\n'

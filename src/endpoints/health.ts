@@ -4,5 +4,5 @@ import { jsonReply } from './json-reply.js'
 
 export function health({ version, access }: { version: string; access: Access }): Endpoint {
   const reply = jsonReply({ status: 'ok', version })
-  return { method: 'GET', path: '/health', service: 'platform', access, takesBody: false, reply: () => reply }
+  return { method: 'GET', path: '/health', access, takesBody: false, reply: () => reply }
 }

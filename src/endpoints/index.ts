@@ -28,7 +28,7 @@ export function createEndpoints({ version, models, replies, access, jwks: keys }
 
 export interface Routes {
   /** The endpoint of a method on a path; GET also answers HEAD. Throws 404 for a path that is not there, 405 for the method. */
-  find(method: string, path: string): Endpoint
+  get(method: string, path: string): Endpoint
   /** What `Allow` says of a path; `undefined` when the path is not there. */
   methodsOf(path: string): readonly string[] | undefined
 }
@@ -47,7 +47,7 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
   }
   return {
     methodsOf,
-    find(method, path) {
+    get(method, path) {
       const methods = paths.get(path)
       if (!methods) throw notFound()
       const endpoint = methods.get(method)

@@ -6,7 +6,6 @@ export function jwks(keys: () => Promise<object>): Endpoint {
   return {
     method: 'GET',
     path: '/auth/v1/.well-known/jwks.json',
-    service: 'auth',
     access: 'anyone',
     takesBody: false,
     reply: async () => ({ ...jsonReply(await keys()), headers: ['cache-control', 'public, max-age=600'] }),

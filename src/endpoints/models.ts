@@ -12,5 +12,5 @@ export interface Model {
 
 export function modelList({ models, access }: { models: readonly Model[]; access: Access }): Endpoint {
   const reply = jsonReply({ object: 'list', data: models })
-  return { method: 'GET', path: '/v1/models', service: 'platform', access, takesBody: false, reply: () => reply }
+  return { method: 'GET', path: '/v1/models', access, takesBody: false, reply: () => reply }
 }

@@ -33,6 +33,7 @@ function seedOf({ model, messages, temperature, seed: own }: ChatRequest, seed: 
 
 async function load(): Promise<Faker> {
   const { faker } = await import('@faker-js/faker/locale/en')
+  // Its class comes from the instance: the package's root would load every language there is.
   // An instance of our own, so that nobody else's calls move its state; with a generator that is cheap to seed.
   return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions, randomizer: mulberry32() })
 }

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { check } from '../core/check.js'
-import type { Rhythm } from '../core/exchange.js'
-import { type Problem, ProblemsError } from '../core/problem.js'
+import type { Pace } from '../core/exchange.js'
+import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { readYaml } from '../core/yaml.js'
 import { type ReadyRule, readyRule, rulesSchema } from './rules.js'
 
@@ -13,20 +13,22 @@ export interface ReplyFiles {
   readonly dir: string
   /** Whether a pattern that finds nothing is a mistake; the default one may find nothing. */
   readonly required: boolean
-  readonly pace: Rhythm
+  readonly pace: Pace
 }
 
 /** The rules of all files: in the order of the patterns, within one by file name, within a file from top to bottom. Rejects with a ProblemsError. */
 export async function loadRules({ patterns, dir, required, pace }: ReplyFiles): Promise<readonly ReadyRule[]> {
   const problems: Problem[] = []
   const rules: ReadyRule[] = []
+  const taken = new Set<string>()
   for (const pattern of patterns) {
     const files = await findFiles(pattern, dir)
     if (files.length === 0 && required) {
       problems.push({ origin: 'replies', sentence: `No file matches ${JSON.stringify(pattern)} in ${dir}.` })
     }
-    for (const file of files) {
-      const read = await readRules(file, path.relative(dir, file), pace)
+    for (const file of files.filter(file => !taken.has(file))) {
+      taken.add(file)
+      const read = await readRules(file, path.relative(dir, file) || '.', pace)
       if ('problems' in read) problems.push(...read.problems)
       else rules.push(...read.rules)
     }
@@ -50,19 +52,21 @@ async function findFiles(pattern: string, dir: string): Promise<string[]> {
 
 type Read = { readonly rules: readonly ReadyRule[] } | { readonly problems: readonly Problem[] }
 
-async function readRules(file: string, name: string, pace: Rhythm): Promise<Read> {
+async function readRules(file: string, name: string, pace: Pace): Promise<Read> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    return { problems: [{ origin: name, sentence: `cannot be read (${(error as NodeJS.ErrnoException).code}).` }] }
+    return { problems: [unreadable(name, error)] }
   }
   const yaml = readYaml(text, name)
   if (yaml.problems.length > 0) return { problems: yaml.problems }
   // An empty file, or one in which all is commented out, has no rules; it is not wrong.
   const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file' })
-  if ('faults' in checked) {
-    return { problems: checked.faults.map(({ path, sentence }) => ({ origin: name, ...yaml.locate(path), sentence })) }
+  if ('mistakes' in checked) {
+    return {
+      problems: checked.mistakes.map(({ path, sentence }) => ({ origin: name, ...yaml.locate(path), sentence })),
+    }
   }
   return {
     rules: checked.value.map((rule, i) => readyRule(rule, `${name}:${yaml.locate([i]).line}`, pace)),

@@ -1,6 +1,6 @@
 /** Text conditions: a part of the text, or `/a regular expression/flags`. */
 
-const regularExpression = /^\/(.+)\/([a-z]*)$/s
+const regularExpression = /^\/(.+)\/([a-z]*)$/is
 
 /** Makes a test from what the author wrote. Throws a SyntaxError for a bad regular expression. */
 export function pattern(written: string): (text: string) => boolean {

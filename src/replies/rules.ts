@@ -1,14 +1,13 @@
 /** The rules of what the emulated model says: their form in a file, and how one is held against a request. */
 import * as v from 'valibot'
 import { type ChatRequest, textOf } from '../core/chat.js'
-import { closed } from '../core/check.js'
-import type { Rhythm } from '../core/exchange.js'
-import { firstTokenMs, tokensPerSecond } from '../core/rhythm.js'
+import { closed, described } from '../core/check.js'
+import type { Pace } from '../core/exchange.js'
+import { firstTokenMs, tokensPerSecond } from '../core/pace.js'
 import { pattern } from './pattern.js'
 
 const text = v.string('text')
-const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) =>
-  v.optional(v.pipe(schema, v.description(meaning)) as unknown as S)
+const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
 
 const user = v.pipe(
   text,
@@ -29,9 +28,11 @@ export const ruleSchema = closed({
     {},
   ),
   reply: v.pipe(closed({ text: v.pipe(text, v.description('What the model says.')) }), v.description('The answer.')),
-  pace: describe(
-    closed({ firstTokenMs: v.optional(firstTokenMs), tokensPerSecond: v.optional(tokensPerSecond) }),
-    'The rhythm when the reply is streamed. What is left out is taken from the configuration.',
+  pace: v.nullish(
+    described(
+      closed({ firstTokenMs: v.optional(firstTokenMs), tokensPerSecond: v.optional(tokensPerSecond) }),
+      'The rhythm when the reply is streamed. What is left out is taken from the configuration.',
+    ),
   ),
 })
 
@@ -44,7 +45,7 @@ export type Rule = v.InferOutput<typeof ruleSchema>
 /** What the model says. The same object each time a rule gives it, so that work on it can be remembered. */
 export interface CannedReply {
   readonly text: string
-  readonly rhythm: Rhythm
+  readonly pace: Pace
   /** What gave it, for the log. */
   readonly source: string
 }
@@ -55,16 +56,16 @@ export interface ReadyRule {
   matches(request: ChatRequest, lastUserText: string): boolean
 }
 
-/** Makes a rule ready. `place` stands in for a missing name; `pace` for what the rule's own leaves out. */
-export function readyRule({ name, when, reply, pace: own }: Rule, place: string, pace: Rhythm): ReadyRule {
+/** Makes a rule ready. `place` stands in for a missing name; `usual` for what the rule's own pace leaves out. */
+export function readyRule({ name, when, reply, pace }: Rule, place: string, usual: Pace): ReadyRule {
   const user = when?.user === undefined ? undefined : pattern(when.user)
   const model = when?.model === undefined ? undefined : glob(when.model)
-  const rhythm = {
-    firstTokenMs: own?.firstTokenMs ?? pace.firstTokenMs,
-    tokensPerSecond: own?.tokensPerSecond ?? pace.tokensPerSecond,
+  const own = {
+    firstTokenMs: pace?.firstTokenMs ?? usual.firstTokenMs,
+    tokensPerSecond: pace?.tokensPerSecond ?? usual.tokensPerSecond,
   }
   return {
-    reply: { text: reply.text, rhythm, source: `rule "${name ?? place}"` },
+    reply: { text: reply.text, pace: own, source: `rule "${name ?? place}"` },
     matches: (request, lastUserText) =>
       (user === undefined || user(lastUserText)) && (model === undefined || model.test(request.model)),
   }

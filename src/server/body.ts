@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge, encodedContent, notJsonContent, type PlatformError } from '../core/errors.js'
 
 /** Anything that says it is JSON; RFC 6839 gives "+json" to formats that are JSON underneath. */
-const json = /^(application|text)\/([\w.-]+\+)?json *(;|$)/i
+const json = /^(application|text)\/([\w.-]+\+)?json[ \t]*(;|$)/i
 
 /** Throws a 415 when the body cannot be JSON by what its headers say. A missing Content-Type is read as JSON. */
 export function requireJson({ headers }: IncomingMessage): void {

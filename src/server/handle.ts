@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
 import type { Identify } from '../auth/identify.js'
-import { internalError, notFound, notOneHost, PlatformError } from '../core/errors.js'
+import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import {
   type Answer,
   anonymous,
@@ -12,7 +12,6 @@ import {
   type Mode,
   type Reply,
 } from '../core/exchange.js'
-import { isAuth } from '../core/reserved.js'
 import type { Routes } from '../endpoints/index.js'
 import type { Journal } from '../journal/index.js'
 import type { Pacer } from '../streaming/pacer.js'
@@ -65,9 +64,9 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   function identify(visit: Visit): void {
     const { request, exchange, parts } = visit
     requireHost(request)
+    requireNoExpectation(request)
     if (exchange.method === 'OPTIONS') return deliver(visit, options(visit))
-    const endpoint = parts.routes.find(exchange.method, exchange.path)
-    exchange.endpoint = endpoint
+    const endpoint = parts.routes.get(exchange.method, exchange.path)
     if (endpoint.access === 'anyone') return admit(visit, endpoint, anonymous)
     const caller = parts.identify(request.headers.authorization)
     if (!(caller instanceof Promise)) return admit(visit, endpoint, caller)
@@ -75,8 +74,9 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   }
 
   function admit(visit: Visit, endpoint: Endpoint, caller: Caller): void {
-    const { request, exchange, parts } = visit
+    const { request, response, exchange, parts } = visit
     exchange.caller = caller
+    if (response.destroyed) return journal.add(exchange)
     authorize(caller, endpoint)
     if (!endpoint.takesBody) return answer(visit, endpoint)
     requireJson(request)
@@ -99,6 +99,8 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   }
 
   function deliver(visit: Visit, answer: Answer): void {
+    // Its 'close' has been and gone: nobody would notice that nothing arrives.
+    if (visit.response.destroyed) return journal.add(visit.exchange)
     switch (answer.kind) {
       case 'reply':
         return reply(visit, answer, undefined)
@@ -135,7 +137,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       response.destroy()
       return journal.add(exchange)
     }
-    reply(visit, errorReply(error, exchange.path, serviceOf(exchange.path)), error.message)
+    reply(visit, errorReply(error, exchange.path), error.message)
   }
 
   return accept
@@ -157,16 +159,17 @@ function requireHost({ headers: { host }, httpVersion }: IncomingMessage): void 
   if (host === undefined ? httpVersion === '1.1' : host.includes(',')) throw notOneHost()
 }
 
-const serviceOf = (path: string) => (isAuth(path) ? 'auth' : 'platform')
+/** RFC 9110 §10.1.1: 100-continue is the one expectation there is, and node has met that one already. */
+function requireNoExpectation({ headers: { expect } }: IncomingMessage): void {
+  if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unmetExpectation()
+}
 
-function newExchange({ method = '', headers }: IncomingMessage, path: string): Exchange {
+function newExchange({ method = '' }: IncomingMessage, path: string): Exchange {
   const startedMs = performance.now()
   return {
     method,
     path,
-    headers,
     startedMs,
-    endpoint: undefined,
     caller: anonymous,
     body: undefined,
     outcome: undefined,

@@ -1,8 +1,10 @@
 /** Opens the port and closes it again. */
 import { createServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
 import { isReserved } from '../core/reserved.js'
 import type { Prototypes } from './app.js'
+import { errorReply } from './error-bodies.js'
 import type { Line } from './handle.js'
 
 export interface Listener {
@@ -25,6 +27,12 @@ export async function listen({ line, rest }: Doors, { host, port }: { host: stri
   class Response extends ServerResponse {}
   const prototypes = { request: Request.prototype, response: Response.prototype }
 
+  function answer(request: IncomingMessage, response: ServerResponse) {
+    const path = pathOf(request.url ?? '/')
+    if (isReserved(path)) rest(request, response, prototypes)
+    else line(request, response, path)
+  }
+
   const server = createServer(
     {
       IncomingMessage: Request,
@@ -36,14 +44,11 @@ export async function listen({ line, rest }: Doors, { host, port }: { host: stri
       // Longer than clients keep a connection for reuse, so that none reuses one that is just being closed.
       keepAliveTimeout: 65_000,
     },
-    (request, response) => {
-      const path = pathOf(request.url ?? '/')
-      if (isReserved(path)) rest(request, response, prototypes)
-      else line(request, response, path)
-    },
+    answer,
   )
   server.on('clientError', refuse)
-  server.on('checkExpectation', refuseExpectation)
+  // Node would refuse by itself what it expects to be expected; the line does it in the platform's words.
+  server.on('checkExpectation', answer)
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -78,23 +83,17 @@ function pathOf(target: string): string {
 }
 
 /** What node's parser could not read gets an error body as well, unless an answer is already on its way. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+function refuse(cause: NodeJS.ErrnoException, socket: Socket): void {
   // Node's own name for the response that a socket is busy with; its default handler looks at the same.
   const { _httpMessage: answering } = socket as { _httpMessage?: ServerResponse }
-  if (!socket.writable || error.code === 'ECONNRESET' || answering?.headersSent) return void socket.destroy()
-  const [status, message] = unreadable[error.code ?? ''] ?? [400, 'The request is not valid HTTP.']
-  const body = JSON.stringify({ error: message })
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close`
-  socket.end(`${head}\r\n\r\n${body}`)
+  if (!socket.writable || cause.code === 'ECONNRESET' || answering?.headersSent) return void socket.destroy()
+  const error = unreadable.get(cause.code) ?? unreadableRequest()
+  const { status, body } = errorReply(error, '')
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close`
+  socket.end(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
 }
 
-const unreadable: Record<string, readonly [number, string]> = {
-  HPE_HEADER_OVERFLOW: [431, 'The request headers are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
-}
-
-/** RFC 9110 §10.1.1: 100-continue is the one expectation there is, and node meets that one itself. */
-function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const body = JSON.stringify({ error: 'The only expectation that can be met is 100-continue.' })
-  response.writeHead(417, { 'content-type': 'application/json', 'content-length': body.length }).end(body)
-}
+const unreadable = new Map<string | undefined, PlatformError>([
+  ['HPE_HEADER_OVERFLOW', headersTooLarge()],
+  ['ERR_HTTP_REQUEST_TIMEOUT', requestTooSlow()],
+])

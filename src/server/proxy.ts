@@ -1,9 +1,15 @@
 /** Carries requests to the live platform and its answers back. The one door of the package `http-proxy-middleware`. */
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { pipeline } from 'node:stream'
 import { createProxyMiddleware } from 'http-proxy-middleware'
-import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../core/errors.js'
+import { type PlatformError, upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 
 export interface Upstream {
@@ -28,13 +34,17 @@ export interface ProxyOptions {
   corsFor(origin: string | undefined): readonly string[]
 }
 
-// RFC 9110 §7.6.1: between two neighbours only. `expect` too: the body is here already; `host` is the live platform's own.
+// RFC 9110 §7.6.1: between two neighbours only.
 const hopByHop = new Set(
   'connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade'.split(
     ' ',
   ),
 )
+// The body is here already, so there is nothing to expect; host and length are written anew; the rest are credentials for us.
 const notForwarded = new Set([...hopByHop, 'expect', 'host', 'content-length', 'authorization', 'apikey', 'cookie'])
+
+/** How long a connection to the live platform is kept for the next request. */
+const IDLE_CONNECTION_MS = 10_000
 
 interface Passage {
   readonly exchange: Exchange
@@ -53,13 +63,18 @@ export function createProxy(options: ProxyOptions): Upstream {
   const middleware = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target: baseUrl,
     changeOrigin: true,
-    agent: new Agent({ keepAlive: true }),
+    // An idle connection ends by itself: nothing else ends those of a proxy that a reload has replaced.
+    agent: new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
     selfHandleResponse: true,
     on: {
       proxyReq(upstream, request) {
         const passage = passages.get(request)
         if (!passage) return
         passage.upstream = upstream
+        // What ends without an answer and without an error: a change of protocol that nobody asked for, for one.
+        upstream.once('close', () => {
+          if (!passage.exchange.outcome) passage.done(reasonOf(passage, 'no answer'))
+        })
         // The bytes exactly as they came; the request itself has been read to its end.
         upstream.end(passage.exchange.body)
       },
@@ -71,10 +86,16 @@ export function createProxy(options: ProxyOptions): Upstream {
         const passage = passages.get(request)
         if (!passage) return
         const { code = error.message } = error as NodeJS.ErrnoException
-        passage.done(passage.timedOut ? upstreamTimeout(firstByteTimeoutMs) : upstreamUnreachable(code))
+        passage.done(reasonOf(passage, code))
       },
     },
   })
+
+  function reasonOf({ timedOut }: Passage, why: string): PlatformError {
+    if (timedOut) return upstreamTimeout(firstByteTimeoutMs)
+    // "HPE" is how node's parser begins the names of its errors.
+    return why.startsWith('HPE_') ? upstreamUnreadable(why) : upstreamUnreachable(why)
+  }
 
   function carryBack(
     answer: IncomingMessage,
@@ -83,7 +104,13 @@ export function createProxy(options: ProxyOptions): Upstream {
     passage: Passage,
   ): void {
     const { exchange, done } = passage
-    const outcome = { status: answer.statusCode ?? 502, source: 'live', error: undefined, complete: false }
+    const { statusCode: status = 0, statusMessage = '' } = answer
+    // Node's parser lets pass what node's writer throws at.
+    if (status < 200) {
+      answer.destroy()
+      return done(upstreamUnreadable(`status ${status}`))
+    }
+    const outcome = { status, source: 'live', error: undefined, complete: false }
     exchange.outcome = outcome
     // From here on it is silence that counts, and every byte ends it.
     clearTimeout(passage.timer)
@@ -99,7 +126,7 @@ export function createProxy(options: ProxyOptions): Upstream {
       headers.push(...options.corsFor(request.headers.origin))
     }
     response.sendDate = answer.headers.date === undefined
-    response.writeHead(outcome.status, answer.statusMessage, headers)
+    response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), headers)
     // Not with the first byte of the body: the first token of a stream may be seconds away.
     // Empty bytes rather than flushHeaders(), which would write the headers' letters as UTF-8 instead of as they came.
     response.write(Buffer.alloc(0))
@@ -145,15 +172,20 @@ export function createProxy(options: ProxyOptions): Upstream {
   }
 }
 
+/** Further headers that are meant for the neighbour alone. */
+const namedInConnection = ({ connection = '' }: IncomingHttpHeaders) => new Set(connection.toLowerCase().split(/ *, */))
+
+/** The credential of the live platform for a path; none for paths of which the document does not show one. */
+function credentialFor(path: string, { apiKey, anonKey }: ProxyOptions): string {
+  if (path.startsWith('/v1/')) return apiKey
+  return path.startsWith('/api/v1') ? anonKey : ''
+}
+
 /** The headers of a request as the live platform is to see them: its own credential in place of the caller's. */
-function outgoing({ headers }: IncomingMessage, { path, body }: Exchange, { apiKey, anonKey }: ProxyOptions) {
-  const named = new Set(
-    String(headers.connection ?? '')
-      .toLowerCase()
-      .split(/ *, */),
-  )
+function outgoing({ headers }: IncomingMessage, { path, body }: Exchange, options: ProxyOptions) {
+  const named = namedInConnection(headers)
   const kept = Object.entries(headers).filter(([name]) => !notForwarded.has(name) && !named.has(name))
-  const credential = path.startsWith('/v1/') ? apiKey : anonKey
+  const credential = credentialFor(path, options)
   return {
     ...Object.fromEntries(kept),
     ...(body && { 'content-length': String(body.length) }),
@@ -163,11 +195,7 @@ function outgoing({ headers }: IncomingMessage, { path, body }: Exchange, { apiK
 
 /** The headers of an answer exactly as they came, without those that were meant for us alone. */
 function withoutHops({ rawHeaders, headers }: IncomingMessage): string[] {
-  const named = new Set(
-    String(headers.connection ?? '')
-      .toLowerCase()
-      .split(/ *, */),
-  )
+  const named = namedInConnection(headers)
   const kept: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''

@@ -55,7 +55,7 @@ function sendPaced(
 ): void {
   response.writeHead(status, headers)
   // A client that waits for the first token may already want to know that the request was taken.
-  if (body.rhythm.firstTokenMs > 0) response.flushHeaders()
+  if (body.pace.firstTokenMs > 0) response.flushHeaders()
   let complete = false
   const stop = pacer.play(body, {
     write: text => response.write(text),

@@ -98,12 +98,12 @@ export function createPacer({ tickMs = 5, nowMs = () => performance.now() } = {}
 }
 
 /** When piece `i` is due, in milliseconds after the start. */
-function dueMs({ rhythm: { firstTokenMs, tokensPerSecond } }: Paced, i: number): number {
+function dueMs({ pace: { firstTokenMs, tokensPerSecond } }: Paced, i: number): number {
   return tokensPerSecond === 0 ? firstTokenMs : firstTokenMs + (i * 1000) / tokensPerSecond
 }
 
 /** How many pieces are due after `elapsedMs`. */
-function piecesDue({ rhythm: { firstTokenMs, tokensPerSecond } }: Paced, elapsedMs: number): number {
+function piecesDue({ pace: { firstTokenMs, tokensPerSecond } }: Paced, elapsedMs: number): number {
   const playedMs = elapsedMs - firstTokenMs
   if (playedMs < 0) return 0
   return tokensPerSecond === 0 ? Number.POSITIVE_INFINITY : Math.floor((playedMs * tokensPerSecond) / 1000) + 1

@@ -133,6 +133,16 @@ test('new keys are shown, and a new port is told to need another start', async (
   expect(await stdout.next('host and port')).toBe('host and port stay as they are until the next start.')
 })
 
+test('of two patterns in one folder each is followed as deep as it goes', async () => {
+  const replies = 'replies: ["**/*.rules.yaml", "extra.yaml"]\n'
+  const platform = await startReady({
+    files: { 'platform.config.yaml': replies, 'extra.yaml': saying('extra'), 'sub/a.rules.yaml': saying('one') },
+  })
+  writeInto(platform.dir, { 'sub/a.rules.yaml': saying('two') })
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('two')
+})
+
 test('a file that nothing is read from reloads nothing', async () => {
   const platform = await startReady({
     files: { 'platform.config.yaml': 'replies: "*.rules"\n', 'a.rules': saying('a') },

@@ -29,9 +29,9 @@ test.each([
   [['--port'], 'The flag --port needs a value: --port NUMBER.'],
   [['--port', '--json'], 'The flag --port needs a value: --port NUMBER.'],
   [['--json=yes'], 'The flag --json takes no value.'],
-  [['confg'], 'confg is not a command. Did you mean "config"?'],
-  [['launch-the-rocket'], 'launch-the-rocket is not a command.'],
-  [['dev', 'more'], 'more is not a command.'],
+  [['confg'], '"confg" is not a command. Did you mean "config"?'],
+  [['launch-the-rocket'], '"launch-the-rocket" is not a command.'],
+  [['dev', 'more'], 'standin dev takes no further words, such as more.'],
   [['config'], 'standin config needs one of: check, print, init, schema.'],
   [
     ['config', 'chek'],

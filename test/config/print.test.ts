@@ -23,18 +23,19 @@ test('the platform.config.yaml of the repository changes nothing', () => {
 
 test('the JSON Schema in the repository is the one of the options', async () => {
   expect(inRepository('src/config/config.schema.json')).toBe(
-    await jsonSchemaOf(configSchema, 'Configuration of Standin'),
+    await jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
   )
 })
 
-test('an editor is told the meaning and the default of an option, and that no others are known', () => {
+test('an editor is told the meaning and the default of an option, that a variable may stand for it, and that no others are known', () => {
   const schema = JSON.parse(inRepository('src/config/config.schema.json'))
   expect(schema.additionalProperties).toBe(false)
   expect(schema.required).toEqual([])
   expect(schema.properties.port).toEqual({
-    type: 'integer',
-    minimum: 0,
-    maximum: 65535,
+    anyOf: [
+      { type: 'integer', minimum: 0, maximum: 65535 },
+      { type: 'string', pattern: '\\$\\{' },
+    ],
     default: 4100,
     description: 'Port to listen on; 0 takes any free one.',
   })

@@ -61,7 +61,7 @@ test('prompts full of the syntax of others are just text', async () => {
   const said = 'a: {{ b }} ${HOME} $${HOME} <%= x %> {% if %} [^/]+ \\d #not a comment & *star !bang "q" \'q\' | > @ `'
   const text = `- when:\n    user: ${JSON.stringify(said)}\n  reply:\n    text: |-\n      ${said}\n`
   const replies = createReplies({ rules: await load({ 'replies/a.yaml': text }), seed: 0, pace })
-  const ask = (content: string) => replies.find({ model: 'm', messages: [{ role: 'user', content }] })
+  const ask = (content: string) => replies.answer({ model: 'm', messages: [{ role: 'user', content }] })
   expect((await ask(`Please: ${said}`)).text).toBe(said)
   expect((await ask('a: {{ c }}')).source).toBe('canned reply')
 })
@@ -164,7 +164,7 @@ test.each([
   ['What is the history of this?', 'canned reply', /./],
 ])('the examples in fixtures answer %j with the %s', async (content, source, text) => {
   const rules = await loadRules({ patterns: ['fixtures/replies/*.yaml'], dir: root.pathname, required: true, pace })
-  const reply = await createReplies({ rules, seed: 0, pace }).find({
+  const reply = await createReplies({ rules, seed: 0, pace }).answer({
     model: 'm',
     messages: [{ role: 'user', content }],
   })
@@ -178,7 +178,7 @@ test('the story of the examples is told in its own time', async () => {
     required: true,
     pace,
   })
-  const rhythms = rules.map(({ reply }) => reply.rhythm)
+  const rhythms = rules.map(({ reply }) => reply.pace)
   expect(rhythms).toEqual([pace, pace, { firstTokenMs: 300, tokensPerSecond: 25 }])
 })
 

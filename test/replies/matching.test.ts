@@ -17,7 +17,7 @@ interface Question {
 
 /** What a model with these rules says. */
 const answerTo = ({ rules, model = 'gpt-4o-mini', messages }: Question) =>
-  createReplies({ rules: rulesFromCode(rules, noPause), seed: 0, pace: noPause }).find({ model, messages })
+  createReplies({ rules: rulesFromCode(rules, noPause), seed: 0, pace: noPause }).answer({ model, messages })
 
 const isMatched = async (when: RuleInput['when'], question: Omit<Question, 'rules'>) =>
   (await answerTo({ rules: [{ when, reply: { text: 'yes' } }], ...question })).text === 'yes'
@@ -50,7 +50,7 @@ test.each(['/hello/g', '/hello/y', '/hello/gy', '/HELLO/gi'])(
   async written => {
     const rules = rulesFromCode([{ when: { user: written }, reply: { text: 'yes' } }], noPause)
     const replies = createReplies({ rules, seed: 0, pace: noPause })
-    const ask = () => replies.find({ model: 'm', messages: [user('hello hello')] })
+    const ask = () => replies.answer({ model: 'm', messages: [user('hello hello')] })
     const answers = await Promise.all([ask(), ask(), ask()])
     expect(answers.map(({ text }) => text)).toEqual(['yes', 'yes', 'yes'])
   },
@@ -127,14 +127,14 @@ test('where no rule matches the reply is made up, the same for the same question
   const [first, again, other] = await Promise.all(
     ['why?', 'why?', 'why not?'].map(text => answerTo({ rules, messages: [user(text)] })),
   )
-  expect(first).toEqual({ text: expect.stringMatching(/\w/), rhythm: noPause, source: 'canned reply' })
+  expect(first).toEqual({ text: expect.stringMatching(/\w/), pace: noPause, source: 'canned reply' })
   expect(again).toEqual(first)
   expect(other?.text).not.toBe(first?.text)
 })
 
 test('made-up replies change with the seed', async () => {
   const say = (seed: number) =>
-    createReplies({ rules: [], seed, pace: noPause }).find({ model: 'm', messages: [user('why?')] })
+    createReplies({ rules: [], seed, pace: noPause }).answer({ model: 'm', messages: [user('why?')] })
   expect((await say(1)).text).not.toBe((await say(2)).text)
 })
 
@@ -147,7 +147,7 @@ test('a rule has a pace of its own; what it leaves out comes from the configurat
     { when: { user: 'none' }, reply: { text: 'x' } },
   ]
   const replies = createReplies({ rules: rulesFromCode(rules, pace), seed: 0, pace })
-  const rhythmOf = async (text: string) => (await replies.find({ model: 'm', messages: [user(text)] })).rhythm
+  const rhythmOf = async (text: string) => (await replies.answer({ model: 'm', messages: [user(text)] })).pace
   expect(await rhythmOf('both')).toEqual({ firstTokenMs: 0, tokensPerSecond: 5 })
   expect(await rhythmOf('first')).toEqual({ firstTokenMs: 7, tokensPerSecond: 10 })
   expect(await rhythmOf('rate')).toEqual({ firstTokenMs: 100, tokensPerSecond: 0 })

@@ -164,7 +164,7 @@ test("the live platform sees the configured keys and nothing of the caller's", a
     ['/v1/chat/completions', `Bearer ${liveKey}`],
     ['/v1/models', `Bearer ${liveKey}`],
     ['/api/v1', `Bearer ${liveAnonKey}`],
-    ['/health', `Bearer ${liveAnonKey}`],
+    ['/health', undefined],
   ])
   for (const { request } of seen) {
     const all = request.rawHeaders.join('\n')
@@ -511,7 +511,7 @@ test('an answer that is not HTTP is a 502', async () => {
   const { ask } = await proxyTo(await liveOnSocket(socket => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
   const response = await ask('/v1/models')
   expect(response.status).toBe(502)
-  expect(await response.json()).toEqual({ error: expect.stringContaining('could not be reached') })
+  expect(await response.json()).toEqual({ error: expect.stringContaining('not valid HTTP') })
 })
 
 test('a live platform that does not answer in time is a 504, and is no longer waited for', async () => {

@@ -33,7 +33,7 @@ const paced = ({ pieces = ['a', 'b', 'c'], firstTokenMs = 0, tokensPerSecond = 0
   pieces,
   after: '>',
   tail: ' tail',
-  rhythm: { firstTokenMs, tokensPerSecond },
+  pace: { firstTokenMs, tokensPerSecond },
 })
 
 interface Heard extends Sink {

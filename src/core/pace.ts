@@ -1,4 +1,4 @@
-/** The options of a stream's rhythm, the same in the configuration and in a rule. */
+/** The options of a stream's pace, the same in the configuration and in a rule. */
 import * as v from 'valibot'
 
 const milliseconds = 'milliseconds from 0 to 600000'

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load.js'
+import { startPlatform } from '../../src/index.js'
+import { folderWith } from '../command.js'
+
+/** What is said of a configuration file with this text. */
+function complaintAbout(yaml: string, env: Record<string, string> = {}): string {
+  try {
+    loadConfig({ cwd: folderWith({ 'platform.config.yaml': yaml }), env })
+  } catch (error) {
+    return (error as Error).message
+  }
+  return 'nothing'
+}
+
+// Each of these would be accepted and then never do what its author meant.
+test.each([
+  ['modles: []', 'modles is not known here. Did you mean "models"?'],
+  ['cors: { origins: ["*"] }', 'cors.origins[0] must be an origin such as'],
+  ['cors: { origins: ["http://localhost:3000/"] }', 'cors.origins[0] must be an origin such as'],
+  ['cors: { origins: ["HTTP://LOCALHOST:1"] }', 'cors.origins[0] must be an origin such as'],
+  ['cors: { origins: ["localhost:5173"] }', 'cors.origins[0] must be an origin such as'],
+  ['models: [{ id: a }, { id: a }]', 'models must be a list in which every id stands once'],
+  ['apiKeys: [{ name: a, key: k }, { name: b, key: k }]', 'apiKeys must be a list in which every key stands once.'],
+  ['apiKeys: [{ name: a, key: k, expiresAt: next 5 }]', 'apiKeys[0].expiresAt must be a time such as'],
+  ['apiKeys: [{ name: a, key: k, expiresAt: "2030-02-31" }]', 'apiKeys[0].expiresAt must be a time such as'],
+  [
+    'upstream: { baseUrl: "https://me:hunter2@live.test" }',
+    'upstream.baseUrl must be an http or https address without a password',
+  ],
+  ['upstream: { baseUrl: "https://live.test?k=v" }', 'upstream.baseUrl must be an http or https address'],
+  ['upstream: { baseUrl: "http:live" }', 'upstream.baseUrl must be an http or https address'],
+  ['upstream: { apiKey: "sk\\nlive" }', 'upstream.apiKey must be a key without spaces or line ends.'],
+  ['seed: "0x10"', 'seed must be a whole number'],
+])('%s is told', (yaml, complaint) => {
+  expect(complaintAbout(yaml)).toContain(complaint)
+})
+
+test('a password in an address is not repeated', () => {
+  expect(complaintAbout('upstream: { baseUrl: "https://me:hunter2@live.test" }')).not.toContain('hunter2')
+})
+
+test.each(['2030-02-28', '2030-01-31T12:00:00Z', '2030-01-31T12:00:00.5+02:00', '2030-01-31T12:00Z'])(
+  'a key may expire at %s',
+  expiresAt => {
+    expect(complaintAbout(`apiKeys: [{ name: a, key: k, expiresAt: "${expiresAt}" }]`)).toBe('nothing')
+  },
+)
+
+test('a list of the environment is one with commas', () => {
+  const { config } = loadConfig({ cwd: folderWith({}), env: { STANDIN_REPLIES: 'a.yaml, b.yaml' } })
+  expect(config.replies).toEqual(['a.yaml', 'b.yaml'])
+})
+
+test('a key called __proto__ is one that is not known, and reaches no other object', async () => {
+  const options = JSON.parse('{ "__proto__": { "polluted": 1 } }')
+  await expect(startPlatform(options)).rejects.toThrow('__proto__ is not known here.')
+  expect({}).not.toHaveProperty('polluted')
+  await (await startPlatform()).stop()
+})
+
+test('a platform that would go to itself does not start', async () => {
+  const first = await startPlatform()
+  const port = Number(new URL(first.url).port)
+  await first.stop()
+  const starting = startPlatform({ port, mode: 'proxy', upstream: { baseUrl: `http://localhost:${port}` } })
+  await expect(starting).rejects.toThrow(`http://localhost:${port} is this platform itself.`)
+})
+
+test('a port that is not given is any free one, also when it is given as undefined', async () => {
+  const options = { port: undefined } as object
+  const platforms = await Promise.all([startPlatform(options), startPlatform(options)])
+  expect(platforms[0].url).not.toBe(platforms[1].url)
+  await Promise.all(platforms.map(platform => platform.stop()))
+})
