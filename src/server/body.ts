@@ -41,7 +41,7 @@ export function readBody(
     // The last byte is there: node would say so only in a later turn.
     if (size === announced) finish(chunks.length === 1 ? chunk : Buffer.concat(chunks))
   })
-  request.on('end', () => finish(Buffer.concat(chunks ?? [])))
+  // With an announced length the last byte is the end; a body that stops short of it is an error.
+  if (Number.isNaN(announced)) request.on('end', () => finish(Buffer.concat(chunks ?? [])))
   request.on('error', () => finish(undefined))
-  request.on('close', () => finish(undefined))
 }
