@@ -73,6 +73,8 @@ export interface Paced {
   /** Goes out with the last piece. */
   readonly tail: string
   readonly pace: Pace
+  /** Whether all of it is ASCII: then its characters count its bytes, and nobody has to count them for every piece. */
+  readonly ascii?: boolean
 }
 
 /** The rhythm of a stream. */

@@ -14,6 +14,7 @@ interface Prepared {
   readonly json: string
   /** The text in pieces, each as a JSON string. */
   readonly pieces: readonly string[]
+  readonly ascii: boolean
   readonly tokens: number
   /** The whole stream as it last left. */
   mold: Mold | undefined
@@ -37,7 +38,13 @@ export function createCompletions() {
     const known = preparedTexts.get(canned)
     if (known) return known
     const { text } = canned
-    const made = { json: JSON.stringify(text), pieces: inPieces(text), tokens: estimatedTokens(text), mold: undefined }
+    const made = {
+      json: JSON.stringify(text),
+      pieces: inPieces(text),
+      ascii: isAscii(text),
+      tokens: estimatedTokens(text),
+      mold: undefined,
+    }
     preparedTexts.set(canned, made)
     return made
   }
@@ -66,7 +73,11 @@ export function createCompletions() {
 
 const isPaced = ({ firstTokenMs, tokensPerSecond }: Pace) => firstTokenMs > 0 || tokensPerSecond > 0
 
-const paced = ({ pieces }: Prepared, opening: Opening, pace: Pace) => ({ body: { ...frame(opening), pieces, pace } })
+const paced = ({ pieces, ascii }: Prepared, opening: Opening, pace: Pace) => ({
+  body: { ...frame(opening), pieces, pace, ascii: ascii && isAscii(opening.model) },
+})
+
+const isAscii = (text: string) => Buffer.byteLength(text) === text.length
 
 /**
  * Without a pace the stream leaves in one piece: many times faster than an event at a time, and no client can tell. Within a second

@@ -54,14 +54,16 @@ function sendPaced(
   done: (complete: boolean) => void,
 ): void {
   response.writeHead(status, headers)
+  const write = chunkWriter(response, body.ascii === true)
   // A client that waits for the first token may already want to know that the request was taken.
   if (body.pace.firstTokenMs > 0) response.flushHeaders()
   let complete = false
   const stop = pacer.play(body, {
-    write: text => response.write(text),
+    write: text => write(text, ''),
     end: text => {
       complete = true
-      response.end(text)
+      write(text, LAST_CHUNK)
+      response.end()
     },
     isFull: () => response.writableNeedDrain,
   })
@@ -69,4 +71,20 @@ function sendPaced(
     stop()
     done(complete)
   })
+}
+
+const LAST_CHUNK = '0\r\n\r\n'
+
+/**
+ * Writes chunks (RFC 9112 §7.1) frame and all, where node would hand size, text and line end over one by one: with thousands of
+ * streams that write a few words at a time it is this that takes the time. A client of HTTP/1.0 gets the text alone.
+ */
+function chunkWriter(response: ServerResponse, ascii: boolean): (text: string, behind: string) => void {
+  const chunked = response.chunkedEncoding
+  response.chunkedEncoding = false
+  return (text, behind) => {
+    const size = ascii ? text.length : Buffer.byteLength(text)
+    const framed = chunked ? `${size.toString(16)}\r\n${text}\r\n${behind}` : text
+    response.write(framed, size === text.length ? 'latin1' : 'utf8')
+  }
 }
