@@ -5,6 +5,7 @@ import type { Tokens } from './auth/tokens.js'
 import { type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
 import type { Endpoint, Mode } from './core/exchange.js'
+import { ProblemsError } from './core/problem.js'
 import { DASHBOARD, isAuth } from './core/reserved.js'
 import { StartError } from './core/start-error.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
@@ -85,11 +86,6 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   })
 
   const url = `http://${urlHost(host)}:${listener.port}`
-  const { mode, upstream } = current.loaded.config
-  if (mode === 'proxy' && isSelf(upstream.baseUrl, listener.port, host)) {
-    await listener.stop(0)
-    throw new StartError(`${upstream.baseUrl} is this platform itself. Name the live one with --upstream.`)
-  }
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
@@ -109,6 +105,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   }
 
   try {
+    refuseSelf(current.loaded, listener.port)
     let tokens = await current.complete()
     return {
       url,
@@ -132,6 +129,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       },
       async reload() {
         const next = assemble(loadConfig(sources), sources)
+        refuseSelf(next.loaded, listener.port)
         tokens = await next.complete()
         current = next
       },
@@ -212,11 +210,14 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Whether an address leads back to a server on `port` and `host` of this machine. */
-function isSelf(address: string, port: number, host: string): boolean {
-  const url = new URL(address)
+/** Throws a ProblemsError when the live platform would be the one that listens on `port` here: each request would ask itself. */
+function refuseSelf({ config: { mode, host, upstream }, originOf }: LoadedConfig, port: number): void {
+  if (mode !== 'proxy') return
+  const url = new URL(upstream.baseUrl)
   const ownName = /^(localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])$/.test(url.hostname) || url.hostname === host
-  return ownName && Number(url.port || 80) === port
+  if (!ownName || Number(url.port || 80) !== port) return
+  const sentence = `${upstream.baseUrl} is this platform itself. Name the live one with --upstream.`
+  throw new ProblemsError([{ origin: originOf(['upstream', 'baseUrl']), sentence }])
 }
 
 /** How to reach a server that listens on `host` from this machine. */

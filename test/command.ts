@@ -1,4 +1,5 @@
 /** Starts the real command in a folder of its own, and listens to what it says. */
+
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +7,7 @@ import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import type { Platform } from '../src/index.js'
 
 const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 
@@ -89,14 +91,7 @@ export function start(args: readonly string[], { files = {}, env = {} }: Scene =
 export const run = (args: readonly string[], scene?: Scene): Promise<End> => start(args, scene).ended
 
 /** What the first line of `--json` says. */
-export interface Ready {
-  readonly url: string
-  readonly authUrl: string
-  readonly dashboardUrl: string
-  readonly anonKey: string
-  readonly serviceKey: string
-  readonly apiKey: string
-  readonly mode: string
+export interface Ready extends Omit<Platform, 'stop'> {
   readonly pid: number
 }
 

@@ -14,11 +14,21 @@ const actions: Record<string, Record<string, (commandLine: CommandLine) => Promi
     check,
     print: commandLine => printConfig(load(commandLine)),
     init: () => configReference('./node_modules/standin/src/config/config.schema.json'),
-    schema: () => jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
+    schema: configJsonSchema,
   },
   replies: {
-    schema: () => jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says'),
+    schema: repliesJsonSchema,
   },
+}
+
+/** The JSON Schema of the configuration file. */
+export function configJsonSchema(): Promise<string> {
+  return jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
+}
+
+/** The JSON Schema of a file of rules. */
+export function repliesJsonSchema(): Promise<string> {
+  return jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says')
 }
 
 /** The names of these commands. */

@@ -7,7 +7,7 @@ import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { didYouMean } from '../core/suggest.js'
 import { readYaml, type YamlFile } from '../core/yaml.js'
 import { withVariables } from './environment.js'
-import { allOptions, fromText, mayHoldSecret } from './options.js'
+import { allOptions, fromText, mayHoldSecret, valueAt } from './options.js'
 import { type Config, configSchema, defaultReplies } from './schema.js'
 
 export const configFileName = 'platform.config.yaml'
@@ -68,7 +68,7 @@ export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources
   if ('mistakes' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
 
   const originOf = (option: Path) => {
-    if (get(value, option) === undefined) return 'default'
+    if (valueAt(value, option) === undefined) return 'default'
     return overrideOf(option)?.origin ?? `${name}:${yaml?.locate(option).line}`
   }
   return { config: checked.value, file: present ? file : undefined, dir, originOf }
@@ -109,7 +109,7 @@ function optionsIn(yaml: YamlFile | undefined, name: string): Record<string, unk
     throw new ProblemsError([{ origin: name, line: 1, column: 1, sentence: 'The file must be a map of options.' }])
   }
   const options = value as Record<string, unknown>
-  for (const path of yaml?.replaced ?? []) put(options, path, fromText(path, String(get(options, path))))
+  for (const path of yaml?.replaced ?? []) put(options, path, fromText(path, String(valueAt(options, path))))
   return options
 }
 
@@ -131,10 +131,6 @@ function fromEnvironment(variables: Readonly<Record<string, string | undefined>>
       })
   }
   return { overrides, problems }
-}
-
-function get(from: unknown, path: Path): unknown {
-  return path.reduce<unknown>((at, key) => (at as Record<string | number, unknown> | undefined)?.[key], from)
 }
 
 /** Sets a value deep inside; what is in the way and is no object is left for the check to complain about. */

@@ -82,6 +82,11 @@ function hasSecret(schema: Schema): boolean {
   return secret || [...Object.values(inner.entries ?? {}), inner.item ?? [], choices].flat().some(hasSecret)
 }
 
+/** What stands at `path` below `from`; `undefined` where nothing does. */
+export function valueAt(from: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string | number, unknown> | undefined)?.[key], from)
+}
+
 /** Text from outside (the environment, a flag) as the type that the option at `path` takes; left as text where nothing fits. */
 export function fromText(path: Path, text: string): unknown {
   const schema = schemaAt(path)

@@ -1,7 +1,7 @@
 /** Shows the configuration: the effective values with where each came from, or the reference file with every default. */
 import { inlineYaml } from '../core/yaml.js'
 import type { LoadedConfig } from './load.js'
-import { isOption, isSecret, type Option, walkOptions } from './options.js'
+import { isOption, isSecret, type Option, valueAt, walkOptions } from './options.js'
 
 const indent = (path: readonly string[]) => '  '.repeat(path.length - 1)
 const nameOf = (path: readonly string[]) => path.at(-1) ?? ''
@@ -11,8 +11,7 @@ export function printConfig({ config, originOf }: LoadedConfig): string {
   const lines = [...walkOptions()].map(found => {
     const start = `${indent(found.path)}${nameOf(found.path)}:`
     if (!isOption(found)) return start
-    const value = found.path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], config)
-    return `${start} ${inlineYaml(masked(value, found.path))} # ${originOf(found.path)}`
+    return `${start} ${inlineYaml(masked(valueAt(config, found.path), found.path))} # ${originOf(found.path)}`
   })
   return `${lines.join('\n')}\n`
 }

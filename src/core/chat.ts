@@ -1,15 +1,11 @@
 /** What a chat completion request is: the fields of OpenAI's clients, checked where the platform cares. */
 import * as v from 'valibot'
-import { open, where, word } from './check.js'
+import { number, open, where, word } from './check.js'
 
 // Every optional field may also be null: OpenAI's own clients send null for "not set".
 const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 const text = v.string('text')
 const flag = v.boolean('true or false')
-const number = (least: number, most: number) => {
-  const range = `a number from ${least} to ${most}`
-  return v.pipe(v.number(range), v.minValue(least, range), v.maxValue(most, range))
-}
 const count = (least: number) => {
   const meaning = `a whole number from ${least}`
   return v.pipe(v.number(meaning), v.integer(meaning), v.minValue(least, meaning))

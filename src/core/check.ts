@@ -126,6 +126,12 @@ const running = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~ru
 export const word = <const W extends readonly [string, ...string[]]>(words: W) =>
   v.picklist(words, `one of ${words.join(', ')}`)
 
+/** A number between two others, both included; `what` names it with its unit. */
+export function number(least: number, most: number, what = 'a number') {
+  const range = `${what} from ${least} to ${most}`
+  return v.pipe(v.number(range), v.minValue(least, range), v.maxValue(most, range))
+}
+
 /** Asks more of one key of an object than its own schema can, because it depends on the keys beside it. */
 export const where = <O extends object>(key: keyof O & string, expectation: string, holds: (object: O) => boolean) =>
   v.rawCheck<O>(({ dataset, addIssue }) => {

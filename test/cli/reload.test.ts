@@ -133,6 +133,16 @@ test('new keys are shown, and a new port is told to need another start', async (
   expect(await stdout.next('host and port')).toBe('host and port stay as they are until the next start.')
 })
 
+test('an edit that would make the platform ask itself is refused like any other mistake', async () => {
+  const platform = await startReady({ files: version('1.1.1') })
+  const upstream = `mode: proxy\nupstream: { baseUrl: "${platform.ready.url}" }\n`
+  writeInto(platform.dir, { 'platform.config.yaml': upstream })
+  expect(await platform.event('reload-failed')).toMatchObject({
+    problems: [{ sentence: expect.stringContaining('is this platform itself') }],
+  })
+  expect(await versionOf(platform)).toBe('1.1.1')
+})
+
 test('of two patterns in one folder each is followed as deep as it goes', async () => {
   const replies = 'replies: ["**/*.rules.yaml", "extra.yaml"]\n'
   const platform = await startReady({

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { jsonSchemaOf } from '../../src/config/json-schema.js'
+import { configJsonSchema } from '../../src/cli/config.js'
 import { loadConfig } from '../../src/config/load.js'
 import { configReference, printConfig } from '../../src/config/print.js'
-import { configSchema } from '../../src/config/schema.js'
 import { readYaml } from '../../src/core/yaml.js'
 import { folderWith } from '../command.js'
 
@@ -22,9 +21,7 @@ test('the platform.config.yaml of the repository changes nothing', () => {
 })
 
 test('the JSON Schema in the repository is the one of the options', async () => {
-  expect(inRepository('src/config/config.schema.json')).toBe(
-    await jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true }),
-  )
+  expect(inRepository('src/config/config.schema.json')).toBe(await configJsonSchema())
 })
 
 test('an editor is told the meaning and the default of an option, that a variable may stand for it, and that no others are known', () => {

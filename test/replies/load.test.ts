@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { jsonSchemaOf } from '../../src/config/json-schema.js'
+import { repliesJsonSchema } from '../../src/cli/config.js'
 import { ProblemsError } from '../../src/core/problem.js'
-import { createReplies, loadRules, rulesSchema } from '../../src/replies/index.js'
+import { createReplies, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
 
 const pace = { firstTokenMs: 0, tokensPerSecond: 0 }
@@ -183,7 +183,5 @@ test('the story of the examples is told in its own time', async () => {
 })
 
 test('the JSON Schema in the repository is the one of the rules', async () => {
-  expect(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')).toBe(
-    await jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says'),
-  )
+  expect(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')).toBe(await repliesJsonSchema())
 })
