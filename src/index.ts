@@ -41,7 +41,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const platform = await openPlatform({
     cwd: process.cwd(),
     file: config ?? false,
-    flags: [...overridesFrom({ port, ...values })],
+    flags: [...overridesFrom({ port, ...(config === undefined && { state: 'memory' }), ...values })],
     ...(config !== undefined && { env: process.env }),
     rules,
   })

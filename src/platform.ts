@@ -1,13 +1,18 @@
 /** Puts the platform together: the only file that knows every part. */
-import { createApiKeys } from './auth/api-keys.js'
-import { createIdentify } from './auth/identify.js'
+import { type ApiKeys, createApiKeys } from './auth/api-keys.js'
+import type { Backend } from './auth/backend.js'
+import { createGateway } from './auth/gateway.js'
+import { createDoorkeeper, type Doorkeeper } from './auth/identify.js'
+import { plantSeeds } from './auth/seeds.js'
 import type { Tokens } from './auth/tokens.js'
 import { type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
+import { readSigningKeys } from './config/signing-keys.js'
 import type { Endpoint, Mode } from './core/exchange.js'
 import { ProblemsError } from './core/problem.js'
-import { DASHBOARD, isAuth } from './core/reserved.js'
+import { AUTH, DASHBOARD, isAuth } from './core/reserved.js'
 import { StartError } from './core/start-error.js'
+import type { MessageRow, State } from './core/state.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { createReplies, loadRules, type Replies, type RuleInput, rulesFromCode } from './replies/index.js'
@@ -15,6 +20,7 @@ import type { App, Prototypes } from './server/app.js'
 import { type Cors, createCors } from './server/cors.js'
 import { createLine, type LineParts } from './server/handle.js'
 import { listen } from './server/listen.js'
+import { openState } from './state/index.js'
 import { createPacer } from './streaming/pacer.js'
 
 export interface PlatformSources extends ConfigSources {
@@ -40,6 +46,8 @@ export interface Platform {
   /** The configuration in force. */
   readonly loaded: LoadedConfig
   readonly journal: Journal
+  /** The listener is told of each mail and text message that a live backend would have sent. */
+  onMessage(listener: (message: MessageRow) => void): void
   /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
   /** Lets open streams end for `graceMs`, then cuts them. */
@@ -51,18 +59,40 @@ interface Assembly {
   readonly loaded: LoadedConfig
   readonly line: LineParts
   readonly endpoints: readonly Endpoint[]
+  readonly doorkeeper: Doorkeeper
   /** Loads what requests would otherwise have to wait for, and gives back the keys. */
   complete(): Promise<Tokens>
 }
 
+/** What stays as it is when the configuration is read anew. */
+interface Lasting {
+  readonly state: () => Promise<State>
+  readonly apiKeys: ApiKeys
+  /** The address of the platform, once it has one. */
+  readonly url: () => string
+  readonly announce: (message: MessageRow) => void
+}
+
 /**
  * Reads the configuration, opens the port, and only then loads what not every request needs.
- * Rejects with a ProblemsError for bad configuration or rules, with a StartError for a port that cannot be had.
+ * Rejects with a ProblemsError for bad configuration or rules, with a StartError for a port or a state that cannot be had.
  */
 export async function openPlatform(sources: PlatformSources): Promise<Platform> {
   const report = sources.report ?? console.error
   const journal = createJournal()
-  let current = assemble(loadConfig(sources), sources)
+  const loaded = loadConfig(sources)
+  const state = once(() => openSeededState(loaded))
+  const readers: ((message: MessageRow) => void)[] = []
+  let url = ''
+  const lasting: Lasting = {
+    state,
+    apiKeys: createApiKeys({ state, report }),
+    url: () => url,
+    announce: message => {
+      for (const reader of readers) reader(message)
+    },
+  }
+  let current = assemble(loaded, sources, lasting)
 
   const { host, port: wantedPort } = current.loaded.config
   const line = createLine(() => current.line, { journal, pacer: createPacer(), report })
@@ -85,7 +115,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     throw startError(error, host, wantedPort)
   })
 
-  const url = `http://${urlHost(host)}:${listener.port}`
+  url = `http://${urlHost(host)}:${listener.port}`
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
@@ -93,20 +123,21 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       import('./server/app.js'),
       import('./dashboard/index.js'),
     ])
-    const dashboard = createDashboard(() => ({
-      url,
-      authUrl: url,
-      mode: current.line.mode,
-      models: current.loaded.config.models.map(({ id }) => id),
-      endpoints: current.endpoints.filter(({ path }) => !isAuth(path)),
-    }))
+    const dashboard = createDashboard(() => factsOf(current, url))
     const readiness = () => ({ mode: current.line.mode, url, version: current.loaded.config.version })
     return createApp({ prototypes, host, readiness, dashboard, report })
   }
 
+  async function stop(graceMs: number): Promise<void> {
+    await listener.stop(graceMs)
+    await closeState(lasting).catch(report)
+  }
+
   try {
     refuseSelf(current.loaded, listener.port)
-    let tokens = await current.complete()
+    const [opened, keys] = await Promise.all([state(), current.complete()])
+    opened.onRevoked(() => current.doorkeeper.forget())
+    let tokens = keys
     return {
       url,
       authUrl: url,
@@ -127,48 +158,88 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       get loaded() {
         return current.loaded
       },
+      onMessage: reader => void readers.push(reader),
       async reload() {
-        const next = assemble(loadConfig(sources), sources)
+        const next = assemble(loadConfig(sources), sources, lasting)
         refuseSelf(next.loaded, listener.port)
         tokens = await next.complete()
+        await plantSeeds(opened, next.loaded.config, Date.now)
         current = next
       },
-      stop: (graceMs = 0) => listener.stop(graceMs),
+      stop: (graceMs = 0) => stop(graceMs),
     }
   } catch (error) {
-    await listener.stop(0)
+    await stop(0)
     throw error
   }
 }
 
-function assemble(loaded: LoadedConfig, sources: PlatformSources): Assembly {
+/** The state with the users and keys of the configuration in it. */
+async function openSeededState({ config, dir }: LoadedConfig): Promise<State> {
+  const state = await openState(config.state, { dir })
+  try {
+    await plantSeeds(state, config, Date.now)
+    return state
+  } catch (error) {
+    await state.close()
+    throw error
+  }
+}
+
+/** Writes down what is left to be written, and lets go of the state if it could be opened at all. */
+async function closeState({ state, apiKeys }: Lasting): Promise<void> {
+  const opened = await state().catch(() => undefined)
+  if (!opened) return
+  await apiKeys.flush()
+  await opened.close()
+}
+
+/** What the dashboard shows of the platform. */
+function factsOf({ loaded: { config }, line, endpoints }: Assembly, url: string) {
+  return {
+    url,
+    authUrl: url,
+    mode: line.mode,
+    models: config.models.map(({ id }) => id),
+    endpoints: endpoints.filter(({ path }) => !isAuth(path)),
+  }
+}
+
+function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
   const { config } = loaded
+  const { auth, upstream } = config
+  const { state, apiKeys, url, announce } = lasting
+  // Read at once: a file that cannot be used is to be told before anything else happens.
+  const signingKeys = auth.signingKeys === '' ? undefined : readSigningKeys(auth.signingKeys, loaded.dir)
   const tokens = once(async () => {
     const { createTokens } = await import('./auth/tokens.js')
-    return createTokens({ jwtSecret: config.auth.jwtSecret })
+    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys })
   })
+  const backend: Backend = { state, tokens, settings: auth, now: Date.now, url: () => `${url()}${AUTH}`, announce }
   const cors = createCors(config.cors.origins)
   const replies = once(() => readReplies(loaded, sources))
   const proxy = once(() => openProxy(config, cors.headersFor))
-  const endpoints = createEndpoints({
-    ...config,
-    replies: whenLoaded(replies),
-    jwks: async () => (await tokens()).jwks,
-  })
+  const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
+  const endpoints = createEndpoints({ ...config, replies: whenLoaded(replies), backend })
+  const live = auth.mode === 'proxy' ? upstream : undefined
+  const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live })
   return {
     loaded,
     endpoints,
+    doorkeeper,
     async complete() {
-      const [found] = await Promise.all([tokens(), replies(), config.mode === 'proxy' && proxy()])
+      const needed = [config.mode === 'proxy' && proxy(), auth.mode === 'proxy' && authProxy()]
+      const [found] = await Promise.all([tokens(), replies(), ...needed])
       return found
     },
     line: {
       mode: config.mode,
       routes: createRoutes(endpoints),
-      identify: createIdentify({ tokens, apiKeys: createApiKeys(config.apiKeys) }),
+      identify: doorkeeper.identify,
       cors,
       bodyLimitBytes: config.limits.bodyBytes,
       proxy,
+      auth: { mode: auth.mode, gateway: createGateway({ ...auth, kind: auth.gateway, tokens }), proxy: authProxy },
     },
   }
 }
@@ -187,8 +258,18 @@ async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wan
 }
 
 async function openProxy({ upstream }: Config, corsFor: Cors['headersFor']) {
-  const { createProxy } = await import('./server/proxy.js')
-  return createProxy({ ...upstream, corsFor })
+  const { createProxy, platformCredentials } = await import('./server/proxy.js')
+  return createProxy({ ...upstream, corsFor, credentials: platformCredentials(upstream) })
+}
+
+async function openAuthProxy(
+  { upstream, auth: { publishableKey } }: Config,
+  tokens: () => Promise<Tokens>,
+  corsFor: Cors['headersFor'],
+) {
+  const [{ createProxy, authCredentials }, { anonKey }] = await Promise.all([import('./server/proxy.js'), tokens()])
+  const credentials = authCredentials({ local: [anonKey, publishableKey], live: upstream.anonKey })
+  return createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials })
 }
 
 /** Replies that are asked before their files are read wait; afterwards nothing stands in between. */

@@ -27,5 +27,6 @@ export const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toSt
 
 async function signed(claims: Claims, alg: string, key: Parameters<typeof importJWK>[0]): Promise<string> {
   const payload = { exp: inSeconds(3600), ...claims } as JWTPayload
-  return new SignJWT(payload).setProtectedHeader({ alg, typ: 'JWT' }).sign(await importJWK(key, alg))
+  const kid = 'kid' in key ? { kid: key.kid } : {}
+  return new SignJWT(payload).setProtectedHeader({ alg, typ: 'JWT', ...kid }).sign(await importJWK(key, alg))
 }

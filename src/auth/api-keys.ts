@@ -1,44 +1,205 @@
-/** The API keys that are known, by the SHA-256 of their secrets. */
-import { hash, timingSafeEqual } from 'node:crypto'
-import { expiredApiKey, revokedApiKey, unknownApiKey } from '../core/errors.js'
+/** The API keys of users and of the configuration: made, listed, rolled, revoked, and found again by their digests. */
+import { randomUUID } from 'node:crypto'
+import {
+  alreadyRevokedApiKey,
+  expiredApiKey,
+  mistypedApiKey,
+  noSuchApiKey,
+  ownerlessApiKey,
+  type PlatformError,
+  revokedApiKey,
+  unknownApiKey,
+} from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
+import type { ApiKeyRow, Moment, State, Tables } from '../core/state.js'
+import { digestOf, isMistyped, newSecret, startOf } from './api-key-form.js'
+import { mayAct } from './users.js'
 
-/** A key as it is configured. */
-export interface ApiKeySeed {
+/** A key as it may be shown. */
+export interface ApiKeyView {
+  readonly id: string
   readonly name: string
+  /** The first characters of the secret. */
+  readonly start: string
+  readonly state: 'active' | 'expired' | 'revoked'
+  readonly created_at: Moment
+  readonly last_used_at: Moment | null
+  readonly expires_at: Moment | null
+  readonly revoked_at: Moment | null
+}
+
+/** A key with its secret, which is known at this moment only. */
+export interface NewApiKey extends ApiKeyView {
   readonly key: string
-  /** An ISO 8601 time. */
-  readonly expiresAt?: string | undefined
-  readonly revoked: boolean
+}
+
+/** A key that opens doors. */
+export interface WorkingApiKey {
+  readonly caller: Caller & { readonly kind: 'apiKey' }
+  /** When it stops, in milliseconds since 1970. */
+  readonly expiresAtMs: number
+}
+
+/** A key that was sent lately and opened nothing. */
+export interface Refusal {
+  /** The first characters of what was sent. */
+  readonly start: string
+  readonly reason: 'unknown' | 'mistyped' | 'revoked' | 'expired' | 'ownerless'
+  readonly count: number
+  readonly last_at: Moment
 }
 
 export interface ApiKeys {
-  /** Whether a key with this digest exists, in whatever state. */
-  has(digest: string): boolean
-  /** The caller who holds the key with this digest (SHA-256, hex). Throws a 401: unknown, revoked or expired. */
-  get(digest: string): Caller
+  /** The key with this secret. Rejects with a 401: unknown, mistyped, revoked, expired, or its owner is gone. */
+  find(secret: string): Promise<WorkingApiKey>
+  /** Notes that a key was used just now; written down at leisure. */
+  used(id: string): void
+  /** The keys of a user, the newest first. */
+  list(userId: string): Promise<readonly ApiKeyView[]>
+  create(userId: string | null, wanted: { name: string; expiresAt: Moment | null }): Promise<NewApiKey>
+  /**
+   * Makes a key with the same name and lifetime in place of one that lives on for `overlapMs` (0: dies now).
+   * Rejects with a 404 when the user has no such key, with a 409 when it was revoked.
+   */
+  roll(userId: string, id: string, overlapMs: number): Promise<NewApiKey>
+  /** Revokes a key; it is dead on the next request. Rejects with a 404 when the user has no such key. */
+  revoke(userId: string, id: string): Promise<ApiKeyView>
+  /** The keys that were refused lately, the latest first. */
+  refusals(): readonly Refusal[]
+  /** Writes down which keys were used; resolves when it is done. */
+  flush(): Promise<void>
 }
 
-export const digestOf = (secret: string) => hash('sha256', secret, 'hex')
+interface Parts {
+  /** A promise, so that nothing is opened before a key is asked for. */
+  readonly state: () => Promise<State>
+  readonly now?: () => number
+  readonly report: (error: unknown) => void
+}
 
-/** Keeps the digests of `seeds`; the secrets themselves are let go. */
-export function createApiKeys(seeds: readonly ApiKeySeed[], now: () => number = Date.now): ApiKeys {
-  const keys = new Map(
-    seeds.map(({ name, key, expiresAt, revoked }) => {
-      const digest = digestOf(key)
-      const expiresAtMs = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt)
-      return [digest, { bytes: Buffer.from(digest), caller: { kind: 'apiKey', name } as const, expiresAtMs, revoked }]
-    }),
-  )
+/** How long the uses of keys are gathered before they are written down. */
+const FLUSH_AFTER_MS = 1000
+
+const KEPT_REFUSALS = 50
+
+const wordRefusal: Record<Refusal['reason'], () => PlatformError> = {
+  unknown: unknownApiKey,
+  mistyped: mistypedApiKey,
+  revoked: revokedApiKey,
+  expired: expiredApiKey,
+  ownerless: ownerlessApiKey,
+}
+
+export function createApiKeys({ state, now = Date.now, report }: Parts): ApiKeys {
+  const usedAtMs = new Map<string, number>()
+  let flushing: NodeJS.Timeout | undefined
+
+  const refused = new Map<string, Refusal>()
+  function refuse(secret: string, reason: Refusal['reason']): PlatformError {
+    const name = `${reason} ${digestOf(secret)}`
+    const count = (refused.get(name)?.count ?? 0) + 1
+    // Taken out and put in again: what was refused last stands last.
+    refused.delete(name)
+    refused.set(name, { start: startOf(secret), reason, count, last_at: moment() })
+    if (refused.size > KEPT_REFUSALS) refused.delete(refused.keys().next().value as string)
+    return wordRefusal[reason]()
+  }
+
+  const moment = (ms = now()): Moment => new Date(ms).toISOString()
+  const write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
+
+  async function flush(): Promise<void> {
+    clearTimeout(flushing)
+    flushing = undefined
+    if (usedAtMs.size === 0) return
+    const uses = [...usedAtMs]
+    usedAtMs.clear()
+    await write(async ({ api_keys }) => {
+      for (const [id, ms] of uses) await api_keys.update(id, { last_used_at: moment(ms) })
+    })
+  }
+
+  function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {
+    const seen = usedAtMs.get(id)
+    const dead = expires_at !== null && Date.parse(expires_at) <= now()
+    return {
+      ...{ id, name, start, created_at, expires_at, revoked_at },
+      state: revoked_at !== null ? 'revoked' : dead ? 'expired' : 'active',
+      last_used_at: seen === undefined ? last_used_at : moment(seen),
+    }
+  }
+
+  function newRow(secret: string, more: Pick<ApiKeyRow, 'user_id' | 'name' | 'expires_at'>): ApiKeyRow {
+    return {
+      id: randomUUID(),
+      digest: digestOf(secret),
+      start: startOf(secret),
+      seeded: false,
+      created_at: moment(),
+      last_used_at: null,
+      revoked_at: null,
+      ...more,
+    }
+  }
+
   return {
-    has: digest => keys.has(digest),
-    get(digest) {
-      const key = keys.get(digest)
-      // Finding it by its digest tells an attacker nothing of use; comparing in constant time costs as good as nothing.
-      if (!key || !timingSafeEqual(key.bytes, Buffer.from(digest))) throw unknownApiKey()
-      if (key.revoked) throw revokedApiKey()
-      if (key.expiresAtMs <= now()) throw expiredApiKey()
-      return key.caller
+    async find(secret) {
+      const { key, owner } = await (await state()).read(async ({ api_keys, users }) => {
+        const [key] = await api_keys.find({ digest: digestOf(secret) })
+        return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
+      })
+      if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
+      if (key.revoked_at !== null && Date.parse(key.revoked_at) <= now()) throw refuse(secret, 'revoked')
+      const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+      if (expiresAtMs <= now()) throw refuse(secret, 'expired')
+      if (owner !== null && !mayAct(owner, now())) throw refuse(secret, 'ownerless')
+      return { caller: { kind: 'apiKey', name: key.name, id: key.id }, expiresAtMs }
     },
+    used(id) {
+      usedAtMs.set(id, now())
+      flushing ??= setTimeout(() => flush().catch(report), FLUSH_AFTER_MS).unref()
+    },
+    async list(userId) {
+      const rows = await (await state()).read(({ api_keys }) => api_keys.find({ user_id: userId }))
+      return rows.map(view)
+    },
+    async create(userId, { name, expiresAt }) {
+      const key = newSecret()
+      const row = newRow(key, { user_id: userId, name, expires_at: expiresAt })
+      await write(({ api_keys }) => api_keys.insert(row))
+      return { ...view(row), key }
+    },
+    async roll(userId, id, overlapMs) {
+      const key = newSecret()
+      const row = await write(async ({ api_keys }) => {
+        const old = await api_keys.get(id)
+        if (old?.user_id !== userId) throw noSuchApiKey()
+        if (old.revoked_at !== null) throw alreadyRevokedApiKey()
+        const lifeMs = old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at)
+        const row = newRow(key, {
+          ...{ user_id: userId, name: old.name },
+          expires_at: lifeMs === undefined ? null : moment(now() + lifeMs),
+        })
+        await api_keys.update(id, overlapMs > 0 ? { expires_at: endOfOverlap(old) } : { revoked_at: moment() })
+        await api_keys.insert(row)
+        return row
+      })
+      return { ...view(row), key }
+
+      function endOfOverlap({ expires_at }: ApiKeyRow): Moment {
+        const end = moment(now() + overlapMs)
+        return expires_at !== null && expires_at < end ? expires_at : end
+      }
+    },
+    revoke: (userId, id) =>
+      write(async ({ api_keys }) => {
+        const old = await api_keys.get(id)
+        if (old?.user_id !== userId) throw noSuchApiKey()
+        const revoked_at = old.revoked_at ?? moment()
+        await api_keys.update(id, { revoked_at })
+        return view({ ...old, revoked_at })
+      }),
+    refusals: () => [...refused.values()].toReversed(),
+    flush,
   }
 }

@@ -1,51 +1,154 @@
 /** Says who asks: from the Authorization header to a caller. */
+import {
+  barredUser,
+  endedSession,
+  expiredToken,
+  malformedToken,
+  type PlatformError,
+  roleUnknown,
+  tokenNotYetValid,
+  tokenWithoutExpiry,
+  unsignedToken,
+  wronglySignedToken,
+} from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
-import { type ApiKeys, digestOf } from './api-keys.js'
+import type { State } from '../core/state.js'
+import { digestOf } from './api-key-form.js'
+import type { ApiKeys } from './api-keys.js'
 import { bearerToken } from './bearer.js'
-import type { Tokens, VerifiedToken } from './tokens.js'
+import { askLive, type LiveBackend } from './live.js'
+import { type Claims, type TokenFault, TokenRefusal, type Tokens } from './tokens.js'
+import { mayAct } from './users.js'
 
-/** Tokens that are remembered at most; beyond it the oldest is forgotten and verified anew when it comes back. */
+/** Credentials that are remembered at most; beyond it the oldest is forgotten and looked up anew when it comes back. */
 const REMEMBERED = 10_000
 
 /**
- * Gives back the caller at once where it can, and a promise only where a token has to be verified first.
+ * Gives back the caller at once where it can, and a promise only where a credential has to be looked up first.
  * Throws (or rejects with) a 401 that says what was wrong with the credential.
  */
 export type Identify = (authorization: string | undefined) => Caller | Promise<Caller>
 
-/** Joins the two kinds of credential: JWTs, known by their two dots, and API keys. */
-export function createIdentify({ tokens, apiKeys, now = Date.now }: Parts): Identify {
-  // Verifying a signature costs more than all the rest of a request, and its result holds until the token expires.
-  const remembered = new Map<string, VerifiedToken>()
-
-  async function verified(token: string, digest: string): Promise<Caller> {
-    const found = await (await tokens()).verify(token)
-    if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
-    remembered.set(digest, found)
-    return found.caller
-  }
-
-  return authorization => {
-    const token = bearerToken(authorization)
-    const digest = digestOf(token)
-    // A configured key may have two dots as well.
-    if (!isJwt(token) || apiKeys.has(digest)) return apiKeys.get(digest)
-    const found = remembered.get(digest)
-    if (found && found.expiresAtMs > now()) return found.caller
-    remembered.delete(digest)
-    return verified(token, digest)
-  }
+/** A credential that opens doors. */
+interface Known {
+  readonly caller: Caller
+  /** When it stops, in milliseconds since 1970. */
+  readonly expiresAtMs: number
 }
 
 interface Parts {
-  /** A promise, so that whoever sends an API key does not wait for what only tokens need. */
+  /** Promises, so that whoever sends an API key does not wait for what only tokens need. */
   readonly tokens: () => Promise<Tokens>
+  readonly state: () => Promise<State>
   readonly apiKeys: ApiKeys
+  /** The live auth backend, where its users are the platform's. */
+  readonly live?: LiveBackend | undefined
   readonly now?: () => number
+}
+
+/** What has to be told when a credential may open doors no longer. */
+export interface Doorkeeper {
+  readonly identify: Identify
+  /** Forgets what it remembers: something was revoked. */
+  forget(): void
+}
+
+/** Joins the two kinds of credential: JWTs, known by their two dots, and API keys. */
+export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now }: Parts): Doorkeeper {
+  // Verifying a signature costs more than all the rest of a request, and its result holds until it expires or is revoked.
+  const remembered = new Map<string, Known>()
+  let revocations = 0
+
+  async function lookUp(secret: string, digest: string): Promise<Caller> {
+    const before = revocations
+    const known = isJwt(secret)
+      ? await (live ? ofLiveToken(secret, live) : ofToken(secret))
+      : await apiKeys.find(secret)
+    // What was revoked while it was being looked up is not to be remembered.
+    if (before === revocations) remember(digest, known)
+    return used(known)
+  }
+
+  function remember(digest: string, known: Known): void {
+    if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
+    remembered.set(digest, known)
+  }
+
+  function used({ caller }: Known): Caller {
+    if (caller.kind === 'apiKey') apiKeys.used(caller.id)
+    return caller
+  }
+
+  async function ofToken(token: string): Promise<Known> {
+    try {
+      const claims = await (await tokens()).verify(token)
+      if (typeof claims.exp !== 'number') throw tokenWithoutExpiry()
+      const caller = callerOf(claims)
+      if (caller.kind === 'user') await requireAlive(claims, caller.id)
+      return { caller, expiresAtMs: claims.exp * 1000 }
+    } catch (error) {
+      if (!(error instanceof TokenRefusal)) throw error
+      // A configured key may have two dots as well.
+      if (wordFault[error.fault] === malformedToken)
+        return apiKeys.find(token).catch(() => Promise.reject(malformedToken()))
+      throw wordFault[error.fault]()
+    }
+  }
+
+  /** Keys of this stand-in hold as ever; whose a user token is, the live backend says. */
+  async function ofLiveToken(token: string, live: LiveBackend): Promise<Known> {
+    const own = await ofToken(token).catch(() => undefined)
+    return own && own.caller.kind !== 'user' ? own : askLive(live, token, now())
+  }
+
+  /** A token may outlive its session and its user; they open nothing any more. One that was minted for tests has no session. */
+  async function requireAlive({ session_id }: Claims, userId: string): Promise<void> {
+    const { session, user } = await (await state()).read(async ({ sessions, users }) => ({
+      session: typeof session_id === 'string' ? await sessions.get(session_id) : null,
+      user: await users.get(userId),
+    }))
+    if (session === undefined || (session !== null && session.user_id !== userId)) throw endedSession()
+    if ((user || session) && !mayAct(user, now())) throw barredUser()
+  }
+
+  return {
+    identify(authorization) {
+      const secret = bearerToken(authorization)
+      const digest = digestOf(secret)
+      const known = remembered.get(digest)
+      if (known === undefined) return lookUp(secret, digest)
+      if (known.expiresAtMs > now()) return used(known)
+      remembered.delete(digest)
+      return lookUp(secret, digest)
+    },
+    forget() {
+      revocations++
+      remembered.clear()
+    },
+  }
 }
 
 function isJwt(token: string): boolean {
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
   return first > 0 && second > 0 && token.indexOf('.', second + 1) < 0
+}
+
+/** The role claim says what kind of caller it is, as it does for Supabase's own services. */
+function callerOf({ role, sub, email }: Claims): Caller {
+  if (role === 'anon') return { kind: 'anon' }
+  if (role === 'service_role') return { kind: 'service' }
+  if (role !== 'authenticated' || typeof sub !== 'string' || sub === '') throw roleUnknown()
+  return typeof email === 'string' && email !== '' ? { kind: 'user', id: sub, email } : { kind: 'user', id: sub }
+}
+
+const wordFault: Record<TokenFault, () => PlatformError> = {
+  malformed: malformedToken,
+  unreadable: malformedToken,
+  algorithm: unsignedToken,
+  'unknown-key': wronglySignedToken,
+  signature: wronglySignedToken,
+  expired: expiredToken,
+  'not-yet': tokenNotYetValid,
+  times: tokenWithoutExpiry,
 }

@@ -1,23 +1,44 @@
 /** Signs and verifies JWTs. The one door of the package `jose`. */
-import { errors, importJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
-import { developmentSigningKey } from '../core/development.js'
-import {
-  expiredToken,
-  malformedToken,
-  type PlatformError,
-  roleUnknown,
-  tokenNotYetValid,
-  tokenWithoutExpiry,
-  unsignedToken,
-  wronglySignedToken,
-} from '../core/errors.js'
-import type { Caller } from '../core/exchange.js'
+import { type CryptoKey, errors, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { developmentSecret, developmentSigningKey } from '../core/development.js'
+
+/** A private key (JWK) as Supabase Auth takes it: it says by itself what it is for. */
+export interface SigningKey {
+  readonly kty: string
+  readonly kid: string
+  readonly alg: string
+  readonly key_ops?: readonly string[] | undefined
+}
+
+/** What is wrong with a token. */
+export type TokenFault =
+  | 'malformed'
+  | 'unreadable'
+  | 'algorithm'
+  | 'unknown-key'
+  | 'signature'
+  | 'expired'
+  | 'not-yet'
+  | 'times'
+
+/** Why a token is not accepted; each layer words it in its own way. */
+export class TokenRefusal extends Error {
+  override readonly name = 'TokenRefusal'
+
+  constructor(
+    readonly fault: TokenFault,
+    /** What the token says of its signature. */
+    readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined } = {},
+  ) {
+    super(`The token is refused: ${fault}.`)
+  }
+}
 
 /** What a verified token says. */
-export interface VerifiedToken {
-  readonly caller: Caller
-  /** When it stops being valid, in milliseconds since 1970. */
-  readonly expiresAtMs: number
+export type Claims = JWTPayload & {
+  readonly role?: unknown
+  readonly email?: unknown
+  readonly session_id?: unknown
 }
 
 export interface Tokens {
@@ -25,65 +46,108 @@ export interface Tokens {
   readonly anonKey: string
   /** The service key, likewise. */
   readonly serviceKey: string
-  /** The public keys that user tokens can be verified with, as a JWK set. */
+  /** The public keys that user tokens can be verified with, as a JWK set; empty where a shared secret signs. */
   readonly jwks: { readonly keys: readonly object[] }
-  /** Verifies signature, times and role. Rejects with a 401 that says which of them is wrong. */
-  verify(token: string): Promise<VerifiedToken>
+  /** Signs the claims of a user token. */
+  sign(claims: JWTPayload): Promise<string>
+  /** Verifies signature and times. Rejects with a TokenRefusal that says which of them is wrong. */
+  verify(token: string): Promise<Claims>
+}
+
+interface TokenParts {
+  readonly jwtSecret: string
+  /** The one with `sign` in its `key_ops` signs; all of them verify. Left out, the development key does, or a secret of one's own. */
+  readonly signingKeys?: readonly SigningKey[] | undefined
+  readonly now?: () => number
 }
 
 // Fixed times, or the keys would differ from start to start.
 const issuedAtSeconds = 1_767_225_600 // 2026-01-01
 const expiresAtSeconds = 2_082_758_400 // 2036-01-01
 
-/** Makes the keys from `jwtSecret` (HS256: anon and service) and the development key (ES256: users). */
-export async function createTokens({ jwtSecret }: { jwtSecret: string }): Promise<Tokens> {
-  const secret = await importJWK({ kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), alg: 'HS256' })
-  const { d: _private, ...publicKey } = developmentSigningKey
-  const publicHalf = await importJWK(publicKey)
-  const mint = (role: string) =>
-    new SignJWT({ role })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setIssuer('standin')
-      .setIssuedAt(issuedAtSeconds)
-      .setExpirationTime(expiresAtSeconds)
-      .sign(secret)
+/** A key with what tokens say of it. */
+interface Key {
+  readonly alg: string
+  readonly kid?: string | undefined
+  readonly signing?: CryptoKey | Uint8Array
+  readonly verifying: CryptoKey | Uint8Array
+  readonly published?: object
+}
+
+/** Makes the keys of the platform: `jwtSecret` (HS256) signs the anon and the service key, a signing key the users' tokens. */
+export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: TokenParts): Promise<Tokens> {
+  const secret = await sharedKey({ kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), alg: 'HS256' })
+  // Whoever has a secret of their own must not find that a key which everybody knows opens their doors as well.
+  const configured = signingKeys ?? (jwtSecret === developmentSecret ? [developmentSigningKey] : [])
+  const keys = await Promise.all(configured.map(importKey))
+  const own = keys.find(({ signing }) => signing) ?? secret
+  const byId = new Map(keys.map(key => [key.kid, key]))
+  const algorithms = [...new Set(['HS256', ...keys.map(({ alg }) => alg)])]
+
+  const signed = (claims: JWTPayload, { alg, kid, signing }: Key) =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg, typ: 'JWT', ...(kid !== undefined && { kid }) })
+      .sign(signing as CryptoKey)
+  const fixed = (role: string) => signed({ role, iss: 'standin', iat: issuedAtSeconds, exp: expiresAtSeconds }, secret)
+
+  /** The key follows from its id and must be of the token's algorithm, so a public key can never be taken for an HMAC secret. */
+  function keyFor({ alg, kid }: { alg?: string | undefined; kid?: string | undefined }) {
+    const key = kid === undefined && alg === 'HS256' ? secret : byId.get(kid)
+    if (!key) throw new TokenRefusal('unknown-key', { alg, kid })
+    if (key.alg !== alg) throw new TokenRefusal('signature', { alg, kid })
+    return key.verifying
+  }
 
   return {
-    anonKey: await mint('anon'),
-    serviceKey: await mint('service_role'),
-    jwks: { keys: [publicKey] },
+    anonKey: await fixed('anon'),
+    serviceKey: await fixed('service_role'),
+    jwks: { keys: keys.flatMap(({ published }) => published ?? []) },
+    sign: claims => signed(claims, own),
     async verify(token) {
       // jose reads base64 with padding as well; RFC 7515 §2 leaves it out.
-      if (token.endsWith('=')) throw malformedToken()
+      if (token.endsWith('=') || token.split('.').length !== 3) throw new TokenRefusal('malformed')
       try {
-        // The key follows from the algorithm, so a public key can never be taken for an HMAC secret.
-        const { payload } = await jwtVerify(token, ({ alg }) => (alg === 'HS256' ? secret : publicHalf), {
-          algorithms: ['HS256', 'ES256'],
-          requiredClaims: ['exp'],
-        })
-        return { caller: callerOf(payload), expiresAtMs: (payload.exp ?? 0) * 1000 }
+        const { payload } = await jwtVerify(token, keyFor, { algorithms, currentDate: new Date(now()) })
+        return payload
       } catch (error) {
-        throw error instanceof errors.JOSEError ? reasonOf(error) : error
+        throw error instanceof errors.JOSEError ? new TokenRefusal(faultOf(error), headerOf(token)) : error
       }
     },
   }
 }
 
-/** The role claim says what kind of caller it is, as it does for Supabase's own services. */
-function callerOf({ role, sub, email }: JWTPayload): Caller {
-  if (role === 'anon') return { kind: 'anon' }
-  if (role === 'service_role') return { kind: 'service' }
-  if (role !== 'authenticated' || typeof sub !== 'string' || sub === '') throw roleUnknown()
-  return typeof email === 'string' && email !== '' ? { kind: 'user', id: sub, email } : { kind: 'user', id: sub }
+async function sharedKey(jwk: JWK): Promise<Key & { alg: string }> {
+  const key = await importJWK(jwk)
+  return { alg: 'HS256', signing: key, verifying: key }
 }
 
-function reasonOf(error: errors.JOSEError): PlatformError {
-  if (error instanceof errors.JWTExpired) return expiredToken()
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    if (error.claim === 'nbf') return tokenNotYetValid()
-    return error.claim === 'exp' ? tokenWithoutExpiry() : malformedToken()
+async function importKey(key: SigningKey): Promise<Key> {
+  const { alg, kid, key_ops } = key
+  const signs = key_ops === undefined || key_ops.includes('sign')
+  const jwk = key as JWK
+  if (jwk.kty === 'oct') {
+    const { signing, ...shared } = await sharedKey(jwk)
+    return { ...shared, kid, ...(signs && signing && { signing }) }
   }
-  if (error instanceof errors.JOSEAlgNotAllowed) return unsignedToken()
-  if (error instanceof errors.JWSSignatureVerificationFailed) return wronglySignedToken()
-  return malformedToken()
+  const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...shown } = jwk
+  const published = { ...shown, use: 'sig', key_ops: ['verify'] }
+  const verifying = await importJWK({ ...published, ext: true }, alg)
+  const { key_ops: _ops, ...withoutOps } = jwk
+  return { alg, kid, verifying, published, ...(signs && { signing: await importJWK(withoutOps, alg) }) }
+}
+
+function headerOf(token: string): { alg?: string; kid?: string } {
+  try {
+    return JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString())
+  } catch {
+    return {}
+  }
+}
+
+function faultOf(error: errors.JOSEError): TokenFault {
+  if (error instanceof errors.JWTExpired) return 'expired'
+  if (error instanceof errors.JWTClaimValidationFailed) return error.claim === 'nbf' ? 'not-yet' : 'times'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature'
+  return 'unreadable'
 }

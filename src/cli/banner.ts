@@ -1,5 +1,6 @@
 /** What somebody sees who has just started a platform: where it is, and what to copy. */
 import path from 'node:path'
+import { developmentUser } from '../core/development.js'
 import type { Platform } from '../platform.js'
 import type { Colors } from './output.js'
 
@@ -8,15 +9,20 @@ const isLoopback = (host: string) => host === 'localhost' || host === '::1' || h
 
 export function banner(platform: Platform, version: string, colors: Colors): string {
   const { url, authUrl, dashboardUrl, anonKey, apiKey, mode, loaded } = platform
-  const { host, upstream } = loaded.config
+  const { host, upstream, auth, state, users } = loaded.config
+  // A password that somebody made up is theirs; the one that everybody knows helps whoever has just begun.
+  const user = auth.mode === 'local' ? users.find(({ email }) => email === developmentUser.email) : undefined
   const facts = [
     ['Base URL', colors.bold(url)],
     ['Auth URL', authUrl],
     ['Dashboard', dashboardUrl],
     ['API key', apiKey || 'none that works'],
     ['Anon key', anonKey],
+    ...(user ? [['Sign in', `${user.email ?? user.phone} with password ${user.password}`] as const] : []),
     ['Config', loaded.file ? path.relative(process.cwd(), loaded.file) || loaded.file : 'none, all defaults'],
+    ['State', withoutPassword(state)],
     ...(mode === 'proxy' ? [['Upstream', upstream.baseUrl] as const] : []),
+    ...(auth.mode === 'proxy' ? [['Live auth', upstream.authUrl] as const] : []),
   ] as const
   const lines = facts.map(([name, value]) => `  ${colors.dim(name.padEnd(10))} ${value}`)
   const where = wildcards.has(host) ? 'every address of this machine' : host
@@ -40,8 +46,12 @@ export function banner(platform: Platform, version: string, colors: Colors): str
   ].join('\n')
 }
 
+/** The password in an address of a database is nobody's to read over a shoulder. */
+const withoutPassword = (state: string) => state.replace(/\/\/[^/@]*@/, '//…@')
+
 /** The names under which the clients look for their settings. */
-function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey }: Platform) {
+function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: Platform) {
+  const { publishableKey, secretKey } = loaded.config.auth
   return [
     ['PLATFORM_BASE_URL', url],
     ['OPENAI_BASE_URL', `${url}/v1`],
@@ -49,5 +59,7 @@ function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey }: Platform) 
     ['SUPABASE_URL', authUrl],
     ['SUPABASE_ANON_KEY', anonKey],
     ['SUPABASE_SERVICE_ROLE_KEY', serviceKey],
+    ['SUPABASE_PUBLISHABLE_KEY', publishableKey],
+    ['SUPABASE_SECRET_KEY', secretKey],
   ] as const
 }

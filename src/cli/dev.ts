@@ -7,7 +7,7 @@ import { version } from '../version.js'
 import type { CommandLine } from './arguments.js'
 import { banner } from './banner.js'
 import { colorsFor, createOutput, type Output } from './output.js'
-import { requestEvent, requestLine } from './request-log.js'
+import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
 
 /** How long open streams may go on after the first signal. */
 const GRACE_MS = 3000
@@ -36,6 +36,7 @@ export async function dev(commandLine: CommandLine): Promise<void> {
   const platform = await opening
   say.ready(platform)
   platform.journal.follow(say.request)
+  platform.onMessage(say.message)
   await reloadOnChange(platform, readAtMs, say)
 }
 
@@ -43,6 +44,7 @@ export async function dev(commandLine: CommandLine): Promise<void> {
 interface Say {
   ready(platform: Platform): void
   readonly request: Parameters<Platform['journal']['follow']>[0]
+  readonly message: Parameters<Platform['onMessage']>[0]
   reloaded(platform: Platform, changed: Changed): void
   notReloaded(error: unknown): void
 }
@@ -50,7 +52,7 @@ interface Say {
 interface Changed {
   /** The keys that were printed at the start no longer hold. */
   readonly keys: boolean
-  /** The address was edited; it stays as it is until the next start. */
+  /** The address or the place of the state was edited; it stays as it is until the next start. */
   readonly address: boolean
 }
 
@@ -59,6 +61,7 @@ function inJson(output: Output): Say {
   return {
     ready: platform => say({ event: 'ready', ...factsOf(platform) }),
     request: exchange => say(requestEvent(exchange)),
+    message: message => say(messageEvent(message)),
     reloaded: platform => say({ event: 'reloaded', ...factsOf(platform) }),
     notReloaded: error => say({ event: 'reload-failed', problems: problemsOf(error) }),
   }
@@ -69,8 +72,9 @@ function problemsOf(error: unknown): readonly Problem[] {
   return error instanceof ProblemsError ? error.problems : [{ origin: 'Standin', sentence: String(error) }]
 }
 
-function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode }: Platform) {
-  return { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode, pid: process.pid }
+function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode, loaded }: Platform) {
+  const { publishableKey, secretKey } = loaded.config.auth
+  return { url, authUrl, dashboardUrl, anonKey, serviceKey, publishableKey, secretKey, apiKey, mode, pid: process.pid }
 }
 
 function inWords(output: Output, quiet: boolean): Say {
@@ -82,10 +86,11 @@ function inWords(output: Output, quiet: boolean): Say {
   return {
     ready: platform => unlessQuiet(() => banner(platform, version, colors)),
     request: exchange => unlessQuiet(() => requestLine(exchange, colors)),
+    message: message => unlessQuiet(() => messageLine(message, colors)),
     reloaded(platform, { keys, address }) {
       unlessQuiet(() => colors.dim('Reloaded.'))
       if (keys) unlessQuiet(() => banner(platform, version, colors))
-      if (address) unlessQuiet(() => colors.yellow('host and port stay as they are until the next start.'))
+      if (address) unlessQuiet(() => colors.yellow('host, port and state stay as they are until the next start.'))
     },
     notReloaded(error) {
       for (const problem of problemsOf(error)) console.error(errorColors.red(wordProblem(problem)))
@@ -122,7 +127,7 @@ function filesOf({ loaded }: Platform) {
   return { configFile: loaded.file ?? path.join(loaded.dir, configFileName), replies: replyFilesOf(loaded).patterns }
 }
 
-const addressOf = ({ loaded: { config } }: Platform) => `${config.host} ${config.port}`
+const addressOf = ({ loaded: { config } }: Platform) => `${config.host} ${config.port} ${config.state}`
 const keysOf = ({ anonKey, serviceKey, apiKey }: Platform) => `${anonKey} ${serviceKey} ${apiKey}`
 
 /** Installed before the port opens, so that no moment is left in which a signal would end the process in its own way. */

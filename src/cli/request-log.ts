@@ -1,5 +1,6 @@
 /** One line a request: method, path, status, time, who, and what gave the answer. */
 import type { Caller, Exchange } from '../core/exchange.js'
+import type { MessageRow } from '../core/state.js'
 import { type Colors, harmless } from './output.js'
 
 /** The line for a person. */
@@ -30,13 +31,31 @@ export function requestEvent(exchange: Exchange) {
     caller,
     source: outcome?.source,
     error: outcome?.error,
+    hint: outcome?.hint,
     complete: outcome?.complete ?? false,
   }
 }
 
+/** The line of a message that went to the outbox. */
+export function messageLine({ subject, recipient, code, link }: MessageRow, colors: Colors): string {
+  const parts = [
+    colors.dim(new Date().toTimeString().slice(0, 8)),
+    colors.cyan('OUTBOX'),
+    `"${subject}" to ${harmless(recipient)}`,
+    ...(code === null ? [] : [`code ${colors.bold(code)}`]),
+    ...(link === null ? [] : [harmless(link)]),
+  ]
+  return parts.join(' ')
+}
+
+/** The same as an object, for --json. */
+export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRow) => ({
+  ...{ event: 'message', kind, channel, recipient, code, link },
+})
+
 function decisionOf({ outcome }: Exchange): string {
   if (!outcome) return 'the client left before there was an answer'
-  if (outcome.error !== undefined) return outcome.error
+  if (outcome.error !== undefined) return [outcome.error, outcome.hint].filter(Boolean).join(' ')
   if (!outcome.complete) return `${outcome.source ?? ''} (broken off)`.trim()
   return outcome.source ?? ''
 }

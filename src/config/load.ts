@@ -77,9 +77,21 @@ export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 
 /** What is wrong although each option by itself is right. */
-function contradictions({ mode, upstream }: Config): readonly Mistake[] {
-  if (mode !== 'proxy' || upstream.baseUrl !== '') return []
-  return [{ path: ['mode'], sentence: 'The mode proxy needs upstream.baseUrl, the address of the live platform.' }]
+function contradictions({ mode, auth, upstream, users, apiKeys }: Config): readonly Mistake[] {
+  const known = new Set(users.map(({ email }) => email?.toLowerCase()))
+  const strangers = apiKeys.flatMap(({ user }, i) => {
+    if (user === undefined || known.has(user.toLowerCase())) return []
+    return [{ path: ['apiKeys', i, 'user'], sentence: `apiKeys[${i}].user is ${user}, who is not among users.` }]
+  })
+  return [
+    ...(mode === 'proxy' && upstream.baseUrl === ''
+      ? [{ path: ['mode'], sentence: 'The mode proxy needs upstream.baseUrl, the address of the live platform.' }]
+      : []),
+    ...(auth.mode === 'proxy' && upstream.authUrl === ''
+      ? [{ path: ['auth', 'mode'], sentence: 'auth.mode proxy needs upstream.authUrl, the live auth backend.' }]
+      : []),
+    ...strangers,
+  ]
 }
 
 /** Which files the rules of replies are in. Only the default pattern may find nothing: it was written by nobody. */

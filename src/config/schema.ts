@@ -1,7 +1,13 @@
 /** Every option: its name, its default, its meaning. Check, reference file, editor completion and environment names follow from it. */
 import * as v from 'valibot'
-import { closed, described, open, word } from '../core/check.js'
-import { developmentApiKey, developmentSecret } from '../core/development.js'
+import { closed, described, open, where, word } from '../core/check.js'
+import {
+  developmentApiKey,
+  developmentPublishableKey,
+  developmentSecret,
+  developmentSecretKey,
+  developmentUser,
+} from '../core/development.js'
 import { credentialKinds, modes } from '../core/exchange.js'
 import { firstTokenMs, tokensPerSecond } from '../core/pace.js'
 
@@ -65,10 +71,36 @@ const origin = v.pipe(
   v.check(isOrigin, 'an origin such as http://localhost:3000, in small letters and without a slash at its end'),
 )
 
+const differentWhereThere = (values: readonly unknown[]) => {
+  const there = values.filter(value => value !== undefined)
+  return different(there, value => value)
+}
 const different = <T>(items: readonly T[], by: (item: T) => unknown) => new Set(items.map(by)).size === items.length
 
+const id = v.pipe(text, v.uuid('a UUID'))
+const flag = (initial: boolean, meaning: string) => option(v.boolean('true or false'), initial, meaning)
+const metadata = v.record(v.string(), v.unknown(), 'a map')
+
+const user = v.pipe(
+  closed({
+    id: v.optional(id),
+    email: v.optional(v.pipe(text, v.email('an e-mail address'))),
+    phone: v.optional(v.pipe(text, v.regex(/^\+?[1-9]\d{1,14}$/, 'a phone number such as +4791234567'))),
+    password: v.optional(
+      secret(v.pipe(text, v.nonEmpty('text that is not empty'), v.maxBytes(72, 'text of at most 72 bytes'))),
+    ),
+    confirmed: v.optional(v.boolean('true or false'), true),
+    role: v.optional(filled, 'authenticated'),
+    user_metadata: v.optional(metadata),
+    app_metadata: v.optional(metadata),
+  }),
+  where('email', 'there, or phone', ({ email, phone }) => email !== undefined || phone !== undefined),
+)
+
 const apiKey = closed({
+  id: v.optional(id),
   name: filled,
+  user: v.optional(filled),
   key: secret(v.pipe(text, v.regex(/^[\w.~+/-]+=*$/, 'a key of letters, digits and -._~+/ only'))),
   expiresAt: v.optional(time),
   revoked: v.optional(v.boolean('true or false'), false),
@@ -124,23 +156,106 @@ export const configSchema = closed({
     },
     'Which kinds of credential open which endpoint.',
   ),
+  users: option(
+    v.pipe(
+      list(user, 'users'),
+      v.check(
+        users => differentWhereThere(users.map(({ email }) => email?.toLowerCase())),
+        'a list in which every email stands once',
+      ),
+    ),
+    [developmentUser],
+    'Users that exist from the start. A user may have id, phone, confirmed, role, user_metadata and app_metadata.',
+  ),
   apiKeys: option(
     v.pipe(
       list(apiKey, 'API keys'),
       v.check(keys => different(keys, ({ key }) => key), 'a list in which every key stands once'),
     ),
     [{ name: 'development', key: developmentApiKey }],
-    'API keys that exist from the start. A key may have expiresAt (a time) and revoked (true).',
+    'API keys that exist from the start. A key may have id, user (an e-mail of users), expiresAt (a time) and revoked (true).',
   ),
   auth: group(
     {
+      mode: option(
+        word(['local', 'proxy']),
+        'local',
+        'Who answers /auth/v1: local (Standin, in every mode) or proxy (the live backend at upstream.authUrl).',
+      ),
+      gateway: option(
+        word(['kong', 'open']),
+        'kong',
+        'What stands in front of /auth/v1: kong (asks for a known apikey, as a self-hosted Supabase does) or open.',
+      ),
       jwtSecret: option(
         secret(v.pipe(text, v.minLength(32, 'text of at least 32 characters'))),
         developmentSecret,
-        'Signs the anon and the service key (HS256). The default is public: for development only.',
+        'Signs the anon and the service key (HS256); one of your own signs user tokens too. The default is public.',
+      ),
+      signingKeys: option(
+        text,
+        '',
+        "File with a JSON array of private JWKs, relative to this file; the one with sign in its key_ops signs users' tokens.",
+      ),
+      publishableKey: option(secret(credential), developmentPublishableKey, 'Stands for the anon key at the gateway.'),
+      secretKey: option(secret(credential), developmentSecretKey, 'Stands for the service key at the gateway.'),
+      jwtExp: option(integer(1, 604_800), 3600, 'Lifetime of user tokens, in seconds.'),
+      jwtIssuer: option(
+        text,
+        '',
+        "The iss of user tokens; empty is the backend's own address, none leaves it out as self-hosted ones do.",
+      ),
+      jwtAdminRoles: option(
+        list(filled, 'roles'),
+        ['service_role', 'supabase_admin'],
+        'Roles that may ask the admin endpoints.',
+      ),
+      siteUrl: option(httpUrl, 'http://localhost:3000', 'Where links lead back to unless told otherwise.'),
+      uriAllowList: option(
+        list(filled, 'globs of addresses'),
+        ['http://localhost:*/**', 'http://localhost:*'],
+        'Further addresses that links may lead back to; * stops at . and /, ** does not.',
+      ),
+      apiExternalUrl: option(
+        v.union([v.literal(''), httpUrl], anAddress),
+        '',
+        "The backend's address in links, such as http://my-host:4100/auth/v1; empty is its own.",
+      ),
+      disableSignup: flag(false, 'Nobody may sign up.'),
+      externalEmailEnabled: flag(true, 'E-mail addresses may sign up and in.'),
+      externalPhoneEnabled: flag(true, 'Phone numbers may sign up and in.'),
+      externalAnonymousUsersEnabled: flag(true, 'Users without a name may sign in.'),
+      mailerAutoconfirm: flag(true, 'New e-mail addresses need no confirmation.'),
+      smsAutoconfirm: flag(true, 'New phone numbers need no confirmation.'),
+      mailerOtpExp: option(integer(1, 604_800), 3600, 'How long codes and links hold, in seconds.'),
+      mailerOtpLength: option(integer(6, 10), 6, 'Digits of a code.'),
+      mailerSecureEmailChangeEnabled: flag(
+        true,
+        'A change of address is confirmed at both addresses (with mailerAutoconfirm: at one).',
+      ),
+      testOtp: option(
+        v.pipe(text, v.regex(/^(\d{4,10})?$/, '4 to 10 digits in quotes')),
+        '',
+        'The code of every message, so that tests need not look it up; empty for a new one each time.',
+      ),
+      passwordMinLength: option(integer(1, 72), 6, 'Least length of a password, in bytes.'),
+      passwordRequiredCharacters: option(
+        text,
+        '',
+        'Sets of characters, separated by colons; a password needs one of each.',
+      ),
+      securityRefreshTokenRotationEnabled: flag(true, 'A refresh token that is used twice ends its session.'),
+      securityRefreshTokenReuseInterval: option(
+        integer(0, 86_400),
+        10,
+        'How long a used refresh token may be used again, in seconds.',
+      ),
+      securityUpdatePasswordRequireReauthentication: flag(
+        false,
+        'A new password needs a code, unless the session is younger than a day.',
       ),
     },
-    'The auth backend.',
+    'The auth backend under /auth/v1: Supabase Auth, with the names of its settings.',
   ),
   upstream: group(
     {
@@ -148,6 +263,11 @@ export const configSchema = closed({
         v.union([v.literal(''), httpUrl], anAddress),
         '',
         'Address of the live platform, for the mode proxy.',
+      ),
+      authUrl: option(
+        v.union([v.literal(''), httpUrl], anAddress),
+        '',
+        'Address of the live auth backend without /auth/v1, for auth.mode proxy.',
       ),
       apiKey: option(secret(credential), '', "The live platform's API key; sent instead of the caller's on /v1."),
       anonKey: option(secret(credential), '', "The live platform's anon key; sent instead of the caller's on /api/v1."),
@@ -174,7 +294,11 @@ export const configSchema = closed({
     { bodyBytes: option(integer(1, 2 ** 30), 4_194_304, 'Largest request body, in bytes; more is a 413.') },
     'What is too much.',
   ),
-  state: option(word(['memory']), 'memory', 'Where state is kept: memory (gone when the process ends).'),
+  state: option(
+    v.pipe(text, v.regex(/^(memory|file:.+|postgres(ql)?:\/\/.+)$/s, 'memory, file:PATH or postgres://…')),
+    'file:.standin/state.db',
+    'Where users, keys and sessions are kept: memory (gone when the process ends), file:PATH (relative to this file) or postgres://… (shared by several).',
+  ),
 })
 
 /** All options with their values. */

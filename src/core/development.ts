@@ -9,6 +9,13 @@ export const developmentSecret = 'standin-development-secret-that-everybody-may-
 /** The API key that exists from the start. Its last six characters are a checksum of the 32 before them. */
 export const developmentApiKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'
 
+/** The opaque keys that stand for the anon and the service key at the gateway, in Supabase's form. */
+export const developmentPublishableKey = 'sb_publishable_StandinDevelopmentPub0_tx4Q3FHD'
+export const developmentSecretKey = 'sb_secret_StandinDevelopmentSec0_d9E0atI4'
+
+/** The user who exists from the start. */
+export const developmentUser = { email: 'developer@example.com', password: 'developer' }
+
 /** Signs user tokens, ES256; the JWKS publishes its public half. */
 export const developmentSigningKey = {
   kty: 'EC',

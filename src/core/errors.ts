@@ -11,6 +11,12 @@ export class PlatformError extends Error {
     message: string,
     /** Further response headers, as node's flat array of names and values. */
     readonly headers: readonly string[] = [],
+    readonly more: {
+      /** Said in the log alone, never to the client. */
+      readonly hint?: string
+      /** Further members of the body on the auth backend. */
+      readonly details?: object
+    } = {},
   ) {
     super(message)
   }
@@ -21,8 +27,8 @@ export class PlatformError extends Error {
 export const notFound = () => new PlatformError(404, 'not_found', 'Not found.')
 
 /** A 401; RFC 9110 §15.5.2 asks for the challenge beside it. */
-const unauthorized = (code: string, message: string) =>
-  new PlatformError(401, code, message, ['www-authenticate', 'Bearer'])
+const unauthorized = (code: string, message: string, hint?: string) =>
+  new PlatformError(401, code, message, ['www-authenticate', 'Bearer'], hint === undefined ? {} : { hint })
 
 export const missingCredential = () =>
   unauthorized('missing_credential', 'No credential was sent. Add the header "Authorization: Bearer <credential>".')
@@ -41,11 +47,27 @@ export const doubledCredential = () =>
 
 export const unknownApiKey = () => unauthorized('unknown_api_key', 'The API key is not known.')
 
+/** To the client the same as a key that is not known; whoever reads the log is told that it was mistyped. */
+export const mistypedApiKey = () =>
+  unauthorized(
+    'mistyped_api_key',
+    unknownApiKey().message,
+    'Its checksum does not fit: part of it was lost or mistyped.',
+  )
+
+export const ownerlessApiKey = () =>
+  unauthorized('ownerless_api_key', 'The user whose API key this is may not sign in any more.')
+
 export const revokedApiKey = () => unauthorized('revoked_api_key', 'The API key has been revoked.')
 
 export const expiredApiKey = () => unauthorized('expired_api_key', 'The API key has expired.')
 
 export const expiredToken = () => unauthorized('expired_token', 'The token has expired. Sign in again for a fresh one.')
+
+export const endedSession = () =>
+  unauthorized('ended_session', 'The session of this token has ended. Sign in again for a fresh one.')
+
+export const barredUser = () => unauthorized('barred_user', 'The user of this token may not sign in any more.')
 
 export const tokenNotYetValid = () => unauthorized('token_not_yet_valid', 'The token is not valid yet.')
 
@@ -131,6 +153,18 @@ export const foreignHost = () =>
 
 export const foreignOrigin = () =>
   new PlatformError(403, 'foreign_origin', 'Pages of another origin may not read this.')
+
+export const noSuchApiKey = () => new PlatformError(404, 'no_such_api_key', 'There is no such API key among yours.')
+
+export const alreadyRevokedApiKey = () =>
+  new PlatformError(409, 'already_revoked', 'The API key has been revoked already. Create a new one.')
+
+export const onlyFromHere = () =>
+  new PlatformError(
+    403,
+    'only_from_here',
+    'Users and messages are shown on this machine only, or to whoever sends the service key.',
+  )
 
 export const upstreamUnreachable = (why: string) =>
   new PlatformError(502, 'upstream_unreachable', `The live platform could not be reached (${why}).`)

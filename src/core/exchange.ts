@@ -1,4 +1,6 @@
 /** The words of the product: one noun for each thing that travels along the line. */
+import type { IncomingHttpHeaders } from 'node:http'
+
 /** Where answers come from. */
 export const modes = ['emulate', 'proxy'] as const
 export type Mode = (typeof modes)[number]
@@ -13,7 +15,7 @@ export type Caller =
   | { readonly kind: 'anon' }
   | { readonly kind: 'service' }
   | { readonly kind: 'user'; readonly id: string; readonly email?: string }
-  | { readonly kind: 'apiKey'; readonly name: string }
+  | { readonly kind: 'apiKey'; readonly name: string; readonly id: string }
 
 export const anonymous: Caller = { kind: 'anonymous' }
 
@@ -22,7 +24,8 @@ export type Access = 'anyone' | readonly CredentialKind[]
 
 /** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
 export interface Endpoint {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** A part in braces, such as `{id}`, stands for any one part. */
   readonly path: string
   readonly access: Access
   /** Whether a JSON body is read before `reply` is called. */
@@ -35,6 +38,11 @@ export interface Exchange {
   readonly method: string
   /** The pathname as requested: not decoded, without the query. */
   readonly path: string
+  /** What stands behind the `?`, not decoded; empty where nothing does. */
+  readonly query: string
+  readonly headers: IncomingHttpHeaders
+  /** The Authorization header; on the auth backend as the gateway in front of it hands it on. */
+  authorization: string | undefined
   /** When the request's headers were there, on the clock of `performance.now()`. */
   readonly startedMs: number
   caller: Caller
@@ -96,6 +104,8 @@ export interface Outcome {
   readonly source: string | undefined
   /** What went wrong, in the words that the client was told. */
   readonly error: string | undefined
+  /** What only whoever reads the log is told of it. */
+  readonly hint?: string | undefined
   /** False for as long as the answer is on its way, and for good when the client left or the stream was cut. */
   complete: boolean
 }

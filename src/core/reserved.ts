@@ -5,7 +5,7 @@ export const CONTROL = '/__standin'
 /** The platform's user dashboard. */
 export const DASHBOARD = '/dashboard'
 /** The auth backend, where Supabase's clients look for it. */
-const AUTH = '/auth/v1'
+export const AUTH = '/auth/v1'
 
 const isUnder = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`)
 

@@ -1,11 +1,12 @@
 /** Every endpoint that is answered here, and how a request finds its own. */
+import type { Backend } from '../auth/backend.js'
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Replies } from '../replies/index.js'
 import { withIndex } from './api-index.js'
+import { authEndpoints } from './auth/index.js'
 import { chatCompletions } from './chat-completions.js'
 import { health } from './health.js'
-import { jwks } from './jwks.js'
 import { type Model, modelList } from './models.js'
 
 export interface EndpointParts {
@@ -13,17 +14,17 @@ export interface EndpointParts {
   readonly models: readonly Model[]
   readonly replies: Replies
   readonly access: { readonly health: Access; readonly index: Access; readonly models: Access; readonly chat: Access }
-  readonly jwks: () => Promise<object>
+  readonly backend: Backend
 }
 
 /** The documented four, and those of the auth backend. */
-export function createEndpoints({ version, models, replies, access, jwks: keys }: EndpointParts): readonly Endpoint[] {
+export function createEndpoints({ version, models, replies, access, backend }: EndpointParts): readonly Endpoint[] {
   const documented = withIndex(access.index, [
     health({ version, access: access.health }),
     modelList({ models, access: access.models }),
     chatCompletions({ modelIds: models.map(({ id }) => id), replies, access: access.chat }),
   ])
-  return [...documented, jwks(keys)]
+  return [...documented, ...authEndpoints(backend)]
 }
 
 export interface Routes {
@@ -33,22 +34,32 @@ export interface Routes {
   methodsOf(path: string): readonly string[] | undefined
 }
 
+type Methods = Map<string, Endpoint>
+
+/** The paths that fit one with parts in braces. */
+const patternOf = (path: string) =>
+  new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`)
+
 export function createRoutes(endpoints: readonly Endpoint[]): Routes {
-  const paths = new Map<string, Map<string, Endpoint>>()
+  const paths = new Map<string, Methods>()
   for (const endpoint of endpoints) {
-    const methods = paths.get(endpoint.path) ?? new Map<string, Endpoint>()
+    const methods = paths.get(endpoint.path) ?? new Map()
     methods.set(endpoint.method, endpoint)
     if (endpoint.method === 'GET') methods.set('HEAD', endpoint)
     paths.set(endpoint.path, methods)
   }
+  const patterns = [...paths]
+    .filter(([path]) => path.includes('{'))
+    .map(([path, methods]) => [patternOf(path), methods] as const)
+  const find = (path: string) => paths.get(path) ?? patterns.find(([pattern]) => pattern.test(path))?.[1]
   const methodsOf = (path: string) => {
-    const methods = paths.get(path)
+    const methods = find(path)
     return methods && [...methods.keys(), 'OPTIONS']
   }
   return {
     methodsOf,
     get(method, path) {
-      const methods = paths.get(path)
+      const methods = find(path)
       if (!methods) throw notFound()
       const endpoint = methods.get(method)
       if (!endpoint) throw methodNotAllowed(method, methodsOf(path) ?? [])

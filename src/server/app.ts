@@ -76,7 +76,8 @@ const toErrorBody =
     const error = cause instanceof PlatformError ? cause : internalError()
     if (error !== cause) report(cause)
     if (response.headersSent) return void response.destroy()
-    const reply = errorReply(error, request.originalUrl.split('?', 1)[0] ?? '')
+    const path = request.originalUrl.split('?', 1)[0] ?? ''
+    const reply = errorReply(error, { path, headers: request.headers })
     for (let i = 0; i < (reply.headers?.length ?? 0); i += 2) {
       response.setHeader(reply.headers?.[i] ?? '', reply.headers?.[i + 1] ?? '')
     }

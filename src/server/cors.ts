@@ -5,6 +5,8 @@ import type { Reply } from '../core/exchange.js'
 export interface Cors {
   /** What goes on every answer, as node's flat array. */
   headersFor(origin: string | undefined): readonly string[]
+  /** The same for answers of the auth backend: what Supabase shows to pages. */
+  authHeadersFor(origin: string | undefined): readonly string[]
   /** The answer to a preflight; it needs no credential, since browsers send none with it. */
   preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply
 }
@@ -20,8 +22,20 @@ export function createCors(origins: '*' | readonly string[]): Cors {
     return ['access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'Origin']
   }
 
+  /** By name, since a page that sends cookies along may not be shown `*` (Fetch standard, "CORS protocol and credentials"). */
+  function authHeadersFor(origin: string | undefined): readonly string[] {
+    if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return forNone
+    return [
+      ...['access-control-allow-origin', origin],
+      ...['access-control-allow-credentials', 'true'],
+      ...['access-control-expose-headers', 'X-Total-Count, Link, X-Supabase-Api-Version'],
+      ...['vary', 'Origin'],
+    ]
+  }
+
   return {
     headersFor,
+    authHeadersFor,
     preflight(headers, methods) {
       const asked = headers['access-control-request-headers']
       const answers = [

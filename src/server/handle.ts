@@ -1,6 +1,7 @@
 /** The life of a request on one page: accept -> identify -> authorize -> decide -> send | proxy -> journal. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
+import type { Gateway } from '../auth/gateway.js'
 import type { Identify } from '../auth/identify.js'
 import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import {
@@ -12,6 +13,7 @@ import {
   type Mode,
   type Reply,
 } from '../core/exchange.js'
+import { isAuth } from '../core/reserved.js'
 import type { Routes } from '../endpoints/index.js'
 import type { Journal } from '../journal/index.js'
 import type { Pacer } from '../streaming/pacer.js'
@@ -31,6 +33,12 @@ export interface LineParts {
   readonly bodyLimitBytes: number
   /** The way to the live platform; asked only in the modes that go there. */
   readonly proxy: () => Promise<Upstream>
+  /** Whether the auth backend is answered here or carried to the live one, and what stands in front of it. */
+  readonly auth: {
+    readonly mode: 'local' | 'proxy'
+    readonly gateway: Gateway
+    readonly proxy: () => Promise<Upstream>
+  }
 }
 
 interface Fixed {
@@ -66,11 +74,29 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     requireHost(request)
     requireNoExpectation(request)
     if (exchange.method === 'OPTIONS') return deliver(visit, options(visit))
+    if (isAuth(exchange.path)) return parts.auth.mode === 'proxy' ? passOn(visit) : passGateway(visit)
     const endpoint = parts.routes.get(exchange.method, exchange.path)
     if (endpoint.access === 'anyone') return admit(visit, endpoint, anonymous)
-    const caller = parts.identify(request.headers.authorization)
+    const caller = parts.identify(exchange.authorization)
     if (!(caller instanceof Promise)) return admit(visit, endpoint, caller)
     caller.then(found => admit(visit, endpoint, found)).catch(error => fail(visit, error))
+  }
+
+  /** Who asks the auth backend is found out by its endpoints; the gateway in front of it wants to see a key first. */
+  function passGateway(visit: Visit): void {
+    const { exchange, parts } = visit
+    parts.auth.gateway
+      .admit(exchange)
+      .then(authorization => {
+        exchange.authorization = authorization
+        admit(visit, parts.routes.get(exchange.method, exchange.path), anonymous)
+      })
+      .catch(error => fail(visit, error))
+  }
+
+  /** Carries a request to the live auth backend, which judges it by itself. */
+  function passOn(visit: Visit): void {
+    read(visit, LIVE_AUTH_BODY_BYTES, () => forward(visit))
   }
 
   function admit(visit: Visit, endpoint: Endpoint, caller: Caller): void {
@@ -79,13 +105,20 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     if (response.destroyed) return journal.add(exchange)
     authorize(caller, endpoint)
     if (!endpoint.takesBody) return answer(visit, endpoint)
+    // Supabase's server reads a body as JSON whatever its headers say.
+    if (isAuth(exchange.path)) return read(visit, AUTH_BODY_BYTES, () => answer(visit, endpoint))
     requireJson(request)
-    readBody(request, parts.bodyLimitBytes, body => {
+    read(visit, parts.bodyLimitBytes, () => answer(visit, endpoint))
+  }
+
+  function read(visit: Visit, limitBytes: number, then: () => void): void {
+    const { request, exchange } = visit
+    readBody(request, limitBytes, body => {
       if (body === undefined) return journal.add(exchange)
       if (body instanceof PlatformError) return fail(visit, body)
       exchange.body = body
       try {
-        answer(visit, endpoint)
+        then()
       } catch (error) {
         fail(visit, error)
       }
@@ -103,7 +136,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     if (visit.response.destroyed) return journal.add(visit.exchange)
     switch (answer.kind) {
       case 'reply':
-        return reply(visit, answer, undefined)
+        return reply(visit, answer)
       case 'forward':
         return forward(visit)
     }
@@ -112,17 +145,23 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   function forward(visit: Visit): void {
     const { request, response, exchange, parts } = visit
     const done = (error?: PlatformError) => (error ? fail(visit, error) : journal.add(exchange))
-    parts
-      .proxy()
+    const proxy = isAuth(exchange.path) ? parts.auth.proxy : parts.proxy
+    proxy()
       .then(proxy => proxy.forward(request, response, exchange, done))
       .catch(error => fail(visit, error))
   }
 
-  function reply({ request, response, exchange, parts }: Visit, reply: Reply, error: string | undefined): void {
-    const outcome = { status: reply.status, source: reply.source, error, complete: false }
+  function reply({ request, response, exchange, parts }: Visit, reply: Reply, error?: PlatformError): void {
+    const outcome = {
+      ...{ status: reply.status, source: reply.source, complete: false },
+      error: error?.message,
+      hint: error?.more.hint,
+    }
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
-    send(response, reply, parts.cors.headersFor(request.headers.origin), pacer, complete => {
+    const { headersFor, authHeadersFor } = parts.cors
+    const cors = (isAuth(exchange.path) ? authHeadersFor : headersFor)(request.headers.origin)
+    send(response, reply, cors, pacer, complete => {
       outcome.complete = complete
       journal.add(exchange)
     })
@@ -137,7 +176,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       response.destroy()
       return journal.add(exchange)
     }
-    reply(visit, errorReply(error, exchange.path), error.message)
+    reply(visit, errorReply(error, exchange), error)
   }
 
   return accept
@@ -164,11 +203,20 @@ function requireNoExpectation({ headers: { expect } }: IncomingMessage): void {
   if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unmetExpectation()
 }
 
-function newExchange({ method = '' }: IncomingMessage, path: string): Exchange {
+/** Supabase's own limit. */
+const AUTH_BODY_BYTES = 1_048_576
+/** The live auth backend has its own opinion; this is so that nobody fills the memory. */
+const LIVE_AUTH_BODY_BYTES = 10 * AUTH_BODY_BYTES
+
+function newExchange({ method = '', url = '', headers }: IncomingMessage, path: string): Exchange {
   const startedMs = performance.now()
+  const mark = url.indexOf('?')
   return {
     method,
     path,
+    query: mark < 0 ? '' : url.slice(mark + 1),
+    headers,
+    authorization: headers.authorization,
     startedMs,
     caller: anonymous,
     body: undefined,

@@ -88,7 +88,7 @@ function refuse(cause: NodeJS.ErrnoException, socket: Socket): void {
   const { _httpMessage: answering } = socket as { _httpMessage?: ServerResponse }
   if (!socket.writable || cause.code === 'ECONNRESET' || answering?.headersSent) return void socket.destroy()
   const error = unreadable.get(cause.code) ?? unreadableRequest()
-  const { status, body } = errorReply(error, '')
+  const { status, body } = errorReply(error, { path: '', headers: {} })
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close`
   socket.end(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
 }

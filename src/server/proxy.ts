@@ -24,14 +24,38 @@ type Done = (error?: PlatformError) => void
 
 export interface ProxyOptions {
   readonly baseUrl: string
-  /** Sent instead of the caller's credential on /v1; the app never holds the live one. */
-  readonly apiKey: string
-  /** Sent instead of the caller's credential on /api/v1. */
-  readonly anonKey: string
+  readonly credentials: Credentials
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   /** What goes on an answer that names no origins itself, as node's flat array. */
   corsFor(origin: string | undefined): readonly string[]
+}
+
+/** The headers with which a request shows the live side who asks, in place of the caller's own. */
+export type Credentials = (exchange: Exchange) => Readonly<Record<string, string>>
+
+/** The platform's: the live key in place of the caller's, by path; the app never holds it. None where the document shows none. */
+export const platformCredentials =
+  ({ apiKey, anonKey }: { readonly apiKey: string; readonly anonKey: string }): Credentials =>
+  ({ path }) => {
+    const credential = path.startsWith('/v1/') ? apiKey : path.startsWith('/api/v1') ? anonKey : ''
+    return credential === '' ? {} : { authorization: `Bearer ${credential}` }
+  }
+
+interface AuthKeys {
+  /** Keys of this stand-in that mean no user. */
+  readonly local: readonly string[]
+  /** The live anon key; empty to leave every key as it came. */
+  readonly live: string
+}
+
+/** The auth backend's: users show their own tokens, and the live anon key stands where the local one stood. */
+export const authCredentials = ({ local, live }: AuthKeys): Credentials => {
+  const swapped = (key: string) => (live !== '' && local.includes(key) ? live : key)
+  return ({ headers: { apikey, authorization } }) => ({
+    ...(apikey !== undefined && { apikey: swapped(String(apikey)) }),
+    ...(authorization !== undefined && { authorization: `Bearer ${swapped(authorization.replace(/^bearer /i, ''))}` }),
+  })
 }
 
 // RFC 9110 §7.6.1: between two neighbours only.
@@ -175,21 +199,15 @@ export function createProxy(options: ProxyOptions): Upstream {
 /** Further headers that are meant for the neighbour alone. */
 const namedInConnection = ({ connection = '' }: IncomingHttpHeaders) => new Set(connection.toLowerCase().split(/ *, */))
 
-/** The credential of the live platform for a path; none for paths of which the document does not show one. */
-function credentialFor(path: string, { apiKey, anonKey }: ProxyOptions): string {
-  if (path.startsWith('/v1/')) return apiKey
-  return path.startsWith('/api/v1') ? anonKey : ''
-}
-
 /** The headers of a request as the live platform is to see them: its own credential in place of the caller's. */
-function outgoing({ headers }: IncomingMessage, { path, body }: Exchange, options: ProxyOptions) {
+function outgoing({ headers }: IncomingMessage, exchange: Exchange, { credentials }: ProxyOptions) {
+  const { body } = exchange
   const named = namedInConnection(headers)
   const kept = Object.entries(headers).filter(([name]) => !notForwarded.has(name) && !named.has(name))
-  const credential = credentialFor(path, options)
   return {
     ...Object.fromEntries(kept),
     ...(body && { 'content-length': String(body.length) }),
-    ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+    ...credentials(exchange),
   }
 }
 

@@ -20,6 +20,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
     mode: 'emulate',
     loaded: loadConfig({ cwd: '.', file: false, flags: [{ path: ['host'], value: host, origin: '--host' }] }),
     journal: { add: () => {}, follow: () => () => {} },
+    onMessage: () => {},
     reload: async () => {},
     stop: async () => {},
   }

@@ -11,6 +11,9 @@ const answered = { status: 200, source: undefined, error: undefined, complete: t
 const exchange = (parts: Partial<Exchange> = {}): Exchange => ({
   method: 'GET',
   path: '/health',
+  query: '',
+  headers: {},
+  authorization: undefined,
   startedMs: performance.now(),
   caller: { kind: 'anonymous' },
   body: undefined,
@@ -28,7 +31,7 @@ test.each<[string, Exchange['caller']]>([
   ['', { kind: 'anonymous' }],
   [' anon key', { kind: 'anon' }],
   [' service key', { kind: 'service' }],
-  [' API key "ci"', { kind: 'apiKey', name: 'ci' }],
+  [' API key "ci"', { kind: 'apiKey', id: 'key-1', name: 'ci' }],
   [' ada@a.test', { kind: 'user', id: 'u-1', email: 'ada@a.test' }],
   [' u-1', { kind: 'user', id: 'u-1' }],
 ])('the line tells who asked:%s', (who, caller) => {
@@ -57,7 +60,7 @@ test.each<[string, Partial<Exchange>]>([
   ['path', { path: `/${steering}` }],
   ['name of a rule', { outcome: { ...answered, source: `rule "${steering}"` } }],
   ['error', { outcome: { ...answered, status: 400, error: steering } }],
-  ['name of an API key', { caller: { kind: 'apiKey', name: steering } }],
+  ['name of an API key', { caller: { kind: 'apiKey', id: 'key-1', name: steering } }],
   ['email of a user', { caller: { kind: 'user', id: 'u-1', email: steering } }],
   ['id of a user', { caller: { kind: 'user', id: steering } }],
 ])('the %s cannot steer the terminal', (_, parts) => {

@@ -44,6 +44,7 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
   }
   const journal = createJournal()
   const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
+  const notHere = () => Promise.reject(new Error('not in this mode'))
   const line = createLine(
     () => ({
       mode: 'emulate',
@@ -51,7 +52,8 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
       identify: () => wait().then(() => ({ kind: 'service' })),
       cors: createCors('*'),
       bodyLimitBytes: 100,
-      proxy: () => Promise.reject(new Error('not in this mode')),
+      proxy: notHere,
+      auth: { mode: 'local', gateway: { admit: async () => undefined }, proxy: notHere },
     }),
     { journal, pacer: createPacer(), report: error => expect.unreachable(String(error)) },
   )

@@ -1,0 +1,89 @@
+/** Says who asks the auth backend, and whether they may: users with their token, admins with the service key. */
+import {
+  badJwt,
+  missingSub,
+  noAuthorization,
+  notAdmin,
+  sessionNotUuid,
+  sessionOfTokenNotFound,
+  subNotUuid,
+  userBanned,
+  userOfTokenNotFound,
+  validationFailed,
+} from '../core/auth-errors.js'
+import type { SessionRow, UserRow } from '../core/state.js'
+import type { Backend } from './backend.js'
+import { type Claims, TokenRefusal } from './tokens.js'
+import { isBanned } from './users.js'
+
+/** Who holds a user token. */
+export interface SignedIn {
+  readonly user: UserRow
+  /** The session of the token; one that was minted for tests has none. */
+  readonly session: SessionRow | undefined
+  readonly claims: Claims
+}
+
+export const isUuid = (text: string) => /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i.test(text)
+
+/** The user of the token. Rejects with what Supabase answers: 401 without one, 403 for one that is not good (any more). */
+export async function authenticate(backend: Backend, authorization: string | undefined): Promise<SignedIn> {
+  const claims = await claimsOf(backend, authorization)
+  const { sub = '', session_id } = claims
+  if (sub === '') throw missingSub()
+  if (!isUuid(sub)) throw subNotUuid()
+  const sessionId = typeof session_id === 'string' && session_id !== '' ? session_id : undefined
+  if (sessionId !== undefined && !isUuid(sessionId)) throw sessionNotUuid()
+  const { user, session } = await (await backend.state()).read(async ({ users, sessions }) => ({
+    user: await users.get(sub),
+    session: sessionId === undefined ? undefined : await sessions.get(sessionId),
+  }))
+  if (!user || user.deleted_at !== null) throw userOfTokenNotFound()
+  if (isBanned(user, backend.now())) throw userBanned(403)
+  if (sessionId !== undefined && session?.user_id !== user.id) throw sessionOfTokenNotFound()
+  return { user, session, claims }
+}
+
+/** Returns when the token is an admin's; rejects as `authenticate` does, and with a 403 for the token of anybody else. */
+export async function requireAdmin(backend: Backend, authorization: string | undefined): Promise<void> {
+  const { role } = await claimsOf(backend, authorization)
+  if (typeof role !== 'string' || !backend.settings.jwtAdminRoles.includes(role)) throw notAdmin()
+}
+
+/** Throws a 400 for a user token that is meant for somebody else. */
+export function requireAudience({ aud }: Claims): void {
+  const first = Array.isArray(aud) ? aud[0] : aud
+  if (first === undefined || first === '') throw validationFailed("Token audience doesn't match request audience")
+}
+
+async function claimsOf(backend: Backend, authorization: string | undefined): Promise<Claims> {
+  const token = /^bearer (\S+$)/i.exec(authorization ?? '')?.[1]
+  if (token === undefined) throw noAuthorization()
+  try {
+    return await (await backend.tokens()).verify(token)
+  } catch (error) {
+    throw error instanceof TokenRefusal ? badJwt(wordsFor(error)) : error
+  }
+}
+
+/** The words of the library that Supabase's server verifies tokens with; apps are known to look at them. */
+function wordsFor({ fault, header: { alg, kid } }: TokenRefusal): string {
+  switch (fault) {
+    case 'malformed':
+      return 'token is malformed: token contains an invalid number of segments'
+    case 'unreadable':
+      return 'token is malformed: could not JSON decode header: invalid character'
+    case 'algorithm':
+      return `token signature is invalid: signing method ${alg ?? ''} is invalid`
+    case 'unknown-key':
+      return `token is unverifiable: error while executing keyfunc: unrecognized JWT kid ${kid ?? '<nil>'} for algorithm ${alg ?? ''}`
+    case 'signature':
+      return 'token signature is invalid: signature is invalid'
+    case 'expired':
+      return 'token has invalid claims: token is expired'
+    case 'not-yet':
+      return 'token has invalid claims: token is not valid yet'
+    case 'times':
+      return 'token is malformed: could not JSON decode claim: invalid type for claim'
+  }
+}

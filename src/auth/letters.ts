@@ -1,0 +1,132 @@
+/** What the backend sends: each letter keeps a code for its reader, and says so in the user. */
+import type { MessageRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
+import { type Backend, momentOf } from './backend.js'
+import { hashOfCode, keepToken, type MessageKind, newCode, PKCE, post } from './codes.js'
+import { beginFlow, type Challenge } from './flows.js'
+
+/** Where the link of a letter leads back to, and the challenge of an app that waits there. */
+export interface Return {
+  readonly redirect: string
+  readonly challenge?: Challenge | undefined
+}
+
+/** The user as they are afterwards, and what was put into the outbox. */
+export interface Sent {
+  readonly user: UserRow
+  readonly messages: readonly MessageRow[]
+}
+
+interface Letter {
+  readonly kind: MessageKind
+  readonly token: OneTimeTokenType
+  readonly recipient: string
+  /** What changes in the user beside. */
+  readonly changes: Partial<UserRow>
+  readonly back?: Return
+}
+
+async function send(backend: Backend, tables: Tables, user: UserRow, letter: Letter): Promise<Sent> {
+  const { kind, token, recipient, back, changes } = letter
+  const code = newCode(backend)
+  const hash = `${back?.challenge ? PKCE : ''}${hashOfCode(recipient, code)}`
+  await keepToken(tables, user.id, token, hash, momentOf(backend))
+  await tables.users.update(user.id, changes)
+  const link = back && { link: { hash, redirect: back.redirect } }
+  const message = await post(backend, tables, user, { kind, recipient, code, ...link })
+  return { user: { ...user, ...changes }, messages: [message] }
+}
+
+/** Waits for the app's other half where it asked for that, under the name of what the link will prove. */
+async function sendWithFlow(backend: Backend, tables: Tables, user: UserRow, method: string, letter: Letter) {
+  const { challenge } = letter.back ?? {}
+  if (challenge) await beginFlow(backend, tables, challenge, user.id, method)
+  return send(backend, tables, user, letter)
+}
+
+export const sendConfirmation = (backend: Backend, tables: Tables, user: UserRow, back: Return): Promise<Sent> =>
+  sendWithFlow(backend, tables, user, 'email/signup', {
+    kind: 'signup',
+    token: 'confirmation_token',
+    recipient: user.email ?? '',
+    back,
+    changes: { confirmation_sent_at: momentOf(backend) },
+  })
+
+/** A mail that signs its reader in: to set a new password, or as it is. */
+export const sendSignIn = (
+  backend: Backend,
+  tables: Tables,
+  user: UserRow,
+  kind: 'recovery' | 'magiclink',
+  back: Return,
+): Promise<Sent> =>
+  sendWithFlow(backend, tables, user, kind, {
+    kind,
+    token: 'recovery_token',
+    recipient: user.email ?? '',
+    back,
+    changes: { recovery_sent_at: momentOf(backend) },
+  })
+
+export function sendInvite(backend: Backend, tables: Tables, user: UserRow, redirect: string): Promise<Sent> {
+  const at = momentOf(backend)
+  return send(backend, tables, user, {
+    kind: 'invite',
+    token: 'confirmation_token',
+    recipient: user.email ?? '',
+    back: { redirect },
+    changes: { invited_at: at, confirmation_sent_at: at },
+  })
+}
+
+/** A mail to the new address and, where both have to agree, one to the old. */
+export async function sendEmailChange(
+  backend: Backend,
+  tables: Tables,
+  user: UserRow,
+  newEmail: string,
+  back: Return,
+): Promise<Sent> {
+  const changes = { new_email: newEmail, email_change_sent_at: momentOf(backend), email_change_confirm_status: 0 }
+  const toNew = await sendWithFlow(backend, tables, user, 'email_change', {
+    kind: 'email_change',
+    token: 'email_change_token_new',
+    recipient: newEmail,
+    back,
+    changes,
+  })
+  if (!backend.settings.mailerSecureEmailChangeEnabled || user.email === null) return toNew
+  const toOld = await send(backend, tables, toNew.user, {
+    kind: 'email_change',
+    token: 'email_change_token_current',
+    recipient: user.email,
+    back,
+    changes: {},
+  })
+  return { user: toOld.user, messages: [...toNew.messages, ...toOld.messages] }
+}
+
+/** A text message: to sign in, or to confirm a new number. */
+export function sendPhoneCode(
+  backend: Backend,
+  tables: Tables,
+  user: UserRow,
+  { kind, phone }: { kind: 'sms' | 'phone_change'; phone: string },
+): Promise<Sent> {
+  const at = momentOf(backend)
+  return send(backend, tables, user, {
+    kind,
+    token: kind === 'sms' ? 'confirmation_token' : 'phone_change_token',
+    recipient: phone,
+    changes: kind === 'sms' ? { confirmation_sent_at: at } : { new_phone: phone, phone_change_sent_at: at },
+  })
+}
+
+/** A code to whoever is signed in, before they may change their password. */
+export const sendReauthentication = (backend: Backend, tables: Tables, user: UserRow): Promise<Sent> =>
+  send(backend, tables, user, {
+    kind: 'reauthentication',
+    token: 'reauthentication_token',
+    recipient: user.email ?? user.phone ?? '',
+    changes: { reauthentication_sent_at: momentOf(backend) },
+  })

@@ -1,0 +1,136 @@
+/** Sessions: begun by a proof, carried on by refresh tokens that are used once, ended at once. */
+import { randomInt, randomUUID } from 'node:crypto'
+import { refreshTokenNotFound, refreshTokenUsed, userBanned } from '../core/auth-errors.js'
+import type { RefreshTokenRow, SessionRow, Tables, UserRow } from '../core/state.js'
+import { type Backend, issuerOf, momentOf } from './backend.js'
+import { isBanned, userJson } from './users.js'
+
+/** What somebody who has signed in is given. */
+export interface Grant {
+  readonly user: UserRow
+  readonly session: SessionRow
+  readonly refreshToken: string
+}
+
+/** Begins a session for a user who has just proved who they are; `method` is what the `amr` claim calls the proof. */
+export async function startSession(backend: Backend, tables: Tables, user: UserRow, method: string): Promise<Grant> {
+  const at = momentOf(backend)
+  const session: SessionRow = {
+    id: randomUUID(),
+    user_id: user.id,
+    amr: [{ method, timestamp: Math.floor(backend.now() / 1000) }],
+    created_at: at,
+    refreshed_at: null,
+  }
+  const changes = { last_sign_in_at: at, updated_at: at }
+  await tables.users.update(user.id, changes)
+  await tables.sessions.insert(session)
+  const { token } = await addRefreshToken(backend, tables, session, null)
+  return { user: { ...user, ...changes }, session, refreshToken: token }
+}
+
+async function addRefreshToken(
+  backend: Backend,
+  { refresh_tokens }: Tables,
+  { id, user_id }: SessionRow,
+  parent: string | null,
+): Promise<RefreshTokenRow> {
+  const at = momentOf(backend)
+  const row = { token: newToken(), session_id: id, user_id, parent, revoked: false, created_at: at, updated_at: at }
+  await refresh_tokens.insert(row)
+  return row
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+const TOKEN_CHARACTERS = 12
+
+/** The shape of Supabase's refresh tokens, which its server checks. */
+export const isRefreshToken = (text: string) => /^[a-z0-9]{12}$/.test(text)
+
+const newToken = () => Array.from({ length: TOKEN_CHARACTERS }, () => letters[randomInt(letters.length)]).join('')
+
+/** What came of a refresh: the next grant, or the refusal that is told when what was changed is kept. */
+type Refreshed = { readonly grant: Grant; readonly reused: boolean } | { readonly refusal: Error }
+
+/**
+ * Takes a refresh token for the next one. A token that was used before is answered with the active one when that one came of it,
+ * with a further one within the reuse interval, and afterwards it ends the whole family (supabase-auth.md, §3.5).
+ */
+export async function refreshSession(backend: Backend, tables: Tables, token: string): Promise<Refreshed> {
+  const { refresh_tokens, sessions, users } = tables
+  const { securityRefreshTokenReuseInterval: reuseSeconds, securityRefreshTokenRotationEnabled: rotates } =
+    backend.settings
+  const used = await refresh_tokens.get(token)
+  const session = used && (await sessions.get(used.session_id))
+  const user = used && (await users.get(used.user_id))
+  if (!used || !session || !user) return { refusal: refreshTokenNotFound() }
+  if (isBanned(user, backend.now())) return { refusal: userBanned(400, 'Invalid Refresh Token: User Banned') }
+
+  const at = momentOf(backend)
+  const family = used.revoked ? await refresh_tokens.find({ session_id: session.id }) : []
+  const active = family.find(({ revoked }) => !revoked)
+  if (active?.parent === token) return granted(active.token, true)
+  if (used.revoked && backend.now() > Date.parse(used.updated_at) + reuseSeconds * 1000) {
+    if (rotates) {
+      for (const { token } of family) await refresh_tokens.update(token, { revoked: true, updated_at: at })
+    }
+    return { refusal: refreshTokenUsed() }
+  }
+  await refresh_tokens.update(token, { revoked: true, ...(!used.revoked && { updated_at: at }) })
+  const next = await addRefreshToken(backend, tables, session, token)
+  return granted(next.token, used.revoked)
+
+  async function granted(refreshToken: string, reused: boolean): Promise<Refreshed> {
+    if (!user || !session) return { refusal: refreshTokenNotFound() }
+    await sessions.update(session.id, { refreshed_at: at })
+    return { grant: { user, session, refreshToken }, reused }
+  }
+}
+
+/** Ends these sessions with everything that belongs to them. */
+export async function endSessions(tables: Tables, sessions: readonly Pick<SessionRow, 'id'>[]): Promise<void> {
+  for (const { id } of sessions) {
+    await tables.refresh_tokens.remove({ session_id: id })
+    await tables.sessions.remove({ id })
+  }
+}
+
+/** Ends the sessions of a user: all, or all but the one that is named. */
+export async function endSessionsOf(tables: Tables, userId: string, exceptId?: string): Promise<void> {
+  const sessions = await tables.sessions.find({ user_id: userId })
+  await endSessions(
+    tables,
+    sessions.filter(({ id }) => id !== exceptId),
+  )
+}
+
+/** Signs the user token of a grant and puts together what a client gets. */
+export async function tokenResponse(backend: Backend, { user, session, refreshToken }: Grant) {
+  const { jwtExp } = backend.settings
+  const issuedAt = Math.floor(backend.now() / 1000)
+  const issuer = issuerOf(backend)
+  const accessToken = await (await backend.tokens()).sign({
+    ...(issuer !== undefined && { iss: issuer }),
+    sub: user.id,
+    aud: user.aud,
+    exp: issuedAt + jwtExp,
+    iat: issuedAt,
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    app_metadata: user.app_metadata,
+    user_metadata: user.user_metadata,
+    role: user.role,
+    aal: 'aal1',
+    amr: session.amr,
+    session_id: session.id,
+    is_anonymous: user.is_anonymous,
+  })
+  return {
+    access_token: accessToken,
+    token_type: 'bearer',
+    expires_in: jwtExp,
+    expires_at: issuedAt + jwtExp,
+    refresh_token: refreshToken,
+    user: userJson(user),
+  }
+}

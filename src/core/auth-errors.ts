@@ -1,0 +1,102 @@
+/** What the auth backend says when it refuses, in the words, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
+import { PlatformError } from './errors.js'
+
+const refusal = (status: number, code: string, message: string, details?: object) =>
+  new PlatformError(status, code, message, [], details === undefined ? {} : { details })
+
+const invalid = (message: string) => refusal(400, 'validation_failed', message)
+
+// What was sent.
+
+export const badJson = (why: string) => refusal(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
+export const requestTooLarge = () =>
+  refusal(413, 'request_entity_too_large', 'Request body exceeds the maximum allowed size of 1048576 bytes')
+export const validationFailed = invalid
+
+// Who asks.
+
+export const noAuthorization = () => refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
+export const badJwt = (why: string) =>
+  refusal(403, 'bad_jwt', `invalid JWT: unable to parse or verify signature, ${why}`)
+export const missingSub = () => refusal(403, 'bad_jwt', 'invalid claim: missing sub claim')
+export const subNotUuid = () => refusal(400, 'bad_jwt', 'invalid claim: sub claim must be a UUID')
+export const sessionNotUuid = () => refusal(403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID')
+export const userOfTokenNotFound = () => refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist')
+export const sessionOfTokenNotFound = () =>
+  refusal(403, 'session_not_found', 'Session from session_id claim in JWT does not exist')
+export const notAdmin = (message = 'User not allowed') => refusal(403, 'not_admin', message)
+
+// Signing in and up.
+
+export const invalidCredentials = (message = 'Invalid login credentials') =>
+  refusal(400, 'invalid_credentials', message)
+export const emailNotConfirmed = (message = 'Email not confirmed') => refusal(400, 'email_not_confirmed', message)
+export const phoneNotConfirmed = (message = 'Phone not confirmed') => refusal(400, 'phone_not_confirmed', message)
+export const userBanned = (status = 400, message = 'User is banned') => refusal(status, 'user_banned', message)
+export const emailProviderDisabled = (status: number, message: string) =>
+  refusal(status, 'email_provider_disabled', message)
+export const phoneProviderDisabled = (status: number, message: string) =>
+  refusal(status, 'phone_provider_disabled', message)
+export const userAlreadyExists = () => refusal(422, 'user_already_exists', 'User already registered')
+export const emailExists = () =>
+  refusal(422, 'email_exists', 'A user with this email address has already been registered')
+export const phoneExists = (message = 'A user with this phone number has already been registered') =>
+  refusal(422, 'phone_exists', message)
+export const signupDisabled = () => refusal(422, 'signup_disabled', 'Signups not allowed for this instance')
+export const anonymousProviderDisabled = () =>
+  refusal(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
+
+/** The reasons are Supabase's: length, characters. */
+export const weakPassword = (message: string, reasons: readonly string[]) =>
+  refusal(422, 'weak_password', message, { weak_password: { reasons } })
+
+// Sessions.
+
+export const refreshTokenNotFound = () =>
+  refusal(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found')
+export const refreshTokenUsed = () => refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
+
+// Users.
+
+export const userNotFound = (message = 'User not found') => refusal(404, 'user_not_found', message)
+export const idNotUuid = () => refusal(404, 'validation_failed', 'user_id must be an UUID')
+export const samePassword = () =>
+  refusal(422, 'same_password', 'New password should be different from the old password.')
+export const reauthenticationNeeded = () =>
+  refusal(400, 'reauthentication_needed', 'Password update requires reauthentication')
+export const reauthenticationNotValid = () =>
+  refusal(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
+export const anonymousWithoutAddress = () =>
+  refusal(422, 'validation_failed', 'Updating password of an anonymous user without an email or phone is not allowed')
+
+// Codes, links and flows.
+
+export const otpExpired = (message = 'Token has expired or is invalid') => refusal(403, 'otp_expired', message)
+export const otpDisabled = () => refusal(422, 'otp_disabled', 'Signups not allowed for otp')
+export const flowStateNotFound = () =>
+  refusal(404, 'flow_state_not_found', 'invalid flow state, no valid flow state found')
+export const flowStateExpired = () => refusal(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
+export const badCodeVerifier = () =>
+  refusal(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier')
+
+// What is off here, as at a backend that was set up without it.
+
+export const samlDisabled = () => refusal(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
+export const manualLinkingDisabled = () => refusal(404, 'manual_linking_disabled', 'Manual linking is disabled')
+export const providerDisabled = () => invalid('Unsupported provider: provider is not enabled')
+export const web3Disabled = () => refusal(422, 'web3_provider_disabled', 'Web3 provider is disabled')
+export const mfaDisabled = (kind: 'TOTP' | 'Phone' | 'WebAuthn') =>
+  refusal(
+    422,
+    `mfa_${kind === 'WebAuthn' ? 'webauthn' : kind.toLowerCase()}_enroll_not_enabled`,
+    `MFA enroll is disabled for ${kind}`,
+  )
+
+export const factorNotFound = () => refusal(404, 'mfa_factor_not_found', 'Factor not found')
+
+/** What the gateway in front of the auth backend says; its body has one member. */
+export const gatewayRefusal = (status: number, message: string) =>
+  new PlatformError(status, GATEWAY, message, status === 401 ? ['www-authenticate', 'Key realm="kong"'] : [])
+
+/** The code of what the gateway refused. */
+export const GATEWAY = 'gateway'

@@ -1,0 +1,108 @@
+/** POST /auth/v1/token: a session for a password, for a refresh token, or for the second half of a PKCE flow. */
+import { formatPhone } from '../../auth/addresses.js'
+import type { Backend } from '../../auth/backend.js'
+import { endFlow } from '../../auth/flows.js'
+import { fits, weaknessOf } from '../../auth/passwords.js'
+import { isRefreshToken, refreshSession, startSession } from '../../auth/sessions.js'
+import { isBanned } from '../../auth/users.js'
+import {
+  emailNotConfirmed,
+  emailProviderDisabled,
+  flowStateNotFound,
+  invalidCredentials,
+  phoneNotConfirmed,
+  phoneProviderDisabled,
+  userBanned,
+  validationFailed,
+  web3Disabled,
+} from '../../core/auth-errors.js'
+import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import { forAnyone, granted } from './frame.js'
+import { queryOf, readParams } from './params.js'
+
+export const token = (backend: Backend): Endpoint =>
+  forAnyone('POST', '/token', exchange => {
+    switch (queryOf(exchange).get('grant_type')) {
+      case 'password':
+        return byPassword(backend, exchange)
+      case 'refresh_token':
+        return byRefreshToken(backend, exchange)
+      case 'pkce':
+        return byAuthCode(backend, exchange)
+      case 'id_token':
+        return byIdToken(exchange)
+      case 'web3':
+        throw web3Disabled()
+      default:
+        throw invalidCredentials('unsupported_grant_type')
+    }
+  })
+
+async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> {
+  const { settings } = backend
+  const { email, phone, password } = readParams(exchange, 'PasswordGrantParams', {
+    email: 'string',
+    phone: 'string',
+    password: 'string',
+  })
+  if (email !== '' && phone !== '') {
+    throw validationFailed('Only an email address or phone number should be provided on login.')
+  }
+  if (email === '' && phone === '') throw validationFailed('missing email or phone')
+  if (email !== '' && !settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
+  if (phone !== '' && !settings.externalPhoneEnabled) throw phoneProviderDisabled(422, 'Phone logins are disabled')
+
+  const state = await backend.state()
+  const where = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
+  const [user] = await state.read(({ users }) => users.find(where))
+  if (user && isBanned(user, backend.now())) throw userBanned()
+  const isRight = await fits(password, user?.encrypted_password ?? null)
+  if (!user || !isRight) throw invalidCredentials()
+  if (email !== '' && user.email_confirmed_at === null) throw emailNotConfirmed()
+  if (phone !== '' && user.phone_confirmed_at === null) throw phoneNotConfirmed()
+
+  const grant = await state.write(async tables => {
+    // It takes a moment to compare a password; somebody may have changed it in the meantime.
+    const now = await tables.users.get(user.id)
+    if (!now || now.encrypted_password !== user.encrypted_password) throw invalidCredentials()
+    return startSession(backend, tables, now, 'password')
+  })
+  const weakness = weaknessOf(password, settings)
+  return granted(backend, grant, weakness && { body: { weak_password: weakness } })
+}
+
+async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
+  const { refresh_token: given } = readParams(exchange, 'RefreshTokenGrantParams', { refresh_token: 'string' })
+  if (!isRefreshToken(given)) throw validationFailed('Refresh token is not valid')
+  const refreshed = await (await backend.state()).write(tables => refreshSession(backend, tables, given))
+  // Thrown only here: that a family has ended is kept although the answer is a refusal.
+  if ('refusal' in refreshed) throw refreshed.refusal
+  const { grant, reused } = refreshed
+  const { id, email } = grant.user
+  exchange.caller = email === null ? { kind: 'user', id } : { kind: 'user', id, email }
+  return granted(backend, grant, { headers: reused ? ['sb-auth-refresh-token-reuse', 'true'] : [] })
+}
+
+async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> {
+  const { auth_code, code_verifier } = readParams(exchange, 'PKCEGrantParams', {
+    auth_code: 'string',
+    code_verifier: 'string',
+  })
+  if (auth_code === '' || code_verifier === '') {
+    throw validationFailed('invalid request: both auth code and code verifier should be non-empty')
+  }
+  const grant = await (await backend.state()).write(async tables => {
+    const flow = await endFlow(backend, tables, auth_code, code_verifier)
+    const user = flow.user_id === null ? undefined : await tables.users.get(flow.user_id)
+    if (!user) throw flowStateNotFound()
+    return startSession(backend, tables, user, flow.authentication_method)
+  })
+  return granted(backend, grant)
+}
+
+/** No other provider is set up here, so there is nobody whose tokens could be taken. */
+function byIdToken(exchange: Exchange): never {
+  const { id_token, provider } = readParams(exchange, 'IdTokenGrantParams', { id_token: 'string', provider: 'string' })
+  if (id_token === '') throw validationFailed('id_token required')
+  throw validationFailed(`Provider (issuer "${provider}") is not enabled`)
+}

@@ -1,0 +1,38 @@
+/** Watches a piece of work for what closes doors: rows that are removed, banned or revoked. */
+import type { TableName, Tables } from '../core/state.js'
+import { type AnyTable, shapeOf, tablesOf } from './shapes.js'
+
+export interface Watched {
+  readonly tables: Tables
+  /** Whether something that opened doors may open them no longer. */
+  readonly closed: boolean
+}
+
+export function watchDoors(tables: Tables): Watched {
+  let closed = false
+  const watched = (name: TableName): AnyTable => {
+    const table = tables[name] as unknown as AnyTable
+    const { doors } = shapeOf(name)
+    if (!doors) return table
+    return {
+      ...table,
+      async update(key, changes) {
+        const touched = doors.filter(column => changes[column] !== undefined)
+        const before = touched.length > 0 ? await table.get(key) : undefined
+        await table.update(key, changes)
+        if (before && touched.some(column => before[column] !== changes[column])) closed = true
+      },
+      async remove(where) {
+        const removed = await table.remove(where)
+        if (removed > 0) closed = true
+        return removed
+      },
+    }
+  }
+  return {
+    tables: tablesOf(watched),
+    get closed() {
+      return closed
+    },
+  }
+}

@@ -1,0 +1,52 @@
+/** Opens a state: in memory, in an SQLite file or in PostgreSQL. */
+import path from 'node:path'
+import { StartError } from '../core/start-error.js'
+import type { State } from '../core/state.js'
+import { createMemoryStore } from './memory.js'
+import { createState, type Store } from './store.js'
+
+export type StateKind = 'memory' | 'file' | 'postgres'
+
+/** What kind of state a text means; undefined when it means none. */
+export function stateKindOf(where: string): StateKind | undefined {
+  if (where === 'memory') return 'memory'
+  if (/^file:./.test(where)) return 'file'
+  if (/^postgres(ql)?:\/\/./.test(where)) return 'postgres'
+  return undefined
+}
+
+export interface Surroundings {
+  /** What relative paths start from. */
+  readonly dir: string
+}
+
+/** Opens `memory`, `file:PATH` or `postgres://…`. Rejects with a StartError that says what to do when that cannot be done. */
+export async function openState(where: string, { dir }: Surroundings): Promise<State> {
+  return createState(await openStore(where, dir))
+}
+
+// Databases are loaded when they are asked for, and most platforms ask for none.
+async function openStore(where: string, dir: string): Promise<Store> {
+  switch (stateKindOf(where)) {
+    case 'memory':
+      return createMemoryStore()
+    case 'file': {
+      const { openSqlite } = await import('./sqlite.js').catch(unloadable)
+      return openSqlite(path.resolve(dir, where.slice('file:'.length)))
+    }
+    case 'postgres': {
+      const { openPostgres } = await import('./postgres.js')
+      return openPostgres(where)
+    }
+    case undefined:
+      throw new StartError('The state is kept in "memory", "file:PATH" or "postgres://user:password@host/database".')
+  }
+}
+
+// libsql is a native library, which not every system has.
+function unloadable(error: Error): never {
+  const reason = error.message.split('\n', 1)[0]
+  throw new StartError(
+    `SQLite cannot be loaded on this system (${reason}). Keep the state in "memory" or in PostgreSQL.`,
+  )
+}

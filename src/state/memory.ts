@@ -1,0 +1,118 @@
+/** The state that ends with the process: rows in maps, and no library. */
+import type { TableName } from '../core/state.js'
+import { watchDoors } from './doors.js'
+import { createIndexedRows } from './indexed-rows.js'
+import { type LayeredRows, layerOver } from './layered-rows.js'
+import { type AnyRow, type AnyShape, type AnyTable, forEachTable, shapeOf, tablesOf } from './shapes.js'
+import type { Store } from './store.js'
+import { conditions, kept, taken } from './values.js'
+
+/** What one reader or writer sees of each table. */
+type View = Readonly<Record<TableName, LayeredRows>>
+
+export function createMemoryStore(): Store {
+  const rows = forEachTable(name => createIndexedRows(shapeOf(name)))
+  const readers = new Set<View>()
+
+  const createView = (): View => forEachTable(name => layerOver(rows[name], shapeOf(name)))
+
+  /** Makes what a writer saw what everybody sees from now on, except for those who are in the midst of reading. */
+  function commit(written: View) {
+    for (const name of Object.keys(written) as TableName[]) {
+      for (const [key, row] of written[name].covered()) {
+        for (const reader of readers) {
+          if (!reader[name].covers(key)) reader[name].cover(key, rows[name].get(key))
+        }
+        if (row) rows[name].put(key, row)
+        else rows[name].delete(key)
+      }
+    }
+  }
+
+  return {
+    async read(work) {
+      const view = createView()
+      readers.add(view)
+      try {
+        return await work(tablesOf(name => ({ ...tableOver(view[name], shapeOf(name)), ...refusals })))
+      } finally {
+        readers.delete(view)
+      }
+    },
+    async write(work) {
+      const view = createView()
+      const doors = watchDoors(tablesOf(name => tableOver(view[name], shapeOf(name))))
+      const result = await work(doors.tables)
+      commit(view)
+      return { result, closed: doors.closed }
+    },
+    // Nobody else has this memory.
+    follow() {},
+    async close() {},
+  }
+}
+
+const refuse = async () => {
+  throw new Error('Who only reads cannot change anything.')
+}
+
+const refusals = { insert: refuse, update: refuse, remove: refuse }
+
+function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
+  const find = (where: AnyRow) => [...rows.matching(conditions(where))]
+
+  /** Throws when one of these columns says what the row `own` may not say because another one does. */
+  function refuseTaken(columns: AnyRow, own?: string) {
+    const key = columns[shape.key] as string | undefined
+    const unique = shape.unique.filter(column => typeof columns[column] === 'string')
+    const alike = unique.flatMap(column => find({ [column]: columns[column] }))
+    if ((key !== undefined && key !== own && rows.get(key)) || alike.some(([key]) => key !== own)) throw taken()
+  }
+
+  return {
+    get: async key => rows.get(key),
+    async find(where, { limit = Number.POSITIVE_INFINITY, offset = 0 } = {}) {
+      // Rows mostly come in the order of time, so that turned around there is next to nothing to sort.
+      const found = find(where).reverse().sort(newestFirst)
+      return found.slice(offset, offset + limit).map(([, row]) => row)
+    },
+    count: async where => find(where).length,
+    async insert(row) {
+      const added = frozen(shape, row)
+      refuseTaken(added)
+      rows.cover(added[shape.key] as string, added)
+    },
+    async update(key, changes) {
+      const before = rows.get(key)
+      if (!before) return
+      const changed = frozen(shape, changes)
+      refuseTaken(changed, key)
+      const after = Object.freeze({ ...before, ...changed })
+      rows.cover(key, undefined)
+      rows.cover(after[shape.key] as string, after)
+    },
+    async remove(where) {
+      const found = find(where)
+      for (const [key] of found) rows.cover(key, undefined)
+      return found.length
+    },
+  }
+}
+
+type Entry = readonly [key: string, row: AnyRow]
+
+// Keys are ASCII, where JavaScript's order is that of the databases.
+const newestFirst = ([key, row]: Entry, [otherKey, other]: Entry): number => {
+  if (row.created_at !== other.created_at) return (row.created_at as string) < (other.created_at as string) ? 1 : -1
+  return key < otherKey ? -1 : 1
+}
+
+/** A copy that nobody can change, so that it can be given out as it is. */
+const frozen = (shape: AnyShape, row: AnyRow): AnyRow =>
+  Object.freeze(kept<unknown>(shape, row, { json: text => deeplyFrozen(JSON.parse(text)), value: value => value }))
+
+function deeplyFrozen(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  for (const inside of Object.values(value)) deeplyFrozen(inside)
+  return Object.freeze(value)
+}

@@ -1,0 +1,71 @@
+/** Hears what other processes announce in PostgreSQL, over a connection of its own that comes back by itself. */
+import { Socket } from 'node:net'
+import pg from 'pg'
+
+interface Channel {
+  readonly settings: pg.ClientConfig
+  readonly channel: string
+  /** Called with what was announced; without anything when something may have been missed. */
+  heard(announcement?: string): void
+}
+
+export interface Hearing {
+  /** At once, whatever the connection is doing. */
+  end(): void
+}
+
+/** Nothing stays unheard for longer, even when the connection is away. */
+const DEAF_MS = 500
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5000
+
+/** Resolves when it hears; rejects when the first connection fails. */
+export async function hear({ settings, channel, heard }: Channel): Promise<Hearing> {
+  let ended = false
+  let socket = new Socket()
+  let deaf: NodeJS.Timeout | undefined
+  let retry: NodeJS.Timeout | undefined
+
+  async function connect() {
+    socket = new Socket()
+    const client = new pg.Client({ ...settings, stream: () => socket })
+    // Told by the end of the connection as well, which always comes.
+    client.on('error', () => {})
+    client.on('notification', ({ payload }) => heard(payload))
+    try {
+      await client.connect()
+      await client.query(`listen ${client.escapeIdentifier(channel)}`)
+    } catch (error) {
+      socket.destroy()
+      throw error
+    }
+    client.once('end', lose)
+  }
+
+  function lose() {
+    if (ended) return
+    deaf = setInterval(heard, DEAF_MS).unref()
+    tryAgain(FIRST_PAUSE_MS)
+  }
+
+  function tryAgain(pauseMs: number) {
+    if (ended) return
+    const later = () => tryAgain(Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
+    retry = setTimeout(() => connect().then(recover, later), pauseMs).unref()
+  }
+
+  function recover() {
+    clearInterval(deaf)
+    heard()
+  }
+
+  await connect()
+  return {
+    end() {
+      ended = true
+      clearInterval(deaf)
+      clearTimeout(retry)
+      socket.destroy()
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/** Says in a sentence why PostgreSQL could not be opened, and what to do about it. */
+import { StartError } from '../core/start-error.js'
+import type { Address } from './postgres-address.js'
+
+interface Failure {
+  readonly code?: string
+  readonly message: string
+}
+
+export const cannotOpen = (error: Failure, address: Address) => new StartError(sentence(error, address))
+
+function sentence({ code = '', message }: Failure, { server, user, database }: Address): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+    case 'ENOENT':
+      return `No PostgreSQL answers at ${server}. Start it, or correct the host and port in the URL of the state.`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `The host of ${server} is not known. Correct it in the URL of the state.`
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return `PostgreSQL at ${server} cannot be reached (${code}). Check the host, the port and what lies between.`
+    case '28P01':
+      return `PostgreSQL at ${server} refuses the password of the user "${user}". Correct it in the URL of the state.`
+    case '28000':
+      return `PostgreSQL at ${server} does not let the user "${user}" into the database "${database}": ${message}.`
+    case '3D000':
+      return `PostgreSQL at ${server} has no database "${database}". Create it, or correct the URL of the state.`
+    case '42501':
+      return `The user "${user}" may not make a schema in the database "${database}" (${message}). Grant CREATE on it.`
+    case '53300':
+      return `PostgreSQL at ${server} has no connection left (${message}). Allow it more, or close others.`
+    case '57P03':
+      return `PostgreSQL at ${server} is just starting or stopping (${message}). Try again in a moment.`
+  }
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) {
+    return `The certificate of PostgreSQL at ${server} is not trusted (${code}). Add sslrootcert=FILE or sslmode=no-verify to the URL of the state.`
+  }
+  if (message.includes('password must be a string')) {
+    return `PostgreSQL at ${server} asks for a password. Add it to the URL of the state: postgres://user:password@host/database.`
+  }
+  if (message.includes('timeout')) {
+    return `PostgreSQL at ${server} did not answer in time. Check the host, the port and what lies between.`
+  }
+  return `PostgreSQL at ${server} cannot keep the state: ${message}.`
+}

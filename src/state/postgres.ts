@@ -1,0 +1,70 @@
+/** The state in a PostgreSQL database: kept when the process ends, shared by replicas on any machine. */
+import { randomUUID } from 'node:crypto'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import { StartError } from '../core/start-error.js'
+import { isCurrent, migrate } from './migrations.js'
+import { type Hearing, hear } from './notifications.js'
+import { addressOf } from './postgres-address.js'
+import { cannotOpen } from './postgres-trouble.js'
+import { createSqlStore, type Database } from './sql.js'
+import type { Store } from './store.js'
+
+/** Everything of ours is in a schema of its own, so that it can live in a database with the app's own tables. */
+const SCHEMA = 'standin'
+const CHANNEL = 'standin_revoked'
+/** Any number that nobody else locks in this database. */
+const WRITERS_LOCK = 7_820_436_159
+/** A writer that stands still for longer (its machine sleeps) is cut off, or all others would wait with it. */
+const WRITERS_PATIENCE_MS = 30_000
+
+/** Connects, and makes the tables when they are not there. Throws a StartError when that cannot be done. */
+export async function openPostgres(url: string): Promise<Store> {
+  const address = addressOf(url)
+  const settings: pg.ClientConfig = {
+    connectionString: url,
+    application_name: 'standin',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  }
+  const pool = new pg.Pool(settings)
+  // A connection that breaks says so here. Whoever uses it is told by its query, and the pool makes another one.
+  pool.on('error', () => {})
+  pool.on('connect', client => client.on('error', () => {}))
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA)
+  const own = randomUUID()
+  let tell = () => {}
+  let hearing: Hearing | undefined
+
+  async function close() {
+    hearing?.end()
+    await pool.end()
+  }
+
+  try {
+    if (!(await isCurrent(db, address.server))) await migrate(db, { text: sql`text collate "C"`, schema: SCHEMA })
+    // Our own listeners know already.
+    const heard = (announcement?: string) => announcement !== own && tell()
+    hearing = await hear({ settings, channel: CHANNEL, heard })
+  } catch (error) {
+    await close()
+    throw error instanceof StartError ? error : cannotOpen(error as Error, address)
+  }
+
+  return createSqlStore({
+    reading: db,
+    writing: db,
+    async lock(transaction) {
+      const patience = sql`set_config('idle_in_transaction_session_timeout', ${String(WRITERS_PATIENCE_MS)}, true)`
+      await sql`select ${patience}, pg_advisory_xact_lock(${WRITERS_LOCK})`.execute(transaction)
+    },
+    async announce(transaction) {
+      await sql`select pg_notify(${CHANNEL}, ${own})`.execute(transaction)
+    },
+    follow(listener) {
+      tell = listener
+    },
+    close,
+  })
+}

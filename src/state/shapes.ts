@@ -1,0 +1,75 @@
+/** What a table is besides the columns of its rows: what is unique, what is asked for, what opens doors. */
+import type { Page, Rows, TableName, Tables } from '../core/state.js'
+
+interface Shape<Row> {
+  readonly key: keyof Row & string
+  readonly json: readonly (keyof Row & string)[]
+  readonly booleans: readonly (keyof Row & string)[]
+  /** Null may be there any number of times. */
+  readonly unique: readonly (keyof Row & string)[]
+  /** What rows are found by besides; asking for these never looks through all rows. */
+  readonly indexed: readonly (keyof Row & string)[]
+  /** Tables whose rows open doors have this: a row of theirs opens none any more once it is removed or one of these changes. */
+  readonly doors?: readonly (keyof Row & string)[]
+}
+
+const shapes: { readonly [N in TableName]: Shape<Rows[N]> } = {
+  users: {
+    key: 'id',
+    json: ['app_metadata', 'user_metadata', 'identities'],
+    booleans: ['is_anonymous'],
+    unique: ['email', 'phone'],
+    indexed: [],
+    doors: ['banned_until', 'deleted_at', 'role'],
+  },
+  sessions: { key: 'id', json: ['amr'], booleans: [], unique: [], indexed: ['user_id'], doors: [] },
+  refresh_tokens: {
+    key: 'token',
+    json: [],
+    booleans: ['revoked'],
+    unique: [],
+    indexed: ['session_id', 'user_id', 'parent'],
+  },
+  one_time_tokens: { key: 'id', json: [], booleans: [], unique: [], indexed: ['user_id', 'token_hash'] },
+  flow_states: { key: 'id', json: [], booleans: [], unique: [], indexed: ['auth_code'] },
+  api_keys: {
+    key: 'id',
+    json: [],
+    booleans: ['seeded'],
+    unique: ['digest'],
+    indexed: ['user_id'],
+    doors: ['user_id', 'digest', 'expires_at', 'revoked_at'],
+  },
+  messages: { key: 'id', json: [], booleans: [], unique: [], indexed: [] },
+}
+
+export type AnyRow = Readonly<Record<string, unknown>>
+
+/** The shape of a table whose rows are not known any closer. */
+export type AnyShape = Shape<AnyRow>
+
+export const shapeOf = (name: TableName): AnyShape => shapes[name] as AnyShape
+
+/** A table as the code sees it that is the same for all of them. */
+export interface AnyTable {
+  get(key: string): Promise<AnyRow | undefined>
+  find(where: AnyRow, page?: Page): Promise<readonly AnyRow[]>
+  count(where: AnyRow): Promise<number>
+  insert(row: AnyRow): Promise<void>
+  update(key: string, changes: AnyRow): Promise<void>
+  remove(where: AnyRow): Promise<number>
+}
+
+/** Each table's name with something made for it. */
+export const forEachTable = <T>(make: (name: TableName) => T): Record<TableName, T> => ({
+  users: make('users'),
+  sessions: make('sessions'),
+  refresh_tokens: make('refresh_tokens'),
+  one_time_tokens: make('one_time_tokens'),
+  flow_states: make('flow_states'),
+  api_keys: make('api_keys'),
+  messages: make('messages'),
+})
+
+// The one place where tables without types get theirs: what goes in is checked against Rows, so what comes out is of it.
+export const tablesOf = (make: (name: TableName) => AnyTable): Tables => forEachTable(make) as unknown as Tables

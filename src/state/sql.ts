@@ -1,0 +1,144 @@
+/** Keeps rows in a database: the same queries for SQLite and PostgreSQL. */
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely'
+import { watchDoors } from './doors.js'
+import { type AnyRow, type AnyShape, type AnyTable, shapeOf, tablesOf } from './shapes.js'
+import type { Store } from './store.js'
+import { conditions, isWhole, kept, taken, type Value } from './values.js'
+
+/** What a database has: no booleans (they are 0 or 1), and JSON as text, which keeps it as it was written. */
+type Cell = string | number | null
+export type Database = Record<string, Record<string, Cell>>
+
+/** What a database brings along besides its dialect. */
+export interface Source {
+  readonly reading: Kysely<Database>
+  readonly writing: Kysely<Database>
+  /** The first thing in each transaction that writes: waits until no other process does. */
+  lock?(transaction: Transaction<Database>): Promise<void>
+  /** The last thing in a transaction that closed doors: lets other processes know, if and when it is kept. */
+  announce?(transaction: Transaction<Database>): Promise<void>
+  follow: Store['follow']
+  close: Store['close']
+}
+
+export function createSqlStore({ reading, writing, lock, announce, follow, close }: Source): Store {
+  return {
+    read: work =>
+      reading
+        .transaction()
+        // One look: what is kept meanwhile is not seen.
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute(transaction => work(tablesIn(transaction))),
+    async write(work) {
+      let failure: { readonly error: unknown } | undefined
+      const whole = writing
+        .transaction()
+        // A stricter level would see the rows of before it waited, not those of whom it waited for.
+        .setIsolationLevel('read committed')
+        .execute(async transaction => {
+          await lock?.(transaction)
+          const doors = watchDoors(tablesIn(transaction))
+          try {
+            const result = await work(doors.tables)
+            if (doors.closed) await announce?.(transaction)
+            return { result, closed: doors.closed }
+          } catch (error) {
+            failure = { error }
+            throw error
+          }
+        })
+      // When the connection is lost, undoing fails as well; why the work failed says more.
+      return whole.catch(error => Promise.reject(failure ? failure.error : error))
+    },
+    follow,
+    close,
+  }
+}
+
+const tablesIn = (db: Kysely<Database>) => tablesOf(name => tableIn(db, name, shapeOf(name)))
+
+function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable {
+  const { key: keyColumn, unique } = shape
+
+  const get = async (key: string) => {
+    if (!isWhole(key)) return
+    const row = await db.selectFrom(name).selectAll().where(keyColumn, '=', key).executeTakeFirst()
+    return row && decoded(shape, row)
+  }
+
+  /** Whether the row `own` cannot say this because another one does. Nobody else writes, so the answer holds until it is written. */
+  async function isTaken(columns: Record<string, Cell>, own: string): Promise<boolean> {
+    const claimed = [keyColumn, ...unique].filter(column => typeof columns[column] === 'string')
+    if (claimed.length === 0 || !(await get(own))) return false
+    const other = db
+      .selectFrom(name)
+      .select(keyColumn)
+      .where(keyColumn, '!=', own)
+      .where(eb => eb.or(claimed.map(column => eb(column, '=', columns[column] as string))))
+    return (await other.executeTakeFirst()) !== undefined
+  }
+
+  return {
+    get,
+    async find(where, { limit, offset } = {}) {
+      if (nobodyHas(where)) return []
+      const rows = db
+        .selectFrom(name)
+        .selectAll()
+        .where(matching(where))
+        .orderBy('created_at', 'desc')
+        .orderBy(keyColumn, 'asc')
+        // SQLite has no offset without a limit.
+        .$if(limit !== undefined || offset !== undefined, query => query.limit(limit ?? Number.MAX_SAFE_INTEGER))
+        .$if(offset !== undefined, query => query.offset(offset ?? 0))
+      return (await rows.execute()).map(row => decoded(shape, row))
+    },
+    async count(where) {
+      if (nobodyHas(where)) return 0
+      const { rows } = await db
+        .selectFrom(name)
+        .select(eb => eb.fn.countAll().as('rows'))
+        .where(matching(where))
+        .executeTakeFirstOrThrow()
+      return Number(rows)
+    },
+    async insert(row) {
+      // An error would end PostgreSQL's transaction; work that expects a TakenError goes on.
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto(name)
+        .values(encoded(shape, row))
+        .onConflict(conflict => conflict.doNothing())
+        .executeTakeFirst()
+      if (numInsertedOrUpdatedRows === 0n) throw taken()
+    },
+    async update(key, changes) {
+      const columns = encoded(shape, changes)
+      if (Object.keys(columns).length === 0) return
+      if (await isTaken(columns, key)) throw taken()
+      await db.updateTable(name).set(columns).where(keyColumn, '=', key).execute()
+    },
+    async remove(where) {
+      if (nobodyHas(where)) return 0
+      const { numDeletedRows } = await db.deleteFrom(name).where(matching(where)).executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+  }
+}
+
+/** Half a character would be sent as another one, and PostgreSQL refuses to look for NUL. */
+const nobodyHas = (where: AnyRow) => conditions(where).some(([, value]) => !isWhole(value))
+
+const matching = (where: AnyRow) => (eb: ExpressionBuilder<Database, string>) =>
+  eb.and(conditions(where).map(([column, value]) => eb(column, value === null ? 'is' : '=', cell(value))))
+
+const cell = (value: Value): Cell => (typeof value === 'boolean' ? Number(value) : value)
+
+const encoded = (shape: AnyShape, row: AnyRow) => kept<Cell>(shape, row, { json: text => text, value: cell })
+
+function decoded({ json, booleans }: AnyShape, row: Record<string, Cell>): AnyRow {
+  const decoded: Record<string, unknown> = { ...row }
+  for (const column of json) decoded[column] = JSON.parse(row[column] as string)
+  for (const column of booleans) decoded[column] = row[column] === 1
+  return decoded
+}

@@ -1,0 +1,118 @@
+/** The state in an SQLite file: kept when the process ends, shared by processes on one machine. */
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { Kysely } from 'kysely'
+import Libsql from 'libsql'
+import { StartError } from '../core/start-error.js'
+import { libsqlDialect } from './libsql-dialect.js'
+import { isCurrent, migrate } from './migrations.js'
+import { whenFree } from './patience.js'
+import { createSqlStore, type Database } from './sql.js'
+import type { Store } from './store.js'
+
+/** How long another process may take over its own start; far more than it needs. */
+const OPENING_PATIENCE_MS = 3000
+const LOOK_EVERY_MS = 250
+
+/** Opens the file, and makes it when it is not there. Throws a StartError when that cannot be done. */
+export async function openSqlite(file: string): Promise<Store> {
+  try {
+    makeRoomFor(file)
+    return await open(file)
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(`The state cannot be kept in ${file}: ${reason(file, error as Failure)}`)
+  }
+}
+
+async function open(file: string): Promise<Store> {
+  // Two connections, since on one of them a reader would see what a writer has not finished yet.
+  const writer = new Libsql(file)
+  const reader = new Libsql(file)
+  const writing = new Kysely<Database>({ dialect: libsqlDialect(writer) })
+  const reading = new Kysely<Database>({ dialect: libsqlDialect(reader) })
+  let looks: NodeJS.Timeout | undefined
+
+  async function close() {
+    clearInterval(looks)
+    reader.close()
+    writer.close()
+  }
+
+  try {
+    await whenFree(() => prepare(writer), OPENING_PATIENCE_MS)
+    reader.exec(`pragma busy_timeout = ${OPENING_PATIENCE_MS}; pragma query_only = on`)
+    if (!(await isCurrent(reading, file))) {
+      await writing.transaction().execute(transaction => migrate(transaction, { text: 'text' }))
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  return createSqlStore({
+    reading,
+    writing,
+    follow(tell) {
+      let seen = dataVersion(writer)
+      const look = () => {
+        const now = dataVersion(writer)
+        if (now !== undefined && now !== seen) tell()
+        seen = now ?? seen
+      }
+      looks = setInterval(look, LOOK_EVERY_MS).unref()
+    },
+    close,
+  })
+}
+
+/** Makes the file, and the folder that it needs, for this user alone: hashes of passwords and keys are in it. */
+function makeRoomFor(file: string) {
+  const made = mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  // A folder that was there may be committed, and what is in it is up to whoever made it.
+  if (made !== undefined) writeFileSync(path.join(made, '.gitignore'), '*\n')
+  closeSync(openSync(file, 'a', 0o600))
+}
+
+function prepare(writer: Libsql.Database) {
+  // WAL lets others read while one writes. NORMAL hands each commit to the operating system and does not wait for the disk: a
+  // process that is killed loses nothing, only a power cut could take the last commits along.
+  writer.exec('pragma busy_timeout = 0; pragma journal_mode = wal; pragma synchronous = normal')
+}
+
+/** A number that changes when another connection has changed the file; undefined when that cannot be told just now. */
+function dataVersion(writer: Libsql.Database): number | undefined {
+  try {
+    const [row] = writer.pragma('data_version') as { data_version: number }[]
+    return row?.data_version
+  } catch {
+    return undefined
+  }
+}
+
+interface Failure {
+  readonly code?: string
+  readonly message: string
+}
+
+function reason(file: string, { code, message }: Failure): string {
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return `this user may not write there (${code}). Allow it, or choose another file.`
+    case 'EISDIR':
+      return `it is a folder. Name a file in it, such as ${path.join(file, 'standin.db')}.`
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return 'a part of its path is a file, not a folder. Choose another file.'
+    case 'SQLITE_NOTADB':
+    case 'SQLITE_CORRUPT':
+      return 'it is not an SQLite database, or a damaged one. Move it away, or choose another file.'
+    case 'SQLITE_BUSY':
+      return 'another program has locked it. Close that program, or choose another file.'
+    default:
+      if (/^table .* already exists$/.test(message)) return 'it is the database of something else. Choose another file.'
+      return `${message}. Choose another file.`
+  }
+}
