@@ -12,7 +12,7 @@ export interface Source {
 /** From the ground up. Folders and files of one floor are strangers to one another. */
 const floors: readonly (readonly string[])[] = [
   ['core'],
-  ['config', 'auth', 'replies', 'streaming', 'journal'],
+  ['config', 'auth', 'replies', 'streaming', 'journal', 'state'],
   ['endpoints'],
   ['server', 'dashboard'],
   ['platform.ts', 'version.ts'],
@@ -31,6 +31,11 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   '@faker-js/faker': ['replies/fake.ts'],
   tinyglobby: ['replies/load.ts'],
   'fastest-levenshtein': ['core/suggest.ts'],
+  // The three of the state: what both databases are asked with, and the two databases.
+  kysely: ['state/'],
+  libsql: ['state/'],
+  pg: ['state/'],
+  'hash-wasm': ['auth/passwords.ts'],
   picocolors: ['cli/output.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
@@ -38,7 +43,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Parts that are entered through their index.ts only. */
-const withFrontDoor: readonly string[] = ['replies']
+const withFrontDoor: readonly string[] = ['replies', 'state']
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])
 

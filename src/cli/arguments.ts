@@ -30,7 +30,12 @@ export const flags = {
   },
   mode: { type: 'string', value: 'MODE', meaning: 'emulate or proxy (emulate)', option: ['mode'] },
   upstream: { type: 'string', value: 'URL', meaning: 'Address of the live platform', option: ['upstream', 'baseUrl'] },
-  state: { type: 'string', value: 'WHERE', meaning: 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)', option: ['state'] },
+  state: {
+    type: 'string',
+    value: 'WHERE',
+    meaning: 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)',
+    option: ['state'],
+  },
   seed: { type: 'string', value: 'NUMBER', meaning: 'Changes the canned replies (0)', option: ['seed'] },
   json: { type: 'boolean', meaning: 'Print JSON lines; the first one says that it is ready, and where' },
   quiet: { type: 'boolean', meaning: 'Print problems only' },

@@ -19,6 +19,8 @@ export function printConfig({ config, originOf }: LoadedConfig): string {
 /** `value` with everything secret in it replaced; an empty secret is shown as empty, since nothing is hidden there. */
 function masked(value: unknown, path: readonly (string | number)[]): unknown {
   if (isSecret(path)) return value === '' ? '' : '********'
+  // A password in an address is one as well.
+  if (typeof value === 'string') return value.replace(/\/\/[^/@\s]*@/, '//…@')
   if (Array.isArray(value)) return value.map((item, i) => masked(item, [...path, i]))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, [...path, key])]))

@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { banner } from '../../src/cli/banner.js'
 import { loadConfig } from '../../src/config/load.js'
+import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
 import type { Platform } from '../../src/platform.js'
 
 interface Scene {
@@ -36,7 +37,9 @@ test('the banner is the facts, and a block to copy that begins at the margin', (
   Dashboard  http://127.0.0.1:4100/dashboard
   API key    sk-1
   Anon key   anon-1
+  Sign in    developer@example.com with password developer
   Config     none, all defaults
+  State      file:.standin/state.db
 
   To copy into .env:
 
@@ -46,6 +49,8 @@ OPENAI_API_KEY=sk-1
 SUPABASE_URL=http://127.0.0.1:4100
 SUPABASE_ANON_KEY=anon-1
 SUPABASE_SERVICE_ROLE_KEY=service-1
+SUPABASE_PUBLISHABLE_KEY=${developmentPublishableKey}
+SUPABASE_SECRET_KEY=${developmentSecretKey}
 `)
 })
 

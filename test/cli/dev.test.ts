@@ -23,7 +23,7 @@ test('the banner says where everything is, and what to copy into .env', async ()
   const anonKey = fact(await stdout.next('Anon key'))
   expect(fact(await stdout.next('Config'))).toBe('none, all defaults')
   await stdout.next('To copy into .env:')
-  await stdout.next('SUPABASE_SERVICE_ROLE_KEY=')
+  await stdout.next('SUPABASE_SECRET_KEY=')
 
   const block = stdout.text.split('\n').filter(line => /^\w+=/.test(line))
   writeInto(dir, { copied: block.join('\n') })
@@ -35,6 +35,8 @@ test('the banner says where everything is, and what to copy into .env', async ()
     SUPABASE_URL: baseUrl,
     SUPABASE_ANON_KEY: anonKey,
     SUPABASE_SERVICE_ROLE_KEY: expect.stringMatching(/^eyJ/),
+    SUPABASE_PUBLISHABLE_KEY: expect.stringMatching(/^sb_publishable_/),
+    SUPABASE_SECRET_KEY: expect.stringMatching(/^sb_secret_/),
   })
   const index = (key: string | undefined) => fetch(`${baseUrl}/api/v1`, { headers: { authorization: `Bearer ${key}` } })
   expect((await index(variables.SUPABASE_ANON_KEY)).status).toBe(200)
@@ -93,6 +95,8 @@ test('with --json the first line says where it is ready, with which keys', async
     dashboardUrl: `${ready.url}/dashboard`,
     anonKey: expect.stringMatching(/^eyJ/),
     serviceKey: expect.stringMatching(/^eyJ/),
+    publishableKey: expect.stringMatching(/^sb_publishable_/),
+    secretKey: expect.stringMatching(/^sb_secret_/),
     apiKey: developmentApiKey,
     mode: 'emulate',
     pid: expect.any(Number),
@@ -105,7 +109,7 @@ test('with --json each request is an event, without any credential in it', async
   const { ready, stdout, event, chat } = await startReady({ files })
   await (await chat(hello)).text()
   const common = { event: 'request', method: 'POST', path: '/v1/chat/completions', durationMs: expect.any(Number) }
-  const caller = { kind: 'apiKey', name: 'development' }
+  const caller = { kind: 'apiKey', name: 'development', id: expect.any(String) }
   expect(await event('request')).toEqual({ ...common, status: 200, caller, source: 'rule "greeting"', complete: true })
 
   const apiKey = 'sk-wrong'
@@ -231,8 +235,8 @@ test('when whoever read its output has gone, it ends quietly', async () => {
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('nothing is written into the folder where it runs', async () => {
-  const { dir, chat, send, ended } = await startReady()
+test('nothing is written into the folder where it runs when the state is kept in memory', async () => {
+  const { dir, chat, send, ended } = await startReady({ flags: ['--state', 'memory'] })
   await (await chat(hello)).text()
   send('SIGTERM')
   await ended

@@ -130,7 +130,7 @@ test('new keys are shown, and a new port is told to need another start', async (
   await stdout.next('Reloaded.')
   expect(await stdout.next('Base URL')).toBe(baseUrl)
   expect(await stdout.next('API key')).toContain('sk-mine')
-  expect(await stdout.next('host and port')).toBe('host and port stay as they are until the next start.')
+  expect(await stdout.next('host, port and state')).toBe('host, port and state stay as they are until the next start.')
 })
 
 test('an edit that would make the platform ask itself is refused like any other mistake', async () => {

@@ -134,7 +134,7 @@ test('options can be shared within the file by anchors', () => {
 })
 
 const known =
-  'Known: host, port, mode, version, models, replies, seed, pace, access, apiKeys, auth, upstream, cors, limits, state.'
+  'Known: host, port, mode, version, models, replies, seed, pace, access, users, apiKeys, auth, upstream, cors, limits, state.'
 
 test.each([
   ['prot: 4100', '1:1: prot is not known here. Did you mean "port"?'],
@@ -189,7 +189,7 @@ test.each([
   ],
   ['cors: { origins: http://a.test }', '1:9: cors.origins must be "*" or a list of origins, not "http://a.test".'],
   ['limits: { bodyBytes: 0 }', '1:11: limits.bodyBytes must be a whole number from 1 to 1073741824, not 0.'],
-  ['state: disk', '1:1: state must be one of memory, not "disk".'],
+  ['state: disk', '1:1: state must be memory, file:PATH or postgres://…, not "disk".'],
   ['- port', '1:1: The file must be a map of options.'],
   ['just text', '1:1: The file must be a map of options.'],
   ['port: 1\nport: 2', '2:1: This is not valid YAML: Map keys must be unique.'],
@@ -221,7 +221,7 @@ test('everything that is wrong is told at once, by line, with what came from els
   expect(complaintsAbout({ yaml, env, flags })).toEqual([
     'STANDIN_HOTS: This environment variable is not known. Did you mean "STANDIN_HOST"?',
     'STANDIN_SEED: seed must be a whole number from 0 to 2147483647, not "q".',
-    '--state: state must be one of memory, not "disk".',
+    '--state: state must be memory, file:PATH or postgres://…, not "disk".',
     'platform.config.yaml:1:1: mod is not known here. Did you mean "mode"?',
     'platform.config.yaml:2:1: port must be a whole number from 0 to 65535, not "x".',
     'platform.config.yaml:4:3: pace.firstTokenMs must be milliseconds from 0 to 600000, not "y".',

@@ -56,20 +56,37 @@ test('the printed configuration is the effective one, and says where each value 
   )
   const { value, problems } = readYaml(printed, 'printed')
   expect(problems).toEqual([])
-  expect(value).toMatchObject({ ...loaded.config, apiKeys: expect.any(Array), auth: expect.any(Object) })
+  expect(value).toMatchObject({
+    ...loaded.config,
+    apiKeys: expect.any(Array),
+    users: expect.any(Array),
+    auth: expect.any(Object),
+  })
 })
 
 test('secrets are masked where the configuration is printed', () => {
-  const secrets = ['sk-hush-1', 'hush-2-that-is-thirty-two-characters', 'hush-3', 'hush-4']
-  const [key, jwtSecret, apiKey, anonKey] = secrets
+  const secrets = [
+    'sk-hush-1',
+    'hush-2-that-is-thirty-two-characters',
+    'hush-3',
+    'hush-4',
+    'hush-5',
+    'hush-6',
+    'hush-7',
+  ]
+  const [key, jwtSecret, apiKey, anonKey, publishableKey, secretKey, password] = secrets
   const yaml = JSON.stringify({
     apiKeys: [{ name: 'ci', key, revoked: true }],
-    auth: { jwtSecret },
+    auth: { jwtSecret, publishableKey, secretKey },
+    users: [{ email: 'ada@example.com', password }],
+    state: 'postgres://somebody:hush-8@127.0.0.1/standin',
     upstream: { apiKey, anonKey },
   })
   const printed = printConfig(loadConfig({ cwd: folderWith({ 'platform.config.yaml': yaml }), env: {} }))
   for (const secret of secrets) expect(printed).not.toContain(secret)
   expect(printed).toContain('{ name: ci, key: "********", revoked: true }')
+  expect(printed).not.toContain('hush-8')
+  expect(printed).toContain('state: postgres://…@127.0.0.1/standin')
   expect(printed.match(/\*{8}/g)).toHaveLength(secrets.length)
 })
 

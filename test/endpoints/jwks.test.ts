@@ -18,6 +18,7 @@ test('anyone may have the public key of user tokens, and nobody gets the private
         crv: 'P-256',
         alg: 'ES256',
         use: 'sig',
+        key_ops: ['verify'],
         kid: expect.stringMatching(/^[\da-f-]{36}$/),
         x: expect.stringMatching(/^[\w-]{43}$/),
         y: expect.stringMatching(/^[\w-]{43}$/),

@@ -54,8 +54,8 @@ test('a valid credential does not change a 404', async () => {
 })
 
 test('the auth backend says in its own way that a path does not exist', async () => {
-  const { ask } = await platformWith()
-  const response = await ask('/auth/v1/nope', { bearer: null })
+  const { ask, anonKey } = await platformWith()
+  const response = await ask('/auth/v1/nope', { bearer: null, headers: { apikey: anonKey } })
   expect(response.status).toBe(404)
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(await response.text()).toBe('404 page not found\n')
@@ -74,7 +74,6 @@ test.each([
   ['DELETE', '/v1/models', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
   ['GET', '/v1/chat/completions', 'POST, OPTIONS', 'POST or OPTIONS'],
   ['PATCH', '/v1/chat/completions', 'POST, OPTIONS', 'POST or OPTIONS'],
-  ['POST', '/auth/v1/.well-known/jwks.json', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
 ])('%s %s is told which methods there are', async (method, path, allow, alternatives) => {
   const { ask } = await platformWith()
   const response = await ask(path, { method, bearer: null })
@@ -82,6 +81,14 @@ test.each([
   expect(response.headers.get('allow')).toBe(allow)
   expect(response.headers.get('content-type')).toBe('application/json')
   expect(await response.json()).toEqual({ error: `${method} is not allowed here. Use ${alternatives}.` })
+})
+
+test('the auth backend names the methods of a path and says no more', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/auth/v1/.well-known/jwks.json', { method: 'POST', bearer: null })
+  expect(response.status).toBe(405)
+  expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+  expect(await response.text()).toBe('')
 })
 
 test.each(['TRACE', 'PROPFIND', 'PURGE'])('the unusual method %s is a 405', async method => {

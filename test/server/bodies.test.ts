@@ -246,7 +246,9 @@ test.each([
   'a client that leaves in the middle of an upload with %s is journaled without an answer',
   async (_how, header, part) => {
     const reported: unknown[] = []
-    const flags = [{ path: ['port'], value: 0, origin: 'test' }]
+    const flags = Object.entries({ port: 0, state: 'memory' }).map(([name, value]) => ({
+      ...{ path: [name], value, origin: 'test' },
+    }))
     const platform = await openPlatform({ cwd: '.', file: false, flags, report: error => reported.push(error) })
     onTestFinished(() => platform.stop())
     const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))

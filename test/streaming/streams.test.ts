@@ -26,7 +26,8 @@ function listenTo({ body }: Response) {
 
 /** A platform seen from inside: what its journal takes in, exchange by exchange. */
 async function platformFromInside(rules: ReturnType<typeof speaking>) {
-  const flags = [{ path: ['port'], value: 0, origin: 'the test' }]
+  const given = { port: 0, state: 'memory' }
+  const flags = Object.entries(given).map(([name, value]) => ({ path: [name], value, origin: 'the test' }))
   const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags, ...rules })
   onTestFinished(() => platform.stop())
   const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
