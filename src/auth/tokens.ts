@@ -48,6 +48,8 @@ export interface Tokens {
   readonly serviceKey: string
   /** The public keys that user tokens can be verified with, as a JWK set; empty where a shared secret signs. */
   readonly jwks: { readonly keys: readonly object[] }
+  /** A key like the anon and the service key, with a time of its own at which it expires (seconds since 1970). */
+  signKey(role: 'anon' | 'service_role', exp: number): Promise<string>
   /** Signs the claims of a user token. */
   sign(claims: JWTPayload): Promise<string>
   /** Verifies signature and times. Rejects with a TokenRefusal that says which of them is wrong. */
@@ -88,7 +90,8 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
     new SignJWT(claims)
       .setProtectedHeader({ alg, typ: 'JWT', ...(kid !== undefined && { kid }) })
       .sign(signing as CryptoKey)
-  const fixed = (role: string) => signed({ role, iss: 'standin', iat: issuedAtSeconds, exp: expiresAtSeconds }, secret)
+  const signKey: Tokens['signKey'] = (role, exp) =>
+    signed({ role, iss: 'standin', iat: Math.min(issuedAtSeconds, exp), exp }, secret)
 
   /** The key follows from its id and must be of the token's algorithm, so a public key can never be taken for an HMAC secret. */
   function keyFor({ alg, kid }: { alg?: string | undefined; kid?: string | undefined }) {
@@ -99,9 +102,10 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
   }
 
   return {
-    anonKey: await fixed('anon'),
-    serviceKey: await fixed('service_role'),
+    anonKey: await signKey('anon', expiresAtSeconds),
+    serviceKey: await signKey('service_role', expiresAtSeconds),
     jwks: { keys: keys.flatMap(({ published }) => published ?? []) },
+    signKey,
     sign: claims => signed(claims, own),
     async verify(token) {
       // jose reads base64 with padding as well; RFC 7515 §2 leaves it out.

@@ -13,6 +13,8 @@ interface Flag {
   readonly meaning: string
   /** The option of the configuration that the flag sets. */
   readonly option?: readonly string[]
+  /** The commands that take it, where not all do. */
+  readonly commands?: readonly string[]
 }
 
 export const flags = {
@@ -37,6 +39,21 @@ export const flags = {
     option: ['state'],
   },
   seed: { type: 'string', value: 'NUMBER', meaning: 'Changes the canned replies (0)', option: ['seed'] },
+  role: { type: 'string', value: 'ROLE', meaning: 'Of a token: anon, service or user (user)', commands: ['token'] },
+  email: {
+    type: 'string',
+    value: 'ADDRESS',
+    meaning: 'Whose token or key it is (token: the development user; key: nobody)',
+    commands: ['token', 'key create'],
+  },
+  name: { type: 'string', value: 'NAME', meaning: 'What a key is called (command line)', commands: ['key create'] },
+  'expires-in': {
+    type: 'string',
+    value: 'SECONDS',
+    meaning: 'How long a token or key lives',
+    commands: ['token', 'key create'],
+  },
+  expired: { type: 'boolean', meaning: 'A token that has expired already', commands: ['token'] },
   json: { type: 'boolean', meaning: 'Print JSON lines; the first one says that it is ready, and where' },
   quiet: { type: 'boolean', meaning: 'Print problems only' },
   help: { type: 'boolean', short: 'h', meaning: 'Show this' },
@@ -54,6 +71,8 @@ export interface CommandLine {
   readonly help: boolean
   readonly version: boolean
   readonly overrides: readonly Override[]
+  /** Every flag that was given, with its value. */
+  readonly given: ReadonlyMap<string, string | true>
 }
 
 /** Throws a UsageError for a flag that is not known, lacks its value or has one that it does not take. */
@@ -81,6 +100,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     }
     given.set(token.name, token.value ?? true)
   }
+  if (!given.has('help')) requireFitting(given, positionals.join(' '))
   const overrides = [...known].flatMap(([name, { option }]) => {
     const value = given.get(name)
     return option && typeof value === 'string'
@@ -96,5 +116,17 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     help: given.has('help'),
     version: given.has('version'),
     overrides,
+    given,
+  }
+}
+
+/** A flag that its command would not look at is a mistake of whoever gave it. */
+function requireFitting(given: ReadonlyMap<string, unknown>, words: string): void {
+  for (const name of given.keys()) {
+    const commands = known.get(name)?.commands
+    if (!commands || commands.some(command => words === command || words.startsWith(`${command} `))) continue
+    throw new UsageError(
+      `The flag --${name} belongs to ${commands.map(command => `standin ${command}`).join(' and ')}.`,
+    )
   }
 }

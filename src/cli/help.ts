@@ -3,6 +3,8 @@ import { flags } from './arguments.js'
 
 const commands = [
   ['standin [dev]', 'Start the platform'],
+  ['standin token', 'Print a token for tests: --role, --email, --expires-in or --expired'],
+  ['standin key create', 'Print a new API key: --name, --email, --expires-in'],
   ['standin config check', 'Say what is wrong with the configuration, or that nothing is'],
   ['standin config print', 'Show every option, its value and where that came from'],
   ['standin config init', 'Print a configuration file with every option at its default'],
@@ -28,6 +30,7 @@ Flags beat the environment (STANDIN_PORT), the environment beats the file, the f
 Examples
   standin                         start on http://127.0.0.1:4100 with the keys it prints
   standin --port 0 --json         start on any free port; the first line says which, for scripts
+  standin token --role user --email ada@example.com
   standin config init > platform.config.yaml
 `
 }

@@ -22,10 +22,17 @@ async function follow(argv: readonly string[]): Promise<void> {
     return console.log(helpText())
   }
   if (command === 'dev' && more.length === 0) return dev(commandLine)
+  if (command === 'token' || (command === 'key' && more[0] === 'create')) {
+    const { mintKey, mintToken } = await import('./mint.js')
+    return void process.stdout.write(await (command === 'token' ? mintToken : mintKey)(commandLine))
+  }
+  if (command === 'key') throw new UsageError('standin key needs one of: create.')
   const { isConfigCommand, runConfigCommand } = await import('./config.js')
   if (isConfigCommand(command)) return void process.stdout.write(await runConfigCommand(commandLine))
   if (command === 'dev') throw new UsageError(`standin dev takes no further words, such as ${more[0]}.`)
-  throw new UsageError(`"${command}" is not a command.${didYouMean(command, ['dev', 'config', 'replies', 'help'])}`)
+  throw new UsageError(
+    `"${command}" is not a command.${didYouMean(command, ['dev', 'token', 'key', 'config', 'replies', 'help'])}`,
+  )
 }
 
 /** Says in sentences why it ends, and gives back the exit code. Only what is our own mistake comes with its stack. */

@@ -11,6 +11,7 @@ test('without arguments nothing is asked for', () => {
     help: false,
     version: false,
     overrides: [],
+    given: new Map(),
   })
 })
 

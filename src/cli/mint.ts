@@ -1,0 +1,142 @@
+/** `standin token` and `standin key create`: credentials for tests and scripts, signed and kept as the platform does it. */
+import { createApiKeys } from '../auth/api-keys.js'
+import type { Backend } from '../auth/backend.js'
+import { idOfUser, plantSeeds } from '../auth/seeds.js'
+import { startSession, tokenResponse } from '../auth/sessions.js'
+import { createTokens } from '../auth/tokens.js'
+import { newUser, signedUp } from '../auth/users.js'
+import { type LoadedConfig, loadConfig } from '../config/load.js'
+import { readSigningKeys } from '../config/signing-keys.js'
+import { developmentUser } from '../core/development.js'
+import { AUTH } from '../core/reserved.js'
+import { StartError, UsageError } from '../core/start-error.js'
+import type { State, UserRow } from '../core/state.js'
+import { openState } from '../state/index.js'
+import type { CommandLine } from './arguments.js'
+
+const roles = ['anon', 'service', 'user'] as const
+type Role = (typeof roles)[number]
+
+/** How long ago an expired token expired. */
+const EXPIRED_SECONDS = -3600
+
+/** A token of the wanted role, alone on its line. Throws a UsageError for flags that do not fit. */
+export async function mintToken({ given, ...commandLine }: CommandLine): Promise<string> {
+  requireNoMoreWords(commandLine, 1)
+  const role = roleIn(given.get('role') ?? 'user')
+  const email = given.get('email')
+  if (email !== undefined && role !== 'user') throw new UsageError(`A token of the role ${role} has no e-mail address.`)
+  const lifeSeconds = given.has('expired') ? EXPIRED_SECONDS : secondsIn(given.get('expires-in'))
+  if (given.has('expired') && given.has('expires-in')) {
+    throw new UsageError('Give --expires-in or --expired, not both.')
+  }
+  const loaded = load(commandLine)
+  const backend = backendOf(loaded)
+  const tokens = await backend.tokens()
+  if (role !== 'user') {
+    const key = role === 'anon' ? tokens.anonKey : tokens.serviceKey
+    return `${lifeSeconds === undefined ? key : await tokens.signKey(role === 'anon' ? 'anon' : 'service_role', inSeconds(lifeSeconds))}\n`
+  }
+  const settings = { ...backend.settings, jwtExp: lifeSeconds ?? backend.settings.jwtExp }
+  return `${await userToken({ ...backend, settings }, loaded, String(email ?? developmentUser.email).toLowerCase())}\n`
+}
+
+/** A new API key, alone on its line. Throws a UsageError where it would be gone with this process. */
+export async function mintKey({ given, ...commandLine }: CommandLine): Promise<string> {
+  requireNoMoreWords(commandLine, 2)
+  const loaded = load(commandLine)
+  if (loaded.config.state === 'memory') {
+    throw new UsageError(
+      'The state is kept in memory: a key would be gone at once. Name it in apiKeys of the configuration.',
+    )
+  }
+  const lifeSeconds = secondsIn(given.get('expires-in'))
+  const expiresAt = lifeSeconds === undefined ? null : new Date(inSeconds(lifeSeconds) * 1000).toISOString()
+  const email = given.get('email')
+  return withState(loaded, async state => {
+    const owner = email === undefined ? null : await ownerOf(state, String(email).toLowerCase())
+    const apiKeys = createApiKeys({ state: async () => state, report: console.error })
+    const { key } = await apiKeys.create(owner, { name: String(given.get('name') ?? 'command line'), expiresAt })
+    return `${key}\n`
+  })
+}
+
+function requireNoMoreWords({ words }: Pick<CommandLine, 'words'>, count: number): void {
+  if (words.length > count) {
+    throw new UsageError(`standin ${words.slice(0, count).join(' ')} takes no further words, such as ${words[count]}.`)
+  }
+}
+
+function roleIn(text: string | true): Role {
+  const role = roles.find(role => role === text)
+  if (!role) throw new UsageError(`--role must be one of ${roles.join(', ')}, not "${text}".`)
+  return role
+}
+
+function secondsIn(text: string | true | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const seconds = /^\d{1,10}$/.test(String(text)) ? Number(text) : 0
+  if (seconds < 1) throw new UsageError(`--expires-in must be a number of seconds from 1, not "${text}".`)
+  return seconds
+}
+
+const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
+
+const load = ({ config, overrides }: Pick<CommandLine, 'config' | 'overrides'>) =>
+  loadConfig({ cwd: process.cwd(), file: config, flags: overrides, env: process.env })
+
+/** The backend of a platform that would be started here, without its state. */
+function backendOf({ config: { auth, host, port }, dir }: LoadedConfig): Backend {
+  const signingKeys = auth.signingKeys === '' ? undefined : readSigningKeys(auth.signingKeys, dir)
+  const tokens = createTokens({ jwtSecret: auth.jwtSecret, signingKeys })
+  return {
+    state: () => Promise.reject(new Error('A command opens the state itself.')),
+    tokens: () => tokens,
+    settings: auth,
+    now: Date.now,
+    url: () => `http://${host}:${port}${AUTH}`,
+    announce: () => {},
+  }
+}
+
+async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) => Promise<T>): Promise<T> {
+  const state = await openState(config.state, { dir })
+  try {
+    await plantSeeds(state, config, Date.now)
+    return await work(state)
+  } finally {
+    await state.close()
+  }
+}
+
+/**
+ * With a state that lasts the token has a session in it, as if the user had just signed in; users who are not there yet sign up.
+ * A state in memory is another process's own: then the token stands for itself.
+ */
+async function userToken(backend: Backend, loaded: LoadedConfig, email: string): Promise<string> {
+  if (loaded.config.state === 'memory') {
+    const user = newUser(new Date().toISOString(), { id: idOfUser({ email }), email })
+    return (await tokenResponse(backend, { user, session: undefined, refreshToken: '' })).access_token
+  }
+  return withState(loaded, async state => {
+    const grant = await state.write(async tables => {
+      const [known] = await tables.users.find({ email })
+      const user = known ?? newcomer(email)
+      if (!known) await tables.users.insert(user)
+      return startSession(backend, tables, user, 'password')
+    })
+    return (await tokenResponse(backend, grant)).access_token
+  })
+}
+
+function newcomer(email: string): UserRow {
+  const at = new Date().toISOString()
+  const user = newUser(at, { email_confirmed_at: at })
+  return signedUp(user, { provider: 'email', address: email, data: {}, at })
+}
+
+async function ownerOf(state: State, email: string): Promise<string> {
+  const [user] = await state.read(({ users }) => users.find({ email }))
+  if (!user) throw new StartError(`There is no user ${email}. Sign up first, or name the user in the configuration.`)
+  return user.id
+}
