@@ -1,16 +1,18 @@
 /** Builds dist/: few files, with what every start needs inside them, since finding and reading many small ones takes most of a start. */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { defineConfig, type Plugin } from 'rolldown'
+import { build, defineConfig, type OutputBundle, type Plugin } from 'rolldown'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
-const loadedLater = /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema)(\/|$)/
+const loadedLater = /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|libsql)(\/|$)/
 
-/** What is bundled keeps its licence: the texts are put together in dist/licenses.txt. */
+const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
+
+/** What is bundled keeps its licence: the texts are put together in a licenses.txt beside the code. */
 const licenses: Plugin = {
   name: 'licenses',
   generateBundle(_options, bundle) {
-    const modules = Object.values(bundle).flatMap(part => (part.type === 'chunk' ? part.moduleIds : []))
+    const modules = chunksOf(bundle).flatMap(({ moduleIds }) => moduleIds)
     const folders = new Set(modules.flatMap(id => id.match(/^.*node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/)?.[0] ?? []))
     const texts = [...folders].sort().map(folder => {
       const { name, version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
@@ -22,12 +24,63 @@ const licenses: Plugin = {
   },
 }
 
+const pageFolder = 'src/dashboard/page'
+
+/** The page's style sheet, and its HTML with the names that script and style sheet have come by. */
+const html: Plugin = {
+  name: 'html',
+  generateBundle(_options, bundle) {
+    const folder = path.join(pageFolder, 'styles')
+    const sheets = readdirSync(folder)
+      .sort()
+      .map(name => readFileSync(path.join(folder, name), 'utf8'))
+    // No comments, no indentation; the rest is left to whoever compresses.
+    const source = sheets.join('').replace(/\/\*.*?\*\/|^\s+|\n/gms, '')
+    const sheet = this.getFileName(this.emitFile({ type: 'asset', name: 'page.css', source }))
+    const chunks = chunksOf(bundle)
+    const main = chunks.find(({ isEntry }) => isEntry)
+    const later = chunks.filter(({ isEntry }) => !isEntry)
+    const preloads = later.map(({ fileName }) => `<link rel="modulepreload" href="/dashboard/${fileName}" />`)
+    const text = readFileSync(path.join(pageFolder, 'index.html'), 'utf8')
+      .replace('page.css', `/dashboard/${sheet}`)
+      .replace('main.js', `/dashboard/${main?.fileName}`)
+      .replace('</head>', `${preloads.join('')}</head>`)
+    this.emitFile({ type: 'asset', fileName: 'index.html', source: text })
+  },
+}
+
+/** The dashboard's page is for browsers, so it is a build of its own; what comes of it is put into dist/dashboard. */
+const page: Plugin = {
+  name: 'page',
+  async generateBundle() {
+    const { output } = await build({
+      input: `${pageFolder}/main.tsx`,
+      platform: 'browser',
+      tsconfig: `${pageFolder}/tsconfig.json`,
+      plugins: [html, licenses],
+      write: false,
+      output: {
+        format: 'esm',
+        minify: true,
+        entryFileNames: 'assets/[name]-[hash].js',
+        // There is one beside the entry: what signing in needs.
+        chunkFileNames: 'assets/supabase-[hash].js',
+        assetFileNames: 'assets/[name]-[hash][extname]',
+      },
+    })
+    for (const file of output) {
+      const source = file.type === 'chunk' ? file.code : file.source
+      this.emitFile({ type: 'asset', fileName: `dashboard/${file.fileName}`, source })
+    }
+  },
+}
+
 export default defineConfig({
   input: { cli: 'src/cli.ts', index: 'src/index.ts' },
   platform: 'node',
   external: loadedLater,
   // The same code as ES modules, which can be put together without a wrapper around each; it starts sooner.
   resolve: { alias: { yaml: path.resolve('node_modules/yaml/browser/index.js') } },
-  plugins: [licenses],
+  plugins: [licenses, page],
   output: { dir: 'dist', format: 'esm', cleanDir: true, chunkFileNames: 'chunks/[name].js' },
 })

@@ -3,16 +3,16 @@ import { type ApiKeys, createApiKeys } from './auth/api-keys.js'
 import type { Backend } from './auth/backend.js'
 import { createGateway } from './auth/gateway.js'
 import { createDoorkeeper, type Doorkeeper } from './auth/identify.js'
-import { plantSeeds } from './auth/seeds.js'
 import type { Tokens } from './auth/tokens.js'
 import { type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
-import { readSigningKeys } from './config/signing-keys.js'
+import { developmentUser } from './core/development.js'
 import type { Endpoint, Mode } from './core/exchange.js'
 import { ProblemsError } from './core/problem.js'
-import { AUTH, DASHBOARD, isAuth } from './core/reserved.js'
+import { AUTH, DASHBOARD } from './core/reserved.js'
 import { StartError } from './core/start-error.js'
 import type { MessageRow, State } from './core/state.js'
+import type { DashboardFacts } from './dashboard/index.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { createReplies, loadRules, type Replies, type RuleInput, rulesFromCode } from './replies/index.js'
@@ -20,7 +20,6 @@ import type { App, Prototypes } from './server/app.js'
 import { type Cors, createCors } from './server/cors.js'
 import { createLine, type LineParts } from './server/handle.js'
 import { listen } from './server/listen.js'
-import { openState } from './state/index.js'
 import { createPacer } from './streaming/pacer.js'
 
 export interface PlatformSources extends ConfigSources {
@@ -60,6 +59,7 @@ interface Assembly {
   readonly line: LineParts
   readonly endpoints: readonly Endpoint[]
   readonly doorkeeper: Doorkeeper
+  readonly tokens: () => Promise<Tokens>
   /** Loads what requests would otherwise have to wait for, and gives back the keys. */
   complete(): Promise<Tokens>
 }
@@ -119,11 +119,17 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
-    const [{ createApp }, { createDashboard }] = await Promise.all([
+    const [{ createApp }, { createDashboard }, { createPeople }] = await Promise.all([
       import('./server/app.js'),
       import('./dashboard/index.js'),
+      import('./auth/people.js'),
     ])
-    const dashboard = createDashboard(() => factsOf(current, url))
+    const dashboard = createDashboard({
+      facts: () => factsOf(current, url),
+      identify: authorization => current.doorkeeper.identify(authorization),
+      apiKeys: lasting.apiKeys,
+      people: createPeople(state),
+    })
     const readiness = () => ({ mode: current.line.mode, url, version: current.loaded.config.version })
     return createApp({ prototypes, host, readiness, dashboard, report })
   }
@@ -163,6 +169,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         const next = assemble(loadConfig(sources), sources, lasting)
         refuseSelf(next.loaded, listener.port)
         tokens = await next.complete()
+        const { plantSeeds } = await import('./auth/seeds.js')
         await plantSeeds(opened, next.loaded.config, Date.now)
         current = next
       },
@@ -176,6 +183,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
 /** The state with the users and keys of the configuration in it. */
 async function openSeededState({ config, dir }: LoadedConfig): Promise<State> {
+  const [{ openState }, { plantSeeds }] = await Promise.all([import('./state/index.js'), import('./auth/seeds.js')])
   const state = await openState(config.state, { dir })
   try {
     await plantSeeds(state, config, Date.now)
@@ -194,14 +202,24 @@ async function closeState({ state, apiKeys }: Lasting): Promise<void> {
   await opened.close()
 }
 
+async function signingKeysOf({ config: { auth }, dir }: LoadedConfig) {
+  if (auth.signingKeys === '') return undefined
+  const { readSigningKeys } = await import('./config/signing-keys.js')
+  return readSigningKeys(auth.signingKeys, dir)
+}
+
 /** What the dashboard shows of the platform. */
-function factsOf({ loaded: { config }, line, endpoints }: Assembly, url: string) {
+async function factsOf({ loaded: { config }, line, endpoints, tokens }: Assembly, url: string): Promise<DashboardFacts> {
+  const { version, models, users, auth } = config
+  const { email, password } = developmentUser
+  const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
   return {
-    url,
-    authUrl: url,
+    ...{ url, authUrl: url, version, endpoints },
+    anonKey: (await tokens()).anonKey,
+    authMode: auth.mode,
     mode: line.mode,
-    models: config.models.map(({ id }) => id),
-    endpoints: endpoints.filter(({ path }) => !isAuth(path)),
+    models: models.map(({ id }) => id),
+    ...(isThere && { signIn: { email, password } }),
   }
 }
 
@@ -209,27 +227,30 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const { config } = loaded
   const { auth, upstream } = config
   const { state, apiKeys, url, announce } = lasting
-  // Read at once: a file that cannot be used is to be told before anything else happens.
-  const signingKeys = auth.signingKeys === '' ? undefined : readSigningKeys(auth.signingKeys, loaded.dir)
   const tokens = once(async () => {
     const { createTokens } = await import('./auth/tokens.js')
-    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys })
+    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await signingKeysOf(loaded) })
   })
   const backend: Backend = { state, tokens, settings: auth, now: Date.now, url: () => `${url()}${AUTH}`, announce }
   const cors = createCors(config.cors.origins)
   const replies = once(() => readReplies(loaded, sources))
   const proxy = once(() => openProxy(config, cors.headersFor))
   const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
-  const endpoints = createEndpoints({ ...config, replies: whenLoaded(replies), backend })
+  const endpoints = createEndpoints({ ...config, replies: whenLoaded(replies) })
+  const authRoutes = once(async () => {
+    const { authEndpoints } = await import('./endpoints/auth/index.js')
+    return createRoutes(authEndpoints(backend))
+  })
   const live = auth.mode === 'proxy' ? upstream : undefined
   const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live })
   return {
     loaded,
     endpoints,
     doorkeeper,
+    tokens,
     async complete() {
       const needed = [config.mode === 'proxy' && proxy(), auth.mode === 'proxy' && authProxy()]
-      const [found] = await Promise.all([tokens(), replies(), ...needed])
+      const [found] = await Promise.all([tokens(), replies(), authRoutes(), ...needed])
       return found
     },
     line: {
@@ -239,7 +260,12 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
       cors,
       bodyLimitBytes: config.limits.bodyBytes,
       proxy,
-      auth: { mode: auth.mode, gateway: createGateway({ ...auth, kind: auth.gateway, tokens }), proxy: authProxy },
+      auth: {
+        mode: auth.mode,
+        routes: authRoutes,
+        gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
+        proxy: authProxy,
+      },
     },
   }
 }

@@ -8,7 +8,7 @@ const root = path.join(import.meta.dirname, '..')
 function realTree(): readonly Source[] {
   const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
   return files
-    .filter(file => file.endsWith('.ts'))
+    .filter(file => /\.tsx?$/.test(file))
     .map(file => ({
       file: file.replaceAll(path.sep, '/'),
       text: readFileSync(path.join(root, 'src', file), 'utf8'),

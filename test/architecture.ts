@@ -31,10 +31,13 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   '@faker-js/faker': ['replies/fake.ts'],
   tinyglobby: ['replies/load.ts'],
   'fastest-levenshtein': ['core/suggest.ts'],
+  // The dashboard's page, which is a bundle of its own.
+  preact: ['dashboard/page/'],
+  '@supabase/supabase-js': ['dashboard/page/session/auth-client.ts'],
   // The three of the state: what both databases are asked with, and the two databases.
   kysely: ['state/'],
-  libsql: ['state/'],
-  pg: ['state/'],
+  libsql: ['state/sqlite.ts'],
+  pg: ['state/postgres.ts', 'state/postgres-address.ts', 'state/notifications.ts'],
   'hash-wasm': ['auth/passwords.ts'],
   picocolors: ['cli/output.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
@@ -92,7 +95,7 @@ function importsOf({ file, text }: Source): readonly Import[] {
 }
 
 function parsed(file: string, text: string) {
-  const result = parseSync(file, text, { lang: 'ts' })
+  const result = parseSync(file, text, { lang: file.endsWith('.tsx') ? 'tsx' : 'ts' })
   if (result.errors.length > 0) throw new SyntaxError(`${file}: ${result.errors[0]?.message}`)
   return result
 }
@@ -100,7 +103,7 @@ function parsed(file: string, text: string) {
 const isOurs = (name: string) => name.startsWith('.')
 
 /** The file inside src/ that a relative import means. */
-const target = ({ file, name }: Import) => path.join(path.dirname(file), name).replace(/\.js$/, '.ts')
+const target = ({ file, name }: Import) => path.join(path.dirname(file), name).replace(/\.js(x?)$/, '.ts$1')
 
 /** The folder or file of src/ itself that a file belongs to. */
 const part = (file: string) => file.split('/', 1)[0] ?? file

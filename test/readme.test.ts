@@ -53,6 +53,7 @@ async function environment(): Promise<Record<string, string>> {
     SUPABASE_URL: authUrl,
     SUPABASE_ANON_KEY: anonKey,
     SUPABASE_SERVICE_ROLE_KEY: serviceKey,
+    STANDIN_STATE: 'memory',
   }
 }
 
@@ -68,6 +69,11 @@ const expected: Record<string, RegExp> = {
   curl: /Hello from the platform!|"endpoints":\[/,
   'openai, JavaScript': /^Hello from the platform!\nThirty days\.$/,
   'Vercel AI SDK': /^Hello from the platform!$/,
+  'supabase-js': /^INITIAL_SESSION\nSIGNED_IN\nSIGNED_OUT\nSIGNED_IN\nTOKEN_REFRESHED\nada@example.com\nSIGNED_OUT$/m,
+  'From sign-in to a reply': /^sk-local-\w{4}\nHello from the platform!$/m,
+  '@supabase/ssr': /^developer@example.com \[ 'sb-127-auth-token' \]$/m,
+  'Verifying a user token': /^developer@example.com authenticated$/m,
+  'Tokens and keys for tests': /"object":"list".*\{"error":"The token has expired\./s,
   'In a test': /^pong$/m,
   'In CI': /"ready":true/,
 }
@@ -95,6 +101,19 @@ exec "${process.execPath}" "${root}/dist/cli.js" "$@"
 })
 
 test('every recipe that can be run here is run', () => {
-  expect(recipesIn('js').map(({ heading }) => heading)).toEqual(['openai, JavaScript', 'Vercel AI SDK', 'In a test'])
-  expect(recipesIn('bash').map(({ heading }) => heading)).toEqual(['curl', 'curl', 'In CI'])
+  expect(recipesIn('js').map(({ heading }) => heading)).toEqual([
+    'openai, JavaScript',
+    'Vercel AI SDK',
+    'supabase-js',
+    'From sign-in to a reply',
+    '@supabase/ssr',
+    'Verifying a user token',
+    'In a test',
+  ])
+  expect(recipesIn('bash').map(({ heading }) => heading)).toEqual([
+    'curl',
+    'curl',
+    'Tokens and keys for tests',
+    'In CI',
+  ])
 })

@@ -13,7 +13,8 @@ import {
 } from '../core/auth-errors.js'
 import type { SessionRow, UserRow } from '../core/state.js'
 import type { Backend } from './backend.js'
-import { type Claims, TokenRefusal } from './tokens.js'
+import { TokenRefusal } from './token-refusal.js'
+import type { Claims } from './tokens.js'
 import { isBanned } from './users.js'
 
 /** Who holds a user token. */
@@ -26,17 +27,22 @@ export interface SignedIn {
 
 export const isUuid = (text: string) => /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i.test(text)
 
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
 /** The user of the token. Rejects with what Supabase answers: 401 without one, 403 for one that is not good (any more). */
 export async function authenticate(backend: Backend, authorization: string | undefined): Promise<SignedIn> {
-  const claims = await claimsOf(backend, authorization)
+  return holderOf(backend, await claimsOf(backend, authorization))
+}
+
+async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
   const { sub = '', session_id } = claims
   if (sub === '') throw missingSub()
   if (!isUuid(sub)) throw subNotUuid()
-  const sessionId = typeof session_id === 'string' && session_id !== '' ? session_id : undefined
-  if (sessionId !== undefined && !isUuid(sessionId)) throw sessionNotUuid()
+  const sessionId = session_id === '' || session_id === NIL_UUID ? undefined : session_id
+  if (sessionId !== undefined && !isUuid(String(sessionId))) throw sessionNotUuid()
   const { user, session } = await (await backend.state()).read(async ({ users, sessions }) => ({
-    user: await users.get(sub),
-    session: sessionId === undefined ? undefined : await sessions.get(sessionId),
+    user: await users.get(sub.toLowerCase()),
+    session: sessionId === undefined ? undefined : await sessions.get(String(sessionId).toLowerCase()),
   }))
   if (!user || user.deleted_at !== null) throw userOfTokenNotFound()
   if (isBanned(user, backend.now())) throw userBanned(403)
@@ -46,14 +52,16 @@ export async function authenticate(backend: Backend, authorization: string | und
 
 /** Returns when the token is an admin's; rejects as `authenticate` does, and with a 403 for the token of anybody else. */
 export async function requireAdmin(backend: Backend, authorization: string | undefined): Promise<void> {
-  const { role } = await claimsOf(backend, authorization)
-  if (typeof role !== 'string' || !backend.settings.jwtAdminRoles.includes(role)) throw notAdmin()
+  const claims = await claimsOf(backend, authorization)
+  // The service key is nobody's. An admin who has signed in is one for as long as the session lasts.
+  if (claims.session_id !== undefined) await holderOf(backend, claims)
+  if (!backend.settings.jwtAdminRoles.includes(String(claims.role))) throw notAdmin()
 }
 
-/** Throws a 400 for a user token that is meant for somebody else. */
-export function requireAudience({ aud }: Claims): void {
+/** Throws a 400 for a user token that is meant for somebody else than `asked` (the header X-JWT-AUD), or for nobody. */
+export function requireAudience({ aud }: Claims, asked: string | undefined): void {
   const first = Array.isArray(aud) ? aud[0] : aud
-  if (first === undefined || first === '') throw validationFailed("Token audience doesn't match request audience")
+  if (!first || (asked && asked !== first)) throw validationFailed("Token audience doesn't match request audience")
 }
 
 async function claimsOf(backend: Backend, authorization: string | undefined): Promise<Claims> {

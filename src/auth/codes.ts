@@ -38,14 +38,17 @@ export const tokenOf = ({ one_time_tokens }: Tables, userId: string, type: OneTi
 export const dropToken = ({ one_time_tokens }: Tables, userId: string, type: OneTimeTokenType) =>
   one_time_tokens.remove({ id: keyOf(userId, type) })
 
-/** The token with this hash among those of the given types. */
+/** Whoever has proved one thing needs no other code that was sent before. */
+export const dropTokens = ({ one_time_tokens }: Tables, userId: string) => one_time_tokens.remove({ user_id: userId })
+
+/** The token with one of these hashes among those of the given types. */
 export async function findToken(
   { one_time_tokens }: Tables,
-  hash: string,
+  hashes: readonly string[],
   types: readonly OneTimeTokenType[],
 ): Promise<OneTimeTokenRow | undefined> {
-  const found = await one_time_tokens.find({ token_hash: hash })
-  return found.find(({ token_type }) => types.includes(token_type))
+  const found = await Promise.all(hashes.map(token_hash => one_time_tokens.find({ token_hash })))
+  return found.flat().find(({ token_type }) => types.includes(token_type))
 }
 
 /** Whether a code fits a token and the time that it holds for has not passed. */
@@ -82,9 +85,11 @@ const subjects: Record<MessageKind, string> = {
   phone_change: 'Confirm your new phone number',
 }
 
-/** The link of a mail. */
-export const actionLink = (backend: Backend, hash: string, kind: string, redirect: string) =>
-  `${externalUrl(backend)}/verify?${new URLSearchParams({ token: hash, type: kind, redirect_to: redirect })}`
+/** The link of a mail. Where it leads back to stands in it as it is for as long as that can be read, as Supabase has it. */
+export function actionLink(backend: Backend, hash: string, kind: string, redirect: string): string {
+  const back = /[&=#]/.test(redirect) ? encodeURIComponent(redirect) : redirect
+  return `${externalUrl(backend)}/verify?token=${hash}&type=${kind}&redirect_to=${back}`
+}
 
 interface Letter {
   readonly kind: MessageKind

@@ -1,6 +1,12 @@
 /** Sign-ins in two halves, with PKCE (RFC 7636): the app keeps a verifier, and its challenge waits here for it. */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
-import { badCodeVerifier, flowStateExpired, flowStateNotFound, validationFailed } from '../core/auth-errors.js'
+import {
+  badCodeVerifier,
+  flowStateExpired,
+  flowStateNotFound,
+  noFlowForLink,
+  validationFailed,
+} from '../core/auth-errors.js'
 import type { FlowStateRow, Tables } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
 
@@ -12,17 +18,22 @@ export interface Challenge {
 /** How long the second half may take; Supabase's default. */
 const FLOW_SECONDS = 300
 
-/** The challenge of a request, if it has one. Throws a 400 for half a challenge, or one of a wrong form. */
+/** The challenge of a request, if it has one. Throws a 400 for half a challenge, or one of a wrong form (RFC 7636 §4.2). */
 export function challengeIn({ code_challenge, code_challenge_method }: Challenge): Challenge | undefined {
   if (code_challenge === '' && code_challenge_method === '') return undefined
   if (code_challenge === '' || code_challenge_method === '') {
     throw validationFailed('PKCE flow requires code_challenge_method and code_challenge')
   }
-  if (!/^(s256|plain)$/i.test(code_challenge_method)) {
-    throw validationFailed(`unsupported code_challenge method "${code_challenge_method}"`)
-  }
   if (code_challenge.length < 43 || code_challenge.length > 128) {
     throw validationFailed('code challenge has to be between 43 and 128 characters')
+  }
+  if (!/^[\w.~-]+$/.test(code_challenge)) {
+    throw validationFailed(
+      'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
+    )
+  }
+  if (!/^(s256|plain)$/i.test(code_challenge_method)) {
+    throw validationFailed(`unsupported code_challenge method "${code_challenge_method}"`)
   }
   return { code_challenge, code_challenge_method: code_challenge_method.toLowerCase() }
 }
@@ -55,7 +66,7 @@ export async function issueAuthCode(
 ): Promise<string> {
   const flows = await flow_states.find({ user_id: userId })
   const flow = flows.find(({ authentication_method }) => authentication_method === method)
-  if (!flow) throw flowStateNotFound()
+  if (!flow) throw noFlowForLink()
   await flow_states.update(flow.id, { auth_code_issued_at: momentOf(backend) })
   return flow.auth_code
 }

@@ -17,7 +17,8 @@ import { digestOf } from './api-key-form.js'
 import type { ApiKeys } from './api-keys.js'
 import { bearerToken } from './bearer.js'
 import { askLive, type LiveBackend } from './live.js'
-import { type Claims, type TokenFault, TokenRefusal, type Tokens } from './tokens.js'
+import { type TokenFault, TokenRefusal } from './token-refusal.js'
+import type { Claims, Tokens } from './tokens.js'
 import { mayAct } from './users.js'
 
 /** Credentials that are remembered at most; beyond it the oldest is forgotten and looked up anew when it comes back. */

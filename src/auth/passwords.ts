@@ -19,7 +19,7 @@ export function requireStrength(
   if (weakness) throw weakPassword(weakness.message, weakness.reasons)
 }
 
-export const tooLong = () => validationFailed(`Password cannot be longer than ${LONGEST_BYTES} characters`)
+const tooLong = () => validationFailed(`Password cannot be longer than ${LONGEST_BYTES} characters`)
 
 /** What is too weak about a password, or `undefined`. */
 export function weaknessOf(
@@ -67,6 +67,11 @@ export async function fits(password: string, hash: string | null): Promise<boole
     return false
   }
   if (hash.startsWith('$scrypt$')) return fitsScrypt(password, hash)
+  // The numbers in it are the admin's: what nobody can compute fits nothing.
+  return fitsForeign(password, hash).catch(() => false)
+}
+
+async function fitsForeign(password: string, hash: string): Promise<boolean> {
   if (hash.startsWith('$fbscrypt$')) return fitsFirebase(password, hash)
   const { argon2Verify, bcryptVerify } = await import('hash-wasm')
   return hash.startsWith('$argon2') ? argon2Verify({ password, hash }) : bcryptVerify({ password, hash })
@@ -75,9 +80,11 @@ export async function fits(password: string, hash: string | null): Promise<boole
 /** Whether a hash that an admin brings along is of a kind that can be verified. */
 export const isKnownHash = (hash: string) =>
   /^\$2[aby]\$\d\d\$[./\dA-Za-z]{53}$/.test(hash) ||
-  /^\$argon2id?\$v=19\$[\w=,]+\$[\w+/-]+\$[\w+/-]+$/.test(hash) ||
-  /^\$argon2i\$v=19\$[\w=,]+\$[\w+/-]+\$[\w+/-]+$/.test(hash) ||
+  /^\$argon2id?\$v=19\$m=\d+,t=\d+,p=\d+\$[\dA-Za-z+/]+\$[\dA-Za-z+/]+$/.test(hash) ||
   firebase.test(hash)
+
+/** A password that nobody knows, for users who are made without one; strong enough for every setting. */
+export const unknownPassword = () => `${randomBytes(24).toString('base64url')}aA1!`
 
 async function fitsScrypt(password: string, hash: string): Promise<boolean> {
   const [, , parameters = '', salt = '', expected = ''] = hash.split('$')

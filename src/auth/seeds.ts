@@ -78,8 +78,8 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
   const email = seed.email === undefined ? null : validEmail(seed.email)
   const phone = seed.phone === undefined ? null : validPhone(seed.phone)
   const identities = [
-    ...(email === null ? [] : [newIdentity(id, 'email', identityData(id, 'email', email, {}, seed.confirmed), at)]),
-    ...(phone === null ? [] : [newIdentity(id, 'phone', identityData(id, 'phone', phone, {}, seed.confirmed), at)]),
+    ...(email === null ? [] : [newIdentity(id, 'email', identityData(id, 'email', email, seed.confirmed), at)]),
+    ...(phone === null ? [] : [newIdentity(id, 'phone', identityData(id, 'phone', phone, seed.confirmed), at)]),
   ]
   return newUser(at, {
     ...{ id, email, phone, identities },

@@ -50,7 +50,7 @@ export const isRefreshToken = (text: string) => /^[a-z0-9]{12}$/.test(text)
 const newToken = () => Array.from({ length: TOKEN_CHARACTERS }, () => letters[randomInt(letters.length)]).join('')
 
 /** What came of a refresh: the next grant, or the refusal that is told when what was changed is kept. */
-type Refreshed = { readonly grant: Grant; readonly reused: boolean } | { readonly refusal: Error }
+type Refreshed = { readonly grant: Grant } | { readonly refusal: Error }
 
 /**
  * Takes a refresh token for the next one. A token that was used before is answered with the active one when that one came of it,
@@ -69,22 +69,18 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
   const at = momentOf(backend)
   const family = used.revoked ? await refresh_tokens.find({ session_id: session.id }) : []
   const active = family.find(({ revoked }) => !revoked)
-  if (active?.parent === token) return granted(active.token, true)
-  if (used.revoked && backend.now() > Date.parse(used.updated_at) + reuseSeconds * 1000) {
+  const isParentOfActive = active?.parent === token
+  if (used.revoked && !isParentOfActive && backend.now() > Date.parse(used.updated_at) + reuseSeconds * 1000) {
     if (rotates) {
-      for (const { token } of family) await refresh_tokens.update(token, { revoked: true, updated_at: at })
+      for (const { token } of family) await refresh_tokens.update(token, { revoked: true })
     }
     return { refusal: refreshTokenUsed() }
   }
-  await refresh_tokens.update(token, { revoked: true, ...(!used.revoked && { updated_at: at }) })
-  const next = await addRefreshToken(backend, tables, session, token)
-  return granted(next.token, used.revoked)
-
-  async function granted(refreshToken: string, reused: boolean): Promise<Refreshed> {
-    if (!user || !session) return { refusal: refreshTokenNotFound() }
-    await sessions.update(session.id, { refreshed_at: at })
-    return { grant: { user, session, refreshToken }, reused }
-  }
+  // The client that asks twice may not have got the first answer.
+  if (!isParentOfActive) await refresh_tokens.update(token, { revoked: true, updated_at: at })
+  const next = isParentOfActive ? active : await addRefreshToken(backend, tables, session, token)
+  await sessions.update(session.id, { refreshed_at: at })
+  return { grant: { user, session, refreshToken: next.token } }
 }
 
 /** Ends these sessions with everything that belongs to them. */

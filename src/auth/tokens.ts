@@ -1,6 +1,7 @@
 /** Signs and verifies JWTs. The one door of the package `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { developmentSecret, developmentSigningKey } from '../core/development.js'
+import { type TokenFault, TokenRefusal } from './token-refusal.js'
 
 /** A private key (JWK) as Supabase Auth takes it: it says by itself what it is for. */
 export interface SigningKey {
@@ -8,30 +9,6 @@ export interface SigningKey {
   readonly kid: string
   readonly alg: string
   readonly key_ops?: readonly string[] | undefined
-}
-
-/** What is wrong with a token. */
-export type TokenFault =
-  | 'malformed'
-  | 'unreadable'
-  | 'algorithm'
-  | 'unknown-key'
-  | 'signature'
-  | 'expired'
-  | 'not-yet'
-  | 'times'
-
-/** Why a token is not accepted; each layer words it in its own way. */
-export class TokenRefusal extends Error {
-  override readonly name = 'TokenRefusal'
-
-  constructor(
-    readonly fault: TokenFault,
-    /** What the token says of its signature. */
-    readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined } = {},
-  ) {
-    super(`The token is refused: ${fault}.`)
-  }
 }
 
 /** What a verified token says. */

@@ -1,11 +1,18 @@
 /** Takes a one-time code or link for what it proves: that somebody reads an address. */
-import { randomBytes } from 'node:crypto'
-import { otpExpired, userBanned, validationFailed } from '../core/auth-errors.js'
-import type { OneTimeTokenRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
+import { emailExists, otpExpired, phoneExists, userBanned, validationFailed } from '../core/auth-errors.js'
+import type { Moment, OneTimeTokenRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
-import { dropToken, findToken, hashOfCode, isFresh, isValid, tokenOf } from './codes.js'
-import { hashOf } from './passwords.js'
-import { changedEmail, changedPhone, confirmedEmail, confirmedPhone, isBanned } from './users.js'
+import { dropToken, dropTokens, findToken, hashOfCode, isFresh, isValid, PKCE, tokenOf } from './codes.js'
+import { hashOf, unknownPassword } from './passwords.js'
+import {
+  changedEmail,
+  changedPassword,
+  changedPhone,
+  confirmedEmail,
+  confirmedPhone,
+  isBanned,
+  providersOf,
+} from './users.js'
 
 /** What somebody proves who comes with a code. */
 export interface Claim {
@@ -41,19 +48,16 @@ const codeTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
 export async function proveAddress(backend: Backend, tables: Tables, claim: Claim): Promise<Proven> {
   const { user, token } =
     claim.hash === '' ? await byCode(backend, tables, claim) : await byLink(backend, tables, claim)
-  switch (token.token_type) {
-    case 'confirmation_token':
-      return { kind: 'whole', user: await confirm(backend, tables, user, claim.type) }
-    case 'recovery_token':
-      return { kind: 'whole', user: await recovered(backend, tables, user) }
-    case 'email_change_token_current':
-    case 'email_change_token_new':
-      return changeEmail(backend, tables, user, token)
-    case 'phone_change_token':
-      return { kind: 'whole', user: await changePhone(backend, tables, user) }
-    case 'reauthentication_token':
-      throw otpExpired()
+  if (isHalf(backend, user, token)) {
+    await dropToken(tables, user.id, token.token_type)
+    await tables.users.update(user.id, { email_change_confirm_status: 1 })
+    return { kind: 'half' }
   }
+  const changes = await changesBy(backend, tables, user, { token, type: claim.type })
+  const app_metadata = providersOf(user.app_metadata, changes.identities ?? user.identities)
+  await dropTokens(tables, user.id)
+  await tables.users.update(user.id, { ...changes, app_metadata })
+  return { kind: 'whole', user: { ...user, ...changes, app_metadata } }
 }
 
 interface Found {
@@ -62,25 +66,23 @@ interface Found {
 }
 
 async function byLink(backend: Backend, tables: Tables, { type, hash }: Claim): Promise<Found> {
-  const types = linkTokens[type]
+  const types = Object.hasOwn(linkTokens, type) ? linkTokens[type] : undefined
   if (!types) throw validationFailed('Invalid email verification type')
   const expired = () => otpExpired('Email link is invalid or has expired')
-  const token = await findToken(tables, hash, types)
-  const user = token && (await tables.users.get(token.user_id))
-  if (!token || !user || user.deleted_at !== null) throw expired()
-  if (isBanned(user, backend.now())) throw userBanned(403)
-  if (!isFresh(backend, token)) throw expired()
-  return { user, token }
+  const found = await holderOf(tables, await findToken(tables, [hash], types))
+  if (!found) throw expired()
+  if (isBanned(found.user, backend.now())) throw userBanned(403)
+  if (!isFresh(backend, found.token)) throw expired()
+  return found
 }
 
-async function byCode(backend: Backend, tables: Tables, claim: Claim): Promise<Found> {
-  const { type, address, code } = claim
-  const types = codeTokens[type]
-  if (!types) throw validationFailed('Unsupported verification type')
-  const user = await readerOf(tables, claim)
+async function byCode(backend: Backend, tables: Tables, { type, address, code }: Claim): Promise<Found> {
+  const hash = hashOfCode(address, code)
+  const types = Object.hasOwn(codeTokens, type) ? (codeTokens[type] ?? []) : []
+  const found = type === 'email_change' ? await changerOf(backend, tables, hash) : undefined
+  const user = found?.user ?? (await readerOf(tables, type, address))
   if (!user || user.deleted_at !== null) throw otpExpired()
   if (isBanned(user, backend.now())) throw userBanned(403)
-  const hash = hashOfCode(address, code)
   for (const tokenType of types) {
     const token = await tokenOf(tables, user.id, tokenType)
     if (token && isValid(backend, hash, token)) return { user, token }
@@ -88,61 +90,84 @@ async function byCode(backend: Backend, tables: Tables, claim: Claim): Promise<F
   throw otpExpired()
 }
 
-/** Who reads an address: a change of it is asked for at the address that is to come as well. */
-async function readerOf({ users }: Tables, { type, address }: Claim): Promise<UserRow | undefined> {
+/** Who has a token of this kind; it is at hand for as long as its user is. */
+async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): Promise<Found | undefined> {
+  const user = token && (await users.get(token.user_id))
+  return user && user.deleted_at === null ? { user, token } : undefined
+}
+
+/** Who wants to change their address. Several may want the same new one, so that only the code tells who it is. */
+async function changerOf({ settings }: Backend, tables: Tables, hash: string): Promise<Found | undefined> {
+  const types: OneTimeTokenType[] = ['email_change_token_new']
+  if (settings.mailerSecureEmailChangeEnabled) types.unshift('email_change_token_current')
+  return holderOf(tables, await findToken(tables, [hash, `${PKCE}${hash}`], types))
+}
+
+async function readerOf({ users }: Tables, type: string, address: string): Promise<UserRow | undefined> {
   switch (type) {
+    case 'email_change':
+      return undefined
     case 'sms':
       return (await users.find({ phone: address }))[0]
     case 'phone_change':
       return (await users.find({ new_phone: address }))[0]
-    case 'email_change':
-      return (await users.find({ new_email: address }))[0] ?? (await users.find({ email: address }))[0]
     default:
       return (await users.find({ email: address }))[0]
   }
 }
 
-async function changed({ users }: Tables, user: UserRow, changes: Partial<UserRow>): Promise<UserRow> {
-  await users.update(user.id, changes)
-  return { ...user, ...changes }
+/** With both addresses asked, the first answer is only noted. */
+const isHalf = ({ settings }: Backend, user: UserRow, { token_type }: OneTimeTokenRow) =>
+  token_type.startsWith('email_change') &&
+  !settings.mailerAutoconfirm &&
+  settings.mailerSecureEmailChangeEnabled &&
+  user.email !== null &&
+  user.email_change_confirm_status === 0
+
+interface Proof {
+  readonly token: OneTimeTokenRow
+  readonly type: string
 }
 
-async function confirm(backend: Backend, tables: Tables, user: UserRow, type: string): Promise<UserRow> {
+/** What changes in a user who has proved that they read an address. */
+async function changesBy(backend: Backend, tables: Tables, user: UserRow, proof: Proof): Promise<Partial<UserRow>> {
   const at = momentOf(backend)
-  await dropToken(tables, user.id, 'confirmation_token')
-  if (type === 'sms') return changed(tables, user, { ...confirmedPhone(user, at), is_anonymous: false })
+  switch (proof.token.token_type) {
+    case 'confirmation_token':
+      return proof.type === 'sms' ? confirmedPhone(at) : joined(user, at)
+    case 'recovery_token':
+      return user.email_confirmed_at === null ? confirmedEmail(user, at) : {}
+    case 'email_change_token_current':
+    case 'email_change_token_new': {
+      const email = user.new_email ?? user.email ?? ''
+      await requireNobodyElse(tables, user, { email })
+      return changedEmail(user, email, at)
+    }
+    case 'phone_change_token': {
+      const phone = user.new_phone ?? user.phone ?? ''
+      await requireNobodyElse(tables, user, { phone })
+      return changedPhone(user, phone, at)
+    }
+    case 'reauthentication_token':
+      throw otpExpired()
+  }
+}
+
+/** What changes in a user who has come to stay. */
+async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
   const identities = user.identities.map(identity =>
-    identity.provider === 'email' && identity.email === user.email
+    identity.email !== undefined && identity.email === user.email
       ? { ...identity, identity_data: { ...identity.identity_data, email_verified: true }, updated_at: at }
       : identity,
   )
   // Whoever was invited has no password yet; one that nobody knows stands in until they set their own.
-  const isInvited = user.encrypted_password === null && user.invited_at !== null
-  const password = isInvited && { encrypted_password: await hashOf(randomBytes(32).toString('base64url')) }
-  return changed(tables, user, { ...confirmedEmail(user, at), identities, ...password })
+  const isGuest = user.encrypted_password === null && user.invited_at !== null
+  const password = isGuest && changedPassword(await hashOf(unknownPassword()))
+  return { ...confirmedEmail(user, at), identities, ...password }
 }
 
-async function recovered(backend: Backend, tables: Tables, user: UserRow): Promise<UserRow> {
-  await dropToken(tables, user.id, 'recovery_token')
-  return user.email_confirmed_at === null ? changed(tables, user, confirmedEmail(user, momentOf(backend))) : user
-}
-
-/** With both addresses asked the first answer is only noted. */
-async function changeEmail(backend: Backend, tables: Tables, user: UserRow, token: OneTimeTokenRow): Promise<Proven> {
-  const { mailerAutoconfirm, mailerSecureEmailChangeEnabled } = backend.settings
-  const needsBoth = !mailerAutoconfirm && mailerSecureEmailChangeEnabled && user.email !== null
-  await dropToken(tables, user.id, token.token_type)
-  if (needsBoth && user.email_change_confirm_status === 0) {
-    await changed(tables, user, { email_change_confirm_status: 1 })
-    return { kind: 'half' }
-  }
-  await dropToken(tables, user.id, 'email_change_token_current')
-  await dropToken(tables, user.id, 'email_change_token_new')
-  const email = user.new_email ?? user.email ?? ''
-  return { kind: 'whole', user: await changed(tables, user, changedEmail(user, email, momentOf(backend))) }
-}
-
-async function changePhone(backend: Backend, tables: Tables, user: UserRow): Promise<UserRow> {
-  await dropToken(tables, user.id, 'phone_change_token')
-  return changed(tables, user, changedPhone(user, user.new_phone ?? user.phone ?? '', momentOf(backend)))
+/** Somebody else may have got the address while the code for it was on its way. */
+async function requireNobodyElse({ users }: Tables, { id }: UserRow, address: { email: string } | { phone: string }) {
+  const others = (await users.find(address)).filter(other => other.id !== id)
+  if (others.length > 0) throw 'email' in address ? emailExists() : phoneExists()
 }

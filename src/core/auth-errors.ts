@@ -4,13 +4,11 @@ import { PlatformError } from './errors.js'
 const refusal = (status: number, code: string, message: string, details?: object) =>
   new PlatformError(status, code, message, [], details === undefined ? {} : { details })
 
-const invalid = (message: string) => refusal(400, 'validation_failed', message)
+const invalid = (message: string, status = 400) => refusal(status, 'validation_failed', message)
 
 // What was sent.
 
 export const badJson = (why: string) => refusal(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
-export const requestTooLarge = () =>
-  refusal(413, 'request_entity_too_large', 'Request body exceeds the maximum allowed size of 1048576 bytes')
 export const validationFailed = invalid
 
 // Who asks.
@@ -30,8 +28,10 @@ export const notAdmin = (message = 'User not allowed') => refusal(403, 'not_admi
 
 export const invalidCredentials = (message = 'Invalid login credentials') =>
   refusal(400, 'invalid_credentials', message)
-export const emailNotConfirmed = (message = 'Email not confirmed') => refusal(400, 'email_not_confirmed', message)
-export const phoneNotConfirmed = (message = 'Phone not confirmed') => refusal(400, 'phone_not_confirmed', message)
+export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Email not confirmed')
+export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
+export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please verify your email first.')
+export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please verify your phone first.')
 export const userBanned = (status = 400, message = 'User is banned') => refusal(status, 'user_banned', message)
 export const emailProviderDisabled = (status: number, message: string) =>
   refusal(status, 'email_provider_disabled', message)
@@ -59,7 +59,9 @@ export const refreshTokenUsed = () => refusal(400, 'refresh_token_already_used',
 // Users.
 
 export const userNotFound = (message = 'User not found') => refusal(404, 'user_not_found', message)
-export const idNotUuid = () => refusal(404, 'validation_failed', 'user_id must be an UUID')
+export const idNotUuid = (name: 'user_id' | 'factor_id') => refusal(404, 'validation_failed', `${name} must be an UUID`)
+/** Supabase answers a 500 here: its database refuses. */
+export const idExists = () => refusal(422, 'user_already_exists', 'A user with this ID has already been registered')
 export const samePassword = () =>
   refusal(422, 'same_password', 'New password should be different from the old password.')
 export const reauthenticationNeeded = () =>
@@ -75,6 +77,8 @@ export const otpExpired = (message = 'Token has expired or is invalid') => refus
 export const otpDisabled = () => refusal(422, 'otp_disabled', 'Signups not allowed for otp')
 export const flowStateNotFound = () =>
   refusal(404, 'flow_state_not_found', 'invalid flow state, no valid flow state found')
+export const noFlowForLink = () =>
+  refusal(400, 'flow_state_not_found', 'No associated flow state found. 404: No valid flow state found for user.')
 export const flowStateExpired = () => refusal(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
 export const badCodeVerifier = () =>
   refusal(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier')
@@ -84,15 +88,23 @@ export const badCodeVerifier = () =>
 export const samlDisabled = () => refusal(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
 export const manualLinkingDisabled = () => refusal(404, 'manual_linking_disabled', 'Manual linking is disabled')
 export const providerDisabled = () => invalid('Unsupported provider: provider is not enabled')
+export const providerUnknown = (name: string) => invalid(`Unsupported provider: Provider ${name} could not be found`)
+export const issuerDisabled = (issuer: string) =>
+  refusal(400, 'provider_disabled', `Provider (issuer "${issuer}") is not enabled`)
 export const web3Disabled = () => refusal(422, 'web3_provider_disabled', 'Web3 provider is disabled')
-export const mfaDisabled = (kind: 'TOTP' | 'Phone' | 'WebAuthn') =>
-  refusal(
-    422,
-    `mfa_${kind === 'WebAuthn' ? 'webauthn' : kind.toLowerCase()}_enroll_not_enabled`,
-    `MFA enroll is disabled for ${kind}`,
-  )
+
+const mfaKinds = { totp: 'TOTP', phone: 'Phone', webauthn: 'WebAuthn' } as const
+
+/** The refusal of a further factor; a 400 where it is of no known kind. */
+export function mfaDisabled(kind: string) {
+  if (!Object.hasOwn(mfaKinds, kind)) return invalid('factor_type needs to be totp, phone, or webauthn')
+  const name = mfaKinds[kind as keyof typeof mfaKinds]
+  return refusal(422, `mfa_${kind}_enroll_not_enabled`, `MFA enroll is disabled for ${name}`)
+}
 
 export const factorNotFound = () => refusal(404, 'mfa_factor_not_found', 'Factor not found')
+export const anonymousNotAllowed = () =>
+  refusal(403, 'no_authorization', 'Anonymous user not allowed to perform these actions')
 
 /** What the gateway in front of the auth backend says; its body has one member. */
 export const gatewayRefusal = (status: number, message: string) =>

@@ -166,6 +166,9 @@ export const onlyFromHere = () =>
     'Users and messages are shown on this machine only, or to whoever sends the service key.',
   )
 
+export const pageNotBuilt = () =>
+  new PlatformError(503, 'page_not_built', 'The page of the dashboard is not built yet. Run "npm run build" once.')
+
 export const upstreamUnreachable = (why: string) =>
   new PlatformError(502, 'upstream_unreachable', `The live platform could not be reached (${why}).`)
 

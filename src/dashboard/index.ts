@@ -1,28 +1,62 @@
-/** The page at /dashboard: where to point an app, and how to call the platform. */
+/** The user dashboard at /dashboard: its page, and the REST API that the page and scripts use. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
-import { methodNotAllowed } from '../core/errors.js'
-import { type DashboardFacts, startPage } from './start-page.js'
-import { styles } from './styles.js'
+import type { ApiKeys } from '../auth/api-keys.js'
+import type { Identify } from '../auth/identify.js'
+import type { People } from '../auth/people.js'
+import { notFound } from '../core/errors.js'
+import { createKeysApi } from './keys-api.js'
+import { only } from './only.js'
+import { createPageFiles } from './page-files.js'
+import { createPeopleApi } from './people-api.js'
+import type { ConfigJson } from './wire.js'
 
-/** Makes the pages. `facts` is asked each time, since a reload may change them. */
-export function createDashboard(facts: () => DashboardFacts): Router {
+/** What anybody may know who can reach the dashboard. Secrets are not among it: they stand in the terminal. */
+export interface DashboardFacts {
+  readonly url: string
+  readonly authUrl: string
+  readonly anonKey: string
+  /** Who the auth backend is: Standin, or a live one behind it. */
+  readonly authMode: 'local' | 'proxy'
+  readonly mode: string
+  readonly version: string
+  readonly models: readonly string[]
+  readonly endpoints: readonly {
+    readonly method: string
+    readonly path: string
+    readonly access: 'anyone' | readonly string[]
+  }[]
+  /** The development user, shown where somebody signs in. */
+  readonly signIn?: { readonly email: string; readonly password: string }
+}
+
+export interface DashboardParts {
+  /** Asked each time, since a reload may change them. */
+  readonly facts: () => Promise<DashboardFacts>
+  readonly identify: Identify
+  readonly apiKeys: ApiKeys
+  /** For the developer's views. */
+  readonly people: People
+}
+
+export function createDashboard({ facts, identify, apiKeys, people }: DashboardParts): Router {
   const router = Router()
   router.use(protect)
   router
-    .route('/')
-    .get((_request, response) => void response.type('html').send(startPage(facts())))
-    .all(onlyGet)
-  router
-    .route('/style.css')
-    .get((_request, response) => void response.type('css').send(styles))
-    .all(onlyGet)
+    .route('/api/config')
+    .get(async (_request, response: Response<ConfigJson>) => response.json(configJson(await facts())))
+    .all(only('GET', 'HEAD'))
+  router.use('/api/keys', createKeysApi({ identify, apiKeys }))
+  router.use('/api', createPeopleApi({ identify, apiKeys, people }))
+  router.use(createPageFiles(facts))
+  router.use(unreadablePath)
   return router
 }
 
-/** No script runs, nothing is loaded from elsewhere, and no other page may frame this one. */
+/** Nothing is guessed, kept or told to others, and no other page may load or frame this one. */
 function protect(_request: Request, response: Response, next: NextFunction): void {
   response.set({
-    'content-security-policy': "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    'cross-origin-resource-policy': 'same-origin',
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
@@ -30,6 +64,17 @@ function protect(_request: Request, response: Response, next: NextFunction): voi
   next()
 }
 
-const onlyGet = ({ method }: Request) => {
-  throw methodNotAllowed(method, ['GET', 'HEAD'])
+function configJson({ authUrl, anonKey, authMode, endpoints, signIn, ...facts }: DashboardFacts): ConfigJson {
+  const { url, mode, version, models } = facts
+  return {
+    ...{ url, auth_url: authUrl, anon_key: anonKey, auth_mode: authMode, mode, version, models },
+    // Picked one by one: what is handed in may know more than may be told.
+    endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
+    ...(signIn && { sign_in: { email: signIn.email, password: signIn.password } }),
+  }
+}
+
+/** An id that cannot be decoded is the id of nothing. Four parameters are how express knows an error handler. */
+function unreadablePath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
+  throw error instanceof URIError ? notFound() : error
 }

@@ -1,10 +1,8 @@
 /** Every endpoint that is answered here, and how a request finds its own. */
-import type { Backend } from '../auth/backend.js'
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Replies } from '../replies/index.js'
 import { withIndex } from './api-index.js'
-import { authEndpoints } from './auth/index.js'
 import { chatCompletions } from './chat-completions.js'
 import { health } from './health.js'
 import { type Model, modelList } from './models.js'
@@ -14,17 +12,15 @@ export interface EndpointParts {
   readonly models: readonly Model[]
   readonly replies: Replies
   readonly access: { readonly health: Access; readonly index: Access; readonly models: Access; readonly chat: Access }
-  readonly backend: Backend
 }
 
-/** The documented four, and those of the auth backend. */
-export function createEndpoints({ version, models, replies, access, backend }: EndpointParts): readonly Endpoint[] {
-  const documented = withIndex(access.index, [
+/** The documented four. Those of the auth backend are in auth/, loaded apart from them. */
+export function createEndpoints({ version, models, replies, access }: EndpointParts): readonly Endpoint[] {
+  return withIndex(access.index, [
     health({ version, access: access.health }),
     modelList({ models, access: access.models }),
     chatCompletions({ modelIds: models.map(({ id }) => id), replies, access: access.chat }),
   ])
-  return [...documented, ...authEndpoints(backend)]
 }
 
 export interface Routes {

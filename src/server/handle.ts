@@ -34,11 +34,16 @@ export interface LineParts {
   /** The way to the live platform; asked only in the modes that go there. */
   readonly proxy: () => Promise<Upstream>
   /** Whether the auth backend is answered here or carried to the live one, and what stands in front of it. */
-  readonly auth: {
-    readonly mode: 'local' | 'proxy'
-    readonly gateway: Gateway
-    readonly proxy: () => Promise<Upstream>
-  }
+  readonly auth: AuthParts
+}
+
+/** What the line works with below /auth/v1; loaded when somebody signs in, or when there is time. */
+interface AuthParts {
+  readonly mode: 'local' | 'proxy'
+  readonly routes: () => Promise<Routes>
+  readonly gateway: Gateway
+  /** The way to the live auth backend; asked only in the mode that goes there. */
+  readonly proxy: () => Promise<Upstream>
 }
 
 interface Fixed {
@@ -73,8 +78,8 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const { request, exchange, parts } = visit
     requireHost(request)
     requireNoExpectation(request)
-    if (exchange.method === 'OPTIONS') return deliver(visit, options(visit))
-    if (isAuth(exchange.path)) return parts.auth.mode === 'proxy' ? passOn(visit) : passGateway(visit)
+    if (isAuth(exchange.path)) return enterAuth(visit)
+    if (exchange.method === 'OPTIONS') return deliver(visit, options(visit, parts.routes))
     const endpoint = parts.routes.get(exchange.method, exchange.path)
     if (endpoint.access === 'anyone') return admit(visit, endpoint, anonymous)
     const caller = parts.identify(exchange.authorization)
@@ -82,21 +87,18 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     caller.then(found => admit(visit, endpoint, found)).catch(error => fail(visit, error))
   }
 
-  /** Who asks the auth backend is found out by its endpoints; the gateway in front of it wants to see a key first. */
-  function passGateway(visit: Visit): void {
+  /** Who asks the auth backend is found out by its endpoints, or by the live one; a gateway wants to see a key first. */
+  function enterAuth(visit: Visit): void {
     const { exchange, parts } = visit
-    parts.auth.gateway
-      .admit(exchange)
-      .then(authorization => {
-        exchange.authorization = authorization
-        admit(visit, parts.routes.get(exchange.method, exchange.path), anonymous)
-      })
-      .catch(error => fail(visit, error))
-  }
-
-  /** Carries a request to the live auth backend, which judges it by itself. */
-  function passOn(visit: Visit): void {
-    read(visit, LIVE_AUTH_BODY_BYTES, () => forward(visit))
+    const { mode, routes, gateway } = parts.auth
+    const { method, path } = exchange
+    const enter = async () => {
+      if (method === 'OPTIONS') return deliver(visit, options(visit, await routes()))
+      if (mode === 'proxy') return read(visit, LIVE_AUTH_BODY_BYTES, () => forward(visit))
+      exchange.authorization = await gateway.admit(exchange)
+      admit(visit, (await routes()).get(method, path), anonymous)
+    }
+    enter().catch(error => fail(visit, error))
   }
 
   function admit(visit: Visit, endpoint: Endpoint, caller: Caller): void {
@@ -184,9 +186,9 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
 
 const anyMethod = ['GET', 'HEAD', 'POST', 'OPTIONS']
 
-function options({ request, exchange, parts }: Visit): Reply {
+function options({ request, exchange, parts }: Visit, routes: Routes): Reply {
   // RFC 9110 §9.3.7: "*" asks about the server as a whole.
-  const methods = exchange.path === '*' ? anyMethod : parts.routes.methodsOf(exchange.path)
+  const methods = exchange.path === '*' ? anyMethod : routes.methodsOf(exchange.path)
   // A page must be able to read the 404 of a path that is not there, so its preflight passes too.
   if (isPreflight(request.headers)) return parts.cors.preflight(request.headers, methods ?? anyMethod)
   if (!methods) throw notFound()

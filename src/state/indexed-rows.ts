@@ -14,7 +14,7 @@ export interface IndexedRows {
 
 type RowsByKey = Map<string, AnyRow>
 
-export function createIndexedRows({ unique, indexed }: Pick<AnyShape, 'unique' | 'indexed'>): IndexedRows {
+export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape): IndexedRows {
   const rows: RowsByKey = new Map()
   const indexes = new Map([...unique, ...indexed].map(column => [column, new Map<unknown, RowsByKey>()]))
   const none: RowsByKey = new Map()
@@ -30,15 +30,19 @@ export function createIndexedRows({ unique, indexed }: Pick<AnyShape, 'unique' |
     }
   }
 
-  /** As few rows as an index can tell; all where none can. */
+  /** The rows with this value in this column; all where no index can tell. */
+  function alike(column: string, value: Value): RowsByKey {
+    const index = indexes.get(column)
+    if (index) return index.get(value) ?? none
+    if (column !== keyColumn) return rows
+    const row = rows.get(String(value))
+    return row ? new Map([[String(value), row]]) : none
+  }
+
+  /** As few rows as the indexes can tell. */
   function candidates(conditions: Conditions): RowsByKey {
-    let fewest = rows
-    for (const [column, value] of conditions) {
-      const index = indexes.get(column)
-      const alike = index ? (index.get(value) ?? none) : rows
-      if (alike.size < fewest.size) fewest = alike
-    }
-    return fewest
+    const choices = conditions.map(([column, value]) => alike(column, value))
+    return choices.reduce((fewest, choice) => (choice.size < fewest.size ? choice : fewest), rows)
   }
 
   return {

@@ -111,6 +111,8 @@ function migrations(text: Text): Record<string, Migration> {
           updated_at: words,
         })
         await index('users', 'created_at desc', 'id')
+        await index('users', 'new_email')
+        await index('users', 'new_phone')
 
         await table('sessions', { id: key, user_id: words, amr: json, created_at: words, refreshed_at: wordsOrNull })
         await index('sessions', 'user_id')
@@ -148,6 +150,7 @@ function migrations(text: Text): Record<string, Migration> {
           created_at: words,
           auth_code_issued_at: wordsOrNull,
         })
+        await index('flow_states', 'user_id')
         await index('flow_states', 'auth_code')
 
         await table('api_keys', {

@@ -43,7 +43,8 @@ export async function openPostgres(url: string): Promise<Store> {
   }
 
   try {
-    if (!(await isCurrent(db, address.server))) await migrate(db, { text: sql`text collate "C"`, schema: SCHEMA })
+    if (!(await isCurrent(db, `${address.server}/${address.database}`)))
+      await migrate(db, { text: sql`text collate "C"`, schema: SCHEMA })
     // Our own listeners know already.
     const heard = (announcement?: string) => announcement !== own && tell()
     hearing = await hear({ settings, channel: CHANNEL, heard })

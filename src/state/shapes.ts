@@ -19,7 +19,7 @@ const shapes: { readonly [N in TableName]: Shape<Rows[N]> } = {
     json: ['app_metadata', 'user_metadata', 'identities'],
     booleans: ['is_anonymous'],
     unique: ['email', 'phone'],
-    indexed: [],
+    indexed: ['new_email', 'new_phone'],
     doors: ['banned_until', 'deleted_at', 'role'],
   },
   sessions: { key: 'id', json: ['amr'], booleans: [], unique: [], indexed: ['user_id'], doors: [] },
@@ -31,7 +31,7 @@ const shapes: { readonly [N in TableName]: Shape<Rows[N]> } = {
     indexed: ['session_id', 'user_id', 'parent'],
   },
   one_time_tokens: { key: 'id', json: [], booleans: [], unique: [], indexed: ['user_id', 'token_hash'] },
-  flow_states: { key: 'id', json: [], booleans: [], unique: [], indexed: ['auth_code'] },
+  flow_states: { key: 'id', json: [], booleans: [], unique: [], indexed: ['user_id', 'auth_code'] },
   api_keys: {
     key: 'id',
     json: [],

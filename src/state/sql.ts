@@ -1,8 +1,9 @@
 /** Keeps rows in a database: the same queries for SQLite and PostgreSQL. */
-import type { ExpressionBuilder, Kysely, Transaction } from 'kysely'
+import type { ExpressionBuilder, Kysely, Transaction, TransactionBuilder } from 'kysely'
 import { watchDoors } from './doors.js'
 import { type AnyRow, type AnyShape, type AnyTable, shapeOf, tablesOf } from './shapes.js'
 import type { Store } from './store.js'
+import type { Turns } from './turns.js'
 import { conditions, isWhole, kept, taken, type Value } from './values.js'
 
 /** What a database has: no booleans (they are 0 or 1), and JSON as text, which keeps it as it was written. */
@@ -13,6 +14,8 @@ export type Database = Record<string, Record<string, Cell>>
 export interface Source {
   readonly reading: Kysely<Database>
   readonly writing: Kysely<Database>
+  /** For readers that share one connection. */
+  readonly inTurn?: Turns
   /** The first thing in each transaction that writes: waits until no other process does. */
   lock?(transaction: Transaction<Database>): Promise<void>
   /** The last thing in a transaction that closed doors: lets other processes know, if and when it is kept. */
@@ -21,39 +24,46 @@ export interface Source {
   close: Store['close']
 }
 
-export function createSqlStore({ reading, writing, lock, announce, follow, close }: Source): Store {
+const atOnce: Turns = work => work()
+
+export function createSqlStore(source: Source): Store {
+  const { reading, writing, inTurn = atOnce, lock, announce, follow, close } = source
   return {
-    read: work =>
-      reading
-        .transaction()
-        // One look: what is kept meanwhile is not seen.
-        .setIsolationLevel('repeatable read')
-        .setAccessMode('read only')
-        .execute(transaction => work(tablesIn(transaction))),
-    async write(work) {
-      let failure: { readonly error: unknown } | undefined
-      const whole = writing
-        .transaction()
-        // A stricter level would see the rows of before it waited, not those of whom it waited for.
-        .setIsolationLevel('read committed')
-        .execute(async transaction => {
-          await lock?.(transaction)
-          const doors = watchDoors(tablesIn(transaction))
-          try {
-            const result = await work(doors.tables)
-            if (doors.closed) await announce?.(transaction)
-            return { result, closed: doors.closed }
-          } catch (error) {
-            failure = { error }
-            throw error
-          }
-        })
-      // When the connection is lost, undoing fails as well; why the work failed says more.
-      return whole.catch(error => Promise.reject(failure ? failure.error : error))
+    read(work) {
+      // One look: what is kept meanwhile is not seen.
+      const look = reading.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+      return inTurn(() => within(look, transaction => work(tablesIn(transaction))))
+    },
+    write(work) {
+      // A stricter level would see the rows of before it waited, not those of whom it waited for.
+      const change = writing.transaction().setIsolationLevel('read committed')
+      return within(change, async transaction => {
+        await lock?.(transaction)
+        const doors = watchDoors(tablesIn(transaction))
+        const result = await work(doors.tables)
+        if (doors.closed) await announce?.(transaction)
+        return { result, closed: doors.closed }
+      })
     },
     follow,
     close,
   }
+}
+
+/** Does work in a transaction; rejects with the work's own error when it fails. */
+async function within<T>(
+  transaction: TransactionBuilder<Database>,
+  work: (transaction: Transaction<Database>) => Promise<T>,
+): Promise<T> {
+  let failure: { readonly error: unknown } | undefined
+  const whole = transaction.execute(transaction =>
+    work(transaction).catch(error => {
+      failure = { error }
+      throw error
+    }),
+  )
+  // Where the connection is lost, undoing fails as well, and that would be the error.
+  return whole.catch(error => Promise.reject(failure ? failure.error : error))
 }
 
 const tablesIn = (db: Kysely<Database>) => tablesOf(name => tableIn(db, name, shapeOf(name)))
@@ -114,7 +124,7 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
     },
     async update(key, changes) {
       const columns = encoded(shape, changes)
-      if (Object.keys(columns).length === 0) return
+      if (Object.keys(columns).length === 0 || !isWhole(key)) return
       if (await isTaken(columns, key)) throw taken()
       await db.updateTable(name).set(columns).where(keyColumn, '=', key).execute()
     },

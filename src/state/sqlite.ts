@@ -4,11 +4,12 @@ import path from 'node:path'
 import { Kysely } from 'kysely'
 import Libsql from 'libsql'
 import { StartError } from '../core/start-error.js'
-import { libsqlDialect } from './libsql-dialect.js'
 import { isCurrent, migrate } from './migrations.js'
 import { whenFree } from './patience.js'
 import { createSqlStore, type Database } from './sql.js'
+import { sqliteDialect } from './sqlite-dialect.js'
 import type { Store } from './store.js'
+import { createTurns } from './turns.js'
 
 /** How long another process may take over its own start; far more than it needs. */
 const OPENING_PATIENCE_MS = 3000
@@ -29,11 +30,11 @@ async function open(file: string): Promise<Store> {
   // Two connections, since on one of them a reader would see what a writer has not finished yet.
   const writer = new Libsql(file)
   const reader = new Libsql(file)
-  const writing = new Kysely<Database>({ dialect: libsqlDialect(writer) })
-  const reading = new Kysely<Database>({ dialect: libsqlDialect(reader) })
+  const writing = new Kysely<Database>({ dialect: sqliteDialect(writer) })
+  const reading = new Kysely<Database>({ dialect: sqliteDialect(reader) })
   let looks: NodeJS.Timeout | undefined
 
-  async function close() {
+  function close() {
     clearInterval(looks)
     reader.close()
     writer.close()
@@ -46,13 +47,15 @@ async function open(file: string): Promise<Store> {
       await writing.transaction().execute(transaction => migrate(transaction, { text: 'text' }))
     }
   } catch (error) {
-    await close()
+    close()
     throw error
   }
 
   return createSqlStore({
     reading,
     writing,
+    // Kysely has them wait too, but wakes all of them each time one is done.
+    inTurn: createTurns(),
     follow(tell) {
       let seen = dataVersion(writer)
       const look = () => {
@@ -62,7 +65,10 @@ async function open(file: string): Promise<Store> {
       }
       looks = setInterval(look, LOOK_EVERY_MS).unref()
     },
-    close,
+    async close() {
+      gather(writer)
+      close()
+    },
   })
 }
 
@@ -78,6 +84,13 @@ function prepare(writer: Libsql.Database) {
   // WAL lets others read while one writes. NORMAL hands each commit to the operating system and does not wait for the disk: a
   // process that is killed loses nothing, only a power cut could take the last commits along.
   writer.exec('pragma busy_timeout = 0; pragma journal_mode = wal; pragma synchronous = normal')
+}
+
+/** Puts everything into the one file, for whoever copies it; does without where that cannot be done just now. */
+function gather(writer: Libsql.Database) {
+  try {
+    writer.exec('pragma wal_checkpoint(truncate)')
+  } catch {}
 }
 
 /** A number that changes when another connection has changed the file; undefined when that cannot be told just now. */

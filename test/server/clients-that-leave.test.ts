@@ -53,7 +53,7 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
       cors: createCors('*'),
       bodyLimitBytes: 100,
       proxy: notHere,
-      auth: { mode: 'local', gateway: { admit: async () => undefined }, proxy: notHere },
+      auth: { mode: 'local', routes: notHere, gateway: { admit: async () => undefined }, proxy: notHere },
     }),
     { journal, pacer: createPacer(), report: error => expect.unreachable(String(error)) },
   )

@@ -5,7 +5,7 @@ import { jsonReply } from '../json-reply.js'
 import { forAnyone } from './frame.js'
 
 /** Providers that Supabase knows and that are off here. */
-const otherProviders =
+export const otherProviders =
   'apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter'.split(
     ' ',
   )

@@ -1,11 +1,12 @@
 /** The form of the auth backend's endpoints: who may ask, and how they answer. */
-
-import { redirectTo } from '../../auth/addresses.js'
 import { authenticate, requireAdmin, type SignedIn } from '../../auth/authenticate.js'
 import type { Backend } from '../../auth/backend.js'
+import { redirectTo } from '../../auth/destinations.js'
 import { type Grant, tokenResponse } from '../../auth/sessions.js'
-import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import { methodNotAllowed } from '../../core/errors.js'
+import type { Caller, Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { AUTH } from '../../core/reserved.js'
+import type { MessageRow, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
 import { queryOf } from './params.js'
 
@@ -16,55 +17,63 @@ export const forAnyone = (
   method: Method,
   path: string,
   reply: (exchange: Exchange) => Reply | Promise<Reply>,
-): Endpoint => ({ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET', reply })
+): Endpoint => ({
+  ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET' },
+  reply(exchange) {
+    // Supabase knows no HEAD, and whoever only looks at a link must not use it up.
+    if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
+    return reply(exchange)
+  },
+})
 
 /** An endpoint for whoever sends a user token; refusals come before anything is read. */
 export const forUser =
   (backend: Backend) =>
-  (method: Method, path: string, reply: (exchange: Exchange, who: SignedIn) => Promise<Reply>): Endpoint =>
+  (method: Method, path: string, reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>): Endpoint =>
     forAnyone(method, path, async exchange => {
       const who = await authenticate(backend, exchange.authorization)
-      const { id, email } = who.user
-      exchange.caller = email === null ? { kind: 'user', id } : { kind: 'user', id, email }
+      exchange.caller = callerOf(who.user)
       return reply(exchange, who)
     })
 
 /** An endpoint for whoever sends the service key, or another token with an admin role. */
 export const forAdmin =
   (backend: Backend) =>
-  (method: Method, path: string, reply: (exchange: Exchange) => Promise<Reply>): Endpoint =>
+  (method: Method, path: string, reply: (exchange: Exchange) => Reply | Promise<Reply>): Endpoint =>
     forAnyone(method, path, async exchange => {
       await requireAdmin(backend, exchange.authorization)
       exchange.caller = { kind: 'service' }
       return reply(exchange)
     })
 
-/** What somebody who has signed in gets, with the headers that say who it is. */
-export async function granted(backend: Backend, grant: Grant, more: GrantedMore = {}): Promise<Reply> {
+const callerOf = ({ id, email }: UserRow): Caller =>
+  email === null ? { kind: 'user', id } : { kind: 'user', id, email }
+
+/** What somebody who has signed in gets, with the headers that say who it is; `more` lays further members over the body. */
+export async function granted(backend: Backend, exchange: Exchange, grant: Grant, more: object = {}): Promise<Reply> {
   const { user, session, refreshToken } = grant
-  const body = { ...(await tokenResponse(backend, grant)), ...more.body }
+  exchange.caller = callerOf(user)
   const headers = [
     ...['sb-auth-user-id', user.id],
     ...['sb-auth-session-id', session.id],
     ...['sb-auth-refresh-token-prefix', refreshToken.slice(0, 5)],
-    ...(more.headers ?? []),
   ]
-  return { ...jsonReply(body), headers }
-}
-
-interface GrantedMore {
-  readonly body?: object
-  readonly headers?: readonly string[]
+  return { ...jsonReply({ ...(await tokenResponse(backend, grant)), ...more }), headers }
 }
 
 /** Where a link of this request's mail leads back to. */
 export function redirectOf({ settings }: Backend, exchange: Exchange): string {
   const { redirect_to: header, referer } = exchange.headers
-  return redirectTo(settings, [queryOf(exchange).get('redirect_to'), String(header ?? ''), referer])
+  return redirectTo(settings, [header ? String(header) : (queryOf(exchange).get('redirect_to') ?? undefined), referer])
 }
 
-/** The last part of the path, which stands for an id. */
-export const idIn = ({ path }: Exchange) => decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
+/** The part of the path behind `name`, which stands for an id. */
+export const idBehind = (name: string, { path }: Exchange) => path.split('/')[path.split('/').indexOf(name) + 1] ?? ''
+
+/** Tells of messages that are in the outbox for good. */
+export function announce(backend: Backend, messages: readonly MessageRow[]): void {
+  for (const message of messages) backend.announce(message)
+}
 
 /** A reply without a body. */
 export const emptyReply = (status: number, headers: readonly string[] = []): Reply => ({
@@ -74,3 +83,7 @@ export const emptyReply = (status: number, headers: readonly string[] = []): Rep
   body: '',
   headers,
 })
+
+/** Leads a browser on; letters beyond ASCII, which a header cannot have, are encoded. */
+export const leadTo = (status: 302 | 303, address: string): Reply =>
+  emptyReply(status, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])

@@ -1,17 +1,17 @@
 /** POST /auth/v1/otp and /magiclink: a code or a link with which somebody signs in without a password. */
-import { randomBytes } from 'node:crypto'
 import { validEmail, validPhone } from '../../auth/addresses.js'
 import type { Backend } from '../../auth/backend.js'
 import { challengeIn } from '../../auth/flows.js'
 import { sendPhoneCode, sendSignIn } from '../../auth/letters.js'
+import { unknownPassword } from '../../auth/passwords.js'
 import { isConfirmed } from '../../auth/users.js'
 import { emailProviderDisabled, otpDisabled, phoneProviderDisabled, validationFailed } from '../../core/auth-errors.js'
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import type { UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
-import { forAnyone, redirectOf } from './frame.js'
+import { announce, forAnyone, redirectOf } from './frame.js'
 import { type Params, readParams } from './params.js'
-import { announce, requireChannel, signUp } from './signup.js'
+import { requireChannel, signUp } from './signup.js'
 
 const fields = {
   email: 'string',
@@ -31,8 +31,12 @@ export const otp = (backend: Backend): Endpoint =>
     if (params.email !== '' && params.phone !== '') {
       throw validationFailed('Only an email address or phone number should be provided')
     }
+    if (params.email !== '' && params.channel !== '') {
+      throw validationFailed('Channel should only be specified with Phone OTP')
+    }
     challengeIn(params)
-    if (params.create_user === false && !(await find(backend, params))) throw otpDisabled()
+    // An address that is none is nobody's either.
+    if (params.create_user === false && !(await isKnown(backend, params))) throw otpDisabled()
     if (params.email !== '') return byEmail(backend, exchange, params)
     if (params.phone !== '') return byPhone(backend, exchange, params)
     throw validationFailed('One of email or phone must be set')
@@ -44,32 +48,39 @@ export const magicLink = (backend: Backend): Endpoint =>
     byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
   )
 
-async function find(backend: Backend, { email, phone }: OtpParams): Promise<UserRow | undefined> {
-  const where = email !== '' ? { email: validEmail(email) } : { phone: phone === '' ? '' : validPhone(phone) }
-  const [user] = await (await backend.state()).read(({ users }) => users.find(where))
-  return user
+async function isKnown(backend: Backend, { email, phone }: OtpParams): Promise<boolean> {
+  if (email === '' && phone === '') return true
+  const known = email === '' ? findByPhone(backend, phone) : findByEmail(backend, email)
+  return known.then(
+    user => user !== undefined,
+    () => false,
+  )
 }
 
-/** A password that nobody knows, for a user who signs up without one; strong enough for every setting. */
-export const unknownPassword = () => `${randomBytes(24).toString('base64url')}aA1!`
+const findByEmail = async (backend: Backend, given: string) => find(backend, { email: validEmail(given) })
+const findByPhone = async (backend: Backend, given: string) => find(backend, { phone: validPhone(given) })
+
+async function find(backend: Backend, address: { email: string } | { phone: string }): Promise<UserRow | undefined> {
+  const [user] = await (await backend.state()).read(({ users }) => users.find(address))
+  return user
+}
 
 async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
   const { settings } = backend
   if (!settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
-  const email = validEmail(params.email)
+  if (params.email === '') throw validationFailed('Password recovery requires an email', 422)
+  const known = await findByEmail(backend, params.email)
+  const challenge = challengeIn(params)
   const redirect = redirectOf(backend, exchange)
-  const known = await find(backend, params)
   if (!known || !isConfirmed(known)) {
-    const { data, code_challenge, code_challenge_method } = params
-    const challenge = settings.mailerAutoconfirm ? {} : { code_challenge, code_challenge_method }
-    const signup = { email, phone: '', password: unknownPassword(), data, channel: '' }
-    await signUp(backend, { ...signup, code_challenge: '', code_challenge_method: '', ...challenge }, redirect)
+    const { email: given, data } = params
+    await signUp(backend, { provider: 'email', given, password: unknownPassword(), data, challenge }, redirect)
     // The mail that confirms a new address signs its reader in as well.
     if (!settings.mailerAutoconfirm) return jsonReply({})
   }
   const sent = await (await backend.state()).write(async tables => {
-    const [user] = await tables.users.find({ email })
-    return user && sendSignIn(backend, tables, user, 'magiclink', { redirect, challenge: challengeIn(params) })
+    const [user] = await tables.users.find({ email: validEmail(params.email) })
+    return user && sendSignIn(backend, tables, user, 'magiclink', { redirect, challenge })
   })
   announce(backend, sent?.messages ?? [])
   return jsonReply({})
@@ -77,13 +88,14 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
 
 async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
   const { settings } = backend
-  if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(422, 'Unsupported phone provider')
-  requireChannel(params.channel)
+  if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Unsupported phone provider')
   const phone = validPhone(params.phone)
-  if (!(await find(backend, params))) {
-    const signup = { email: '', phone, password: unknownPassword(), data: params.data, channel: params.channel }
-    const unchallenged = { code_challenge: '', code_challenge_method: '' }
-    await signUp(backend, { ...signup, ...unchallenged }, redirectOf(backend, exchange))
+  requireChannel(params.channel)
+  const known = await find(backend, { phone })
+  if (!known || known.phone_confirmed_at === null) {
+    const { data } = params
+    const wanted = { provider: 'phone', given: phone, password: unknownPassword(), data } as const
+    await signUp(backend, wanted, redirectOf(backend, exchange))
     if (!settings.smsAutoconfirm) return jsonReply({})
   }
   const sent = await (await backend.state()).write(async tables => {

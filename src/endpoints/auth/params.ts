@@ -1,5 +1,5 @@
 /** Reads what an auth request carries, as Go's JSON reader would: wrong types are told in its words, unknown fields passed over. */
-import { badJson } from '../../core/auth-errors.js'
+import { badJson, validationFailed } from '../../core/auth-errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import type { Json } from '../../core/state.js'
 
@@ -34,7 +34,7 @@ export function readParams<const F extends Fields>({ body }: Exchange, name: str
     const wanted = kind.replace('?', '') as keyof typeof empty
     const found = Object.hasOwn(given, field) ? given[field] : undefined
     if (found === undefined || found === null) return [field, kind.endsWith('?') ? undefined : empty[wanted]]
-    if (kindOf(found) === (wanted === 'boolean' ? 'bool' : wanted)) return [field, found]
+    if (kindOf(found) === (wanted === 'boolean' ? 'bool' : wanted)) return [field, keepable(found)]
     throw badJson(
       `json: cannot unmarshal ${kindOf(found)} into Go struct field ${name}.${field} of type ${goType[wanted]}`,
     )
@@ -59,6 +59,23 @@ function parsed(text: string): unknown {
         : `invalid character '${character}' looking for beginning of value`,
     )
   }
+}
+
+/** Deeper is nobody's metadata. Go reads on until 10000, where JavaScript has long lost its way. */
+const DEEPEST = 500
+
+/** The value as it can be kept: half a character becomes U+FFFD, as Go reads it; U+0000 is refused, as PostgreSQL does. */
+function keepable(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw validationFailed('Text with the character U+0000 cannot be kept')
+    return value.replace(/\p{Surrogate}/gu, '\ufffd')
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > DEEPEST) throw badJson('exceeded max depth')
+  if (Array.isArray(value)) return value.map(item => keepable(item, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [keepable(key), keepable(item, depth + 1)] as const),
+  )
 }
 
 export const queryOf = ({ query }: Exchange) => new URLSearchParams(query)

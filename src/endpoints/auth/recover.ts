@@ -3,19 +3,21 @@ import { validEmail } from '../../auth/addresses.js'
 import type { Backend } from '../../auth/backend.js'
 import { challengeIn } from '../../auth/flows.js'
 import { sendSignIn } from '../../auth/letters.js'
+import { emailProviderDisabled, validationFailed } from '../../core/auth-errors.js'
 import type { Endpoint } from '../../core/exchange.js'
 import { jsonReply } from '../json-reply.js'
-import { forAnyone, redirectOf } from './frame.js'
+import { announce, forAnyone, redirectOf } from './frame.js'
 import { readParams } from './params.js'
-import { announce } from './signup.js'
 
 export const recover = (backend: Backend): Endpoint =>
   forAnyone('POST', '/recover', async exchange => {
+    if (!backend.settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
     const params = readParams(exchange, 'RecoverParams', {
       email: 'string',
       code_challenge: 'string',
       code_challenge_method: 'string',
     })
+    if (params.email === '') throw validationFailed('Password recovery requires an email')
     const email = validEmail(params.email)
     const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
     const sent = await (await backend.state()).write(async tables => {

@@ -1,63 +1,84 @@
 /** POST /auth/v1/resend: the last mail or text message once more, with a new code. */
 import { validEmail, validPhone } from '../../auth/addresses.js'
-import type { Backend } from '../../auth/backend.js'
+import type { AuthSettings, Backend } from '../../auth/backend.js'
 import { challengeIn } from '../../auth/flows.js'
-import { type Sent, sendConfirmation, sendEmailChange, sendPhoneCode } from '../../auth/letters.js'
-import { isConfirmed } from '../../auth/users.js'
-import { validationFailed } from '../../core/auth-errors.js'
+import { type Return, type Sent, sendConfirmation, sendEmailChange, sendPhoneCode } from '../../auth/letters.js'
+import { emailProviderDisabled, phoneProviderDisabled, validationFailed } from '../../core/auth-errors.js'
 import type { Endpoint } from '../../core/exchange.js'
 import type { Tables, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
-import { forAnyone, redirectOf } from './frame.js'
+import { announce, forAnyone, redirectOf } from './frame.js'
 import { messageIdOf } from './otp.js'
-import { readParams } from './params.js'
-import { announce } from './signup.js'
+import { type Params, readParams } from './params.js'
 
-const byEmail = ['signup', 'email_change']
-const byPhone = ['sms', 'phone_change']
+const fields = {
+  type: 'string',
+  email: 'string',
+  phone: 'string',
+  code_challenge: 'string',
+  code_challenge_method: 'string',
+} as const
+
+type ResendParams = Params<typeof fields>
+
+const kinds = ['signup', 'email_change', 'sms', 'phone_change'] as const
+type Kind = (typeof kinds)[number]
 
 export const resend = (backend: Backend): Endpoint =>
   forAnyone('POST', '/resend', async exchange => {
-    const params = readParams(exchange, 'ResendConfirmationParams', {
-      type: 'string',
-      email: 'string',
-      phone: 'string',
-      code_challenge: 'string',
-      code_challenge_method: 'string',
-    })
-    const { type } = params
-    if (![...byEmail, ...byPhone].includes(type)) {
-      throw validationFailed(`Missing one of these types: ${[...byEmail, ...byPhone].join(', ')}`)
-    }
-    const isMail = byEmail.includes(type)
-    if (params.email === '' && isMail) throw validationFailed('Type provided requires an email address')
-    if (params.phone === '' && !isMail) throw validationFailed('Type provided requires a phone number')
-    if (params.email !== '' && params.phone !== '') {
-      throw validationFailed('Only an email address or phone number should be provided.')
-    }
-    const where = isMail ? { email: validEmail(params.email) } : { phone: validPhone(params.phone) }
-    const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
-
+    const params = readParams(exchange, 'ResendConfirmationParams', fields)
+    const { kind, where } = checked(backend.settings, params)
+    const isMail = kind === 'signup' || kind === 'email_change'
+    const back = { redirect: redirectOf(backend, exchange), challenge: isMail ? challengeIn(params) : undefined }
     const sent = await (await backend.state()).write(async tables => {
       const [user] = await tables.users.find(where)
-      return user && again(tables, user)
+      return user && sendAgain(backend, tables, user, { kind, back })
     })
     announce(backend, sent?.messages ?? [])
     return jsonReply(isMail ? {} : messageIdOf(sent?.messages))
-
-    /** Nothing is sent for what is done already, and nobody is told so. */
-    async function again(tables: Tables, user: UserRow): Promise<Sent | undefined> {
-      switch (type) {
-        case 'signup':
-          return isConfirmed(user) ? undefined : sendConfirmation(backend, tables, user, back)
-        case 'email_change':
-          return user.new_email === null ? undefined : sendEmailChange(backend, tables, user, user.new_email, back)
-        case 'sms':
-          if (user.phone === null || user.phone_confirmed_at !== null) return undefined
-          return sendPhoneCode(backend, tables, user, { kind: 'sms', phone: user.phone })
-        default:
-          if (user.new_phone === null) return undefined
-          return sendPhoneCode(backend, tables, user, { kind: 'phone_change', phone: user.new_phone })
-      }
-    }
   })
+
+/** What is to be sent, and whose address was given. Throws for what may not be asked. */
+function checked(settings: AuthSettings, params: ResendParams) {
+  const { type, email, phone } = params
+  const kind = kinds.find(kind => kind === type)
+  if (!kind) throw validationFailed(`Missing one of these types: ${kinds.join(', ')}`)
+  if (kind === 'signup' || kind === 'email_change') challengeIn(params)
+  if (email === '' && kind === 'signup') throw validationFailed('Type provided requires an email address')
+  if (phone === '' && kind === 'sms') throw validationFailed('Type provided requires a phone number')
+  if (email !== '' && phone !== '') {
+    throw validationFailed('Only an email address or phone number should be provided.')
+  }
+  if (email === '' && phone === '') throw validationFailed('Missing email address or phone number')
+  if (email !== '') {
+    if (!settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
+    return { kind, where: { email: validEmail(email) } }
+  }
+  if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Phone logins are disabled')
+  return { kind, where: { phone: validPhone(phone) } }
+}
+
+interface Wanted {
+  readonly kind: Kind
+  readonly back: Return
+}
+
+/** Nothing is sent for what is done already, and nobody is told so. */
+async function sendAgain(
+  backend: Backend,
+  tables: Tables,
+  user: UserRow,
+  { kind, back }: Wanted,
+): Promise<Sent | undefined> {
+  switch (kind) {
+    case 'signup':
+      return user.email_confirmed_at === null ? sendConfirmation(backend, tables, user, back) : undefined
+    case 'email_change':
+      return user.new_email === null ? undefined : sendEmailChange(backend, tables, user, user.new_email, back)
+    case 'sms':
+      if (user.phone === null || user.phone_confirmed_at !== null) return undefined
+      return sendPhoneCode(backend, tables, user, { kind, phone: user.phone })
+    case 'phone_change':
+      return user.new_phone === null ? undefined : sendPhoneCode(backend, tables, user, { kind, phone: user.new_phone })
+  }
+}

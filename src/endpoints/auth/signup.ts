@@ -1,11 +1,20 @@
 /** POST /auth/v1/signup: a new user by e-mail, by phone, or without a name. */
 import { validEmail, validPhone } from '../../auth/addresses.js'
 import { type Backend, momentOf } from '../../auth/backend.js'
-import { challengeIn } from '../../auth/flows.js'
-import { sendConfirmation, sendPhoneCode } from '../../auth/letters.js'
+import { type Challenge, challengeIn } from '../../auth/flows.js'
+import { type Sent, sendConfirmation, sendPhoneCode } from '../../auth/letters.js'
 import { hashOf, requireStrength } from '../../auth/passwords.js'
-import { startSession } from '../../auth/sessions.js'
-import { confirmedEmail, confirmedPhone, fakeUser, isConfirmed, newUser, signedUp, userJson } from '../../auth/users.js'
+import { type Grant, startSession } from '../../auth/sessions.js'
+import {
+  confirmedEmail,
+  confirmedPhone,
+  fakeUser,
+  isConfirmed,
+  newUser,
+  signedUp,
+  userJson,
+  userJsonBeforeReading,
+} from '../../auth/users.js'
 import {
   anonymousProviderDisabled,
   emailProviderDisabled,
@@ -14,10 +23,10 @@ import {
   userAlreadyExists,
   validationFailed,
 } from '../../core/auth-errors.js'
-import type { Endpoint, Reply } from '../../core/exchange.js'
-import type { MessageRow } from '../../core/state.js'
+import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import type { Json, Tables, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
-import { forAnyone, granted, redirectOf } from './frame.js'
+import { announce, forAnyone, granted, redirectOf } from './frame.js'
 import { type Params, readParams } from './params.js'
 
 const fields = {
@@ -30,16 +39,27 @@ const fields = {
   code_challenge_method: 'string',
 } as const
 
-export type SignupParams = Params<typeof fields>
+type SignupParams = Params<typeof fields>
 
 export const signup = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/signup', exchange => {
+  forAnyone('POST', '/signup', async exchange => {
     const params = readParams(exchange, 'SignupParams', fields)
-    if (params.email === '' && params.phone === '') return signUpAnonymously(backend, params)
-    return signUp(backend, params, redirectOf(backend, exchange))
+    if (params.email === '' && params.phone === '') return signUpAnonymously(backend, exchange, params.data)
+    if (backend.settings.disableSignup) throw signupDisabled()
+    const challenge = checked(backend, params)
+    const { password, data } = params
+    const done = await signUp(backend, { ...wayOf(params), password, data, challenge }, redirectOf(backend, exchange))
+    switch (done.kind) {
+      case 'in':
+        return granted(backend, exchange, done.grant, { user: userJsonBeforeReading(done.grant.user) })
+      case 'waiting':
+        return jsonReply(userJson(forWhoeverAsks(done.user)))
+      case 'taken':
+        return jsonReply(userJson(done.instead))
+    }
   })
 
-async function signUpAnonymously(backend: Backend, { data }: SignupParams): Promise<Reply> {
+async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Json): Promise<Reply> {
   const { settings } = backend
   if (!settings.externalAnonymousUsersEnabled) throw anonymousProviderDisabled()
   if (settings.disableSignup) throw signupDisabled()
@@ -48,72 +68,88 @@ async function signUpAnonymously(backend: Backend, { data }: SignupParams): Prom
     await tables.users.insert(user)
     return startSession(backend, tables, user, 'anonymous')
   })
-  return granted(backend, grant)
+  return granted(backend, exchange, grant)
 }
 
-/** Signs somebody up as their parameters ask. Rejects with what Supabase answers when they may not. */
-export async function signUp(backend: Backend, params: SignupParams, redirect: string): Promise<Reply> {
-  const { settings } = backend
-  if (settings.disableSignup) throw signupDisabled()
-  if (params.password === '') throw validationFailed('Signup requires a valid password')
-  requireStrength(params.password, settings)
-  if (params.email !== '' && params.phone !== '') {
+/** Throws for what may not be asked, in Supabase's order. */
+function checked({ settings }: Backend, params: SignupParams): Challenge | undefined {
+  const { email, phone, password, channel } = params
+  if (password === '') throw validationFailed('Signup requires a valid password')
+  requireStrength(password, settings)
+  if (email !== '' && phone !== '') {
     throw validationFailed('Only an email address or phone number should be provided on signup.')
   }
-  if (params.phone !== '') requireChannel(params.channel)
-  if (params.phone !== '' && params.code_challenge !== '') {
-    throw validationFailed('PKCE not supported for phone signups')
-  }
-  const challenge = challengeIn(params)
-  const byEmail = params.email !== ''
-  if (byEmail && !settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email signups are disabled')
-  if (!byEmail && !settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Phone signups are disabled')
-  const address = byEmail ? validEmail(params.email) : validPhone(params.phone)
+  if (phone !== '') requireChannel(channel)
+  if (phone !== '' && params.code_challenge !== '') throw validationFailed('PKCE not supported for phone signups')
+  return challengeIn(params)
+}
 
-  const encrypted_password = await hashOf(params.password)
+/** How somebody is to be known. */
+type Way = { readonly provider: 'email' | 'phone'; readonly given: string }
+
+const wayOf = ({ email, phone }: SignupParams): Way =>
+  email !== '' ? { provider: 'email', given: email } : { provider: 'phone', given: phone }
+
+type Wanted = Way & {
+  readonly password: string
+  readonly data: Json
+  readonly challenge?: Challenge | undefined
+}
+
+/** What came of a sign-up; where somebody has the address, a user stands in who tells nothing of them. */
+type Done =
+  | { readonly kind: 'in'; readonly grant: Grant }
+  | ({ readonly kind: 'waiting' } & Sent)
+  | { readonly kind: 'taken'; readonly instead: UserRow }
+
+/** Signs somebody up. Rejects with what Supabase answers when they may not. */
+export async function signUp(backend: Backend, wanted: Wanted, redirect: string): Promise<Done> {
+  const { settings } = backend
+  const { provider, given, data, challenge } = wanted
+  if (settings.disableSignup) throw signupDisabled()
+  const isMail = provider === 'email'
+  if (isMail && !settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email signups are disabled')
+  if (!isMail && !settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Phone signups are disabled')
+  const address = isMail ? validEmail(given) : validPhone(given)
+  const encrypted_password = await hashOf(wanted.password)
   const at = momentOf(backend)
-  const done = await (await backend.state()).write(async tables => {
-    const [known] = await tables.users.find(byEmail ? { email: address } : { phone: address })
-    const isTaken = known && (byEmail ? isConfirmed(known) : known.phone_confirmed_at !== null)
-    if (isTaken) return { kind: 'taken' } as const
-    const provider = byEmail ? 'email' : 'phone'
-    // Whoever signs up again before confirming may be somebody else: what was there stays as it is.
-    const user = known ?? signedUp(newUser(at, { encrypted_password }), { provider, address, data: params.data, at })
-    if (!known) await tables.users.insert(user)
-    const confirms = byEmail ? settings.mailerAutoconfirm : settings.smsAutoconfirm
-    if (confirms) {
-      const confirmed = byEmail ? confirmedEmail(user, at) : confirmedPhone(user, at)
-      await tables.users.update(user.id, confirmed)
-      const grant = await startSession(backend, tables, { ...user, ...confirmed }, 'password')
-      return { kind: 'in', grant } as const
+
+  const done = await (await backend.state()).write(async (tables): Promise<Done> => {
+    const [known] = await tables.users.find({ [provider]: address })
+    if (known && (isMail ? isConfirmed(known) : known.phone_confirmed_at !== null)) {
+      return { kind: 'taken', instead: fakeUser(at, isMail ? { email: address } : { phone: address }, data) }
     }
-    const sent = byEmail
+    // Whoever signs up again before confirming may be somebody else: what was there stays as it is.
+    const user =
+      known ?? (await added(tables, signedUp(newUser(at, { encrypted_password }), { ...wanted, address, at })))
+    if (isMail ? settings.mailerAutoconfirm : settings.smsAutoconfirm) {
+      const confirmed = { ...user, ...(isMail ? confirmedEmail(user, at) : confirmedPhone(at)) }
+      await tables.users.update(user.id, confirmed)
+      return { kind: 'in', grant: await startSession(backend, tables, confirmed, 'password') }
+    }
+    const sent = isMail
       ? await sendConfirmation(backend, tables, user, { redirect, challenge })
       : await sendPhoneCode(backend, tables, user, { kind: 'sms', phone: address })
-    return { kind: 'waiting', ...sent } as const
+    return { kind: 'waiting', ...sent }
   })
-
-  switch (done.kind) {
-    case 'in':
-      return granted(backend, done.grant)
-    case 'waiting':
-      announce(backend, done.messages)
-      return jsonReply(userJson(done.user))
-    case 'taken':
-      if (byEmail ? settings.mailerAutoconfirm : settings.smsAutoconfirm) throw userAlreadyExists()
-      // Nobody is to find out by signing up who else has: the answer is that of a new user.
-      return jsonReply(userJson(fakeUser(at, byEmail ? { email: address } : { phone: address }, params.data)))
-  }
+  if (done.kind === 'waiting') announce(backend, done.messages)
+  if (done.kind === 'taken' && (settings.mailerAutoconfirm || settings.smsAutoconfirm)) throw userAlreadyExists()
+  return done
 }
 
-export function announce(backend: Backend, messages: readonly MessageRow[]): void {
-  for (const message of messages) backend.announce(message)
+async function added({ users }: Tables, user: UserRow): Promise<UserRow> {
+  await users.insert(user)
+  return user
 }
 
+/** Whoever signs up with the address of a guest learns nothing of what the admin said of them. */
+const forWhoeverAsks = (user: UserRow): UserRow =>
+  user.invited_at === null ? user : { ...user, user_metadata: {}, identities: [] }
+
+/** Throws a 400 for a way to send a text message that is not there: WhatsApp would need Twilio. */
 export function requireChannel(channel: string): void {
-  if (!['', 'sms', 'whatsapp'].includes(channel)) {
-    throw validationFailed(
-      "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",
-    )
-  }
+  if (channel === '' || channel === 'sms') return
+  throw validationFailed(
+    "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",
+  )
 }

@@ -10,6 +10,7 @@ import {
   emailProviderDisabled,
   flowStateNotFound,
   invalidCredentials,
+  issuerDisabled,
   phoneNotConfirmed,
   phoneProviderDisabled,
   userBanned,
@@ -55,7 +56,7 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
   const state = await backend.state()
   const where = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
   const [user] = await state.read(({ users }) => users.find(where))
-  if (user && isBanned(user, backend.now())) throw userBanned()
+  if (user && user.encrypted_password !== null && isBanned(user, backend.now())) throw userBanned()
   const isRight = await fits(password, user?.encrypted_password ?? null)
   if (!user || !isRight) throw invalidCredentials()
   if (email !== '' && user.email_confirmed_at === null) throw emailNotConfirmed()
@@ -68,7 +69,7 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
     return startSession(backend, tables, now, 'password')
   })
   const weakness = weaknessOf(password, settings)
-  return granted(backend, grant, weakness && { body: { weak_password: weakness } })
+  return granted(backend, exchange, grant, weakness && { weak_password: weakness })
 }
 
 async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
@@ -77,10 +78,7 @@ async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Rep
   const refreshed = await (await backend.state()).write(tables => refreshSession(backend, tables, given))
   // Thrown only here: that a family has ended is kept although the answer is a refusal.
   if ('refusal' in refreshed) throw refreshed.refusal
-  const { grant, reused } = refreshed
-  const { id, email } = grant.user
-  exchange.caller = email === null ? { kind: 'user', id } : { kind: 'user', id, email }
-  return granted(backend, grant, { headers: reused ? ['sb-auth-refresh-token-reuse', 'true'] : [] })
+  return granted(backend, exchange, refreshed.grant)
 }
 
 async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> {
@@ -97,12 +95,32 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
     if (!user) throw flowStateNotFound()
     return startSession(backend, tables, user, flow.authentication_method)
   })
-  return granted(backend, grant)
+  return granted(backend, exchange, grant)
 }
+
+/** Whose tokens Supabase takes, by the names that it has for them. */
+const issuers: ReadonlyMap<string, string> = new Map([
+  ['apple', 'https://appleid.apple.com'],
+  ['azure', 'https://login.microsoftonline.com/common/v2.0'],
+  ['facebook', 'https://www.facebook.com'],
+  ['google', 'https://accounts.google.com'],
+  ['kakao', 'https://kauth.kakao.com'],
+  ['keycloak', ''],
+])
 
 /** No other provider is set up here, so there is nobody whose tokens could be taken. */
 function byIdToken(exchange: Exchange): never {
-  const { id_token, provider } = readParams(exchange, 'IdTokenGrantParams', { id_token: 'string', provider: 'string' })
+  const params = readParams(exchange, 'IdTokenGrantParams', {
+    id_token: 'string',
+    provider: 'string',
+    client_id: 'string',
+    issuer: 'string',
+  })
+  const { id_token, provider, client_id, issuer } = params
   if (id_token === '') throw validationFailed('id_token required')
-  throw validationFailed(`Provider (issuer "${provider}") is not enabled`)
+  if (provider === '' && (client_id === '' || issuer === '')) {
+    throw validationFailed('provider or client_id and issuer required')
+  }
+  const known = issuers.get(provider)
+  throw known === undefined ? validationFailed(`Custom OIDC provider "${provider}" not allowed`) : issuerDisabled(known)
 }

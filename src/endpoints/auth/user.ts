@@ -2,12 +2,19 @@
 import { validEmail, validPhone } from '../../auth/addresses.js'
 import { requireAudience, type SignedIn } from '../../auth/authenticate.js'
 import { type Backend, momentOf } from '../../auth/backend.js'
-import { dropToken, hashOfCode, isValid, tokenOf } from '../../auth/codes.js'
+import { dropTokens, hashOfCode, isValid, tokenOf } from '../../auth/codes.js'
 import { challengeIn } from '../../auth/flows.js'
 import { sendEmailChange, sendPhoneCode } from '../../auth/letters.js'
 import { fits, hashOf, requireStrength } from '../../auth/passwords.js'
 import { endSessionsOf } from '../../auth/sessions.js'
-import { changedEmail, changedPhone, mergeMetadata, userJson } from '../../auth/users.js'
+import {
+  changedEmail,
+  changedPassword,
+  changedPhone,
+  mergeMetadata,
+  userJson,
+  userJsonBeforeReading,
+} from '../../auth/users.js'
 import {
   anonymousWithoutAddress,
   emailExists,
@@ -19,15 +26,15 @@ import {
   userOfTokenNotFound,
 } from '../../core/auth-errors.js'
 import type { Endpoint } from '../../core/exchange.js'
-import type { MessageRow, Tables, UserRow } from '../../core/state.js'
+import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
-import { forUser, redirectOf } from './frame.js'
+import { announce, forUser, redirectOf } from './frame.js'
 import { type Params, readParams } from './params.js'
-import { announce, requireChannel } from './signup.js'
+import { requireChannel } from './signup.js'
 
 export const getUser = (backend: Backend): Endpoint =>
-  forUser(backend)('GET', '/user', async (_exchange, { user, claims }) => {
-    requireAudience(claims)
+  forUser(backend)('GET', '/user', ({ headers }, { user, claims }) => {
+    requireAudience(claims, headers['x-jwt-aud']?.toString())
     return jsonReply(userJson(user))
   })
 
@@ -48,15 +55,18 @@ type UserUpdate = Params<typeof fields>
 export const updateUser = (backend: Backend): Endpoint =>
   forUser(backend)('PUT', '/user', async (exchange, who) => {
     const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
+    const state = await backend.state()
+    await state.read(tables => requireFree(tables, params, who.user))
     const password = params.password === undefined ? undefined : await newPassword(backend, params, who)
-    const { user, messages } = await (await backend.state()).write(tables =>
+    const { user, messages } = await state.write(tables =>
       update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
     )
     announce(backend, messages)
-    return jsonReply(userJson(user))
+    const confirmsNow = who.user.is_anonymous && !user.is_anonymous
+    return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
   })
 
-/** The parameters with addresses in their one form. Throws for what may not be asked. */
+/** The parameters with addresses in their one form; one that they have already is none to change to. Throws for what may not be asked. */
 function checked({ settings }: Backend, params: UserUpdate, user: UserRow): UserUpdate {
   const email = params.email === '' ? '' : validEmail(params.email)
   const phone = params.phone === '' ? '' : validPhone(params.phone)
@@ -65,30 +75,38 @@ function checked({ settings }: Backend, params: UserUpdate, user: UserRow): User
   if (params.app_metadata) throw notAdmin('Updating app_metadata requires admin privileges')
   if (user.is_anonymous && params.password && email === '' && phone === '') throw anonymousWithoutAddress()
   challengeIn(params)
-  return { ...params, email, phone }
+  return { ...params, email: email === user.email ? '' : email, phone: phone === user.phone ? '' : phone }
+}
+
+/** Throws a 422 when somebody else has one of the addresses. */
+async function requireFree({ users }: Tables, { email, phone }: UserUpdate, { id }: UserRow): Promise<void> {
+  const others = async (address: { email: string } | { phone: string }) =>
+    (await users.find(address)).some(other => other.id !== id)
+  if (email !== '' && (await others({ email }))) throw emailExists()
+  if (phone !== '' && (await others({ phone }))) throw phoneExists()
 }
 
 /** How long after signing in a password may be changed without a further code. */
 const RECENT_MS = 24 * 3600 * 1000
 
+/** The hash of the new password. Rejects for one that is the old one, or where a code is asked for first. */
 async function newPassword(backend: Backend, { password = '', nonce }: UserUpdate, { user, session }: SignedIn) {
   const isRecent = session && backend.now() <= Date.parse(session.created_at) + RECENT_MS
   if (backend.settings.securityUpdatePasswordRequireReauthentication && !isRecent) {
     if (nonce === '') throw reauthenticationNeeded()
-    await requireNonce(backend, user, nonce)
+    await useNonce(backend, user, nonce)
   }
   if (user.encrypted_password !== null && (await fits(password, user.encrypted_password))) throw samePassword()
   return hashOf(password)
 }
 
-async function requireNonce(backend: Backend, user: UserRow, nonce: string): Promise<void> {
+async function useNonce(backend: Backend, user: UserRow, nonce: string): Promise<void> {
   const hash = hashOfCode(user.email ?? user.phone ?? '', nonce)
-  const isRight = await (await backend.state()).write(async tables => {
-    const isRight = isValid(backend, hash, await tokenOf(tables, user.id, 'reauthentication_token'))
-    if (isRight) await dropToken(tables, user.id, 'reauthentication_token')
-    return isRight
+  await (await backend.state()).write(async tables => {
+    const token = await tokenOf(tables, user.id, 'reauthentication_token')
+    if (!isValid(backend, hash, token)) throw reauthenticationNotValid()
+    await dropTokens(tables, user.id)
   })
-  if (!isRight) throw reauthenticationNotValid()
 }
 
 interface Wanted {
@@ -98,43 +116,50 @@ interface Wanted {
   readonly redirect: string
 }
 
+/** The user as they are afterwards, and the messages that ask for a new address to be confirmed. */
 async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, wanted: Wanted) {
   const { params, password, redirect } = wanted
-  const { settings } = backend
-  const { users } = tables
-  const at = momentOf(backend)
+  const { email, phone } = params
   const messages: MessageRow[] = []
-  const found = await users.get(id)
+  const found = await tables.users.get(id)
   if (!found) throw userOfTokenNotFound()
-  let user: UserRow = found
-
-  const change = async (changes: Partial<UserRow>) => {
-    user = { ...user, ...changes, updated_at: at }
-    await users.update(id, { ...changes, updated_at: at })
-  }
-  const keepSent = (sent: { user: UserRow; messages: readonly MessageRow[] }) => {
-    user = sent.user
-    messages.push(...sent.messages)
-  }
-
-  const newEmail = params.email !== '' && params.email !== user.email ? params.email : undefined
-  const newPhone = params.phone !== '' && params.phone !== user.phone ? params.phone : undefined
-  if (newEmail !== undefined && (await users.count({ email: newEmail })) > 0) throw emailExists()
-  if (newPhone !== undefined && (await users.count({ phone: newPhone })) > 0) throw phoneExists()
-
+  await requireFree(tables, params, found)
+  let user = await changedAtOnce(backend, tables, found, wanted)
   if (password !== undefined) {
-    await change({ encrypted_password: password })
+    await dropTokens(tables, id)
     // Whoever had the old password is out; whoever just set the new one stays.
     await endSessionsOf(tables, id, session?.id)
   }
-  if (params.data) await change({ user_metadata: mergeMetadata(user.user_metadata, params.data) })
-  if (newEmail !== undefined) {
-    if (user.is_anonymous && settings.mailerAutoconfirm) await change(changedEmail(user, newEmail, at))
-    else keepSent(await sendEmailChange(backend, tables, user, newEmail, { redirect, challenge: challengeIn(params) }))
+  if (email !== '' && user.email !== email) {
+    const sent = await sendEmailChange(backend, tables, user, email, { redirect, challenge: challengeIn(params) })
+    user = sent.user
+    messages.push(...sent.messages)
   }
-  if (newPhone !== undefined) {
-    if (settings.smsAutoconfirm) await change(changedPhone(user, newPhone, at))
-    else keepSent(await sendPhoneCode(backend, tables, user, { kind: 'phone_change', phone: newPhone }))
+  if (phone !== '' && user.phone !== phone) {
+    const sent = await sendPhoneCode(backend, tables, user, { kind: 'phone_change', phone })
+    user = sent.user
+    messages.push(...sent.messages)
   }
   return { user, messages }
+}
+
+/** What needs no confirmation: the password, what is known of somebody, and addresses where they are taken as they come. */
+async function changedAtOnce(
+  backend: Backend,
+  { users }: Tables,
+  user: UserRow,
+  { params: { data, email, phone }, password }: Wanted,
+): Promise<UserRow> {
+  const { mailerAutoconfirm, smsAutoconfirm } = backend.settings
+  const at: Moment = momentOf(backend)
+  let changed: UserRow = { ...user, updated_at: at }
+  if (password !== undefined) changed = { ...changed, ...changedPassword(password) }
+  if (data) changed = { ...changed, user_metadata: mergeMetadata(changed.user_metadata, data) }
+  // Whoever has an address already has to confirm the next one in any case.
+  if (email !== '' && user.is_anonymous && mailerAutoconfirm) {
+    changed = { ...changed, ...changedEmail(changed, email, at) }
+  }
+  if (phone !== '' && smsAutoconfirm) changed = { ...changed, ...changedPhone(changed, phone, at) }
+  await users.update(user.id, changed)
+  return changed
 }

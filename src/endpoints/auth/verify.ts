@@ -7,9 +7,9 @@ import { type Grant, startSession, tokenResponse } from '../../auth/sessions.js'
 import { type Claim, proveAddress } from '../../auth/verify.js'
 import { validationFailed } from '../../core/auth-errors.js'
 import { PlatformError } from '../../core/errors.js'
-import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import type { Endpoint, Exchange } from '../../core/exchange.js'
 import { jsonReply } from '../json-reply.js'
-import { emptyReply, forAnyone, granted, redirectOf } from './frame.js'
+import { forAnyone, granted, leadTo, redirectOf } from './frame.js'
 import { queryOf, readParams } from './params.js'
 
 /** Half of a change of address is done. */
@@ -18,12 +18,12 @@ const halfDone = 'Confirmation link accepted. Please proceed to confirm link sen
 export const verify = (backend: Backend): Endpoint =>
   forAnyone('POST', '/verify', async exchange => {
     const claim = claimIn(exchange)
-    const proven = await (await backend.state()).write(async tables => {
+    const grant = await (await backend.state()).write(async tables => {
       const proven = await proveAddress(backend, tables, claim)
       return proven.kind === 'half' ? undefined : startSession(backend, tables, proven.user, 'otp')
     })
     // Supabase's own form: here the code is the HTTP status, as a text.
-    return proven ? granted(backend, proven) : jsonReply({ msg: halfDone, code: '200' })
+    return grant ? granted(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDone })
   })
 
 function claimIn(exchange: Exchange): Claim {
@@ -49,7 +49,15 @@ function claimIn(exchange: Exchange): Claim {
   if ((email === '') === (phone === '')) {
     throw validationFailed('Only an email address or phone number should be provided on verify')
   }
-  return { type, address: email === '' ? validPhone(phone) : validEmail(email), code: token, hash: '' }
+  return { type, address: email === '' ? validPhone(phone) : mailIn(email), code: token, hash: '' }
+}
+
+function mailIn(given: string): string {
+  try {
+    return validEmail(given)
+  } catch {
+    throw validationFailed('Invalid email format', 422)
+  }
 }
 
 /** The link of a mail. Whatever comes of it, a browser is led back to the app. */
@@ -62,28 +70,46 @@ export const followLink = (backend: Backend): Endpoint =>
     const back = redirectOf(backend, exchange)
     const withCode = hash.startsWith(PKCE)
     try {
-      const done = await (await backend.state()).write(async tables => {
-        const proven = await proveAddress(backend, tables, { type, address: '', code: '', hash })
-        if (proven.kind === 'half') return undefined
-        const { user } = proven
-        if (withCode) return { authCode: await issueAuthCode(backend, tables, user.id, methodOf(type)) }
-        return { grant: await startSession(backend, tables, user, 'otp') }
-      })
-      if (done === undefined) return seeOther(ledBack(back, { message: halfDone }, withCode))
-      if (done.authCode !== undefined) return seeOther(withQuery(back, { code: done.authCode }))
-      return seeOther(`${back}#${await fragmentOf(backend, done.grant, type)}`)
+      return leadTo(303, await follow(backend, { type, hash, back }))
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status >= 500) throw error
       const { code, message, status } = error
-      const kind = status === 403 || status === 401 ? { error: 'access_denied' } : { error: 'invalid_request' }
-      return seeOther(ledBack(back, { ...kind, error_code: code, error_description: message }, withCode))
+      const why = { ...oauthErrors.get(status), error_code: code, error_description: message }
+      return leadTo(303, toldTo(back, why, withCode))
     }
   })
 
+interface Followed {
+  readonly type: string
+  readonly hash: string
+  /** Where the link leads back to. */
+  readonly back: string
+}
+
+/** The address that a link leads to when all is well. */
+async function follow(backend: Backend, { type, hash, back }: Followed): Promise<string> {
+  const withCode = hash.startsWith(PKCE)
+  const done = await (await backend.state()).write(async tables => {
+    const proven = await proveAddress(backend, tables, { type, address: '', code: '', hash })
+    if (proven.kind === 'half') return undefined
+    const { user } = proven
+    if (withCode) return { authCode: await issueAuthCode(backend, tables, user.id, methodOf(type)) }
+    return { grant: await startSession(backend, tables, user, 'otp') }
+  })
+  if (done === undefined) return toldTo(back, { message: halfDone }, withCode)
+  if (done.authCode !== undefined) return withQuery(back, { code: done.authCode })
+  return `${back}#${await fragmentOf(backend, done.grant, type)}`
+}
+
+/** What OAuth 2.0 calls a refusal (RFC 6749 §4.1.2.1); it has no word for others. */
+const oauthErrors: ReadonlyMap<number, { readonly error: string }> = new Map([
+  [400, { error: 'invalid_request' }],
+  [401, { error: 'unauthorized_client' }],
+  [403, { error: 'access_denied' }],
+])
+
 /** What the `amr` claim calls a link of this type. */
 const methodOf = (type: string) => (type === 'signup' || type === 'email' ? 'email/signup' : type)
-
-const seeOther = (location: string): Reply => emptyReply(303, ['location', location])
 
 async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise<string> {
   const { access_token, expires_at, expires_in, refresh_token, token_type } = await tokenResponse(backend, grant)
@@ -91,14 +117,16 @@ async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise
   return String(new URLSearchParams({ access_token, ...times, refresh_token, sb: '', token_type, type }))
 }
 
-/** What there is to say stands behind the `#`; an app that waits with PKCE reads the query instead. */
-function ledBack(address: string, fields: Record<string, string>, withCode: boolean): string {
-  const fragment = new URLSearchParams({ ...fields, sb: '' })
-  return `${withCode ? withQuery(address, fields) : address}#${fragment}`
+/** What there is to say stands behind the `#`; an app that waits with PKCE reads the query as well. */
+function toldTo(address: string, fields: Record<string, string>, withCode: boolean): string {
+  const [there = ''] = (withCode ? withQuery(address, fields) : address).split('#', 1)
+  return `${there}#${new URLSearchParams({ ...fields, sb: '' })}`
 }
 
 function withQuery(address: string, fields: Record<string, string>): string {
-  const url = new URL(address)
-  for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value)
-  return url.href
+  const [, there = '', before = '', fragment = ''] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? []
+  const query = new URLSearchParams(before)
+  for (const [name, value] of Object.entries(fields)) query.set(name, value)
+  query.sort()
+  return `${there}?${query}${fragment}`
 }

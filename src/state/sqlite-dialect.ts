@@ -4,17 +4,22 @@ import {
   type Dialect,
   type Driver,
   type QueryResult,
+  type SqliteDatabase,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type Libsql from 'libsql'
 import { whenFree } from './patience.js'
+
+/** What libsql, like better-sqlite3, makes of a file. */
+export interface SqliteFile extends SqliteDatabase {
+  exec(sql: string): unknown
+}
 
 /** How long a writer waits for those of other processes. */
 const WRITERS_PATIENCE_MS = 30_000
 
-export const libsqlDialect = (database: Libsql.Database): Dialect => ({
-  createDriver: () => driverFor(database),
+export const sqliteDialect = (file: SqliteFile): Dialect => ({
+  createDriver: () => driverFor(file),
   createQueryCompiler: () => new SqliteQueryCompiler(),
   createIntrospector: db => new SqliteIntrospector(db),
   createAdapter: () => ({
@@ -29,10 +34,12 @@ export const libsqlDialect = (database: Libsql.Database): Dialect => ({
 
 // Kysely has a driver for SQLite, but it prepares `begin` and `commit` like queries. When the file is busy, libsql leaves such a
 // statement half done, and then the next commit fails. `exec` tidies up after itself.
-function driverFor(database: Libsql.Database): Driver {
+function driverFor(file: SqliteFile): Driver {
   const connection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      const statement = database.prepare(sql)
+      // libsql ends the whole process over a value that it does not know.
+      if (!parameters.every(isCell)) throw new TypeError('SQLite keeps text, numbers and null.')
+      const statement = file.prepare(sql)
       if (statement.reader) return { rows: statement.all(parameters) as R[] }
       return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) }
     },
@@ -45,12 +52,14 @@ function driverFor(database: Libsql.Database): Driver {
     async init() {},
     acquireConnection: async () => connection,
     async beginTransaction(_connection, { accessMode }) {
-      if (accessMode === 'read only') return void database.exec('begin')
-      await whenFree(() => database.exec('begin immediate'), WRITERS_PATIENCE_MS)
+      if (accessMode === 'read only') return void file.exec('begin')
+      await whenFree(() => file.exec('begin immediate'), WRITERS_PATIENCE_MS)
     },
-    commitTransaction: async () => void database.exec('commit'),
-    rollbackTransaction: async () => void database.exec('rollback'),
+    commitTransaction: async () => void file.exec('commit'),
+    rollbackTransaction: async () => void file.exec('rollback'),
     async releaseConnection() {},
-    destroy: async () => void database.close(),
+    destroy: async () => void file.close(),
   }
 }
+
+const isCell = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'

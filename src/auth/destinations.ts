@@ -1,0 +1,67 @@
+/** Where links may lead back to: the site, this machine, and what the list of addresses allows. */
+import type { AuthSettings } from './backend.js'
+
+type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>
+
+/** The first of the wanted addresses that a link may lead back to; the site itself when none is. */
+export const redirectTo = (settings: Destinations, wanted: readonly (string | undefined)[]): string =>
+  wanted.find(address => address !== undefined && mayLeadTo(settings, address)) ?? settings.siteUrl
+
+/** Schemes in which an address is a program or a document of its own, or a file of this machine. */
+const harmful = new Set([
+  'javascript:',
+  'data:',
+  'vbscript:',
+  'blob:',
+  'file:',
+  'filesystem:',
+  'about:',
+  'view-source:',
+])
+
+const isWeb = (protocol: string) => protocol === 'http:' || protocol === 'https:'
+
+function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): boolean {
+  // Browsers drop these, and read on as if they had never been there.
+  if (/[\0-\x20\x7f]/.test(address) || !URL.canParse(address)) return false
+  const { protocol, host, hostname, port } = new URL(address)
+  if (harmful.has(protocol)) return false
+  if (isWeb(protocol)) {
+    if (!isPlain(address, protocol, host)) return false
+    const site = new URL(siteUrl)
+    if (isLoopback(hostname)) return true
+    if (isAddress(hostname)) return false
+    if (site.protocol === protocol && site.hostname === hostname) {
+      if (site.port === port || hostname === 'localhost') return true
+    }
+  }
+  const [bare = ''] = address.split('#', 1)
+  return uriAllowList.some(glob => patternOf(glob).test(bare))
+}
+
+/** Whether a web address says its host where everybody looks for it: no name before an @, no backslashes, no numbers in disguise. */
+function isPlain(address: string, protocol: string, host: string): boolean {
+  const start = `${protocol}//${host}`
+  return address.toLowerCase().startsWith(start) && /^(:\d*)?([/?#]|$)/.test(address.slice(start.length))
+}
+
+const isLoopback = (hostname: string) => /^127\.\d+\.\d+\.\d+$/.test(hostname) || hostname === '[::1]'
+const isAddress = (hostname: string) => /^\d+\.\d+\.\d+\.\d+$|^\[/.test(hostname)
+
+const patternOf = (glob: string) => new RegExp(`^${sourceOf(glob)}$`, 's')
+
+/** Supabase's globs: `*` is anything but `.` and `/`, `**` anything at all, `?` one character, `[!a-z]` one that is none of these, `{a,b}` either. */
+function sourceOf(glob: string): string {
+  return glob.replace(/\\.|\*\*|\[!?[^\]]+\]|\{[^{}]*\}|./gs, part => {
+    const inside = part.slice(1, -1)
+    if (part === '**') return '.*'
+    if (part === '*') return '[^./]*'
+    if (part === '?') return '[^./]'
+    if (part.length === 1) return literal(part)
+    if (part.startsWith('{')) return `(?:${inside.split(',').map(sourceOf).join('|')})`
+    if (part.startsWith('[!')) return `[^${literal(inside.slice(1))}]`
+    return part.startsWith('[') ? `[${literal(inside)}]` : literal(part.slice(1))
+  })
+}
+
+const literal = (text: string) => text.replace(/[.+*?^${}()|[\]\\/]/g, '\\$&')

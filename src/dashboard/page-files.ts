@@ -1,0 +1,56 @@
+/** Serves the page and what it loads, as the build left them in dist/dashboard. */
+import { readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import path from 'node:path'
+import express, { type Response, Router } from 'express'
+import { pageNotBuilt } from '../core/errors.js'
+import { DASHBOARD } from '../core/reserved.js'
+import { only } from './only.js'
+import { routes } from './routes.js'
+
+/** The same two steps up from src/dashboard as from dist/chunks, where the build puts this file. */
+const folder = path.join(import.meta.dirname, '../../dist/dashboard')
+
+interface Addresses {
+  readonly url: string
+  readonly authUrl: string
+}
+
+/** `addresses` is asked each time, since a reload may change them. */
+export function createPageFiles(addresses: () => Promise<Addresses>): Router {
+  const router = Router()
+  const paths = Object.values(routes).map(route => route.slice(DASHBOARD.length) || '/')
+  router
+    .route(paths)
+    .get(async (_request, response: Response) => {
+      const html = await readFile(path.join(folder, 'index.html'), 'utf8').catch(() => {
+        throw pageNotBuilt()
+      })
+      response
+        .set('content-security-policy', policy(await addresses()))
+        .type('html')
+        .send(html)
+    })
+    .all(only('GET', 'HEAD'))
+  router.use('/assets', express.static(path.join(folder, 'assets'), { index: false, setHeaders: keepForGood }))
+  return router
+}
+
+/** The names of what the page loads change with what is in it. */
+const keepForGood = (response: ServerResponse) =>
+  void response.setHeader('cache-control', 'public, max-age=31536000, immutable')
+
+/** Nothing runs, loads or connects but what is ours; an auth backend elsewhere is let in by its origin. */
+function policy({ url, authUrl }: Addresses): string {
+  const { origin } = new URL(authUrl)
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src 'self'${origin === new URL(url).origin ? '' : ` ${origin}`}`,
+    "img-src 'self' data:",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+}

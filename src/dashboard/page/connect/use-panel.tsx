@@ -1,0 +1,29 @@
+/** Code to start with, with the key that was made just now filled in. */
+import type { ComponentChildren } from 'preact'
+import { useConfig } from '../config.jsx'
+import { CodeBlock } from '../widgets/code-block.jsx'
+import { Tabs } from '../widgets/tabs.jsx'
+import { useFreshKey } from './fresh-key.jsx'
+import { PLACEHOLDER, snippetsFor } from './snippets.js'
+
+interface Props {
+  /** How to come by a key, for whoever has not just made one. */
+  readonly children: ComponentChildren
+}
+
+export function UsePanel({ children }: Props) {
+  const { fresh } = useFreshKey()
+  const key = fresh?.key ?? PLACEHOLDER
+  const tabs = snippetsFor(useConfig(), key).map(({ name, code }) => ({
+    name,
+    content: <CodeBlock code={code} label={`${name} example`} marked={key} />,
+  }))
+  return (
+    <>
+      <p class="quiet">
+        {fresh ? `Your new key “${fresh.name}” is filled in until you leave or reload this page.` : children}
+      </p>
+      <Tabs label="Clients" tabs={tabs} />
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+/** Something that is loaded, looked at, and loaded again. */
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { type Failure, failureOf } from './failure.js'
+
+export type Listing<Value> =
+  | { readonly kind: 'loading' }
+  /** With a failure when it could not be brought up to date since. */
+  | { readonly kind: 'ready'; readonly value: Value; readonly failure?: Failure }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+
+export interface Loaded<Value> {
+  readonly listing: Listing<Value>
+  reload(): void
+}
+
+/** Loads at once, whenever somebody comes back to the page, and again and again while they look when `everyMs` says so. */
+export function useListing<Value>(load: (signal: AbortSignal) => Promise<Value>, everyMs?: number): Loaded<Value> {
+  const [listing, setListing] = useState<Listing<Value>>({ kind: 'loading' })
+  const [round, setRound] = useState(0)
+  const reload = useCallback(() => setRound(count => count + 1), [])
+
+  useEffect(() => {
+    const leaving = new AbortController()
+    let next: number | undefined
+    const settle = (change: (before: Listing<Value>) => Listing<Value>) => {
+      if (leaving.signal.aborted) return
+      setListing(change)
+      // Counted from the answer on, so that a slow one is never overtaken by the next question.
+      if (everyMs !== undefined && !document.hidden) next = setTimeout(reload, everyMs)
+    }
+    load(leaving.signal).then(
+      value => settle(() => ({ kind: 'ready', value })),
+      thrown => settle(before => withFailure(before, failureOf(thrown))),
+    )
+    return () => {
+      leaving.abort()
+      clearTimeout(next)
+    }
+    // A new round is a reason to load again.
+  }, [load, everyMs, round])
+
+  useEffect(() => {
+    const comeBack = () => document.hidden || reload()
+    addEventListener('focus', comeBack)
+    document.addEventListener('visibilitychange', comeBack)
+    return () => {
+      removeEventListener('focus', comeBack)
+      document.removeEventListener('visibilitychange', comeBack)
+    }
+  }, [reload])
+
+  return { listing, reload }
+}
+
+const withFailure = <Value>(before: Listing<Value>, failure: Failure): Listing<Value> =>
+  before.kind === 'ready' ? { ...before, failure } : { kind: 'failed', failure }

@@ -1,0 +1,30 @@
+/** Small line drawings, 16 by 16. */
+
+const drawings = {
+  account: 'M8 8.2a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2ZM3 13.4c.5-2.2 2.5-3.4 5-3.4s4.5 1.2 5 3.4',
+  alert: 'M8 5.2v3.6M8 11.2v.1M8 2.2 14.2 13H1.8L8 2.2Z',
+  check: 'm3 8.6 3.2 3.2L13 5',
+  chevron: 'm4.5 6.2 3.5 3.6 3.5-3.6',
+  connect: 'M6.2 9.8 9.8 6.2M7 4.6l1.2-1.2a3 3 0 0 1 4.3 4.3L11.3 9M9 11.4l-1.2 1.2a3 3 0 0 1-4.3-4.3L4.7 7',
+  copy: 'M5.8 5.8V3.4c0-.5.4-.9.9-.9h5.9c.5 0 .9.4.9.9v5.9c0 .5-.4.9-.9.9h-2.4M3.4 5.8h5.9c.5 0 .9.4.9.9v5.9c0 .5-.4.9-.9.9H3.4a.9.9 0 0 1-.9-.9V6.7c0-.5.4-.9.9-.9Z',
+  keys: 'M7.6 8.4 13 3M11 5l1.8 1.8M5.4 13a2.9 2.9 0 1 0 0-5.8 2.9 2.9 0 0 0 0 5.8Z',
+  leave: 'M9.4 2.8H4.2c-.6 0-1 .4-1 1v8.4c0 .6.4 1 1 1h5.2M7 8h6.6M11 5.3 13.7 8 11 10.7',
+  link: 'M9.2 2.8h4v4M13 3 7.4 8.6M11.2 9.6v2.6c0 .5-.4 1-1 1H3.8c-.6 0-1-.5-1-1V5.8c0-.6.4-1 1-1h2.6',
+  outbox: 'M2.4 8.8 4.2 3.4h7.6l1.8 5.4v3.8H2.4V8.8ZM2.4 8.8h3.2l.9 1.6h3l.9-1.6h3.2',
+  plus: 'M8 3.2v9.6M3.2 8h9.6',
+  refusals: 'M8 13.6A5.6 5.6 0 1 0 8 2.4a5.6 5.6 0 0 0 0 11.2ZM4.1 4.1l7.8 7.8',
+  roll: 'M13 8a5 5 0 0 1-9 3M3 8a5 5 0 0 1 9-3M12.3 2.4v2.7H9.6M3.7 13.6v-2.7h2.7',
+  users:
+    'M6 7.8a2.3 2.3 0 1 0 0-4.6 2.3 2.3 0 0 0 0 4.6ZM1.8 12.8c.3-2 2-3.1 4.2-3.1s3.9 1.1 4.2 3.1M10.6 3.5a2.2 2.2 0 0 1 0 4.1M11.9 10c1.3.4 2.1 1.4 2.3 2.8',
+} as const
+
+export type IconName = keyof typeof drawings
+
+/** A drawing that says nothing which the words beside it do not say. */
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+      <path d={drawings[name]} />
+    </svg>
+  )
+}

@@ -1,0 +1,24 @@
+/** A link within the page. */
+import type { ComponentChildren } from 'preact'
+import { navigate } from '../routing.js'
+
+interface Props {
+  readonly to: string
+  readonly class?: string
+  readonly current?: boolean
+  readonly children: ComponentChildren
+}
+
+export function Link({ to, current = false, children, class: name }: Props) {
+  const follow = (event: MouseEvent) => {
+    // With one of these keys somebody wants another tab or window.
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    navigate(to)
+  }
+  return (
+    <a href={to} class={name} aria-current={current ? 'page' : undefined} onClick={follow}>
+      {children}
+    </a>
+  )
+}

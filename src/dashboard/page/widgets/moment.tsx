@@ -1,0 +1,38 @@
+/** A moment as people speak of it, with the exact time for whoever points at it. */
+import { useEffect, useState } from 'preact/hooks'
+
+const MINUTE_MS = 60_000
+
+const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
+  ['year', 365 * 24 * 60 * MINUTE_MS],
+  ['month', 30 * 24 * 60 * MINUTE_MS],
+  ['day', 24 * 60 * MINUTE_MS],
+  ['hour', 60 * MINUTE_MS],
+  ['minute', MINUTE_MS],
+]
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+
+export const exactly = (at: string) => exact.format(new Date(at))
+
+/** `5 minutes ago`, `in 7 days`, `just now`. */
+function spoken(at: string, nowMs: number): string {
+  const awayMs = Date.parse(at) - nowMs
+  // Half a minute of grace: seven days that have just begun are still seven.
+  const [unit, ms] = steps.find(([, ms]) => Math.abs(awayMs) + MINUTE_MS / 2 >= ms) ?? []
+  return unit === undefined || ms === undefined ? 'just now' : relative.format(Math.round(awayMs / ms), unit)
+}
+
+export function Moment({ at }: { readonly at: string }) {
+  const [, setTicks] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => setTicks(count => count + 1), MINUTE_MS / 4)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <time dateTime={at} title={exactly(at)}>
+      {spoken(at, Date.now())}
+    </time>
+  )
+}

@@ -1,0 +1,65 @@
+/** Tabs: arrow keys go from one to the next (WAI-ARIA, "Tabs pattern"). */
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
+
+export interface Tab {
+  readonly name: string
+  readonly content: ComponentChildren
+}
+
+interface Props {
+  readonly label: string
+  readonly tabs: readonly Tab[]
+}
+
+export function Tabs({ label, tabs }: Props) {
+  const id = useId()
+  const [chosen, setChosen] = useState(0)
+
+  function move(event: KeyboardEvent): void {
+    const to = target(event.key, chosen, tabs.length)
+    if (to === undefined) return
+    event.preventDefault()
+    setChosen(to)
+    document.getElementById(`${id}-tab-${to}`)?.focus()
+  }
+
+  return (
+    <div class="tabs">
+      <div role="tablist" aria-label={label} onKeyDown={move}>
+        {tabs.map(({ name }, index) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}-tab-${index}`}
+            aria-controls={`${id}-panel`}
+            aria-selected={index === chosen}
+            tabIndex={index === chosen ? 0 : -1}
+            onClick={() => setChosen(index)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-tab-${chosen}`}>
+        {tabs[chosen]?.content}
+      </div>
+    </div>
+  )
+}
+
+function target(key: string, chosen: number, count: number): number | undefined {
+  switch (key) {
+    case 'ArrowRight':
+      return (chosen + 1) % count
+    case 'ArrowLeft':
+      return (chosen + count - 1) % count
+    case 'Home':
+      return 0
+    case 'End':
+      return count - 1
+    default:
+      return undefined
+  }
+}

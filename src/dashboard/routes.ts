@@ -1,0 +1,22 @@
+/** The page's own addresses, for the page that goes there and for the server that answers a reload there. */
+
+/** Each view of the page with its address. */
+export const routes = {
+  connect: '/dashboard',
+  keys: '/dashboard/keys',
+  users: '/dashboard/users',
+  outbox: '/dashboard/outbox',
+  refusals: '/dashboard/refused',
+  signIn: '/dashboard/sign-in',
+  signUp: '/dashboard/sign-up',
+  forgotPassword: '/dashboard/forgot-password',
+  newPassword: '/dashboard/new-password',
+} as const
+
+export type View = keyof typeof routes
+
+/** The view at an address; `undefined` where there is none. */
+export function viewAt(path: string): View | undefined {
+  const plain = path.replace(/\/$/, '')
+  return (Object.keys(routes) as View[]).find(view => routes[view] === plain)
+}

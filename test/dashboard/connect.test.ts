@@ -1,0 +1,61 @@
+import { expect } from 'vitest'
+import { platformWith } from '../scene.js'
+import { clipboardOf, inBrowser, useBrowser } from './browser.js'
+
+const openPage = useBrowser()
+
+inBrowser('whoever is not signed in sees where to point an app, the endpoints and the models', async () => {
+  const { url, dashboardUrl, anonKey } = await platformWith({
+    models: [{ id: 'model-one' }, { id: 'vendor/model-two' }],
+  })
+  const { page } = await openPage()
+  expect((await page.goto(dashboardUrl))?.status()).toBe(200)
+  await page.getByRole('heading', { name: 'Connect' }).waitFor()
+  expect(await page.title()).toBe('Connect · Standin')
+  expect(await page.locator('dd').allInnerTexts()).toEqual([url, `${url}/v1`, url, anonKey])
+  expect(await page.getByRole('row').allInnerTexts()).toEqual([
+    'Method\tPath\tCredential',
+    'GET\t/health\tnone needed',
+    'GET\t/api/v1\tanon key, service key, user token',
+    'GET\t/v1/models\tAPI key, user token',
+    'POST\t/v1/chat/completions\tAPI key, user token',
+  ])
+  const models = page.getByRole('region', { name: 'Models' }).getByRole('listitem')
+  expect(await models.allInnerTexts()).toEqual(['model-one', 'vendor/model-two'])
+})
+
+inBrowser('an address is copied with one click, and the click is answered', async () => {
+  const { url, dashboardUrl } = await platformWith()
+  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto(dashboardUrl)
+  await page.getByRole('button', { name: 'Copy For OpenAI’s clients' }).click()
+  await page.getByRole('button', { name: 'Copied For OpenAI’s clients' }).waitFor()
+  await page.getByRole('status').getByText('Copied').waitFor({ state: 'attached' })
+  expect(await clipboardOf(page)).toBe(`${url}/v1`)
+})
+
+inBrowser('there is code for each client', async () => {
+  const { url, dashboardUrl, anonKey } = await platformWith({ models: [{ id: 'model-one' }] })
+  const { page } = await openPage()
+  await page.goto(dashboardUrl)
+  const code = async (client: string) => {
+    await page.getByRole('tab', { name: client }).click()
+    return page.getByRole('tabpanel').innerText()
+  }
+  expect(await code('curl')).toContain(`curl ${url}/v1/chat/completions`)
+  expect(await code('openai')).toMatch(/baseURL: '.*\/v1',\n {2}apiKey: 'YOUR_API_KEY'.*model: 'model-one'/s)
+  expect(await code('supabase-js')).toContain(`createClient(\n  '${url}',\n  '${anonKey}',\n)`)
+  expect(await code('.env')).toContain(`OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=YOUR_API_KEY\n`)
+})
+
+inBrowser('what stands in the configuration is shown as text, whatever it is', async () => {
+  const id = `<img src=x onerror="alert(1)">&amp;'"`
+  const { dashboardUrl } = await platformWith({ models: [{ id }] })
+  const { page, complaints } = await openPage()
+  await page.goto(dashboardUrl)
+  const models = page.getByRole('region', { name: 'Models' }).getByRole('listitem')
+  await models.waitFor()
+  expect(await models.allInnerTexts()).toEqual([id])
+  expect(await page.locator('img').count()).toBe(0)
+  expect(complaints).toEqual([])
+})

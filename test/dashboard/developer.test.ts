@@ -1,0 +1,148 @@
+import { expect } from 'vitest'
+import { platformWith } from '../scene.js'
+import { clipboardOf, comeBack, inBrowser, useBrowser } from './browser.js'
+import { ada, createKeyOn, signedUp, signInOn, signUpOn } from './people.js'
+import { addressOfThisMachine } from './this-machine.js'
+
+const openPage = useBrowser()
+
+const cells = (text: string) => text.split(/[\t\n]+/)
+
+inBrowser('the users are listed with what is known of them', async () => {
+  const platform = await platformWith({
+    users: [
+      { id: '11111111-1111-4111-8111-111111111111', email: 'grace@example.com', confirmed: false },
+      { phone: '+4791234567' },
+    ],
+  })
+  await signedUp(platform)
+  await signedUp(platform, {})
+  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto(`${platform.dashboardUrl}/users`)
+  const row = (text: string) => page.getByRole('row').filter({ hasText: text })
+  await row(ada.email).waitFor()
+  expect(cells(await row(ada.email).innerText()).slice(2)).toEqual(['Confirmed', 'just now', 'just now'])
+  expect(cells(await row('grace').innerText()).slice(2)).toEqual(['Unconfirmed', 'just now', 'never'])
+  expect(cells(await row('4791234567').innerText()).slice(2)).toEqual(['Confirmed', 'just now', 'never'])
+  expect(cells(await row('No address').innerText()).slice(2)).toEqual(['Anonymous', 'just now', 'just now'])
+  await page.getByRole('button', { name: 'Copy the id of grace@example.com' }).click()
+  await page.getByRole('button', { name: 'Copied the id of grace@example.com' }).waitFor()
+  expect(await clipboardOf(page)).toBe('11111111-1111-4111-8111-111111111111')
+})
+
+inBrowser('many users are looked at page by page, and the page survives a reload', async () => {
+  const users = Array.from({ length: 45 }, (_, i) => ({ email: `user-${i}@example.com` }))
+  const { dashboardUrl } = await platformWith({ users })
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/users`)
+  await page.getByText('1 to 20 of 45').waitFor()
+  expect(await page.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByText('21 to 40 of 45').waitFor()
+  await page.reload()
+  await page.getByText('21 to 40 of 45').waitFor()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByText('41 to 45 of 45').waitFor()
+  expect(await page.getByRole('row').count()).toBe(1 + 5)
+  expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+})
+
+inBrowser('messages appear by themselves, with what is in them to copy, and go when they are cleared', async () => {
+  const platform = await platformWith({ auth: { testOtp: '424242' } })
+  await signedUp(platform)
+  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto(`${platform.dashboardUrl}/outbox`)
+  await page.getByText('Nothing has been sent').waitFor()
+
+  const headers = { apikey: platform.anonKey, 'content-type': 'application/json' }
+  await fetch(`${platform.url}/auth/v1/recover`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ email: ada.email }),
+  })
+  await page.getByRole('heading', { name: 'Reset your password' }).waitFor()
+  await page.getByRole('button', { name: `Copy the code for ${ada.email}` }).click()
+  await page.getByRole('status').getByText('Copied').waitFor({ state: 'attached' })
+  expect(await clipboardOf(page)).toBe('424242')
+
+  await fetch(`${platform.url}/auth/v1/otp`, { method: 'POST', headers, body: JSON.stringify({ phone: '4791234567' }) })
+  await comeBack(page)
+  await page.getByRole('status').getByText('A new message to 4791234567.').waitFor({ state: 'attached' })
+
+  await page.getByRole('button', { name: 'Clear the outbox' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click()
+  await page.getByText('Nothing has been sent').waitFor()
+})
+
+inBrowser('refused keys are listed with the reason', async () => {
+  const { ask, apiKey, dashboardUrl } = await platformWith()
+  await ask('/v1/models', { bearer: apiKey.slice(0, -3) })
+  await ask('/v1/models', { bearer: apiKey.slice(0, -3) })
+  await ask('/v1/models', { bearer: 'sk-of-another-platform' })
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/refused`)
+  await page.getByRole('row').nth(2).waitFor()
+  const rows = await page.getByRole('row').allInnerTexts()
+  expect(rows.map(cells)).toEqual([
+    ['Key', 'Reason', 'Times', 'Last'],
+    ['sk-of-a…', 'Unknown: nobody made such a key here.', '1', 'just now'],
+    ['sk-local-Stan…', 'Mistyped: part of it was lost or changed. Copy it again as a whole.', '2', 'just now'],
+  ])
+  expect(await page.content()).not.toContain(apiKey.slice(0, -3))
+})
+
+inBrowser('from another machine the service key opens the views of the developer', async ({ skip }) => {
+  const address = addressOfThisMachine()
+  if (address === undefined) skip('This machine has no address but its own loopback.')
+  const { url, serviceKey, anonKey } = await platformWith({ host: '0.0.0.0' })
+  const { page } = await openPage()
+  await page.goto(`http://${address}:${new URL(url).port}/dashboard/users`)
+  await page.getByText('Users and messages are shown on this machine only').waitFor()
+  const show = async (key: string) => {
+    await page.getByLabel('Service key').fill(key)
+    await page.getByRole('button', { name: 'Show' }).click()
+  }
+  await show(anonKey)
+  await page.getByText('That was not it.').waitFor()
+  await show(serviceKey)
+  await page.getByRole('row').nth(1).waitFor()
+  await page.getByRole('link', { name: 'Outbox' }).click()
+  await page.getByText('Nothing has been sent').waitFor()
+})
+
+inBrowser('from another machine a user signs up, makes a key and copies it', async ({ skip }) => {
+  const address = addressOfThisMachine()
+  if (address === undefined) skip('This machine has no address but its own loopback.')
+  const platform = await platformWith({ host: '0.0.0.0' })
+  const { page, complaints } = await openPage()
+  await signUpOn(page, {
+    ...platform,
+    dashboardUrl: `http://${address}:${new URL(platform.url).port}/dashboard`,
+  })
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('far')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  // Browsers keep the clipboard's newer ways to this machine and https.
+  expect(await page.evaluate<boolean>('isSecureContext')).toBe(false)
+  await page.getByRole('button', { name: 'Copy the key' }).click()
+  await page.getByRole('button', { name: 'Copied the key' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+inBrowser('with a live auth backend its users sign in here, and it keeps its people to itself', async () => {
+  const live = await platformWith()
+  const platform = await platformWith({
+    auth: { mode: 'proxy' },
+    upstream: { authUrl: live.url, anonKey: live.anonKey },
+  })
+  await signedUp(live)
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/keys`)
+  await signInOn(page)
+  expect(await createKeyOn(page, 'here')).toMatch(/^sk-local-/)
+  for (const view of ['Users', 'Outbox']) {
+    await page.getByRole('link', { name: view }).click()
+    await page.getByRole('heading', { name: view }).waitFor()
+    await page.getByText('The live backend keeps these').waitFor()
+  }
+})

@@ -1,0 +1,226 @@
+import request from 'supertest'
+import { expect, test } from 'vitest'
+import { hello, platformWith, refusalOf, type Scene, unauthorized } from '../scene.js'
+import { ada, signedUp } from './people.js'
+
+interface Key {
+  readonly id: string
+  readonly key: string
+  readonly expires_at: string | null
+}
+
+/** A user's way to their keys. */
+async function keysOf(platform: Scene, person: object = ada) {
+  const bearer = await signedUp(platform, person)
+  const send = (method: string, path: string, body?: object) =>
+    platform.ask(`/dashboard/api/keys${path}`, {
+      method,
+      bearer,
+      ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+  const create = async (wanted: object = { name: 'one' }) => (await (await send('POST', '', wanted)).json()) as Key
+  const list = async () => ((await (await send('GET', '')).json()) as { data: readonly object[] }).data
+  return { send, create, list, bearer }
+}
+
+test('a key is told with its secret once, and listed without it ever after', async () => {
+  const platform = await platformWith()
+  const { send, list } = await keysOf(platform)
+  const made = await send('POST', '', { name: '  CI  ' })
+  expect({ status: made.status, cache: made.headers.get('cache-control') }).toEqual({ status: 201, cache: 'no-store' })
+  const key = (await made.json()) as Key
+  expect(key).toEqual({
+    id: expect.any(String),
+    name: 'CI',
+    start: expect.stringMatching(/^sk-local-\w{4}$/),
+    state: 'active',
+    created_at: expect.any(String),
+    last_used_at: null,
+    expires_at: null,
+    revoked_at: null,
+    key: expect.stringMatching(/^sk-local-\w{38}$/),
+  })
+  const { key: _secret, ...shown } = key
+  expect(await list()).toEqual([shown])
+})
+
+test('a key opens the language model API until it is revoked, and revoking it twice is no mistake', async () => {
+  const platform = await platformWith()
+  const { send, create, list } = await keysOf(platform)
+  const { id, key } = await create()
+  expect((await platform.chat(hello, { bearer: key })).status).toBe(200)
+  expect(await list()).toEqual([expect.objectContaining({ last_used_at: expect.any(String) })])
+
+  const revoked = await send('DELETE', `/${id}`)
+  expect(revoked.status).toBe(200)
+  const view = await revoked.json()
+  expect(view).toMatchObject({ id, state: 'revoked', revoked_at: expect.any(String) })
+  expect(await refusalOf(await platform.chat(hello, { bearer: key }))).toEqual(
+    unauthorized('The API key has been revoked.'),
+  )
+  expect(await (await send('DELETE', `/${id}`)).json()).toEqual(view)
+})
+
+test('a key that is rolled dies at once, unless it is to live on for a while', async () => {
+  const platform = await platformWith()
+  const { send, create } = await keysOf(platform)
+  const old = await create({ name: 'one', expires_in: 3600 })
+  const rolled = await send('POST', `/${old.id}/roll`)
+  expect(rolled.status).toBe(201)
+  const next = (await rolled.json()) as Key
+  expect(next).toMatchObject({ name: 'one', state: 'active', expires_at: expect.any(String) })
+  expect((await platform.chat(hello, { bearer: old.key })).status).toBe(401)
+
+  const last = (await (await send('POST', `/${next.id}/roll`, { overlap_seconds: 60 })).json()) as Key
+  for (const { key } of [next, last]) expect((await platform.chat(hello, { bearer: key })).status).toBe(200)
+})
+
+test('a revoked key is not rolled', async () => {
+  const { send, create } = await keysOf(await platformWith())
+  const { id } = await create()
+  await send('DELETE', `/${id}`)
+  const rolled = await send('POST', `/${id}/roll`)
+  expect({ status: rolled.status, body: await rolled.json() }).toEqual({
+    status: 409,
+    body: { error: 'The API key has been revoked already. Create a new one.' },
+  })
+})
+
+test.each([
+  ['in so many seconds', { expires_in: 3600 }, 3_600_000],
+  ['at a moment', { expires_at: new Date(Date.now() + 7_200_000).toISOString() }, 7_200_000],
+])('a key expires %s', async (_how, expiry, afterMs) => {
+  const { create } = await keysOf(await platformWith())
+  const { expires_at } = await create({ name: 'one', ...expiry })
+  expect(Math.abs(Date.parse(expires_at ?? '') - Date.now() - afterMs)).toBeLessThan(60_000)
+})
+
+test.each([
+  ['null', { expires_at: null }, null],
+  ['a day', { expires_at: '2040-01-31' }, '2040-01-31T00:00:00.000Z'],
+  ['another zone', { expires_at: '2040-01-31T12:00:00+02:00' }, '2040-01-31T10:00:00.000Z'],
+])('the moment of expiry may be %s', async (_what, expiry, expected) => {
+  const { create } = await keysOf(await platformWith())
+  expect((await create({ name: 'one', ...expiry })).expires_at).toBe(expected)
+})
+
+test("a user sees, rolls and revokes nobody else's keys", async () => {
+  const platform = await platformWith()
+  const adas = await keysOf(platform)
+  const graces = await keysOf(platform, { email: 'grace@example.com', password: 'another password' })
+  const { id, key } = await adas.create()
+  expect(await graces.list()).toEqual([])
+  for (const [method, path] of [
+    ['DELETE', `/${id}`],
+    ['POST', `/${id}/roll`],
+    ['DELETE', '/nothing'],
+    ['POST', '/%zz/roll'],
+  ] as const) {
+    expect((await graces.send(method, path)).status).toBe(404)
+  }
+  expect((await platform.chat(hello, { bearer: key })).status).toBe(200)
+})
+
+const aName = 'a text of 1 to 100 characters'
+const aMoment = 'a moment to come, such as 2030-01-31T12:00:00Z, or null'
+
+test.each([
+  [{}, `name is missing. It must be ${aName}.`],
+  [{ name: 7 }, `name must be ${aName}, not 7.`],
+  [{ name: '   ' }, `name must be ${aName}, not "".`],
+  [{ name: 'n'.repeat(101) }, `name must be ${aName}, not "${'n'.repeat(59)}….`],
+  [{ nmae: 'one' }, `name is missing. It must be ${aName}.`],
+  [{ name: 'one', expire_in: 3600 }, 'expire_in is not known here. Did you mean "expires_in"?'],
+  [{ name: 'one', colour: 'red' }, 'colour is not known here. Known: name, expires_at, expires_in.'],
+  [{ name: 'one', expires_at: 'soon' }, `expires_at must be ${aMoment}, not "soon".`],
+  [{ name: 'one', expires_at: '2040-02-31' }, `expires_at must be ${aMoment}, not "2040-02-31".`],
+  [{ name: 'one', expires_at: '2020-01-01' }, `expires_at must be ${aMoment}, not "2020-01-01".`],
+  [{ name: 'one', expires_at: 3600 }, `expires_at must be ${aMoment}, not 3600.`],
+  [{ name: 'one', expires_in: 0 }, 'expires_in must be a whole number of seconds from 1 to 315360000, not 0.'],
+  [{ name: 'one', expires_in: 1.5 }, 'expires_in must be a whole number of seconds from 1 to 315360000, not 1.5.'],
+  [
+    { name: 'one', expires_in: 60, expires_at: '2040-01-31' },
+    'expires_in must be left out where expires_at is given, not 60.',
+  ],
+  [[], 'The request body must be an object, not an empty array.'],
+])('a key cannot be made from %j', async (body, error) => {
+  const { send, list } = await keysOf(await platformWith())
+  const refused = await send('POST', '', body)
+  expect({ status: refused.status, body: await refused.json() }).toEqual({ status: 400, body: { error } })
+  expect(await list()).toEqual([])
+})
+
+test('an overlap cannot last for ever', async () => {
+  const { send, create } = await keysOf(await platformWith())
+  const { id } = await create()
+  const refused = await send('POST', `/${id}/roll`, { overlap_seconds: 1e9 })
+  expect(await refused.json()).toEqual({
+    error: 'overlap_seconds must be a whole number of seconds from 0 to 2592000, not 1000000000.',
+  })
+})
+
+test.each([
+  ['that is empty', '', 400, 'The request body is empty. It must be a JSON object.'],
+  ['that is cut', '{"name":', 400, expect.stringContaining('The request body is not valid JSON: ')],
+  ['that is too large', `{"name":"${'n'.repeat(70_000)}"}`, 413, 'The request body is larger than 65536 bytes.'],
+])('a body %s is refused', async (_what, body, status, error) => {
+  const platform = await platformWith()
+  const { bearer } = await keysOf(platform)
+  const headers = { 'content-type': 'application/json' }
+  const refused = await platform.ask('/dashboard/api/keys', { method: 'POST', bearer, headers, body })
+  expect({ status: refused.status, body: await refused.json() }).toEqual({ status, body: { error } })
+})
+
+test.each([
+  ['text/plain', { 'content-type': 'text/plain' }],
+  ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ['compressed', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
+])('a body is JSON or nothing: %s', async (_what, headers) => {
+  const platform = await platformWith()
+  const { bearer, list } = await keysOf(platform)
+  const refused = await platform.ask('/dashboard/api/keys', { method: 'POST', bearer, headers, body: '{"name":"one"}' })
+  expect(refused.status).toBe(415)
+  expect(await list()).toEqual([])
+})
+
+test('only a user has keys', async () => {
+  const { ask, anonKey, serviceKey, apiKey } = await platformWith()
+  const asked = (bearer: string | null) => ask('/dashboard/api/keys', { bearer })
+  expect(await refusalOf(await asked(null))).toEqual(
+    unauthorized('No credential was sent. Add the header "Authorization: Bearer <credential>".'),
+  )
+  for (const [bearer, kind] of [
+    [anonKey, 'The anon key'],
+    [serviceKey, 'The service key'],
+    [apiKey, 'An API key'],
+  ] as const) {
+    expect(await refusalOf(await asked(bearer))).toEqual(
+      unauthorized(`${kind} does not open GET /dashboard/api/keys. It takes a user token.`),
+    )
+  }
+  expect((await ask('/dashboard/api/keys', { method: 'POST', bearer: 'nothing' })).status).toBe(401)
+})
+
+test.each([
+  ['PUT', '/keys', 'GET, HEAD, POST'],
+  ['GET', '/keys/some-id', 'DELETE'],
+  ['DELETE', '/keys/some-id/roll', 'POST'],
+  ['POST', '/config', 'GET, HEAD'],
+])('%s is not allowed on %s', async (method, path, allow) => {
+  const { url } = await platformWith()
+  const { status, body, headers } = await request(url)[method.toLowerCase() as 'get'](`/dashboard/api${path}`)
+  expect({ status, allow: headers.allow, body }).toEqual({
+    status: 405,
+    allow,
+    body: { error: expect.stringContaining(`${method} is not allowed here.`) },
+  })
+})
+
+test('an unknown path of the API is a 404 like any other', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/dashboard/api/nowhere?with=query')
+  expect({ status: response.status, body: await response.json() }).toEqual({
+    status: 404,
+    body: { error: 'Not found.', path: '/dashboard/api/nowhere' },
+  })
+})

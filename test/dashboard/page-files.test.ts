@@ -1,0 +1,99 @@
+import request from 'supertest'
+import { expect, test } from 'vitest'
+import { platformWith } from '../scene.js'
+
+const views = [
+  '',
+  '/',
+  '/keys',
+  '/users',
+  '/outbox',
+  '/refused',
+  '/sign-in',
+  '/sign-up',
+  '/forgot-password',
+  '/new-password',
+]
+
+test.each(views)('the page is there at /dashboard%s, so that a reload finds it', async view => {
+  const { url } = await platformWith()
+  const { status, type, headers } = await request(url).get(`/dashboard${view}`)
+  expect({ status, type, cache: headers['cache-control'] }).toEqual({
+    status: 200,
+    type: 'text/html',
+    cache: 'no-store',
+  })
+})
+
+test('nothing runs, loads or connects but what is ours', async () => {
+  const { url } = await platformWith()
+  const { headers } = await request(url).get('/dashboard')
+  expect(headers['content-security-policy']).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  )
+  expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+  expect(headers).not.toHaveProperty('access-control-allow-origin')
+  expect(headers).not.toHaveProperty('x-powered-by')
+})
+
+test('what the page loads is kept for good, since its names change with what is in it', async () => {
+  const { url } = await platformWith()
+  const { text } = await request(url).get('/dashboard')
+  const loaded = [...text.matchAll(/(?:href|src)="(\/dashboard\/[^"]+)"/g)].map(([, path]) => path ?? '')
+  expect(loaded.length).toBe(3)
+  for (const path of loaded) {
+    expect(path).toMatch(/^\/dashboard\/assets\/\w+-[\w-]{8}\.(js|css)$/)
+    const { status, type, headers } = await request(url).get(path)
+    expect({ status, type }).toEqual({ status: 200, type: path.endsWith('.js') ? 'text/javascript' : 'text/css' })
+    expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
+    expect(headers['x-content-type-options']).toBe('nosniff')
+  }
+})
+
+test.each(['/assets/nothing.js', '/assets/', '/assets/..%2findex.html', '/index.html', '/keys/of/mine', '/%zz'])(
+  'there is nothing at /dashboard%s',
+  async path => {
+    const { url } = await platformWith()
+    const { status, body } = await request(url).get(`/dashboard${path}`)
+    expect({ status, body }).toEqual({ status: 404, body: { error: 'Not found.', path: `/dashboard${path}` } })
+  },
+)
+
+test('the page is there to be read', async () => {
+  const { url } = await platformWith()
+  const { status, headers } = await request(url).post('/dashboard/keys')
+  expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' })
+})
+
+test('the configuration tells what anybody may know, and nothing else', async () => {
+  const { url, anonKey, serviceKey, apiKey } = await platformWith({
+    version: '3.2.1',
+    models: [{ id: 'model-one' }],
+    users: [{ email: 'own@example.com', password: 'a secret of mine' }],
+    upstream: { apiKey: 'sk-live-secret' },
+  })
+  const { body, text } = await request(url).get('/dashboard/api/config')
+  expect(body).toEqual({
+    url,
+    auth_url: url,
+    anon_key: anonKey,
+    auth_mode: 'local',
+    mode: 'emulate',
+    version: '3.2.1',
+    models: ['model-one'],
+    endpoints: [
+      { method: 'GET', path: '/health', access: 'anyone' },
+      { method: 'GET', path: '/api/v1', access: ['anon', 'service', 'user'] },
+      { method: 'GET', path: '/v1/models', access: ['apiKey', 'user'] },
+      { method: 'POST', path: '/v1/chat/completions', access: ['apiKey', 'user'] },
+    ],
+  })
+  for (const secret of [serviceKey, apiKey, 'a secret of mine', 'sk-live-secret']) expect(text).not.toContain(secret)
+})
+
+test('the development user stands in the configuration', async () => {
+  const { url } = await platformWith()
+  const { body } = await request(url).get('/dashboard/api/config')
+  expect(body.sign_in).toEqual({ email: 'developer@example.com', password: 'developer' })
+})

@@ -1,0 +1,62 @@
+/** Users for the tests of the dashboard: made through the auth backend, signed in on the page. */
+import type { Page } from 'playwright-core'
+import type { Scene } from '../scene.js'
+
+export const ada = { email: 'ada@example.com', password: 'correct horse battery' }
+
+interface Session {
+  readonly access_token: string
+  readonly user: { readonly id: string }
+}
+
+async function post({ url, anonKey }: Scene, path: string, body: object): Promise<Session> {
+  const headers = { apikey: anonKey, 'content-type': 'application/json' }
+  const response = await fetch(`${url}/auth/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return (await response.json()) as Session
+}
+
+/** Makes an account, and gives back a token of its user. */
+export const signedUp = async (platform: Scene, person: object = ada) =>
+  (await post(platform, '/signup', person)).access_token
+
+/** Ends every session of a user, from another browser so to say. */
+export async function signedOutEverywhere(platform: Scene, person = ada): Promise<void> {
+  const { access_token } = await post(platform, '/token?grant_type=password', person)
+  const headers = { apikey: platform.anonKey, authorization: `Bearer ${access_token}` }
+  await fetch(`${platform.url}/auth/v1/logout?scope=global`, { method: 'POST', headers })
+}
+
+/** Makes an account over the form. */
+export async function signUpOn(page: Page, { dashboardUrl }: Scene, { email, password } = ada): Promise<void> {
+  await page.goto(`${dashboardUrl}/sign-up`)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+}
+
+/** Fills in the form that is there already. */
+export async function signInOn(page: Page, { email, password } = ada): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Makes a key over the dialog, and gives back its secret. */
+export async function createKeyOn(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill(name)
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  return takeSecret(page)
+}
+
+/** Reads the secret that is shown this once, and closes the dialog. */
+export async function takeSecret(page: Page): Promise<string> {
+  const secret = await page
+    .getByRole('dialog')
+    .getByText(/^sk-local-\w{38}$/)
+    .innerText()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  return secret
+}

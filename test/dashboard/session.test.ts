@@ -1,0 +1,203 @@
+import { expect } from 'vitest'
+import { platformWith } from '../scene.js'
+import { comeBack, inBrowser, useBrowser } from './browser.js'
+import { ada, createKeyOn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
+
+const openPage = useBrowser()
+const ended = /^Your session has ended/
+
+inBrowser('a session survives a reload, on every view', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  for (const view of ['', '/keys', '/users', '/outbox', '/refused']) {
+    await page.goto(platform.dashboardUrl + view)
+    await page.reload()
+    await page.getByRole('button', { name: `Account: ${ada.email}` }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/dashboard${view}`)
+  }
+})
+
+inBrowser('the ways back and forward are those of the browser', async () => {
+  const { dashboardUrl } = await platformWith()
+  const { page } = await openPage()
+  const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor()
+  await page.goto(dashboardUrl)
+  await heading('Connect')
+  await page.getByRole('link', { name: 'Users' }).click()
+  await heading('Users')
+  expect(await page.title()).toBe('Users · Standin')
+  await page.goBack()
+  await heading('Connect')
+  await page.goForward()
+  await heading('Users')
+})
+
+inBrowser('a wrong password is refused in the words of the backend', async () => {
+  const platform = await platformWith()
+  await signedUp(platform)
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/sign-in`)
+  await signInOn(page, { ...ada, password: 'wrong' })
+  expect(await page.getByRole('alert').innerText()).toBe('Invalid login credentials')
+  await signInOn(page)
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+})
+
+inBrowser('an address that has an account already cannot have another', async () => {
+  const platform = await platformWith()
+  await signedUp(platform)
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/sign-up`)
+  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Password').fill('something else')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  expect(await page.getByRole('alert').innerText()).toBe('User already registered')
+})
+
+inBrowser('a password that is too short is refused', async () => {
+  const { dashboardUrl } = await platformWith()
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/sign-up`)
+  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Password').fill('abc')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  expect(await page.getByRole('alert').innerText()).toMatch(/at least 6 characters/)
+})
+
+inBrowser('the user who is there from the start is one click away', async () => {
+  const { dashboardUrl } = await platformWith()
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/keys`)
+  await page.getByRole('button', { name: 'Fill in' }).click()
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+})
+
+inBrowser('no user is offered where the configuration has others', async () => {
+  const { dashboardUrl } = await platformWith({ users: [{ email: 'own@example.com', password: 'a secret of mine' }] })
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/sign-in`)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Fill in' }).count()).toBe(0)
+  expect(await page.content()).not.toContain('own@example.com')
+})
+
+inBrowser('an address that has to be confirmed is confirmed with the link in the outbox', async () => {
+  const platform = await platformWith({ auth: { mailerAutoconfirm: false } })
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/sign-up`)
+  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Password').fill(ada.password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByRole('heading', { name: 'Confirm your address' }).waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'outbox' }).click()
+  const opened = page.context().waitForEvent('page')
+  await page.getByRole('link', { name: `Open the link for ${ada.email}` }).click()
+  await (await opened).getByRole('heading', { name: 'API keys' }).waitFor()
+})
+
+inBrowser('a forgotten password is replaced with the link in the outbox, which works once', async () => {
+  const platform = await platformWith()
+  await signedUp(platform)
+  const { page, complaints } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/sign-in`)
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByRole('button', { name: 'Send the link' }).click()
+  await page.getByRole('status').getByRole('link', { name: 'outbox' }).click()
+
+  const mail = page.getByRole('listitem').filter({ hasText: 'Reset your password' })
+  expect(await mail.innerText()).toMatch(/ada@example\.com.*\d{6}/s)
+  const link = mail.getByRole('link')
+  const opened = page.context().waitForEvent('page')
+  await link.click()
+  const there = await opened
+  await there.getByLabel('New password').fill('a password to remember')
+  await there.getByRole('button', { name: 'Set password' }).click()
+  await there.getByRole('heading', { name: 'API keys' }).waitFor()
+  await there.getByRole('button', { name: /^Account/ }).click()
+  await there.getByRole('button', { name: 'Sign out' }).click()
+  await signInOn(there, { ...ada, password: 'a password to remember' })
+  await there.getByRole('heading', { name: 'API keys' }).waitFor()
+
+  const { page: late } = await openPage()
+  await late.goto((await link.getAttribute('href')) ?? '')
+  await late.getByRole('heading', { name: 'This link opens nothing' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+inBrowser('a session that is ended elsewhere leads back to signing in, with a sentence why', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  await signedOutEverywhere(platform)
+  await comeBack(page)
+  await page.getByRole('alert').getByText(ended).waitFor()
+  await signInOn(page)
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+})
+
+inBrowser(
+  'a platform that was started anew without its state leads back to signing in, with a sentence why',
+  async () => {
+    const platform = await platformWith()
+    const { page } = await openPage()
+    await signUpOn(page, platform)
+    // Where nothing is asked of it in the meantime.
+    await page.getByRole('link', { name: 'Connect' }).click()
+    await page.getByRole('heading', { name: 'Connect', exact: true }).waitFor()
+    await platform.stop()
+    await platformWith({ port: Number(new URL(platform.url).port) })
+    await page.getByRole('link', { name: 'API keys' }).first().click()
+    await page.getByRole('alert').getByText(ended).waitFor()
+    expect(await page.evaluate<string | null>("localStorage.getItem('standin-dashboard')")).toBeNull()
+  },
+)
+
+inBrowser('a platform that has stopped is told of, and the page goes on when it is back', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/users`)
+  await page.getByRole('row').nth(1).waitFor()
+  await platform.stop()
+  await comeBack(page)
+  await page.getByRole('alert').getByText('Standin does not answer.').waitFor()
+  // What is known stays to be read.
+  expect(await page.getByRole('row').count()).toBe(2)
+  await platformWith({ port: Number(new URL(platform.url).port) })
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+})
+
+inBrowser('with a platform that has stopped nobody signs in, and is told why', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/sign-in`)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await platform.stop()
+  await signInOn(page)
+  await page.getByRole('alert').getByText('Standin does not answer.').waitFor()
+})
+
+inBrowser('who signs out takes the secret of their new key along', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  const key = await createKeyOn(page, 'mine')
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.getByRole('link', { name: 'Connect' }).click()
+  await page.getByRole('heading', { name: 'Connect', exact: true }).waitFor()
+  expect(await page.content()).not.toContain(key)
+})
+
+inBrowser('the page works under each name of this machine', async () => {
+  const platform = await platformWith()
+  const { page, asked } = await openPage()
+  const { port } = new URL(platform.url)
+  await signUpOn(page, { ...platform, dashboardUrl: `http://localhost:${port}/dashboard` })
+  await createKeyOn(page, 'local')
+  expect(asked.filter(address => new URL(address).hostname !== 'localhost')).toEqual([])
+})

@@ -1,0 +1,161 @@
+/** Starts a real PostgreSQL, that of Debian's package, for the tests of one file. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import pg from 'pg'
+import { afterAll } from 'vitest'
+
+export interface Postgres {
+  /** Makes an empty database; gives back its URL. */
+  freshDatabase(): Promise<string>
+  /** Ends it as an administrator would; those who are connected are thrown out. */
+  stop(): Promise<void>
+  /** Starts it again where it was. */
+  start(): Promise<void>
+}
+
+/** Called while tests are collected: starts nothing before a test asks for a database, and ends it after the last test of the file. */
+export function postgres(): Postgres | undefined {
+  const installation = findInstallation()
+  if (!installation) {
+    console.warn('The tests on PostgreSQL are skipped: apt-get install -y postgresql')
+    return
+  }
+  let cluster: Promise<Cluster> | undefined
+  const started = () => {
+    cluster ??= createCluster(installation)
+    return cluster
+  }
+  afterAll(async () => (await cluster)?.remove())
+  return {
+    freshDatabase: async () => (await started()).freshDatabase(),
+    stop: async () => (await started()).stop(),
+    start: async () => (await started()).start(),
+  }
+}
+
+const installations = '/usr/lib/postgresql'
+
+interface Installation {
+  readonly version: number
+  /** Where its programs are. */
+  readonly bin: string
+}
+
+function findInstallation(): Installation | undefined {
+  const versions = existsSync(installations) ? readdirSync(installations).map(Number) : []
+  return versions
+    .sort((a, b) => b - a)
+    .map(version => ({ version, bin: path.join(installations, String(version), 'bin') }))
+    .find(({ bin }) => ['initdb', 'postgres'].every(program => existsSync(path.join(bin, program))))
+}
+
+const user = 'ada'
+const password = 'correct-horse'
+
+/** Puts words in an order of its own, which must not become ours. */
+const english = ['--locale-provider=icu', '--icu-locale=en-US']
+
+interface Cluster extends Postgres {
+  remove(): Promise<void>
+}
+
+async function createCluster({ version, bin }: Installation): Promise<Cluster> {
+  const identity = serverIdentity()
+  const home = mkdtempSync(path.join(tmpdir(), 'standin-postgres-'))
+  const data = path.join(home, 'data')
+  const passwordFile = path.join(home, 'password')
+  writeFileSync(passwordFile, password)
+  if (identity) chownSync(home, identity.uid, identity.gid)
+  if (identity) chownSync(passwordFile, identity.uid, identity.gid)
+  execFileSync(
+    path.join(bin, 'initdb'),
+    [
+      ...['-D', data, '-U', user, '--pwfile', passwordFile, '--auth=scram-sha-256', '--no-sync', '--encoding=UTF8'],
+      ...['--locale=C.UTF-8', ...(version >= 15 ? english : [])],
+    ],
+    { ...identity, stdio: 'pipe', cwd: home },
+  )
+  const port = await freePort()
+  let server = await startServer()
+  let databases = 0
+
+  function startServer() {
+    const options = {
+      listen_addresses: '127.0.0.1',
+      port,
+      unix_socket_directories: home,
+      fsync: 'off',
+      max_connections: 200,
+    }
+    const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    // The server ends with the tests even when these are killed.
+    const child = spawn('setpriv', ['--pdeathsig', 'INT', path.join(bin, 'postgres'), '-D', data, ...settings], {
+      ...identity,
+      cwd: home,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    return ready(child)
+  }
+
+  const urlOf = (database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
+
+  async function stop() {
+    if (server.exitCode !== null || server.signalCode !== null) return
+    const ended = new Promise(resolve => server.once('close', resolve))
+    server.kill('SIGINT')
+    await ended
+  }
+
+  return {
+    async freshDatabase() {
+      databases += 1
+      const client = new pg.Client({ connectionString: urlOf('postgres') })
+      await client.connect()
+      await client.query(`create database test_${databases}`)
+      await client.end()
+      return urlOf(`test_${databases}`)
+    },
+    stop,
+    async start() {
+      server = await startServer()
+    },
+    async remove() {
+      await stop()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** PostgreSQL refuses to be root. */
+function serverIdentity(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** Resolves when the server takes connections; rejects with what it said when it ends instead. */
+function ready(server: ChildProcess): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    server.once('error', reject)
+    server.once('close', () => reject(new Error(`PostgreSQL did not start:\n${said}`)))
+    createInterface(server.stderr as NodeJS.ReadableStream).on('line', line => {
+      said += `${line}\n`
+      if (line.includes('ready to accept connections')) resolve(server)
+    })
+  })
+}

@@ -1,0 +1,89 @@
+/** PostgreSQL goes away while states are open, and comes back. */
+import pg from 'pg'
+import { describe, expect, test, vi } from 'vitest'
+import { opened, server } from './kinds.js'
+import { session, user } from './rows.js'
+
+describe.skipIf(!server)('PostgreSQL', () => {
+  const freshPlace = async () => ({ where: (await server?.freshDatabase()) ?? '', dir: '/' })
+
+  test('while it is away reading and writing fail, and afterwards they work again', async () => {
+    const state = await opened(await freshPlace())
+    await state.write(({ users }) => users.insert(user()))
+    await server?.stop()
+    await expect(state.read(({ users }) => users.count({}))).rejects.toThrow()
+    await expect(state.write(({ users }) => users.insert(user({ id: 'bob' })))).rejects.toThrow()
+    await server?.start()
+    expect(await state.read(({ users }) => users.count({}))).toBe(1)
+    await state.write(({ users }) => users.insert(user({ id: 'bob' })))
+    expect(await state.read(({ users }) => users.count({}))).toBe(2)
+  })
+
+  test('while it is away listeners are told again and again, and once it is back of what happens elsewhere', async () => {
+    const place = await freshPlace()
+    const [here, elsewhere] = [await opened(place), await opened(place)]
+    let times = 0
+    here.onRevoked(() => {
+      times += 1
+    })
+    await elsewhere.write(({ sessions }) => sessions.insert(session()))
+    await server?.stop()
+    await vi.waitFor(() => expect(times).toBeGreaterThanOrEqual(3), { timeout: 5000 })
+    await server?.start()
+    await vi.waitFor(async () => expect(await listeners(place.where)).toBe(2), { timeout: 10_000 })
+    const before = times
+    await elsewhere.write(({ sessions }) => sessions.remove({}))
+    await vi.waitFor(() => expect(times).toBeGreaterThan(before), { timeout: 400 })
+  })
+
+  test('a connection that is lost in the midst of work undoes it, and says why the work failed', async () => {
+    const place = await freshPlace()
+    const state = await opened(place)
+    const cut = state.write(async ({ users }) => {
+      await users.insert(user())
+      await cutOff(place.where)
+      await users.count({})
+    })
+    await expect(cut).rejects.toThrow(/terminat|connection/i)
+    const reason = new Error('changed my mind')
+    const failing = state.write(async () => {
+      await cutOff(place.where)
+      throw reason
+    })
+    await expect(failing).rejects.toBe(reason)
+    expect(await state.read(({ users }) => users.count({}))).toBe(0)
+  })
+
+  test('a state can be closed while it is away', async () => {
+    const state = await opened(await freshPlace())
+    await server?.stop()
+    await state.close()
+    await server?.start()
+  })
+})
+
+/** Throws everybody else out of the database. */
+const cutOff = (url: string) =>
+  query(
+    url,
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  )
+
+/** How many are listening for news. */
+async function listeners(url: string): Promise<number> {
+  const { rows } = await query(
+    url,
+    `select 1 from pg_stat_activity where datname = current_database() and query like 'listen %'`,
+  )
+  return rows.length
+}
+
+async function query(url: string, text: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
+  }
+}

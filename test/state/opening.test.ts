@@ -1,0 +1,289 @@
+/** A state that cannot be opened says why, and what to do about it. */
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import Libsql from 'libsql'
+import pg from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { StartError } from '../../src/core/start-error.js'
+import { openState, stateKindOf } from '../../src/state/index.js'
+import { filePlace, freshFolder, lasting, opened, type Place, server } from './kinds.js'
+import { apiKey, message, session, user } from './rows.js'
+
+test.each([
+  ['memory', 'memory'],
+  ['file:state.db', 'file'],
+  ['file:/var/lib/state.db', 'file'],
+  ['postgres://localhost/app', 'postgres'],
+  ['postgresql://localhost/app', 'postgres'],
+  ['file:', undefined],
+  ['', undefined],
+  ['Memory', undefined],
+  ['state.db', undefined],
+  ['mysql://localhost/app', undefined],
+])('%j means %s', (where, kind) => {
+  expect(stateKindOf(where)).toBe(kind)
+})
+
+test('a text that means no state is told what would', async () => {
+  expect(await refusal({ where: 'redis://localhost', dir: '/' })).toBe(
+    'The state is kept in "memory", "file:PATH" or "postgres://user:password@host/database".',
+  )
+})
+
+describe.each(lasting)('in $kind', kind => {
+  test('everything is there when it is opened again', async () => {
+    const place = await kind.freshPlace()
+    const first = await opened(place)
+    await first.write(async ({ users, sessions, api_keys, messages }) => {
+      await users.insert(user({ email: 'ada@example.com', user_metadata: { ä: ['ß'] } }))
+      await sessions.insert(session())
+      await api_keys.insert(apiKey())
+      await messages.insert(message())
+    })
+    await first.close()
+    const again = await opened(place)
+    const everything = await again.read(async ({ users, sessions, api_keys, messages }) => [
+      ...(await users.find({ email: 'ada@example.com' })),
+      ...(await sessions.find({})),
+      ...(await api_keys.find({})),
+      ...(await messages.find({})),
+    ])
+    const kept = [user({ email: 'ada@example.com', user_metadata: { ä: ['ß'] } }), session(), apiKey(), message()]
+    expect(everything).toEqual(kept)
+  })
+
+  test('it is opened by many at the same moment, where nothing is yet', async () => {
+    const place = await kind.freshPlace()
+    const states = await Promise.all(Array.from({ length: 8 }, () => opened(place)))
+    await Promise.all(states.map((state, n) => state.write(({ users }) => users.insert(user({ id: `u${n}` })))))
+    for (const state of states) expect(await state.read(({ users }) => users.count({}))).toBe(8)
+  })
+})
+
+describe('in a file', () => {
+  test('the file and the folders that it needs are made for this user alone, and are not committed', async () => {
+    const dir = freshFolder()
+    const state = await opened({ where: 'file:.standin/deep/state.db', dir })
+    await state.write(({ users }) => users.insert(user()))
+    const modeOf = (name: string) => (statSync(path.join(dir, name)).mode & 0o777).toString(8)
+    expect(modeOf('.standin')).toBe('700')
+    expect(modeOf('.standin/deep')).toBe('700')
+    for (const end of ['', '-wal', '-shm']) expect(modeOf(`.standin/deep/state.db${end}`)).toBe('600')
+    expect(readFileSync(path.join(dir, '.standin/.gitignore'), 'utf8')).toBe('*\n')
+  })
+
+  test('a folder that was there is left as it is', async () => {
+    const dir = freshFolder()
+    chmodSync(dir, 0o755)
+    await opened({ where: 'file:state.db', dir })
+    expect((statSync(dir).mode & 0o777).toString(8)).toBe('755')
+    expect(() => statSync(path.join(dir, '.gitignore'))).toThrow()
+  })
+
+  test('a file of something else is refused, and left as it was', async () => {
+    const dir = freshFolder()
+    const text = 'port: 4000\n'.repeat(100)
+    writeFileSync(path.join(dir, 'platform.config.yaml'), text)
+    expect(await refusal({ where: 'file:platform.config.yaml', dir })).toBe(
+      `The state cannot be kept in ${dir}/platform.config.yaml: it is not an SQLite database, or a damaged one. Move it away, or choose another file.`,
+    )
+    expect(readFileSync(path.join(dir, 'platform.config.yaml'), 'utf8')).toBe(text)
+  })
+
+  test('a database of something else is refused', async () => {
+    const place = filePlace()
+    const database = databaseAt(place)
+    database.exec('create table users (name text)')
+    database.close()
+    expect(await refusal(place)).toMatch(/state.db: it is the database of something else. Choose another file.$/)
+  })
+
+  test('a folder in place of a file is refused', async () => {
+    const dir = freshFolder()
+    mkdirSync(path.join(dir, 'state.db'))
+    expect(await refusal({ where: 'file:state.db', dir })).toBe(
+      `The state cannot be kept in ${dir}/state.db: it is a folder. Name a file in it, such as ${dir}/state.db/standin.db.`,
+    )
+  })
+
+  test('a file in place of a folder is refused', async () => {
+    const dir = freshFolder()
+    writeFileSync(path.join(dir, 'file'), '')
+    for (const where of ['file:file/state.db', 'file:file/deep/state.db']) {
+      expect(await refusal({ where, dir })).toMatch(
+        /: a part of its path is a file, not a folder. Choose another file.$/,
+      )
+    }
+  })
+
+  test.skipIf(process.getuid?.() === 0)('a folder that may not be written is refused', async () => {
+    const dir = freshFolder()
+    chmodSync(dir, 0o500)
+    expect(await refusal({ where: 'file:state.db', dir })).toBe(
+      `The state cannot be kept in ${dir}/state.db: this user may not write there (EACCES). Allow it, or choose another file.`,
+    )
+  })
+
+  test('a file that another program has locked is refused', async () => {
+    const place = filePlace()
+    const database = databaseAt(place)
+    onTestFinished(() => void database.close())
+    database.exec('create table anything (name text); begin exclusive')
+    expect(await refusal(place)).toMatch(
+      /state.db: another program has locked it. Close that program, or choose another file.$/,
+    )
+  })
+
+  test('a file of a newer version of Standin is refused', async () => {
+    const place = filePlace()
+    await (await opened(place)).close()
+    const database = databaseAt(place)
+    database.exec(`insert into standin_migrations values ('999-later', '2030-01-01T00:00:00.000Z')`)
+    database.close()
+    expect(await refusal(place)).toBe(
+      `The state in ${place.dir}/state.db is that of a newer version of Standin. Update Standin, or choose another place.`,
+    )
+  })
+})
+
+describe.skipIf(!server)('in PostgreSQL', () => {
+  const freshUrl = async () => new URL((await server?.freshDatabase()) ?? '')
+  const refusalOf = async (url: URL | string) => {
+    const sentence = await refusal({ where: String(url), dir: '/' })
+    expect(sentence).not.toMatch(/horse/)
+    return sentence
+  }
+
+  test('a server that is not there is named', async () => {
+    const url = await freshUrl()
+    url.port = String(await closedPort())
+    expect(await refusalOf(url)).toBe(
+      `No PostgreSQL answers at ${url.host}. Start it, or correct the host and port in the URL of the state.`,
+    )
+  })
+
+  test('a host that is not known is named', async () => {
+    const url = await freshUrl()
+    url.host = 'nowhere.invalid'
+    expect(await refusalOf(url)).toMatch(/^The host of nowhere.invalid:\d+ is not known. /)
+  })
+
+  test('a wrong password is not repeated', async () => {
+    const url = await freshUrl()
+    url.password = 'wrong-horse'
+    expect(await refusalOf(url)).toBe(
+      `PostgreSQL at ${url.host} refuses the password of the user "ada". Correct it in the URL of the state.`,
+    )
+  })
+
+  test('a missing password is asked for', async () => {
+    const url = await freshUrl()
+    url.password = ''
+    expect(await refusalOf(url)).toMatch(/asks for a password. Add it to the URL of the state/)
+  })
+
+  test('an unknown database is named', async () => {
+    const url = await freshUrl()
+    url.pathname = '/nothing'
+    expect(await refusalOf(url)).toBe(
+      `PostgreSQL at ${url.host} has no database "nothing". Create it, or correct the URL of the state.`,
+    )
+  })
+
+  test('a user who may not make a schema is told so', async () => {
+    const url = await freshUrl()
+    await query(url, `create role guest_${url.pathname.slice(1)} login password 'guest-horse'`)
+    url.username = `guest_${url.pathname.slice(1)}`
+    url.password = 'guest-horse'
+    expect(await refusalOf(url)).toMatch(
+      /^The user "guest_test_\d+" may not make a schema in the database "test_\d+" \(permission denied .*\)\. Grant CREATE/,
+    )
+  })
+
+  test('a server without TLS says so', async () => {
+    const url = await freshUrl()
+    url.search = '?sslmode=no-verify'
+    expect(await refusalOf(url)).toMatch(/does not support SSL connections/)
+  })
+
+  test('something that is not PostgreSQL is refused', async () => {
+    const url = await freshUrl()
+    const port = await rudeServer()
+    url.port = String(port)
+    expect(await refusalOf(url)).toMatch(/^PostgreSQL at 127.0.0.1:\d+ cannot keep the state: /)
+  })
+
+  test.each([
+    'postgres://ada:battery#horse@localhost/app',
+    'postgres://ada:12/horse@localhost/app',
+    'postgres://ada:12?horse@localhost/app',
+    'postgres://ada:12#horse@localhost/app',
+    'postgres://ada:horse@localhost:port/app',
+    'postgres://ada:horse@localhost:99999/app',
+  ])('the URL %s is not guessed at', async url => {
+    expect(await refusalOf(url)).toMatch(/^The PostgreSQL URL of the state cannot be read. Write postgres:/)
+  })
+
+  test('a file that the URL names and that is not there is named', async () => {
+    expect(await refusalOf('postgres://ada:horse@localhost/app?sslrootcert=/nothing.pem')).toBe(
+      'The PostgreSQL URL of the state names /nothing.pem, which cannot be read (ENOENT).',
+    )
+  })
+
+  test('a database of a newer version of Standin is refused', async () => {
+    const url = await freshUrl()
+    await (await opened({ where: String(url), dir: '/' })).close()
+    await query(url, `insert into standin.standin_migrations values ('999-later', '2030-01-01T00:00:00.000Z')`)
+    expect(await refusalOf(url)).toBe(
+      `The state in ${url.host}/${url.pathname.slice(1)} is that of a newer version of Standin. Update Standin, or choose another place.`,
+    )
+  })
+
+  test("the app's own tables of the same names are left alone", async () => {
+    const url = await freshUrl()
+    await query(url, 'create table users (name text)')
+    const state = await opened({ where: String(url), dir: '/' })
+    await state.write(({ users }) => users.insert(user()))
+    expect((await query(url, 'select * from users')).rows).toEqual([])
+  })
+})
+
+/** The sentence with which a state is not opened. */
+async function refusal({ where, dir }: Place): Promise<string> {
+  const error = await openState(where, { dir }).then(
+    state => state.close().then(() => undefined),
+    (error: unknown) => error,
+  )
+  expect(error).toBeInstanceOf(StartError)
+  return (error as StartError).message
+}
+
+const databaseAt = ({ dir }: Place) => new Libsql(path.join(dir, 'state.db'))
+
+async function query(url: URL, text: string) {
+  const client = new pg.Client({ connectionString: String(url) })
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A port that was free a moment ago. */
+const closedPort = () =>
+  new Promise<number>(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+
+/** A server that hangs up on whatever it is told. */
+const rudeServer = () =>
+  new Promise<number>(resolve => {
+    const server = createServer(socket => socket.once('data', () => socket.destroy()))
+    onTestFinished(() => void server.close())
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
+  })

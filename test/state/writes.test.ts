@@ -1,0 +1,207 @@
+/** What is written is there as a whole or not at all, one writer after another, and nobody sees it before it is done. */
+import { describe, expect, test } from 'vitest'
+import { TakenError } from '../../src/core/state.js'
+import { fresh, kinds, lasting, opened } from './kinds.js'
+import { apiKey, session, user } from './rows.js'
+
+describe.each(kinds)('in $kind', kind => {
+  test('what work gives back is what reading and writing give back', async () => {
+    const state = await fresh(kind)
+    expect(await state.write(async () => 'written')).toBe('written')
+    expect(await state.read(async () => 'read')).toBe('read')
+  })
+
+  test('work that fails leaves everything as it was, and is refused with its own error', async () => {
+    const state = await fresh(kind)
+    await state.write(({ users }) => users.insert(user({ email: 'ada@example.com' })))
+    const reason = new Error('changed my mind')
+    const work = state.write(async ({ users, sessions, api_keys }) => {
+      await sessions.insert(session())
+      await api_keys.insert(apiKey())
+      await users.update('ada', { email: 'new@example.com', user_metadata: { changed: true } })
+      await users.remove({ email: 'new@example.com' })
+      await users.insert(user({ id: 'bob' }))
+      throw reason
+    })
+    await expect(work).rejects.toBe(reason)
+    const after = await state.read(async ({ users, sessions, api_keys }) => ({
+      users: await users.find({}),
+      others: (await sessions.count({})) + (await api_keys.count({})),
+    }))
+    expect(after).toEqual({ users: [user({ email: 'ada@example.com' })], others: 0 })
+  })
+
+  test('after work that failed, the next is done', async () => {
+    const state = await fresh(kind)
+    const failing = state.write(() => Promise.reject(new Error('no')))
+    const next = state.write(({ users }) => users.insert(user()))
+    await expect(failing).rejects.toThrow('no')
+    await next
+    expect(await state.read(({ users }) => users.count({}))).toBe(1)
+  })
+
+  test('work sees what it has changed itself', async () => {
+    const state = await fresh(kind)
+    await state.write(({ users }) => users.insert(user({ email: 'ada@example.com' })))
+    await state.write(async ({ users }) => {
+      await users.insert(user({ id: 'bob', email: 'bob@example.com' }))
+      await users.update('ada', { email: 'lovelace@example.com' })
+      expect(await users.count({})).toBe(2)
+      expect(await users.find({ email: 'ada@example.com' })).toEqual([])
+      expect(await users.find({ email: 'lovelace@example.com' })).toHaveLength(1)
+      await users.insert(user({ id: 'eve', email: 'ada@example.com' }))
+      await users.remove({ email: 'bob@example.com' })
+      expect(await users.get('bob')).toBeUndefined()
+      await users.insert(user({ id: 'bob' }))
+    })
+    const found = await state.read(({ users }) => users.find({}))
+    expect(found.map(({ id, email }) => [id, email])).toEqual([
+      ['ada', 'lovelace@example.com'],
+      ['bob', null],
+      ['eve', 'ada@example.com'],
+    ])
+  })
+
+  test('what is not finished yet is seen by nobody else', async () => {
+    const state = await fresh(kind)
+    const seen = await state.write(async ({ users }) => {
+      await users.insert(user())
+      return state.read(({ users }) => users.count({}))
+    })
+    expect(seen).toBe(0)
+    expect(await state.read(({ users }) => users.count({}))).toBe(1)
+  })
+
+  test('a reader sees one moment, whatever is written meanwhile', async () => {
+    const state = await fresh(kind)
+    await state.write(async ({ users, sessions }) => {
+      await users.insert(user({ id: 'ada', email: 'ada@example.com' }))
+      await users.insert(user({ id: 'bob', email: 'bob@example.com' }))
+      await sessions.insert(session())
+    })
+    await state.read(async ({ users, sessions }) => {
+      const look = async () => [
+        await users.find({}),
+        await users.find({ email: 'ada@example.com' }),
+        await users.find({ email: 'new@example.com' }),
+        await users.count({}),
+        await users.get('bob'),
+        await sessions.get('session'),
+        await sessions.find({ user_id: 'ada' }),
+      ]
+      const before = await look()
+      await state.write(async ({ users, sessions }) => {
+        await users.update('ada', { email: 'new@example.com' })
+        await users.remove({ email: 'bob@example.com' })
+        await sessions.remove({})
+      })
+      expect(await look()).toEqual(before)
+      await state.write(async ({ users, sessions }) => {
+        await users.insert(user({ id: 'bob', email: 'ada@example.com' }))
+        await sessions.insert(session({ id: 'another' }))
+      })
+      expect(await look()).toEqual(before)
+    })
+    expect(await state.read(({ users }) => users.find({ email: 'ada@example.com' }))).toMatchObject([{ id: 'bob' }])
+  })
+
+  test('who only reads cannot change anything', async () => {
+    const state = await fresh(kind)
+    await state.write(({ users }) => users.insert(user()))
+    await expect(state.read(({ users }) => users.insert(user({ id: 'bob' })))).rejects.toThrow()
+    await expect(state.read(({ users }) => users.update('ada', { role: 'admin' }))).rejects.toThrow()
+    await expect(state.read(({ users }) => users.remove({}))).rejects.toThrow()
+    expect(await state.read(({ users }) => users.find({}))).toEqual([user()])
+  })
+
+  test('writers wait for one another, in the order in which they came', async () => {
+    const state = await fresh(kind)
+    const order: string[] = []
+    const writer = (name: string) =>
+      state.write(async ({ users }) => {
+        order.push(`${name} begins`)
+        await users.insert(user({ id: name }))
+        await new Promise(setImmediate)
+        order.push(`${name} ends`)
+      })
+    await Promise.all([writer('a'), writer('b'), writer('c')])
+    expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
+  })
+
+  test('two hundred at once count to two hundred', async () => {
+    const state = await fresh(kind)
+    await state.write(({ users }) => users.insert(user({ user_metadata: { count: 0 } })))
+    await Promise.all(Array.from({ length: 200 }, () => state.write(countUp)))
+    expect(await state.read(count)).toBe(200)
+  })
+
+  test('of many who take an address at once, one gets it', async () => {
+    const state = await fresh(kind)
+    const attempts = Array.from({ length: 20 }, (_, n) =>
+      state.write(({ users }) => users.insert(user({ id: `u${n}`, email: 'ada@example.com' }))),
+    )
+    const results = await Promise.allSettled(attempts)
+    const refused = results.filter(result => result.status === 'rejected')
+    expect(refused).toHaveLength(19)
+    for (const { reason } of refused) expect(reason).toBeInstanceOf(TakenError)
+  })
+
+  test('closing waits for what is running, and then nothing begins', async () => {
+    const state = await fresh(kind)
+    let written = false
+    const running = state.write(async ({ users }) => {
+      await new Promise(setImmediate)
+      await users.insert(user())
+      written = true
+    })
+    const waiting = state.write(({ users }) => users.insert(user({ id: 'bob' })))
+    await Promise.all([state.close(), state.close()])
+    expect(written).toBe(true)
+    await Promise.all([running, waiting])
+    await expect(state.read(({ users }) => users.count({}))).rejects.toThrow('The state is closed.')
+    await expect(state.write(({ users }) => users.insert(user()))).rejects.toThrow('The state is closed.')
+    await state.close()
+  })
+})
+
+describe.each(lasting)('in $kind', kind => {
+  test('two who have opened the same state count together, and nothing is lost', async () => {
+    const place = await kind.freshPlace()
+    const [one, other] = await Promise.all([opened(place), opened(place)])
+    await one.write(({ users }) => users.insert(user({ user_metadata: { count: 0 } })))
+    await Promise.all(Array.from({ length: 200 }, (_, n) => (n % 2 ? one : other).write(countUp)))
+    expect(await other.read(count)).toBe(200)
+    expect(await one.read(count)).toBe(200)
+  })
+
+  test('one sees what the other has written as soon as it is kept', async () => {
+    const place = await kind.freshPlace()
+    const [one, other] = await Promise.all([opened(place), opened(place)])
+    await one.write(async ({ users }) => {
+      await users.insert(user())
+      expect(await other.read(({ users }) => users.count({}))).toBe(0)
+    })
+    expect(await other.read(({ users }) => users.count({}))).toBe(1)
+  })
+
+  test('an address that one has taken is taken for the other', async () => {
+    const place = await kind.freshPlace()
+    const [one, other] = await Promise.all([opened(place), opened(place)])
+    const insert = (state: typeof one, id: string) =>
+      state.write(({ users }) => users.insert(user({ id, email: 'ada@example.com' })))
+    const results = await Promise.allSettled([insert(one, 'one'), insert(other, 'other')])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+})
+
+type Write = Parameters<Awaited<ReturnType<typeof opened>>['write']>[0]
+type Tables = Parameters<Write>[0]
+
+/** Reads, lets others go first if they may, and writes what it has read plus one. */
+async function countUp({ users }: Tables) {
+  const row = await users.get('ada')
+  await new Promise(setImmediate)
+  await users.update('ada', { user_metadata: { count: Number(row?.user_metadata.count) + 1 } })
+}
+
+const count = async ({ users }: Tables) => (await users.get('ada'))?.user_metadata.count
