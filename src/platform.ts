@@ -2,7 +2,7 @@
 import { type ApiKeys, createApiKeys } from './auth/api-keys.js'
 import type { Backend } from './auth/backend.js'
 import { createGateway } from './auth/gateway.js'
-import { createDoorkeeper, type Doorkeeper } from './auth/identify.js'
+import { createDoorkeeper, type Doorkeeper, type Identify } from './auth/identify.js'
 import type { Tokens } from './auth/tokens.js'
 import { type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
@@ -119,19 +119,23 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
-    const [{ createApp }, { createDashboard }, { createPeople }] = await Promise.all([
+    const [{ createApp }, { createControl }, { createDashboard }, { createPeople }] = await Promise.all([
       import('./server/app.js'),
+      import('./server/control.js'),
       import('./dashboard/index.js'),
       import('./auth/people.js'),
     ])
+    const identify: Identify = authorization => current.doorkeeper.identify(authorization)
+    const people = createPeople(state)
     const dashboard = createDashboard({
       facts: () => factsOf(current, url),
-      identify: authorization => current.doorkeeper.identify(authorization),
       apiKeys: lasting.apiKeys,
-      people: createPeople(state),
+      identify,
+      people,
     })
     const readiness = () => ({ mode: current.line.mode, url, version: current.loaded.config.version })
-    return createApp({ prototypes, host, readiness, dashboard, report })
+    const control = createControl({ readiness, identify, people })
+    return createApp({ prototypes, host, control, dashboard, report })
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -209,7 +213,10 @@ async function signingKeysOf({ config: { auth }, dir }: LoadedConfig) {
 }
 
 /** What the dashboard shows of the platform. */
-async function factsOf({ loaded: { config }, line, endpoints, tokens }: Assembly, url: string): Promise<DashboardFacts> {
+async function factsOf(
+  { loaded: { config }, line, endpoints, tokens }: Assembly,
+  url: string,
+): Promise<DashboardFacts> {
   const { version, models, users, auth } = config
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)

@@ -1,7 +1,7 @@
 /** What is not on the line: Standin's own paths, on express. Loaded when somebody first asks for one of them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler } from 'express'
-import { internalError, methodNotAllowed, notFound, PlatformError } from '../core/errors.js'
+import { internalError, notFound, PlatformError } from '../core/errors.js'
 import { CONTROL, DASHBOARD } from '../core/reserved.js'
 import { errorReply } from './error-bodies.js'
 import { refuseForeign } from './guard.js'
@@ -14,25 +14,19 @@ export interface Prototypes {
 
 export type App = (request: IncomingMessage, response: ServerResponse) => void
 
-/** What may be known about a running platform by whoever reaches it. Keys are not among it. */
-export interface Readiness {
-  readonly mode: string
-  readonly url: string
-  readonly version: string
-}
-
 interface Parts {
   readonly prototypes: Prototypes
   /** The address that was asked to be listened on; its name is one of our own. */
   readonly host: string
-  readonly readiness: () => Readiness
+  /** The control API. */
+  readonly control: express.Router
   /** The pages under /dashboard. */
   readonly dashboard: express.Router
   readonly report: (error: unknown) => void
 }
 
 /** Makes the express app behind the line. */
-export function createApp({ prototypes, host, readiness, dashboard, report }: Parts): App {
+export function createApp({ prototypes, host, control, dashboard, report }: Parts): App {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -42,20 +36,13 @@ export function createApp({ prototypes, host, readiness, dashboard, report }: Pa
     refuseForeign(request.headers, host)
     next()
   })
-  app
-    .route(`${CONTROL}/ready`)
-    .get((_request, response) => void response.json({ ready: true, ...readiness() }))
-    .all(onlyGet)
+  app.use(CONTROL, control)
   app.use(DASHBOARD, dashboard)
   app.use(() => {
     throw notFound()
   })
   app.use(toErrorBody(report))
   return app
-}
-
-const onlyGet = ({ method }: { method: string }) => {
-  throw methodNotAllowed(method, ['GET', 'HEAD'])
 }
 
 /**

@@ -1,0 +1,50 @@
+import { createClient } from '@supabase/supabase-js'
+import { expect, test } from 'vitest'
+import ws from 'ws'
+import { platformWith } from '../scene.js'
+
+/** A platform whose developer has just asked for a new password. */
+async function forgetful() {
+  const platform = await platformWith({ auth: { testOtp: '123456' } })
+  const realtime = { transport: ws as unknown as typeof WebSocket }
+  const { auth } = createClient(platform.authUrl, platform.anonKey, { realtime })
+  const { error } = await auth.resetPasswordForEmail('developer@example.com')
+  expect(error).toBeNull()
+  return { ...platform, auth }
+}
+
+test('the outbox holds the mail that was not sent, with its code and its link', async () => {
+  const { ask, url } = await forgetful()
+  const response = await ask('/__standin/outbox', { bearer: null })
+  expect(response.status).toBe(200)
+  const { data } = await response.json()
+  expect(data).toHaveLength(1)
+  expect(data[0]).toMatchObject({ kind: 'recovery', recipient: 'developer@example.com', code: '123456' })
+  expect(data[0].link).toContain(`${url}/auth/v1/verify?`)
+})
+
+test('whoever reads the code from the outbox signs in with it', async () => {
+  const { ask, auth } = await forgetful()
+  const { data } = await (await ask('/__standin/outbox', { bearer: null })).json()
+  const { recipient: email, code: token } = data[0]
+  expect((await auth.verifyOtp({ email, token, type: 'recovery' })).data.user?.email).toBe('developer@example.com')
+})
+
+test('the outbox is emptied on demand', async () => {
+  const { ask } = await forgetful()
+  expect((await ask('/__standin/outbox', { method: 'DELETE', bearer: null })).status).toBe(204)
+  expect(await (await ask('/__standin/outbox', { bearer: null })).json()).toEqual({ data: [] })
+})
+
+test('a page of another origin may not read the outbox', async () => {
+  const { ask } = await forgetful()
+  const response = await ask('/__standin/outbox', { bearer: null, headers: { origin: 'http://app.example' } })
+  expect(response.status).toBe(403)
+})
+
+test('the outbox names the methods that it takes', async () => {
+  const { ask } = await forgetful()
+  const response = await ask('/__standin/outbox', { method: 'POST', bearer: null })
+  expect(response.status).toBe(405)
+  expect(response.headers.get('allow')).toBe('GET, HEAD, DELETE')
+})
