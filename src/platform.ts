@@ -86,7 +86,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   let url = ''
   const lasting: Lasting = {
     state,
-    apiKeys: createApiKeys({ state, report }),
+    apiKeys: createApiKeys({ state, report, ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy' }),
     url: () => url,
     announce: message => {
       for (const reader of readers) reader(message)

@@ -9,6 +9,7 @@ import {
   developmentUser,
 } from '../core/development.js'
 import { credentialKinds, modes } from '../core/exchange.js'
+import { isMoment } from '../core/moment.js'
 import { firstTokenMs, tokensPerSecond } from '../core/pace.js'
 
 /** An option with its default and the sentence that explains it. */
@@ -49,7 +50,7 @@ const httpUrl = v.pipe(
 /** What may stand behind "Bearer " in a header. */
 const credential = v.pipe(text, v.regex(/^[\x21-\x7e]*$/, 'a key without spaces or line ends'))
 
-const time = v.pipe(text, v.check(isTime, 'a time such as 2030-01-31T12:00:00Z'))
+const time = v.pipe(text, v.check(isMoment, 'a time such as 2030-01-31T12:00:00Z'))
 
 const model = open({
   id: filled,
@@ -57,13 +58,6 @@ const model = open({
   created: v.optional(integer(0, 253402300799), 1735689600),
   owned_by: v.optional(text, 'standin'),
 })
-
-/** A date, or a date and a time with its zone; a day that its month does not have is none. */
-function isTime(moment: string): boolean {
-  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(moment) ?? []
-  if (day === undefined || Number.isNaN(Date.parse(moment))) return false
-  return new Date(day).toISOString().startsWith(day)
-}
 
 const isOrigin = (written: string) => URL.canParse(written) && new URL(written).origin === written
 const origin = v.pipe(
