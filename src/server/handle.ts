@@ -11,6 +11,7 @@ import {
   type Endpoint,
   type Exchange,
   type Mode,
+  type Outcome,
   type Reply,
 } from '../core/exchange.js'
 import { isAuth } from '../core/reserved.js'
@@ -154,10 +155,12 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   }
 
   function reply({ request, response, exchange, parts }: Visit, reply: Reply, error?: PlatformError): void {
-    const outcome = {
-      ...{ status: reply.status, source: reply.source, complete: false },
+    const outcome: Outcome = {
+      status: reply.status,
+      source: reply.source,
       error: error?.message,
       hint: error?.more.hint,
+      complete: false,
     }
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
