@@ -3,9 +3,9 @@ import { type Request, type Response, Router } from 'express'
 import type { ApiKeys } from '../auth/api-keys.js'
 import type { Identify } from '../auth/identify.js'
 import { newKeyRequest, rollRequest } from '../core/dashboard-request.js'
+import { only } from '../core/only.js'
 import { requireUser, type User } from './callers.js'
 import { readBody } from './json-body.js'
-import { only } from './only.js'
 import type { KeyJson, ListJson, NewKeyJson } from './wire.js'
 
 interface Parts {

@@ -4,9 +4,9 @@ import type { ApiKeys } from '../auth/api-keys.js'
 import type { Identify } from '../auth/identify.js'
 import type { People } from '../auth/people.js'
 import { pageRequest } from '../core/dashboard-request.js'
+import { only } from '../core/only.js'
 import { requireDeveloper } from './callers.js'
 import { checked } from './json-body.js'
-import { only } from './only.js'
 import type { ListJson, MessageJson, PageJson, PersonJson, RefusalJson } from './wire.js'
 
 interface Parts {

@@ -3,7 +3,7 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { requireDeveloper } from '../auth/developer.js'
 import type { Identify } from '../auth/identify.js'
 import type { People } from '../auth/people.js'
-import { methodNotAllowed } from '../core/errors.js'
+import { only } from '../core/only.js'
 
 /** What may be known about a running platform by whoever reaches it. Keys are not among it. */
 export interface Readiness {
@@ -39,9 +39,3 @@ export function createControl({ readiness, identify, people }: ControlParts): Ro
     .all(only('GET', 'HEAD', 'DELETE'))
   return router
 }
-
-const only =
-  (...allowed: readonly string[]) =>
-  ({ method }: Request): never => {
-    throw methodNotAllowed(method, allowed)
-  }
