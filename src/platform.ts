@@ -7,11 +7,12 @@ import type { Tokens } from './auth/tokens.js'
 import { type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
 import { developmentUser } from './core/development.js'
+import { PlatformError } from './core/errors.js'
 import type { Endpoint, Mode } from './core/exchange.js'
 import { ProblemsError } from './core/problem.js'
 import { AUTH, DASHBOARD } from './core/reserved.js'
 import { StartError } from './core/start-error.js'
-import type { MessageRow, State } from './core/state.js'
+import { type MessageRow, type State, TakenError } from './core/state.js'
 import type { DashboardFacts } from './dashboard/index.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { createJournal, type Journal } from './journal/index.js'
@@ -81,7 +82,11 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const report = sources.report ?? console.error
   const journal = createJournal()
   const loaded = loadConfig(sources)
-  const state = once(() => openSeededState(loaded))
+  const state = once(async () => {
+    const opened = await openSeededState(loaded)
+    opened.onRevoked(() => current.doorkeeper.forget())
+    return opened
+  })
   const readers: ((message: MessageRow) => void)[] = []
   let url = ''
   const lasting: Lasting = {
@@ -146,7 +151,6 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   try {
     refuseSelf(current.loaded, listener.port)
     const [opened, keys] = await Promise.all([state(), current.complete()])
-    opened.onRevoked(() => current.doorkeeper.forget())
     let tokens = keys
     return {
       url,
@@ -172,9 +176,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       async reload() {
         const next = assemble(loadConfig(sources), sources, lasting)
         refuseSelf(next.loaded, listener.port)
-        tokens = await next.complete()
-        const { plantSeeds } = await import('./auth/seeds.js')
-        await plantSeeds(opened, next.loaded.config, Date.now)
+        const nextTokens = await next.complete()
+        await plant(opened, next.loaded)
+        tokens = nextTokens
         current = next
       },
       stop: (graceMs = 0) => stop(graceMs),
@@ -186,11 +190,12 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 }
 
 /** The state with the users and keys of the configuration in it. */
-async function openSeededState({ config, dir }: LoadedConfig): Promise<State> {
-  const [{ openState }, { plantSeeds }] = await Promise.all([import('./state/index.js'), import('./auth/seeds.js')])
+async function openSeededState(loaded: LoadedConfig): Promise<State> {
+  const { config, dir } = loaded
+  const { openState } = await import('./state/index.js')
   const state = await openState(config.state, { dir })
   try {
-    await plantSeeds(state, config, Date.now)
+    await plant(state, loaded)
     return state
   } catch (error) {
     await state.close()
@@ -198,12 +203,25 @@ async function openSeededState({ config, dir }: LoadedConfig): Promise<State> {
   }
 }
 
+/** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */
+async function plant(state: State, { config, originOf }: LoadedConfig): Promise<void> {
+  const { plantSeeds } = await import('./auth/seeds.js')
+  await plantSeeds(state, config, Date.now).catch(error => {
+    if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
+    const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
+    throw new ProblemsError([{ origin: originOf(['users']), sentence }])
+  })
+}
+
 /** Writes down what is left to be written, and lets go of the state if it could be opened at all. */
 async function closeState({ state, apiKeys }: Lasting): Promise<void> {
   const opened = await state().catch(() => undefined)
   if (!opened) return
-  await apiKeys.flush()
-  await opened.close()
+  try {
+    await apiKeys.flush()
+  } finally {
+    await opened.close()
+  }
 }
 
 async function signingKeysOf({ config: { auth }, dir }: LoadedConfig) {
@@ -296,12 +314,19 @@ async function openProxy({ upstream }: Config, corsFor: Cors['headersFor']) {
 }
 
 async function openAuthProxy(
-  { upstream, auth: { publishableKey } }: Config,
+  { upstream, auth: { publishableKey, secretKey } }: Config,
   tokens: () => Promise<Tokens>,
   corsFor: Cors['headersFor'],
 ) {
-  const [{ createProxy, authCredentials }, { anonKey }] = await Promise.all([import('./server/proxy.js'), tokens()])
-  const credentials = authCredentials({ local: [anonKey, publishableKey], live: upstream.anonKey })
+  const [{ createProxy, authCredentials }, { anonKey, serviceKey }] = await Promise.all([
+    import('./server/proxy.js'),
+    tokens(),
+  ])
+  const credentials = authCredentials({
+    local: [anonKey, publishableKey],
+    admin: [serviceKey, secretKey],
+    live: upstream.anonKey,
+  })
   return createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials })
 }
 
@@ -325,13 +350,20 @@ function once<T>(make: () => T): () => T {
 }
 
 /** Throws a ProblemsError when the live platform would be the one that listens on `port` here: each request would ask itself. */
-function refuseSelf({ config: { mode, host, upstream }, originOf }: LoadedConfig, port: number): void {
-  if (mode !== 'proxy') return
-  const url = new URL(upstream.baseUrl)
+function refuseSelf({ config: { mode, auth, host, upstream }, originOf }: LoadedConfig, port: number): void {
+  const refuse = (option: 'baseUrl' | 'authUrl', advice: string) => {
+    if (!isOwnAddress(upstream[option], host, port)) return
+    const sentence = `${upstream[option]} is this platform itself. ${advice}`
+    throw new ProblemsError([{ origin: originOf(['upstream', option]), sentence }])
+  }
+  if (mode === 'proxy') refuse('baseUrl', 'Name the live one with --upstream.')
+  if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
+}
+
+function isOwnAddress(address: string, host: string, port: number): boolean {
+  const url = new URL(address)
   const ownName = /^(localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])$/.test(url.hostname) || url.hostname === host
-  if (!ownName || Number(url.port || 80) !== port) return
-  const sentence = `${upstream.baseUrl} is this platform itself. Name the live one with --upstream.`
-  throw new ProblemsError([{ origin: originOf(['upstream', 'baseUrl']), sentence }])
+  return ownName && Number(url.port || 80) === port
 }
 
 /** How to reach a server that listens on `host` from this machine. */

@@ -3,7 +3,7 @@ import { validationFailed } from '../core/auth-errors.js'
 
 /** The form that Supabase Auth asks for, which is HTML's. */
 const email =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
 const LONGEST_EMAIL_BYTES = 255
 
@@ -11,9 +11,9 @@ const LONGEST_EMAIL_BYTES = 255
 export function validEmail(given: string): string {
   if (given === '') throw validationFailed('An email address is required')
   if (Buffer.byteLength(given) > LONGEST_EMAIL_BYTES) throw validationFailed('An email address is too long')
-  const address = given.toLowerCase()
-  if (!email.test(address)) throw validationFailed('Unable to validate email address: invalid format')
-  return address
+  // Before it is in small letters: the sign for Kelvin would become the k of somebody else's address.
+  if (!email.test(given)) throw validationFailed('Unable to validate email address: invalid format')
+  return given.toLowerCase()
 }
 
 export const formatPhone = (given: string) => given.replace(/^\+/, '').replaceAll(' ', '')

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   alreadyRevokedApiKey,
+  barredUser,
   expiredApiKey,
   mistypedApiKey,
   noSuchApiKey,
@@ -115,10 +116,10 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
     flushing = undefined
     if (usedAtMs.size === 0) return
     const uses = [...usedAtMs]
-    usedAtMs.clear()
     await write(async ({ api_keys }) => {
       for (const [id, ms] of uses) await api_keys.update(id, { last_used_at: moment(ms) })
     })
+    for (const [id, ms] of uses) if (usedAtMs.get(id) === ms) usedAtMs.delete(id)
   }
 
   function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {
@@ -168,7 +169,12 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
     async create(userId, { name, expiresAt }) {
       const key = newSecret()
       const row = newRow(key, { user_id: userId, name, expires_at: expiresAt })
-      await write(({ api_keys }) => api_keys.insert(row))
+      await write(async ({ api_keys, users }) => {
+        const owner = userId === null || ownersAreElsewhere() ? null : await users.get(userId)
+        // A token may be older than the end of its user, or have been minted for nobody.
+        if (owner === undefined || owner?.deleted_at) throw barredUser()
+        await api_keys.insert(row)
+      })
       return { ...view(row), key }
     },
     async roll(userId, id, overlapMs) {
@@ -182,7 +188,10 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
           ...{ user_id: userId, name: old.name },
           expires_at: lifeMs === undefined ? null : moment(now() + lifeMs),
         })
-        await api_keys.update(id, overlapMs > 0 ? { expires_at: endOfOverlap(old) } : { revoked_at: moment() })
+        await api_keys.update(
+          id,
+          overlapMs > 0 ? { expires_at: endOfOverlap(old), seeded: false } : { revoked_at: moment() },
+        )
         await api_keys.insert(row)
         return row
       })

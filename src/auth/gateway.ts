@@ -1,7 +1,7 @@
 /** The gateway in front of the auth backend: asks for a known key, as Kong does at a self-hosted Supabase (supabase-auth.md, §4). */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { gatewayRefusal } from '../core/auth-errors.js'
+import { gatewayKeyMissing, gatewayRefusal } from '../core/auth-errors.js'
 import { digestOf } from './api-key-form.js'
 import type { Tokens } from './tokens.js'
 
@@ -36,12 +36,11 @@ export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts
       const given = keysIn(headers.apikey, query)
       const { anonKey, serviceKey } = await tokens()
       if (kind === 'kong' && !openPaths.test(path)) {
-        if (given.length > 1) throw gatewayRefusal(401, 'Duplicate API key found')
+        if (given.length > 1) throw gatewayRefusal('Duplicate API key found')
         const [key] = given
-        if (key === undefined) throw gatewayRefusal(401, 'No API key found in request')
+        if (key === undefined) throw gatewayKeyMissing()
         const known = [anonKey, serviceKey, publishableKey, secretKey]
-        if (!known.some(one => one !== '' && same(one, key)))
-          throw gatewayRefusal(401, 'Invalid authentication credentials')
+        if (!known.some(one => one !== '' && same(one, key))) throw gatewayRefusal('Invalid authentication credentials')
       }
       const { authorization } = headers
       if (authorization !== undefined && !authorization.startsWith('Bearer sb_')) return authorization
@@ -56,7 +55,7 @@ export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts
 
 /** The header comes first; two of them arrive joined by a comma, which no key contains. */
 function keysIn(header: string | string[] | undefined, query: string): readonly string[] {
-  if (header !== undefined) return String(header).split(/, */)
+  if (header !== undefined && header !== '') return String(header).split(/, */)
   return query === '' ? [] : new URLSearchParams(query).getAll('apikey').filter(key => key !== '')
 }
 

@@ -2,12 +2,17 @@
 import {
   barredUser,
   endedSession,
+  expiredApiKey,
   expiredToken,
   malformedToken,
-  type PlatformError,
+  mistypedApiKey,
+  ownerlessApiKey,
+  PlatformError,
+  revokedApiKey,
   roleUnknown,
   tokenNotYetValid,
   tokenWithoutExpiry,
+  unknownApiKey,
   unsignedToken,
   wronglySignedToken,
 } from '../core/errors.js'
@@ -85,27 +90,41 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
       const claims = await (await tokens()).verify(token)
       if (typeof claims.exp !== 'number') throw tokenWithoutExpiry()
       const caller = callerOf(claims)
-      if (caller.kind === 'user') await requireAlive(claims, caller.id)
+      await requireAlive(claims)
       return { caller, expiresAtMs: claims.exp * 1000 }
     } catch (error) {
       if (!(error instanceof TokenRefusal)) throw error
       // A configured key may have two dots as well.
-      if (wordFault[error.fault] === malformedToken)
-        return apiKeys.find(token).catch(() => Promise.reject(malformedToken()))
+      if (wordFault[error.fault] === malformedToken) return ofDottedKey(token)
       throw wordFault[error.fault]()
+    }
+  }
+
+  /** Who has no such key meant a token; who has one is told what is wrong with it. */
+  async function ofDottedKey(secret: string): Promise<Known> {
+    try {
+      return await apiKeys.find(secret)
+    } catch (error) {
+      throw error instanceof PlatformError && isNoKey(error) ? malformedToken() : error
     }
   }
 
   /** Keys of this stand-in hold as ever; whose a user token is, the live backend says. */
   async function ofLiveToken(token: string, live: LiveBackend): Promise<Known> {
-    const own = await ofToken(token).catch(() => undefined)
+    const own = await ofToken(token).catch((error: PlatformError) => {
+      // A key of ours that opens nothing any more is nothing to show around.
+      if (keyFaults.has(error.code)) throw error
+      return undefined
+    })
     return own && own.caller.kind !== 'user' ? own : askLive(live, token, now())
   }
 
   /** A token may outlive its session and its user; they open nothing any more. One that was minted for tests has no session. */
-  async function requireAlive({ session_id }: Claims, userId: string): Promise<void> {
+  async function requireAlive({ session_id, sub }: Claims): Promise<void> {
+    if (session_id === undefined && sub === undefined) return
+    const userId = String(sub).toLowerCase()
     const { session, user } = await (await state()).read(async ({ sessions, users }) => ({
-      session: typeof session_id === 'string' ? await sessions.get(session_id) : null,
+      session: session_id === undefined ? null : await sessions.get(String(session_id).toLowerCase()),
       user: await users.get(userId),
     }))
     if (session === undefined || (session !== null && session.user_id !== userId)) throw endedSession()
@@ -128,6 +147,11 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
     },
   }
 }
+
+const isNoKey = ({ code }: PlatformError) => code === unknownApiKey().code || code === mistypedApiKey().code
+
+/** What is wrong with a key that is there. */
+const keyFaults = new Set([revokedApiKey().code, expiredApiKey().code, ownerlessApiKey().code])
 
 function isJwt(token: string): boolean {
   const first = token.indexOf('.')

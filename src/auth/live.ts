@@ -1,5 +1,5 @@
 /** Asks the live auth backend whose token it is: only it knows which sessions have ended. */
-import { upstreamTimeout, upstreamUnreachable, wronglySignedToken } from '../core/errors.js'
+import { refusedByLive, upstreamTimeout, upstreamUnreachable } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
 
 export interface LiveBackend {
@@ -12,23 +12,52 @@ export interface LiveBackend {
 /** How long its word is taken; a session that ends there is dead here soon afterwards. */
 const BELIEVED_MS = 5000
 
+/** Who holds a live token, and until when that is believed (milliseconds since 1970). */
+interface Believed {
+  readonly caller: Caller
+  readonly expiresAtMs: number
+}
+
 /** The user of a live token. Rejects with a 401 when there is none, with a 502 or 504 when the backend does not say. */
-export async function askLive({ authUrl, anonKey, firstByteTimeoutMs }: LiveBackend, token: string, nowMs: number) {
+export async function askLive(live: LiveBackend, token: string, nowMs: number): Promise<Believed> {
+  const expiresAtMs = nowMs + BELIEVED_MS
   // The live anon key means nobody; it needs no question.
-  if (anonKey !== '' && token === anonKey)
-    return { caller: { kind: 'anon' } as Caller, expiresAtMs: nowMs + BELIEVED_MS }
-  const response = await fetch(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
-    headers: { apikey: anonKey, authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(firstByteTimeoutMs),
-    redirect: 'error',
-  }).catch(error => {
-    if (error.name === 'TimeoutError') throw upstreamTimeout(firstByteTimeoutMs)
-    throw upstreamUnreachable(String(error.cause?.code ?? error.message))
-  })
-  if (response.status >= 500) throw upstreamUnreachable(`status ${response.status} of the auth backend`)
-  const user: unknown = response.ok ? await response.json().catch(() => undefined) : await response.body?.cancel()
-  const { id, email } = (user ?? {}) as { id?: unknown; email?: unknown }
-  if (typeof id !== 'string') throw wronglySignedToken()
-  const caller: Caller = typeof email === 'string' && email !== '' ? { kind: 'user', id, email } : { kind: 'user', id }
-  return { caller, expiresAtMs: nowMs + BELIEVED_MS }
+  if (live.anonKey !== '' && token === live.anonKey) return { caller: { kind: 'anon' }, expiresAtMs }
+  const { status, body } = await answerOf(live, token)
+  const { id, email, error_code: older, code: newer } = body
+  if (status === 200 && typeof id === 'string') {
+    return {
+      caller: typeof email === 'string' && email !== '' ? { kind: 'user', id, email } : { kind: 'user', id },
+      expiresAtMs,
+    }
+  }
+  const code = [older, newer].find(code => typeof code === 'string')
+  // Only a refusal in the backend's own form is one; a gateway that does not know us says nothing about the token.
+  if (typeof code === 'string' && [400, 401, 403].includes(status)) throw refusedByLive(code)
+  throw upstreamUnreachable(`status ${status} of the auth backend`)
+}
+
+async function answerOf({ authUrl, anonKey, firstByteTimeoutMs }: LiveBackend, token: string) {
+  try {
+    const response = await fetch(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
+      headers: { apikey: anonKey, authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(firstByteTimeoutMs),
+      redirect: 'error',
+    })
+    return { status: response.status, body: objectIn(await response.text()) }
+  } catch (error) {
+    const { name, message, cause } = error as Error & { cause?: { code?: string } }
+    if (name === 'TimeoutError') throw upstreamTimeout(firstByteTimeoutMs)
+    throw upstreamUnreachable(cause?.code ?? message)
+  }
+}
+
+/** What a text says as a JSON object; an empty one where it is none. */
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
 }

@@ -1,10 +1,12 @@
 /** Users and API keys of the configuration: in the state from the start, with ids that stay the same. */
 import { scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
+import { developmentUser } from '../core/development.js'
 import type { ApiKeyRow, Json, State, Tables, UserRow } from '../core/state.js'
 import { validEmail, validPhone } from './addresses.js'
 import { digestOf, startOf } from './api-key-form.js'
 import { hashOf } from './passwords.js'
+import { endSessionsOf, removeUser } from './sessions.js'
 import { identityData, mergeMetadata, newIdentity, newUser, providersOf } from './users.js'
 
 const scrypt = promisify<string, string, number, object, Buffer>(scryptWithCallback)
@@ -57,8 +59,20 @@ export async function plantSeeds(state: State, { users, apiKeys }: Seeds, now: (
   const present = await state.read(tables => Promise.all(users.map(seed => tables.users.get(idOfUser(seed)))))
   const rows = await Promise.all(users.map(async (seed, i) => rowUnlessMarked(seed, present[i], at)))
   await state.write(async tables => {
-    for (const row of rows) if (row) await plantUser(tables, row)
+    await plantUsers(
+      tables,
+      rows.filter(row => row !== undefined),
+    )
+    if (!users.some(seed => idOfUser(seed) === developmentUserId)) await removeDevelopmentUser(tables)
     await plantKeys(tables, apiKeys, users, at)
+  })
+}
+
+/** Puts one configured user into the state, unless they are there; for commands, which touch nothing else of a running platform's. */
+export async function plantUser(state: State, seed: UserSeed, now: () => number): Promise<void> {
+  const row = await rowOf(seed, await markOf(seed), new Date(now()).toISOString())
+  await state.write(async tables => {
+    if (!(await ofSeed(tables, row))) await tables.users.insert(row)
   })
 }
 
@@ -93,57 +107,98 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
   })
 }
 
-/** Whoever signed up with a seed's address before it was one becomes it. */
-async function plantUser({ users }: Tables, row: UserRow): Promise<void> {
-  const { id, created_at: _created, ...changes } = row
-  const [byEmail] = row.email === null ? [] : await users.find({ email: row.email })
-  const [byPhone] = row.phone === null ? [] : await users.find({ phone: row.phone })
-  const known = (await users.get(id)) ?? byEmail ?? byPhone
-  if (!known) return users.insert(row)
-  if (known.seed === row.seed) return
-  await users.update(known.id, {
-    ...changes,
-    identities: row.identities.map(one => ({ ...one, id: known.id, user_id: known.id })),
-  })
+/** The user that a seed means. Whoever signed up with a seed's address before it was one becomes it. */
+async function ofSeed({ users }: Tables, { id, email, phone }: UserRow): Promise<UserRow | undefined> {
+  const [byEmail] = email === null ? [] : await users.find({ email })
+  const [byPhone] = phone === null ? [] : await users.find({ phone })
+  return (await users.get(id)) ?? byEmail ?? byPhone
+}
+
+async function plantUsers(tables: Tables, rows: readonly UserRow[]): Promise<void> {
+  const known = await Promise.all(rows.map(row => ofSeed(tables, row)))
+  // Addresses are given up first: two users may have changed theirs for one another's.
+  for (const user of known) if (user) await tables.users.update(user.id, { email: null, phone: null })
+  for (const [i, row] of rows.entries()) {
+    const user = known[i]
+    if (!user) await tables.users.insert(row)
+    else await replant(tables, user, row)
+  }
+}
+
+/** Makes a user what their changed seed says; whoever signed in with what held before is out. */
+async function replant(tables: Tables, { id }: UserRow, row: UserRow): Promise<void> {
+  const { id: _id, created_at: _created, ...changes } = row
+  const identities = row.identities.map(one => ({ ...one, id, user_id: id }))
+  await tables.users.update(id, { ...changes, identities })
+  await endSessionsOf(tables, id)
+}
+
+const developmentUserId = idOfUser(developmentUser)
+
+/** Everybody knows their password; whoever configures users of their own does not want them around. */
+async function removeDevelopmentUser(tables: Tables): Promise<void> {
+  const user = await tables.users.get(developmentUserId)
+  if (user && user.seed !== null) await removeUser(tables, user)
 }
 
 async function plantKeys(
-  { api_keys, users }: Tables,
+  tables: Tables,
   seeds: readonly ApiKeySeed[],
   people: readonly UserSeed[],
   at: string,
-) {
+): Promise<void> {
   const configured = new Set(seeds.map(({ key }) => digestOf(key)))
-  for (const { id, digest } of await api_keys.find({ seeded: true })) {
-    if (!configured.has(digest)) await api_keys.remove({ id })
+  for (const { id, digest } of await tables.api_keys.find({ seeded: true })) {
+    if (!configured.has(digest)) await tables.api_keys.remove({ id })
   }
   for (const seed of seeds) {
+    const [known] = await tables.api_keys.find({ digest: digestOf(seed.key) })
     const owner = people.find(({ email }) => email !== undefined && email.toLowerCase() === seed.user?.toLowerCase())
-    const [holder] = owner?.email === undefined ? [] : await users.find({ email: owner.email.toLowerCase() })
-    await plantKey({ api_keys }, seed, holder?.id ?? null, at)
+    const user_id = owner ? await holderOf(tables, owner, known) : null
+    await plantKey(tables, seed, known, user_id, at)
   }
 }
 
-async function plantKey({ api_keys }: Pick<Tables, 'api_keys'>, seed: ApiKeySeed, user_id: string | null, at: string) {
+/** Whose key it is stays so, whatever becomes of their address; only a new key goes to whoever has the address. */
+async function holderOf({ users }: Tables, owner: UserSeed, known: ApiKeyRow | undefined): Promise<string | null> {
+  const own = await users.get(idOfUser(owner))
+  if (own) return own.id
+  if (known && known.user_id !== null) return known.user_id
+  const [namesake] = await users.find({ email: owner.email?.toLowerCase() ?? '' })
+  return namesake?.id ?? null
+}
+
+async function plantKey(
+  { api_keys }: Tables,
+  seed: ApiKeySeed,
+  known: ApiKeyRow | undefined,
+  user_id: string | null,
+  at: string,
+): Promise<void> {
   const digest = digestOf(seed.key)
   const expires_at = seed.expiresAt === undefined ? null : new Date(seed.expiresAt).toISOString()
-  const [known] = await api_keys.find({ digest })
-  if (known) {
-    // Revoked on the dashboard stays revoked; revoked in the configuration is revoked.
-    const revoked_at = known.revoked_at ?? (seed.revoked ? at : null)
-    const changes = { name: seed.name, user_id, expires_at, revoked_at, seeded: true }
-    const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => known[key] === changes[key])
-    return isSame ? undefined : api_keys.update(known.id, changes)
+  if (!known) {
+    return api_keys.insert({
+      id: seed.id ?? stableId(`key ${digest}`),
+      ...{ user_id, digest, expires_at },
+      name: seed.name,
+      start: startOf(seed.key),
+      seeded: true,
+      created_at: at,
+      last_used_at: null,
+      revoked_at: seed.revoked ? at : null,
+    })
   }
-  const row: ApiKeyRow = {
-    id: seed.id ?? stableId(`key ${digest}`),
-    ...{ user_id, digest, expires_at },
-    name: seed.name,
-    start: startOf(seed.key),
-    seeded: true,
-    created_at: at,
-    last_used_at: null,
-    revoked_at: seed.revoked ? at : null,
-  }
-  return api_keys.insert(row)
+  // A key that was rolled is its owner's affair from then on.
+  if (!known.seeded) return
+  const changes = { name: seed.name, user_id, expires_at, revoked_at: revocationOf(known, seed) }
+  const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => known[key] === changes[key])
+  if (!isSame) await api_keys.update(known.id, changes)
+}
+
+/** Revoked by its user stays revoked. Revoked from its first moment on is how the configuration says it, and may take it back. */
+function revocationOf({ revoked_at, created_at }: ApiKeyRow, { revoked }: ApiKeySeed): string | null {
+  const byUser = revoked_at !== null && revoked_at !== created_at
+  if (byUser) return revoked_at
+  return revoked ? created_at : null
 }

@@ -100,6 +100,15 @@ export async function endSessionsOf(tables: Tables, userId: string, exceptId?: s
   )
 }
 
+/** Takes a user away with everything that is theirs. */
+export async function removeUser(tables: Tables, { id }: Pick<UserRow, 'id'>): Promise<void> {
+  await endSessionsOf(tables, id)
+  await tables.one_time_tokens.remove({ user_id: id })
+  await tables.flow_states.remove({ user_id: id })
+  await tables.api_keys.remove({ user_id: id })
+  await tables.users.remove({ id })
+}
+
 /** A grant that may do without a session: tokens for tests stand for themselves. */
 type Granted = Omit<Grant, 'session'> & { readonly session: SessionRow | undefined }
 

@@ -110,12 +110,17 @@ async function importKey(key: SigningKey): Promise<Key> {
     const { signing, ...shared } = await sharedKey(jwk)
     return { ...shared, kid, ...(signs && signing && { signing }) }
   }
-  const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...shown } = jwk
-  const published = { ...shown, use: 'sig', key_ops: ['verify'] }
+  const published = { ...publicHalf({ ...jwk }), use: 'sig', key_ops: ['verify'] }
   const verifying = await importJWK({ ...published, ext: true }, alg)
   const { key_ops: _ops, ...withoutOps } = jwk
   return { alg, kid, verifying, published, ...(signs && { signing: await importJWK(withoutOps, alg) }) }
 }
+
+/** What everybody may know of a key, by name: whatever else stands in it stays here. */
+const publicHalf = (jwk: Readonly<Record<string, unknown>>): JWK =>
+  Object.fromEntries(
+    ['kty', 'crv', 'alg', 'kid', 'x', 'y', 'n', 'e'].filter(name => name in jwk).map(name => [name, jwk[name]]),
+  )
 
 function headerOf(token: string): { alg?: string; kid?: string } {
   try {

@@ -1,6 +1,6 @@
 /** What somebody sees who has just started a platform: where it is, and what to copy. */
 import path from 'node:path'
-import { developmentUser } from '../core/development.js'
+import { developmentSecret, developmentUser } from '../core/development.js'
 import type { Platform } from '../platform.js'
 import type { Colors } from './output.js'
 
@@ -28,6 +28,9 @@ export function banner(platform: Platform, version: string, colors: Colors): str
   const where = wildcards.has(host) ? 'every address of this machine' : host
   const warnings = [
     ...(isLoopback(host) ? [] : [`Listening on ${where}: others can reach it, and the development keys are public.`]),
+    ...(auth.signingKeys !== '' && auth.jwtSecret === developmentSecret
+      ? ['auth.jwtSecret is the public one: whoever knows it signs service keys and user tokens beside your own keys.']
+      : []),
     ...(mode === 'proxy' && upstream.apiKey === ''
       ? ['upstream.apiKey is not set: /v1 is asked without a credential.']
       : []),

@@ -4,6 +4,7 @@ import { jsonSchemaOf } from '../config/json-schema.js'
 import { loadConfig, replyFilesOf } from '../config/load.js'
 import { configReference, printConfig } from '../config/print.js'
 import { configSchema } from '../config/schema.js'
+import { readSigningKeys } from '../config/signing-keys.js'
 import { UsageError } from '../core/start-error.js'
 import { didYouMean } from '../core/suggest.js'
 import { loadRules, rulesSchema } from '../replies/index.js'
@@ -52,6 +53,8 @@ const load = ({ config, overrides }: CommandLine) =>
 
 async function check(commandLine: CommandLine): Promise<string> {
   const loaded = load(commandLine)
+  const { signingKeys } = loaded.config.auth
+  if (signingKeys !== '') readSigningKeys(signingKeys, loaded.dir)
   const rules = await loadRules({ ...replyFilesOf(loaded), pace: loaded.config.pace })
   const verdict = loaded.file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'
   return `${verdict}. Rules of replies: ${rules.length}.\n`

@@ -124,7 +124,12 @@ async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): P
 }
 
 function filesOf({ loaded }: Platform) {
-  return { configFile: loaded.file ?? path.join(loaded.dir, configFileName), replies: replyFilesOf(loaded).patterns }
+  const { signingKeys } = loaded.config.auth
+  return {
+    configFile: loaded.file ?? path.join(loaded.dir, configFileName),
+    more: signingKeys === '' ? [] : [path.resolve(loaded.dir, signingKeys)],
+    replies: replyFilesOf(loaded).patterns,
+  }
 }
 
 const addressOf = ({ loaded: { config } }: Platform) => `${config.host} ${config.port} ${config.state}`

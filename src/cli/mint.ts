@@ -1,7 +1,9 @@
 /** `standin token` and `standin key create`: credentials for tests and scripts, signed and kept as the platform does it. */
+
+import { validEmail } from '../auth/addresses.js'
 import { createApiKeys } from '../auth/api-keys.js'
 import type { Backend } from '../auth/backend.js'
-import { idOfUser, plantSeeds } from '../auth/seeds.js'
+import { idOfUser, plantUser, type UserSeed } from '../auth/seeds.js'
 import { startSession, tokenResponse } from '../auth/sessions.js'
 import { createTokens } from '../auth/tokens.js'
 import { newUser, signedUp } from '../auth/users.js'
@@ -38,7 +40,10 @@ export async function mintToken({ given, ...commandLine }: CommandLine): Promise
     return `${lifeSeconds === undefined ? key : await tokens.signKey(role === 'anon' ? 'anon' : 'service_role', inSeconds(lifeSeconds))}\n`
   }
   const settings = { ...backend.settings, jwtExp: lifeSeconds ?? backend.settings.jwtExp }
-  return `${await userToken({ ...backend, settings }, loaded, String(email ?? developmentUser.email).toLowerCase())}\n`
+  if (loaded.config.auth.mode === 'proxy') {
+    throw new UsageError('auth.mode is proxy: users and their tokens are those of the live backend.')
+  }
+  return `${await userToken({ ...backend, settings }, loaded, emailIn(email ?? developmentUser.email))}\n`
 }
 
 /** A new API key, alone on its line. Throws a UsageError where it would be gone with this process. */
@@ -53,10 +58,12 @@ export async function mintKey({ given, ...commandLine }: CommandLine): Promise<s
   const lifeSeconds = secondsIn(given.get('expires-in'))
   const expiresAt = lifeSeconds === undefined ? null : new Date(inSeconds(lifeSeconds) * 1000).toISOString()
   const email = given.get('email')
+  const name = String(given.get('name') ?? 'command line').trim()
+  if (name === '') throw new UsageError('--name must be text that is not empty.')
   return withState(loaded, async state => {
-    const owner = email === undefined ? null : await ownerOf(state, String(email).toLowerCase())
+    const owner = email === undefined ? null : await ownerOf(loaded, state, emailIn(email))
     const apiKeys = createApiKeys({ state: async () => state, report: console.error })
-    const { key } = await apiKeys.create(owner, { name: String(given.get('name') ?? 'command line'), expiresAt })
+    const { key } = await apiKeys.create(owner, { name, expiresAt })
     return `${key}\n`
   })
 }
@@ -102,7 +109,6 @@ function backendOf({ config: { auth, host, port }, dir }: LoadedConfig): Backend
 async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) => Promise<T>): Promise<T> {
   const state = await openState(config.state, { dir })
   try {
-    await plantSeeds(state, config, Date.now)
     return await work(state)
   } finally {
     await state.close()
@@ -115,10 +121,11 @@ async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) 
  */
 async function userToken(backend: Backend, loaded: LoadedConfig, email: string): Promise<string> {
   if (loaded.config.state === 'memory') {
-    const user = newUser(new Date().toISOString(), { id: idOfUser({ email }), email })
+    const user = newUser(new Date().toISOString(), { id: idOfUser(seedOf(loaded, email) ?? { email }), email })
     return (await tokenResponse(backend, { user, session: undefined, refreshToken: '' })).access_token
   }
   return withState(loaded, async state => {
+    await plantIfConfigured(loaded, state, email)
     const grant = await state.write(async tables => {
       const [known] = await tables.users.find({ email })
       const user = known ?? newcomer(email)
@@ -129,13 +136,31 @@ async function userToken(backend: Backend, loaded: LoadedConfig, email: string):
   })
 }
 
+function emailIn(given: string | true): string {
+  try {
+    return validEmail(String(given))
+  } catch {
+    throw new UsageError(`--email must be an e-mail address, not "${given}".`)
+  }
+}
+
+const seedOf = ({ config: { users } }: LoadedConfig, email: string): UserSeed | undefined =>
+  users.find(seed => seed.email?.toLowerCase() === email)
+
+/** Nothing else of the configuration: the state may be that of a platform that was started with another one. */
+async function plantIfConfigured(loaded: LoadedConfig, state: State, email: string): Promise<void> {
+  const seed = seedOf(loaded, email)
+  if (seed) await plantUser(state, seed, Date.now)
+}
+
 function newcomer(email: string): UserRow {
   const at = new Date().toISOString()
   const user = newUser(at, { email_confirmed_at: at })
   return signedUp(user, { provider: 'email', address: email, data: {}, at })
 }
 
-async function ownerOf(state: State, email: string): Promise<string> {
+async function ownerOf(loaded: LoadedConfig, state: State, email: string): Promise<string> {
+  await plantIfConfigured(loaded, state, email)
   const [user] = await state.read(({ users }) => users.find({ email }))
   if (!user) throw new StartError(`There is no user ${email}. Sign up first, or name the user in the configuration.`)
   return user.id

@@ -5,6 +5,8 @@ import { findReplyFiles } from '../replies/index.js'
 
 export interface Watched {
   readonly configFile: string
+  /** Further files that the configuration names. */
+  readonly more?: readonly string[]
   /** Names or globs of reply files, relative to the folder of the configuration. */
   readonly replies: readonly string[]
   /** When the files were read, in milliseconds since 1970: a later change counts even if it came before the watch began. */
@@ -18,10 +20,14 @@ const SETTLE_MS = 60
  * Watches until the function that it gives back is called. It watches folders and then compares files: that sees files come, go and
  * be replaced alike, from the first moment on. (A library that watches each file by itself lost what happened while it started.)
  */
-export function watchFiles({ configFile, replies, readAtMs }: Watched, changed: () => void): () => void {
+export function watchFiles({ configFile, more = [], replies, readAtMs }: Watched, changed: () => void): () => void {
   const dir = path.dirname(configFile)
-  const names = [configFile, path.join(dir, '.env')]
-  const places = [{ folder: dir, recursive: false }, ...replies.map(pattern => placeOf(pattern, dir))]
+  const names = [configFile, path.join(dir, '.env'), ...more]
+  const folders = [dir, ...more.map(file => path.dirname(file))]
+  const places = [
+    ...folders.map(folder => ({ folder, recursive: false })),
+    ...replies.map(pattern => placeOf(pattern, dir)),
+  ]
   const watchers = new Map<string, FSWatcher>()
   let timer: NodeJS.Timeout | undefined
   let last: string | undefined

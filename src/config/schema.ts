@@ -78,7 +78,9 @@ const metadata = v.record(v.string(), v.unknown(), 'a map')
 const user = v.pipe(
   closed({
     id: v.optional(id),
-    email: v.optional(v.pipe(text, v.email('an e-mail address'))),
+    email: v.optional(
+      v.pipe(text, v.email('an e-mail address'), v.maxLength(255, 'an e-mail address of at most 255 characters')),
+    ),
     phone: v.optional(v.pipe(text, v.regex(/^\+?[1-9]\d{1,14}$/, 'a phone number such as +4791234567'))),
     password: v.optional(
       secret(v.pipe(text, v.nonEmpty('text that is not empty'), v.maxBytes(72, 'text of at most 72 bytes'))),
@@ -157,6 +159,14 @@ export const configSchema = closed({
         users => differentWhereThere(users.map(({ email }) => email?.toLowerCase())),
         'a list in which every email stands once',
       ),
+      v.check(
+        users => differentWhereThere(users.map(({ id }) => id?.toLowerCase())),
+        'a list in which every id stands once',
+      ),
+      v.check(
+        users => differentWhereThere(users.map(({ phone }) => phone?.replace('+', ''))),
+        'a list in which every phone stands once',
+      ),
     ),
     [developmentUser],
     'Users that exist from the start. A user may have id, phone, confirmed, role, user_metadata and app_metadata.',
@@ -165,6 +175,10 @@ export const configSchema = closed({
     v.pipe(
       list(apiKey, 'API keys'),
       v.check(keys => different(keys, ({ key }) => key), 'a list in which every key stands once'),
+      v.check(
+        keys => differentWhereThere(keys.map(({ id }) => id?.toLowerCase())),
+        'a list in which every id stands once',
+      ),
     ),
     [{ name: 'development', key: developmentApiKey }],
     'API keys that exist from the start. A key may have id, user (an e-mail of users), expiresAt (a time) and revoked (true).',
@@ -259,7 +273,10 @@ export const configSchema = closed({
         'Address of the live platform, for the mode proxy.',
       ),
       authUrl: option(
-        v.union([v.literal(''), httpUrl], anAddress),
+        v.union(
+          [v.literal(''), v.pipe(httpUrl, v.regex(/^(?!.*\/auth\/v1\/?$)/, 'an address without /auth/v1 at its end'))],
+          anAddress,
+        ),
         '',
         'Address of the live auth backend without /auth/v1, for auth.mode proxy.',
       ),

@@ -1,8 +1,9 @@
 /** Reads a file of signing keys: private JWKs in an array, as Supabase Auth takes them (GOTRUE_JWT_KEYS). */
+import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
-import { check, open, type Path, where } from '../core/check.js'
+import { check, type Mistake, open, type Path, where } from '../core/check.js'
 import { ProblemsError, unreadable } from '../core/problem.js'
 import { readYaml } from '../core/yaml.js'
 
@@ -54,10 +55,39 @@ export type ConfiguredKeys = v.InferOutput<typeof keys>
 export function readSigningKeys(file: string, dir: string): ConfiguredKeys {
   const yaml = read(path.resolve(dir, file), file)
   const checked = check(keys, yaml.value, { whole: 'The file', secret: isSecretPart })
-  if ('value' in checked) return checked.value
-  throw new ProblemsError(
-    checked.mistakes.map(({ path, sentence }) => ({ origin: file, ...yaml.locate(path), sentence })),
-  )
+  const mistakes = 'mistakes' in checked ? checked.mistakes : unusable(checked.value)
+  const problems = mistakes.map(({ path, sentence }) => ({ origin: file, ...yaml.locate(path), sentence }))
+  if ('mistakes' in checked || problems.length > 0) throw new ProblemsError(problems)
+  return checked.value
+}
+
+/** What is wrong with keys of the right form: each signs something here, and its public half must recognise it. */
+function unusable(keys: ConfiguredKeys): readonly Mistake[] {
+  return keys.flatMap((key, i) => {
+    if (isUsable(key)) return []
+    return [{ path: [i], sentence: `[${i}] is not a usable ${key.alg} key: its parts do not fit together.` }]
+  })
+}
+
+const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
+const probe = Buffer.from('standin')
+const LEAST_RSA_BITS = 2048
+const LEAST_SECRET_BYTES = 32
+
+function isUsable(key: ConfiguredKeys[number]): boolean {
+  if (key.kty === 'oct') return Buffer.from(String(key.k), 'base64url').length >= LEAST_SECRET_BYTES
+  if (key.kty === 'EC' && curves[key.alg] !== key.crv) return false
+  try {
+    const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...publicHalf } = key
+    const jwk = (half: object) => ({ key: half as JsonWebKey, format: 'jwk' }) as const
+    const verifying = createPublicKey(jwk(publicHalf))
+    const { modulusLength = LEAST_RSA_BITS } = verifying.asymmetricKeyDetails ?? {}
+    if (modulusLength < LEAST_RSA_BITS) return false
+    const digest = key.kty === 'OKP' ? null : 'sha256'
+    return verify(digest, probe, verifying, sign(digest, probe, createPrivateKey(jwk(key))))
+  } catch {
+    return false
+  }
 }
 
 /** Everything but what names a key. */
@@ -72,6 +102,19 @@ function read(file: string, name: string) {
   }
   // JSON is YAML as well, and so each mistake has its line.
   const yaml = readYaml(text, name)
+  if (text.trim() !== '' && !isJson(text)) {
+    const { line = 1, column = 1 } = yaml.problems[0] ?? {}
+    throw new ProblemsError([{ origin: name, line, column, sentence: 'This is not valid JSON.' }])
+  }
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems)
   return yaml
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -107,8 +107,11 @@ export const anonymousNotAllowed = () =>
   refusal(403, 'no_authorization', 'Anonymous user not allowed to perform these actions')
 
 /** What the gateway in front of the auth backend says; its body has one member. */
-export const gatewayRefusal = (status: number, message: string) =>
-  new PlatformError(status, GATEWAY, message, status === 401 ? ['www-authenticate', 'Key realm="kong"'] : [])
+export const gatewayRefusal = (message: string) => new PlatformError(401, GATEWAY, message)
+
+/** Only here Kong says what it asks for. */
+export const gatewayKeyMissing = () =>
+  new PlatformError(401, GATEWAY, 'No API key found in request', ['www-authenticate', 'Key realm="kong"'])
 
 /** The code of what the gateway refused. */
 export const GATEWAY = 'gateway'

@@ -67,6 +67,9 @@ export const expiredToken = () => unauthorized('expired_token', 'The token has e
 export const endedSession = () =>
   unauthorized('ended_session', 'The session of this token has ended. Sign in again for a fresh one.')
 
+export const refusedByLive = (code: string) =>
+  unauthorized('refused_by_live', 'The live auth backend refuses the token.', `It says ${code}.`)
+
 export const barredUser = () => unauthorized('barred_user', 'The user of this token may not sign in any more.')
 
 export const tokenNotYetValid = () => unauthorized('token_not_yet_valid', 'The token is not valid yet.')
@@ -168,6 +171,14 @@ export const onlyFromHere = () =>
 
 export const pageNotBuilt = () =>
   new PlatformError(503, 'page_not_built', 'The page of the dashboard is not built yet. Run "npm run build" once.')
+
+/** In auth.mode proxy; the live backend has admins of its own. */
+export const adminStaysHere = () =>
+  new PlatformError(
+    403,
+    'admin_stays_here',
+    'The service and the secret key of this stand-in open nothing at the live auth backend. Send the live one.',
+  )
 
 export const upstreamUnreachable = (why: string) =>
   new PlatformError(502, 'upstream_unreachable', `The live platform could not be reached (${why}).`)

@@ -11,6 +11,7 @@ import {
   type Scalar,
   stringify,
   visit,
+  type YAMLParseError,
 } from 'yaml'
 import type { Path } from './check.js'
 import type { Problem } from './problem.js'
@@ -38,10 +39,9 @@ export type ReplaceText = (text: string) => string
 export function readYaml(text: string, origin: string, replaceText?: ReplaceText): YamlFile {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
-  const problems: Problem[] = document.errors.map(error => {
+  const problems: Problem[] = worthTelling(document.errors).map(error => {
     const { line, col } = lines.linePos(error.pos[0])
-    const why = error.code === 'MULTIPLE_DOCS' ? 'A second document begins here; only one is read.' : error.message
-    return { origin, line, column: col, sentence: `This is not valid YAML: ${sentence(why)}` }
+    return { origin, line, column: col, sentence: `This is not valid YAML: ${sentence(whyOf(error))}` }
   })
   const at = (node: unknown): Position => {
     const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
@@ -52,9 +52,10 @@ export function readYaml(text: string, origin: string, replaceText?: ReplaceText
   visit(document, {
     Alias(_key, node, ancestors) {
       const target = node.resolve(document)
-      const name = `*${node.source}`
-      if (!target) problems.push({ origin, ...at(node), sentence: `The anchor of ${name} is not set before it.` })
-      else if (ancestors.includes(target)) problems.push({ origin, ...at(node), sentence: `${name} contains itself.` })
+      // Not by its name: it may be a password that begins with a star.
+      if (!target) problems.push({ origin, ...at(node), sentence: noAnchor })
+      else if (ancestors.includes(target))
+        problems.push({ origin, ...at(node), sentence: 'This alias contains itself.' })
     },
   })
 
@@ -88,6 +89,22 @@ export function readYaml(text: string, origin: string, replaceText?: ReplaceText
     })
   }
   return { value, problems, replaced, locate: path => at(find(document.contents, path)) }
+}
+
+const noAnchor = 'The anchor of this alias is not set before it. A text that begins with * stands in quotes.'
+
+/** One mistake of syntax makes more behind it; keys that stand twice are each a mistake of its own. */
+function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
+  const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
+  return errors.filter(error => error.code === 'DUPLICATE_KEY' || error === first)
+}
+
+/** What the library says without what it repeats of the file, which may be a secret. */
+function whyOf({ code, message }: YAMLParseError): string {
+  if (code === 'MULTIPLE_DOCS') return 'A second document begins here; only one is read.'
+  return message
+    .replace(/( in YAML stream)?: .*$/s, '')
+    .replace(/(escape sequence|reserved character|unexpected) .*$/s, '$1')
 }
 
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)

@@ -94,8 +94,12 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const { mode, routes, gateway } = parts.auth
     const { method, path } = exchange
     const enter = async () => {
-      if (method === 'OPTIONS') return deliver(visit, options(visit, await routes()))
-      if (mode === 'proxy') return read(visit, LIVE_AUTH_BODY_BYTES, () => forward(visit))
+      if (method === 'OPTIONS') return deliver(visit, options(visit, mode === 'proxy' ? anyRoute : await routes()))
+      if (mode === 'proxy') {
+        // A path that climbs out of the auth backend would come out anywhere on the live server.
+        if (climbing.test(path)) throw notFound()
+        return read(visit, LIVE_AUTH_BODY_BYTES, () => forward(visit))
+      }
       exchange.authorization = await gateway.admit(exchange)
       admit(visit, (await routes()).get(method, path), anonymous)
     }
@@ -188,8 +192,12 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
 }
 
 const anyMethod = ['GET', 'HEAD', 'POST', 'OPTIONS']
+/** Which methods a live backend has on a path only it can say. */
+const anyRoute: Pick<Routes, 'methodsOf'> = { methodsOf: () => [...anyMethod, 'PUT', 'PATCH', 'DELETE'] }
 
-function options({ request, exchange, parts }: Visit, routes: Routes): Reply {
+const climbing = /\/(\.|%2e){1,2}(\/|$)/i
+
+function options({ request, exchange, parts }: Visit, routes: Pick<Routes, 'methodsOf'>): Reply {
   // RFC 9110 §9.3.7: "*" asks about the server as a whole.
   const methods = exchange.path === '*' ? anyMethod : routes.methodsOf(exchange.path)
   // A page must be able to read the 404 of a path that is not there, so its preflight passes too.

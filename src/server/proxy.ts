@@ -9,7 +9,13 @@ import {
 import { Agent as HttpsAgent } from 'node:https'
 import { pipeline } from 'node:stream'
 import { createProxyMiddleware } from 'http-proxy-middleware'
-import { type PlatformError, upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
+import {
+  adminStaysHere,
+  type PlatformError,
+  upstreamTimeout,
+  upstreamUnreachable,
+  upstreamUnreadable,
+} from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 
 export interface Upstream {
@@ -31,32 +37,52 @@ export interface ProxyOptions {
   corsFor(origin: string | undefined): readonly string[]
 }
 
-/** The headers with which a request shows the live side who asks, in place of the caller's own. */
-export type Credentials = (exchange: Exchange) => Readonly<Record<string, string>>
+/** How a request shows the live side who asks. */
+interface Shown {
+  /** In place of the caller's own. */
+  readonly headers: Readonly<Record<string, string>>
+  /** What stands behind the `?`, where it is not as it came. */
+  readonly query?: string
+}
+
+export type Credentials = (exchange: Exchange) => Shown
 
 /** The platform's: the live key in place of the caller's, by path; the app never holds it. None where the document shows none. */
 export const platformCredentials =
   ({ apiKey, anonKey }: { readonly apiKey: string; readonly anonKey: string }): Credentials =>
   ({ path }) => {
     const credential = path.startsWith('/v1/') ? apiKey : path.startsWith('/api/v1') ? anonKey : ''
-    return credential === '' ? {} : { authorization: `Bearer ${credential}` }
+    return { headers: credential === '' ? {} : { authorization: `Bearer ${credential}` } }
   }
 
 interface AuthKeys {
   /** Keys of this stand-in that mean no user. */
   readonly local: readonly string[]
+  /** Keys of this stand-in's own admins. They stay here. */
+  readonly admin: readonly string[]
   /** The live anon key; empty to leave every key as it came. */
   readonly live: string
 }
 
-/** The auth backend's: users show their own tokens, and the live anon key stands where the local one stood. */
-export const authCredentials = ({ local, live }: AuthKeys): Credentials => {
-  const swapped = (key: string) => (live !== '' && local.includes(key) ? live : key)
-  return ({ headers: { apikey, authorization } }) => ({
-    ...(apikey !== undefined && { apikey: swapped(String(apikey)) }),
-    ...(authorization !== undefined && { authorization: `Bearer ${swapped(authorization.replace(/^bearer /i, ''))}` }),
+/** The auth backend's: users show their own tokens, and the live anon key stands where the local one stood. Throws a 403 for admins'. */
+export const authCredentials = ({ local, admin, live }: AuthKeys): Credentials => {
+  const swapped = (key: string) => {
+    if (admin.includes(key)) throw adminStaysHere()
+    return live !== '' && local.includes(key) ? live : key
+  }
+  return ({ headers: { apikey, authorization }, query }) => ({
+    headers: {
+      ...(apikey !== undefined && { apikey: swapped(String(apikey)) }),
+      ...(authorization !== undefined && {
+        authorization: authorization.replace(/^bearer +(\S+)/i, (_whole, key) => `Bearer ${swapped(key)}`),
+      }),
+    },
+    // Kong takes the key from the query as well.
+    query: query.replace(/(?<=^|&)(apikey=)([^&]*)/g, (_whole, name, key) => name + swapped(decoded(key))),
   })
 }
+
+const decoded = (text: string) => new URLSearchParams(`key=${text}`).get('key') ?? text
 
 // RFC 9110 §7.6.1: between two neighbours only.
 const hopByHop = new Set(
@@ -162,6 +188,7 @@ export function createProxy(options: ProxyOptions): Upstream {
 
   return {
     forward(request, response, exchange, done) {
+      const { headers, query = exchange.query } = options.credentials(exchange)
       let settled = false
       const passage: Passage = {
         exchange,
@@ -187,10 +214,9 @@ export function createProxy(options: ProxyOptions): Upstream {
       // The body is at hand, and `proxyReq` writes it: there is nothing that httpxy could pipe.
       request.pipe = destination => destination
       request.resume()
-      const query = request.url?.indexOf('?') ?? -1
-      request.url = query < 0 ? exchange.path : exchange.path + request.url?.slice(query)
+      request.url = request.url?.includes('?') ? `${exchange.path}?${query}` : exchange.path
       passages.set(request, passage)
-      request.headers = outgoing(request, exchange, options)
+      request.headers = { ...outgoing(request, exchange), ...headers }
       middleware(request, response, () => {})
     },
   }
@@ -199,15 +225,13 @@ export function createProxy(options: ProxyOptions): Upstream {
 /** Further headers that are meant for the neighbour alone. */
 const namedInConnection = ({ connection = '' }: IncomingHttpHeaders) => new Set(connection.toLowerCase().split(/ *, */))
 
-/** The headers of a request as the live platform is to see them: its own credential in place of the caller's. */
-function outgoing({ headers }: IncomingMessage, exchange: Exchange, { credentials }: ProxyOptions) {
-  const { body } = exchange
+/** The headers of a request as the live platform is to see them, without any credential. */
+function outgoing({ headers }: IncomingMessage, { body }: Exchange) {
   const named = namedInConnection(headers)
   const kept = Object.entries(headers).filter(([name]) => !notForwarded.has(name) && !named.has(name))
   return {
     ...Object.fromEntries(kept),
     ...(body && { 'content-length': String(body.length) }),
-    ...credentials(exchange),
   }
 }
 

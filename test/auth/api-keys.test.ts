@@ -1,5 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { newSecret } from '../../src/auth/api-key-form.js'
+import type { Platform } from '../../src/index.js'
+import { run, start, startReady } from '../command.js'
 import { platformWith, refusalOf, unauthorized } from '../scene.js'
+import { platformOf, written } from './edited.js'
+import { adminOf, answerOf, ask, type Person, sentences, signIn, signUp } from './people.js'
 
 const working = { name: 'working', key: 'sk-local-working' }
 
@@ -74,4 +81,219 @@ test('with API keys of your own the one from the docs stops working', async () =
   const { ask } = await platformWith({ apiKeys: [working] })
   expect((await ask('/v1/models', { bearer: published })).status).toBe(401)
   expect((await ask('/v1/models', { bearer: working.key })).status).toBe(200)
+})
+
+const dotted = 'sk.local.dotted'
+
+test.each([
+  ['revoked', { revoked: true }, sentences.revokedKey],
+  ['expired', { expiresAt: '2020-01-01' }, sentences.expiredKey],
+])('a key with two dots that is %s is told so, as any other', async (_how, more, sentence) => {
+  const scene = await platformWith({ apiKeys: [working, { name: 'dotted', key: dotted, ...more }] })
+  expect(await answerOf(scene, dotted)).toBe(sentence)
+})
+
+test('a mistyped key is told from an unknown one in the log, and nowhere else', async () => {
+  const { ready, event } = await startReady()
+  const mistyped = `${ready.apiKey.slice(0, -1)}${ready.apiKey.endsWith('x') ? 'y' : 'x'}`
+  const [one, other] = [await ask(ready, mistyped), await ask(ready, newSecret())]
+
+  const logged = [await event('request'), await event('request')]
+  expect(logged).toMatchObject([{ error: sentences.unknownKey }, { error: sentences.unknownKey }])
+  expect(logged[0]).toHaveProperty('hint', 'Its checksum does not fit: part of it was lost or mistyped.')
+  expect(logged[1]).not.toHaveProperty('hint')
+  const all = async ({ status, headers, body }: Response) => ({
+    status,
+    headers: [...headers].filter(([name]) => name !== 'date'),
+    body: await new Response(body).text(),
+  })
+  expect(await all(one)).toEqual(await all(other))
+})
+
+test('a person who looks at the log reads it too', async () => {
+  const { stdout } = start(['--port', '0'])
+  const url = (await stdout.next('Base URL')).trim().split(/ {2,}/)[1] ?? ''
+  await stdout.next('SUPABASE_SECRET_KEY=')
+  await ask({ url }, `${newSecret()}x`)
+  const line = await stdout.next('GET')
+  expect(line).toContain('401')
+  expect(line).toContain(`${sentences.unknownKey} Its checksum does not fit: part of it was lost or mistyped.`)
+})
+
+const ada = { email: 'ada@example.com', password: 'correct-horse' }
+const hers = { name: "Ada's", key: 'sk-local-of-ada', user: ada.email }
+
+test('a configured key of a user is dead on the very next request after the user was banned, and back with the user', async () => {
+  const scene = await platformWith({ users: [ada], apiKeys: [hers, working] })
+  const { id } = await signIn(scene, ada)
+  expect(await answerOf(scene, hers.key)).toBe('open')
+  await adminOf(scene).updateUserById(id, { ban_duration: '1h' })
+  expect(await answerOf(scene, hers.key)).toBe(sentences.ownerless)
+  expect(await answerOf(scene, working.key)).toBe('open')
+  await adminOf(scene).updateUserById(id, { ban_duration: 'none' })
+  expect(await answerOf(scene, hers.key)).toBe('open')
+})
+
+test.each([
+  ['softly', true, sentences.ownerless],
+  ['for good', false, sentences.unknownKey],
+])("a user who is deleted %s takes the user's keys along", async (_how, softly, sentence) => {
+  const scene = await platformWith({ users: [ada], apiKeys: [hers, working] })
+  const { id } = await signIn(scene, ada)
+  expect(await answerOf(scene, hers.key)).toBe('open')
+  await adminOf(scene).deleteUser(id, softly)
+  expect(await answerOf(scene, hers.key)).toBe(sentence)
+  expect(await answerOf(scene, working.key)).toBe('open')
+})
+
+test('the name of the owner may be written in capitals', async () => {
+  const scene = await platformWith({ users: [ada], apiKeys: [{ ...hers, user: 'ADA@example.com' }] })
+  const { id } = await signIn(scene, ada)
+  await adminOf(scene).updateUserById(id, { ban_duration: '1h' })
+  expect(await answerOf(scene, hers.key)).toBe(sentences.ownerless)
+})
+
+const users = [ada]
+
+test('a key that is taken out of the configuration is dead after the reload, although it was remembered', async () => {
+  const { platform, reload } = await platformOf({ users, apiKeys: [hers, working] })
+  expect(await answerOf(platform, working.key)).toBe('open')
+  await reload({ users, apiKeys: [hers] })
+  expect(await answerOf(platform, working.key)).toBe(sentences.unknownKey)
+  expect(await answerOf(platform, hers.key)).toBe('open')
+  await reload({ users, apiKeys: [hers, working] })
+  expect(await answerOf(platform, working.key)).toBe('open')
+})
+
+test.each([
+  ['revoked', { revoked: true }, sentences.revokedKey],
+  ['given an end that is over', { expiresAt: '2020-01-01' }, sentences.expiredKey],
+])('a configured key that is %s by an edit is dead after the reload', async (_how, more, sentence) => {
+  const { platform, reload } = await platformOf({ users, apiKeys: [working] })
+  expect(await answerOf(platform, working.key)).toBe('open')
+  await reload({ users, apiKeys: [{ ...working, ...more }] })
+  expect(await answerOf(platform, working.key)).toBe(sentence)
+})
+
+test('a key whose revocation is taken out of the configuration again opens again', async () => {
+  const { platform, reload } = await platformOf({ users, apiKeys: [{ ...working, revoked: true }] })
+  await reload({ users, apiKeys: [working] })
+  expect(await answerOf(platform, working.key)).toBe('open')
+})
+
+test('a key keeps its owner when the configuration gives it another name', async () => {
+  const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
+  const { id } = await signIn(platform, ada)
+  await reload({ users, apiKeys: [{ ...hers, name: 'renamed' }] })
+  await adminOf(platform).updateUserById(id, { ban_duration: '1h' })
+  expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
+})
+
+test('the key of a user who was deleted softly stays dead when the configuration is read anew', async () => {
+  const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
+  const { id } = await signIn(platform, ada)
+  await adminOf(platform).deleteUser(id, true)
+  expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
+  await reload({ users, apiKeys: [hers] })
+  expect(await answerOf(platform, hers.key)).not.toBe('open')
+})
+
+test('the key of a user with a new address stays theirs when the configuration is read anew', async () => {
+  const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
+  const { id } = await signIn(platform, ada)
+  await adminOf(platform).updateUserById(id, { email: 'countess@example.com' })
+  await reload({ users, apiKeys: [hers] })
+  expect(await answerOf(platform, hers.key)).toBe('open')
+  await adminOf(platform).updateUserById(id, { ban_duration: '1h' })
+  expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
+})
+
+test('whoever takes over an address does not take over the keys of who had it before', async () => {
+  const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
+  const { id } = await signIn(platform, ada)
+  await adminOf(platform).updateUserById(id, { email: 'countess@example.com' })
+  const eve = await signUp(platform, ada.email)
+  await reload({ users, apiKeys: [hers] })
+  await adminOf(platform).deleteUser(eve.id)
+  expect(await answerOf(platform, hers.key)).toBe('open')
+})
+
+test('no file holds a secret in plain text, and no line of the log tells one', async () => {
+  const platform = await startReady({
+    files: written({ state: 'file:kept/state.db', apiKeys: [working] }),
+  })
+  const { ready, dir, stdout, stderr } = platform
+  const made = (await run(['key', 'create', '--config', `${dir}/platform.config.yaml`])).stdout.trim()
+  const person = await signUp(ready, 'ada@example.com', 'correct-horse-battery')
+  const changed = await person.client.auth.updateUser({ password: 'staple-of-another-kind' })
+  expect(changed.error).toBeNull()
+  expect(await answerOf(ready, made)).toBe('open')
+  expect(await answerOf(ready, working.key)).toBe('open')
+  expect(await answerOf(ready, `${made}-mistyped`)).toBe(sentences.unknownKey)
+  expect(await answerOf(ready, person.token)).toBe('open')
+  await fetch(`${ready.authUrl}/auth/v1/settings?apikey=${ready.serviceKey}`)
+  await stdout.next('/auth/v1/settings')
+
+  const secrets = { made, configured: working.key, token: person.token, serviceKey: ready.serviceKey }
+  const passwords = { first: 'correct-horse-battery', second: 'staple-of-another-kind' }
+  const files = readdirSync(path.join(dir, 'kept')).filter(name => name.startsWith('state.db'))
+  expect(files).toEqual(expect.arrayContaining(['state.db', 'state.db-wal']))
+  const bytes = files.map(name => readFileSync(path.join(dir, 'kept', name), 'latin1')).join('')
+  expect(bytes).toContain('ada@example.com')
+  for (const [name, secret] of Object.entries({ ...secrets, ...passwords })) {
+    expect([name, bytes.includes(secret)]).toEqual([name, false])
+  }
+  const log = stdout.text.slice(stdout.text.indexOf('\n')) + stderr.text
+  for (const [name, secret] of Object.entries({ ...secrets, ...passwords, refresh: person.refreshToken })) {
+    expect([name, log.includes(secret)]).toEqual([name, false])
+  }
+})
+
+/** A key made on the dashboard by whoever is signed in. */
+async function madeBy(person: Person, { dashboardUrl }: Pick<Platform, 'dashboardUrl'>) {
+  const headers = { authorization: `Bearer ${person.token}`, 'content-type': 'application/json' }
+  const asked = (path: string, method: string, body?: object) =>
+    fetch(`${dashboardUrl}/api/keys${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const { id, key } = (await (await asked('', 'POST', { name: 'made' })).json()) as { id: string; key: string }
+  return { key, revoke: () => asked(`/${id}`, 'DELETE'), roll: () => asked(`/${id}/roll`, 'POST', {}) }
+}
+
+test.each(['revoke', 'roll'] as const)(
+  'a key of the dashboard that is used all the time is dead for every request after its %s',
+  async end => {
+    const platform = await platformWith()
+    const person = await signUp(platform)
+    const [made, other] = [await madeBy(person, platform), await madeBy(person, platform)]
+    let over = false
+    let asked = 0
+    const afterwards: string[] = []
+    const caller = async () => {
+      while (!over) {
+        expect(await answerOf(platform, made.key)).not.toBe(sentences.unknownKey)
+        asked++
+      }
+      afterwards.push(await answerOf(platform, made.key))
+    }
+    const callers = Array.from({ length: 8 }, caller)
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(50))
+    expect((await made[end]()).ok).toBe(true)
+    over = true
+    await Promise.all(callers)
+    expect(new Set(afterwards)).toEqual(new Set([sentences.revokedKey]))
+    expect(await answerOf(platform, other.key)).toBe('open')
+  },
+)
+
+test('a key of the dashboard is dead with its owner, at once', async () => {
+  const platform = await platformWith()
+  const person = await signUp(platform)
+  const { key } = await madeBy(person, platform)
+  expect(await answerOf(platform, key)).toBe('open')
+  await person.client.auth.signOut()
+  // Keys are not sessions: whoever signs out has not revoked them.
+  expect(await answerOf(platform, key)).toBe('open')
+  await adminOf(platform).updateUserById(person.id, { ban_duration: '1h' })
+  expect(await answerOf(platform, key)).toBe(sentences.ownerless)
+  await adminOf(platform).deleteUser(person.id)
+  expect(await answerOf(platform, key)).toBe(sentences.unknownKey)
 })

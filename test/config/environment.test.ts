@@ -4,6 +4,9 @@ import { withVariables } from '../../src/config/environment.js'
 
 const fill = withVariables({ NAME: 'Ada', EMPTY: '', _x1: 'low' })
 
+const notAVariable =
+  'What stands between ${ and } here is not the name of a variable. Write ${NAME} or ${NAME:-default}.'
+
 test.each([
   ['no variable at all', 'no variable at all'],
   ['${NAME}', 'Ada'],
@@ -28,10 +31,10 @@ test('what a variable holds is not looked through again', () => {
 
 test.each([
   ['${MISSING}', 'The environment variable MISSING is not set. Set it, or write ${MISSING:-default}.'],
-  ['${}', '${} is not a variable. Write ${NAME} or ${NAME:-default}.'],
-  ['${a b}', '${a b} is not a variable. Write ${NAME} or ${NAME:-default}.'],
-  ['${1ST}', '${1ST} is not a variable. Write ${NAME} or ${NAME:-default}.'],
-  ['${NAME-Bob}', '${NAME-Bob} is not a variable. Write ${NAME} or ${NAME:-default}.'],
+  ['${}', notAVariable],
+  ['${a b}', notAVariable],
+  ['${1ST}', notAVariable],
+  ['${NAME-Bob}', notAVariable],
 ])('%s is refused', (text, sentence) => {
   expect(() => fill(text)).toThrow(new Error(sentence))
 })

@@ -198,12 +198,18 @@ test.each([
     'models: [1\nport: 2',
     '2:1: This is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ].',
   ],
-  ['seed: 1\nport: *there', '2:7: The anchor of *there is not set before it.'],
+  [
+    'seed: 1\nport: *there',
+    '2:7: The anchor of this alias is not set before it. A text that begins with * stands in quotes.',
+  ],
   [
     'seed: 1\nhost: ${NOT_SET}',
     '2:7: The environment variable NOT_SET is not set. Set it, or write ${NOT_SET:-default}.',
   ],
-  ['host: ${}', '1:7: ${} is not a variable. Write ${NAME} or ${NAME:-default}.'],
+  [
+    'host: ${}',
+    '1:7: What stands between ${ and } here is not the name of a variable. Write ${NAME} or ${NAME:-default}.',
+  ],
 ])('%j is told with its place', (yaml, complaint) => {
   expect(complaintsAbout({ yaml })).toEqual([`platform.config.yaml:${complaint}`])
 })

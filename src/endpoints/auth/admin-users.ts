@@ -1,7 +1,7 @@
 /** /auth/v1/admin/users: all users, one of them, and one less. */
 import { isUuid } from '../../auth/authenticate.js'
 import { type Backend, momentOf } from '../../auth/backend.js'
-import { endSessionsOf } from '../../auth/sessions.js'
+import { endSessionsOf, removeUser } from '../../auth/sessions.js'
 import { forgotten, userJson } from '../../auth/users.js'
 import { idNotUuid, userNotFound, validationFailed } from '../../core/auth-errors.js'
 import type { Endpoint, Exchange } from '../../core/exchange.js'
@@ -91,13 +91,12 @@ export const deleteUser = (backend: Backend): Endpoint =>
       !isEmpty && readParams(exchange, 'adminUserDeleteParams', { should_soft_delete: 'boolean' }).should_soft_delete
     await state.write(async tables => {
       const user = await userIn(tables, exchange)
-      if (isSoft && user.deleted_at !== null) return
+      if (!isSoft) return removeUser(tables, user)
+      if (user.deleted_at !== null) return
       await endSessionsOf(tables, user.id)
       await tables.one_time_tokens.remove({ user_id: user.id })
       await tables.flow_states.remove({ user_id: user.id })
-      if (isSoft) return tables.users.update(user.id, forgotten(user, momentOf(backend)))
-      await tables.api_keys.remove({ user_id: user.id })
-      await tables.users.remove({ id: user.id })
+      await tables.users.update(user.id, forgotten(user, momentOf(backend)))
     })
     return jsonReply({})
   })

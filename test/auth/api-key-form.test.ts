@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { digestOf, isMistyped, newSecret, startOf } from '../../src/auth/api-key-form.js'
+import { developmentApiKey } from '../../src/core/development.js'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** CRC-32 bit by bit, as ISO 3309 has it; in base 62, padded to six. */
+function checksum(text: string): string {
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  let rest = BigInt((crc ^ 0xffffffff) >>> 0)
+  let digits = ''
+  for (; rest > 0n; rest /= 62n) digits = `${alphabet[Number(rest % 62n)]}${digits}`
+  return digits.padStart(6, '0')
+}
+
+const keys = Array.from({ length: 300 }, newSecret)
+
+test("the checksum of these tests is GitHub's: it finds that of the sample which GitHub published", () => {
+  expect(checksum('zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ')).toBe('0mLq17')
+})
+
+test('a key is sk-local-, 32 random characters and their checksum', () => {
+  for (const key of keys) {
+    expect(key).toMatch(/^sk-local-[0-9A-Za-z]{38}$/)
+    const random = key.slice('sk-local-'.length, -6)
+    expect(key.slice(-6)).toBe(checksum(random))
+  }
+})
+
+test('no two keys are alike, and every character of the alphabet is used', () => {
+  expect(new Set(keys).size).toBe(keys.length)
+  const used = new Set(keys.flatMap(key => [...key.slice('sk-local-'.length, -6)]))
+  expect([...used].sort().join('')).toBe(alphabet)
+})
+
+test('the key of development has the same form', () => {
+  expect(developmentApiKey).toMatch(/^sk-local-[0-9A-Za-z]{38}$/)
+  expect(isMistyped(developmentApiKey)).toBe(false)
+})
+
+test('a key as it was made is not mistyped', () => {
+  for (const key of keys) expect(isMistyped(key)).toBe(false)
+})
+
+test('each single wrong character is noticed, and so are two that were swapped', () => {
+  const [key = ''] = keys
+  for (let i = 'sk-local-'.length; i < key.length; i++) {
+    const other = key[i] === 'x' ? 'y' : 'x'
+    expect(isMistyped(`${key.slice(0, i)}${other}${key.slice(i + 1)}`)).toBe(true)
+    const [one, next] = [key[i], key[i + 1]]
+    if (next === undefined || one === next) continue
+    expect(isMistyped(`${key.slice(0, i)}${next}${one}${key.slice(i + 2)}`)).toBe(true)
+  }
+})
+
+test.each([
+  ['without its end', (key: string) => key.slice(0, -1)],
+  ['without its beginning', (key: string) => `sk-local-${key.slice(10)}`],
+  ['with something behind it', (key: string) => `${key}x`],
+  ['in capitals', (key: string) => `sk-local-${key.slice(9).toUpperCase()}`],
+  ['with nothing but its start', () => 'sk-local-'],
+])('a key %s is noticed', (_how, changed) => {
+  for (const key of keys.slice(0, 50)) expect(isMistyped(changed(key))).toBe(true)
+})
+
+test.each(['sk-proj-abcdef', 'sk-locale-abc', '', 'eyJhbGciOiJIUzI1NiJ9', 'SK-LOCAL-abc'])(
+  '%j never claimed to be one of ours, so it cannot be a mistyped one',
+  other => expect(isMistyped(other)).toBe(false),
+)
+
+test('what is shown of a key tells keys apart and leaves the rest a secret', () => {
+  const [key = ''] = keys
+  expect(startOf(key)).toBe(key.slice(0, 13))
+  expect(startOf('short1')).toBe('sh')
+  expect(startOf('ab')).toBe('')
+})
+
+test('a key is kept as its SHA-256', () => {
+  expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+})

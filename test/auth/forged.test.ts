@@ -1,0 +1,428 @@
+import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
+import { importJWK, SignJWT } from 'jose'
+import { expect, onTestFinished, test } from 'vitest'
+import { developmentSecret, developmentSigningKey } from '../../src/core/development.js'
+import { platformWith, type Scene } from '../scene.js'
+import { ada, encoded, inSeconds, secretToken, userToken } from '../signing.js'
+import { answerTo, onTheWire } from '../wire.js'
+import { platformOf } from './edited.js'
+import { type KeyInFile, keyFile, newKey, ownKeys } from './keys.js'
+import { answerOf, askAuth, type Place, sentences, signUp, userOf } from './people.js'
+
+const kid = developmentSigningKey.kid
+const claims = { role: 'authenticated', ...ada, exp: inSeconds(3600) }
+const service = { role: 'service_role', exp: inSeconds(3600) }
+
+/** A token with exactly this header and these claims, signed by this key. */
+const tokenOf = async (header: object, payload: object, jwk: object, alg: string) =>
+  new SignJWT({ ...payload })
+    .setProtectedHeader({ alg, ...header })
+    .sign(await importJWK({ ...jwk, key_ops: undefined } as never, alg))
+
+/** A token put together by hand from texts, signed with ES256 by this key. */
+function rawToken(header: string, payload: string, key: KeyObject): string {
+  const input = `${Buffer.from(header).toString('base64url')}.${Buffer.from(payload).toString('base64url')}`
+  const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' })
+  return `${input}.${signature.toString('base64url')}`
+}
+
+const strangers = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const strangersJwk = strangers.privateKey.export({ format: 'jwk' })
+const strangersPublic = strangers.publicKey.export({ format: 'jwk' })
+
+/** What both layers say to a token: the platform, and the auth backend as to a user and as to an admin. */
+async function verdicts(place: Place, token: string) {
+  const admin = await askAuth(place, '/admin/users', { headers: { authorization: `Bearer ${token}` } })
+  return {
+    platform: await answerOf(place, token, '/api/v1'),
+    user: await userOf(place, token),
+    admin: `${admin.status} ${((await admin.json()) as { error_code?: string }).error_code}`,
+  }
+}
+
+const refused = (sentence: string) => ({ platform: sentence, user: '403 bad_jwt', admin: '403 bad_jwt' })
+
+test.each(['none', 'None', 'NONE', 'nOnE', ''])('a token of the algorithm %j is refused on both layers', async alg => {
+  const platform = await platformWith()
+  for (const payload of [claims, service]) {
+    for (const signature of ['', 'AAAA']) {
+      const token = `${encoded({ alg, typ: 'JWT', kid })}.${encoded(payload)}.${signature}`
+      expect(await verdicts(platform, token)).toMatchObject({ user: '403 bad_jwt', admin: '403 bad_jwt' })
+      expect(await answerOf(platform, token, '/api/v1')).not.toBe('open')
+    }
+  }
+})
+
+const { d: _private, ...publicKey } = developmentSigningKey
+const pem = () =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'pem', type: 'spki' }).toString()
+
+test.each([
+  ['its JWK', () => JSON.stringify(publicKey)],
+  ['its JWK without the rest', () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: publicKey.x, y: publicKey.y })],
+  ['both coordinates', () => Buffer.from(publicKey.x + publicKey.y, 'base64url')],
+  ['its first coordinate', () => Buffer.from(publicKey.x, 'base64url')],
+  ['a PEM', pem],
+  ['its id', () => kid],
+])('the public key is no secret: a token signed with %s is refused, with its id and without', async (_form, secret) => {
+  const platform = await platformWith()
+  const jwk = { kty: 'oct', k: Buffer.from(secret()).toString('base64url') }
+  for (const header of [{ kid }, {}]) {
+    expect(await verdicts(platform, await tokenOf(header, service, jwk, 'HS256'))).toEqual(
+      refused(sentences.wrongSignature),
+    )
+  }
+})
+
+const unknownIds: readonly (readonly [string, unknown])[] = [
+  ['nobody has', 'a3f1c1de-0000-4000-8000-000000000000'],
+  ['is empty', ''],
+  ['leads to a file', '../../../../../dev/null'],
+  ['leads to another one', '/proc/self/environ'],
+  ['is SQL', "' or '1'='1"],
+  ['is an address', 'http://127.0.0.1:1/key'],
+  ['every object has', '__proto__'],
+  ['every object has as well', 'constructor'],
+  ['is a number', 0],
+  ['is null', null],
+  ['is a list with the right one', [kid]],
+  ['is an object', { kid }],
+  ['is the right one in capitals', kid.toUpperCase()],
+  ['is the right one with a zero byte', `${kid}\0`],
+]
+
+test.each(unknownIds)('a token with a key id that %s is refused, whoever signed it', async (_what, id) => {
+  const platform = await platformWith()
+  const own = await tokenOf({ kid: id }, claims, developmentSigningKey, 'ES256')
+  expect(await verdicts(platform, own)).toEqual(refused(sentences.wrongSignature))
+  const shared = { kty: 'oct', k: Buffer.from(developmentSecret).toString('base64url') }
+  expect(await verdicts(platform, await tokenOf({ kid: id }, service, shared, 'HS256'))).toEqual(
+    refused(sentences.wrongSignature),
+  )
+})
+
+test('a token signed with nothing is refused, also where its key id leads to an empty file', async () => {
+  const platform = await platformWith()
+  for (const header of [{ alg: 'HS256', kid: '/dev/null' }, { alg: 'HS256' }]) {
+    const input = `${encoded(header)}.${encoded(service)}`
+    const token = `${input}.${createHmac('sha256', '').update(input).digest('base64url')}`
+    expect(await verdicts(platform, token)).toEqual(refused(sentences.wrongSignature))
+  }
+})
+
+test('a key that comes with its token opens nothing, and nobody fetches one', async () => {
+  let asked = 0
+  const keyServer = createServer((_request, response) => {
+    asked++
+    response.end(JSON.stringify({ keys: [{ ...strangersPublic, kid, alg: 'ES256' }] }))
+  }).listen(0, '127.0.0.1')
+  await new Promise(resolve => keyServer.once('listening', resolve))
+  onTestFinished(() => void keyServer.close())
+  const url = `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}/jwks.json`
+
+  const platform = await platformWith()
+  const headers = [
+    { jwk: strangersPublic },
+    { jwk: strangersPublic, kid },
+    { jku: url, kid },
+    { jku: url },
+    { x5u: url, kid },
+    { x5c: ['MIIB'], kid },
+    { x5t: 'AAAA', 'x5t#S256': 'AAAA', kid },
+  ]
+  for (const header of headers) {
+    const token = await tokenOf(header, service, strangersJwk, 'ES256')
+    expect(await verdicts(platform, token)).toEqual(refused(sentences.wrongSignature))
+  }
+  expect(asked).toBe(0)
+})
+
+/** A platform with keys of four kinds, of which the first signs. */
+async function manyKeys() {
+  const keys = {
+    rs: newKey('RS256', 'rs', { signs: true }),
+    es: newKey('ES256', 'es'),
+    ed: newKey('EdDSA', 'ed'),
+    hs: newKey('HS256', 'hs'),
+  }
+  const { platform } = await platformOf(ownKeys, keyFile(...Object.values(keys)))
+  return { platform, keys }
+}
+
+const kinds = ['rs', 'es', 'ed', 'hs'] as const
+
+test('each key opens with its own id and algorithm, and with no other', async () => {
+  const { platform, keys } = await manyKeys()
+  for (const one of kinds) {
+    const { alg } = keys[one]
+    const own = await tokenOf({ kid: one }, claims, keys[one], alg)
+    expect(await answerOf(platform, own, '/api/v1')).toBe('open')
+    for (const other of kinds) {
+      if (other === one) continue
+      const mixed = await tokenOf({ kid: other }, claims, keys[one], alg)
+      expect(await verdicts(platform, mixed)).toEqual(refused(sentences.wrongSignature))
+    }
+    const nameless = await tokenOf({}, claims, keys[one], alg)
+    expect(await verdicts(platform, nameless)).toEqual(refused(sentences.wrongSignature))
+  }
+})
+
+test('the public halves of keys are no secrets either', async () => {
+  const { platform, keys } = await manyKeys()
+  const secretsOf = ({ n, x }: KeyInFile) =>
+    [n, x].filter(member => typeof member === 'string').flatMap(member => [member, Buffer.from(member, 'base64url')])
+  for (const one of ['rs', 'es', 'ed'] as const) {
+    for (const secret of secretsOf(keys[one])) {
+      const jwk = { kty: 'oct', k: Buffer.from(secret).toString('base64url') }
+      for (const header of [{ kid: one }, { kid: 'hs' }, {}]) {
+        const token = await tokenOf(header, service, jwk, 'HS256')
+        expect(await verdicts(platform, token)).toEqual(refused(sentences.wrongSignature))
+      }
+    }
+  }
+})
+
+test.each(['RS384', 'RS512', 'PS256'])('the key of RS256 does not sign %s', async alg => {
+  const { platform, keys } = await manyKeys()
+  const token = await tokenOf({ kid: 'rs' }, claims, keys.rs, alg)
+  expect(await verdicts(platform, token)).toEqual(refused(sentences.algorithm))
+})
+
+const own = async (payload: object) =>
+  tokenOf({ kid }, { role: 'authenticated', ...ada, ...payload }, developmentSigningKey, 'ES256')
+
+test.each([
+  ['a text', String(inSeconds(3600))],
+  ['a time in words', '2099-01-01T00:00:00Z'],
+  ['true', true],
+  ['an object', {}],
+  ['a list', [inSeconds(3600)]],
+  ['null', null],
+])('a token whose expiry is %s is refused', async (_what, exp) => {
+  const platform = await platformWith()
+  const token = rawToken(JSON.stringify({ alg: 'ES256', kid }), JSON.stringify({ ...claims, exp }), developmentKey())
+  const { platform: said, user } = await verdicts(platform, token)
+  expect([said, user]).toEqual([sentences.noExpiry, '403 bad_jwt'])
+})
+
+const developmentKey = () => createPrivateKey({ key: developmentSigningKey, format: 'jwk' })
+
+test.each([
+  ['negative', -1],
+  ['zero', 0],
+  ['a fraction of a second ago', inSeconds(0) - 0.5],
+])('a token whose expiry is %s has expired', async (_what, exp) => {
+  const platform = await platformWith()
+  expect(await verdicts(platform, await own({ exp }))).toEqual(refused(sentences.expired))
+})
+
+test('a token whose expiry has a fraction holds until then', async () => {
+  const platform = await platformWith()
+  expect(await answerOf(platform, await own({ exp: inSeconds(60) + 0.5 }))).toBe('open')
+})
+
+test('a token that is valid only later is refused on both layers', async () => {
+  const platform = await platformWith()
+  expect(await verdicts(platform, await own({ exp: inSeconds(7200), nbf: inSeconds(3600) }))).toEqual(
+    refused(sentences.notYet),
+  )
+})
+
+test.each(['nbf', 'iat'])('a token whose %s is a text is refused', async claim => {
+  const platform = await platformWith()
+  const payload = JSON.stringify({ ...claims, [claim]: String(inSeconds(-3600)) })
+  const said = await verdicts(platform, rawToken(JSON.stringify({ alg: 'ES256', kid }), payload, developmentKey()))
+  expect(said).toMatchObject({
+    platform: expect.not.stringMatching('^open$'),
+    user: '403 bad_jwt',
+    admin: '403 bad_jwt',
+  })
+})
+
+test.each([
+  ['something it asks to be understood', { crit: ['b64', 'made-up'], 'made-up': true }],
+  ['something critical that is registered', { crit: ['exp'], exp: 0 }],
+  ['a critical list that is empty', { crit: [] }],
+  ['a critical list that is none', { crit: 'exp' }],
+  ['a payload that is not encoded', { crit: ['b64'], b64: false }],
+  ['a compressed payload', { zip: 'DEF' }],
+])('a token with %s in its header is refused or taken for what it is, and never for more', async (_what, more) => {
+  const platform = await platformWith()
+  const header = JSON.stringify({ alg: 'ES256', kid, ...more })
+  const said = await verdicts(platform, rawToken(header, JSON.stringify(claims), developmentKey()))
+  if ('crit' in more) expect(said).toEqual(refused(sentences.unreadable))
+  else expect(said).toMatchObject({ platform: 'open' })
+})
+
+test('of a claim that stands twice both layers read the same one', async () => {
+  const platform = await platformWith()
+  const person = await signUp(platform)
+  const twice = (first: string, second: string) =>
+    rawToken(
+      JSON.stringify({ alg: 'ES256', kid }),
+      `{"sub":"${person.id}","aud":"authenticated","exp":${inSeconds(3600)},"role":"${first}","role":"${second}"}`,
+      developmentKey(),
+    )
+  const asUser = await verdicts(platform, twice('service_role', 'authenticated'))
+  expect(asUser).toEqual({ platform: 'open', user: person.id, admin: '403 not_admin' })
+  expect(await answerOf(platform, twice('service_role', 'authenticated'))).toBe('open')
+  const asAdmin = twice('authenticated', 'service_role')
+  expect(await answerOf(platform, asAdmin)).toContain('The service key does not open')
+  expect((await verdicts(platform, asAdmin)).admin).toBe('200 undefined')
+})
+
+test('of a header member that stands twice the last counts, and it does not unsign anything', async () => {
+  const platform = await platformWith()
+  const header = `{"alg":"ES256","kid":"${kid}","alg":"none"}`
+  const said = await verdicts(platform, rawToken(header, JSON.stringify(service), developmentKey()))
+  expect(said).toEqual(refused(sentences.algorithm))
+})
+
+test.each([
+  ['an equals sign behind it', ([h, p, s]: string[]) => `${h}.${p}.${s}=`],
+  ['two of them', ([h, p, s]: string[]) => `${h}.${p}.${s}==`],
+  ['a fourth part', ([h, p, s]: string[]) => `${h}.${p}.${s}.${s}`],
+  ['five parts', ([h, p, s]: string[]) => `${h}.${p}.${s}.${s}.${s}`],
+  ['two parts', ([h, p]: string[]) => `${h}.${p}`],
+  ['an empty signature', ([h, p]: string[]) => `${h}.${p}.`],
+  ['an empty payload', ([h, , s]: string[]) => `${h}..${s}`],
+  ['an empty header', ([, p, s]: string[]) => `.${p}.${s}`],
+  ['half a signature', ([h, p, s = '']: string[]) => `${h}.${p}.${s.slice(0, 43)}`],
+  ['a signature twice', ([h, p, s]: string[]) => `${h}.${p}.${s}${s}`],
+  ['a signature of zeros', ([h, p]: string[]) => `${h}.${p}.${'A'.repeat(86)}`],
+])('a good token with %s is refused on both layers', async (_what, changed) => {
+  const platform = await platformWith()
+  const token = changed((await userToken()).split('.'))
+  const said = await verdicts(platform, token)
+  expect(said).toMatchObject({ user: '403 bad_jwt', admin: '403 bad_jwt' })
+  expect(said.platform).not.toBe('open')
+})
+
+test('whatever single character of a token is changed, it is refused', async () => {
+  const platform = await platformWith()
+  const token = await userToken()
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
+  // The last character of a signature carries bits that mean nothing.
+  const place = fc.nat({ max: token.length - 2 })
+  const character = fc.constantFrom(...alphabet)
+  await fc.assert(
+    fc.asyncProperty(place, character, async (i, wrong) => {
+      fc.pre(token[i] !== wrong)
+      expect(await answerOf(platform, `${token.slice(0, i)}${wrong}${token.slice(i + 1)}`)).not.toBe('open')
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('a token as long as headers may be is read; a longer one is an error of HTTP, not of ours', async () => {
+  const platform = await platformWith()
+  const long = (length: number) => userToken({ user_metadata: { text: 'x'.repeat(length) } })
+  expect(await answerOf(platform, await long(10_000))).toBe('open')
+  const { status, body } = await answerTo(
+    platform.url,
+    onTheWire('GET /v1/models', [`Authorization: Bearer ${await long(60_000)}`]),
+  )
+  expect([status, JSON.parse(body)]).toEqual([431, { error: expect.any(String) }])
+})
+
+test('two Authorization headers are none, on both layers and in either order', async () => {
+  const platform = await platformWith()
+  const { token } = await signUp(platform)
+  const ask = (path: string, headers: readonly string[]) =>
+    answerTo(platform.url, onTheWire(`GET ${path}`, [`apikey: ${platform.anonKey}`, ...headers]))
+  const orders = [
+    [`Authorization: Bearer ${token}`, `Authorization: Bearer ${platform.serviceKey}`],
+    [`Authorization: Bearer ${platform.serviceKey}`, `Authorization: Bearer ${token}`],
+    [`Authorization: Bearer ${token}`, `Authorization: Bearer ${token}`],
+  ]
+  for (const headers of orders) {
+    expect((await ask('/v1/models', headers)).status).toBe(401)
+    expect((await ask('/auth/v1/user', headers)).status).toBe(401)
+    expect((await ask('/auth/v1/admin/users', headers)).status).toBe(401)
+  }
+})
+
+const noSub = '403 bad_jwt'
+const mixedUp: readonly (readonly [string, (place: Scene) => string | Promise<string>, object])[] = [
+  [
+    'the anon key',
+    ({ anonKey }) => anonKey,
+    {
+      models: 'The anon key does not open GET /v1/models. It takes an API key or a user token.',
+      user: noSub,
+      admin: '403 not_admin',
+    },
+  ],
+  [
+    'the service key',
+    ({ serviceKey }) => serviceKey,
+    {
+      models: 'The service key does not open GET /v1/models. It takes an API key or a user token.',
+      user: noSub,
+      admin: '200 undefined',
+    },
+  ],
+  ['an API key', ({ apiKey }) => apiKey, { models: 'open', user: '403 bad_jwt', admin: '403 bad_jwt' }],
+  [
+    'a user token',
+    async place => (await signUp(place)).token,
+    { models: 'open', user: expect.stringMatching(/^[\da-f-]{36}$/), admin: '403 not_admin' },
+  ],
+  [
+    'a refresh token',
+    async place => (await signUp(place)).refreshToken,
+    { models: sentences.unknownKey, user: '403 bad_jwt', admin: '403 bad_jwt' },
+  ],
+]
+
+test.each(mixedUp)('%s opens what it is for, and nothing else', async (_what, credentialOf, expected) => {
+  const platform = await platformWith()
+  const credential = await credentialOf(platform)
+  const { user, admin } = await verdicts(platform, credential)
+  expect({ models: await answerOf(platform, credential), user, admin }).toEqual(expected)
+})
+
+test('the words for a token that is not for here name the reason, as Supabase does', async () => {
+  const platform = await platformWith()
+  const messageFor = async (bearer: string) => {
+    const response = await askAuth(platform, '/user', { headers: { authorization: `Bearer ${bearer}` } })
+    return ((await response.json()) as { msg: string }).msg
+  }
+  expect(await messageFor(platform.anonKey)).toBe('invalid claim: missing sub claim')
+  expect(await messageFor(platform.apiKey)).toBe(
+    'invalid JWT: unable to parse or verify signature, token is malformed: token contains an invalid number of segments',
+  )
+  expect(await messageFor(await secretToken(claims, 'a-secret-of-somebody-else-32-characters'))).toBe(
+    'invalid JWT: unable to parse or verify signature, token signature is invalid: signature is invalid',
+  )
+  expect(await messageFor(await userToken({ exp: inSeconds(-1) }))).toBe(
+    'invalid JWT: unable to parse or verify signature, token has invalid claims: token is expired',
+  )
+})
+
+test.each([
+  ['a subject that is no id', { sub: 'ada' }, '400 bad_jwt'],
+  ['no subject', { sub: undefined }, '403 bad_jwt'],
+  ['a session that is no id', { session_id: 'mine' }, '403 bad_jwt'],
+])(
+  'the auth backend refuses a well-signed token with %s in its own words, without falling over',
+  async (_what, more, verdict) => {
+    const platform = await platformWith()
+    expect(await userOf(platform, await userToken(more))).toBe(verdict)
+  },
+)
+
+test.each([
+  ['in no scheme', (token: string) => token],
+  ['as Basic', (token: string) => `Basic ${token}`],
+  ['with a word behind it', (token: string) => `Bearer ${token} more`],
+  ['with nothing', () => 'Bearer '],
+])('a token that is sent %s is no token to the auth backend', async (_how, header) => {
+  const platform = await platformWith()
+  const { token } = await signUp(platform)
+  const response = await askAuth(platform, '/user', { headers: { authorization: header(token) } })
+  expect([response.status, await response.json()]).toMatchObject([401, { error_code: 'no_authorization' }])
+})

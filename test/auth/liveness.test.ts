@@ -1,0 +1,293 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { platformWith, type Scene } from '../scene.js'
+import { ada as nobody, userToken } from '../signing.js'
+import { adminOf, answerOf, claimsOf, clientOf, type Person, sentences, signIn, signUp, userOf } from './people.js'
+
+const doors = ['/v1/models', '/api/v1'] as const
+
+/** What both kinds of endpoint answer to a token. */
+const answersTo = (scene: Scene, token: string) => Promise.all(doors.map(path => answerOf(scene, token, path)))
+
+const open = ['open', 'open']
+const refused = (sentence: string) => [sentence, sentence]
+
+/** A platform with Ada, who is signed in twice, and Bob; all of their tokens have been used and are remembered. */
+async function scene() {
+  const platform = await platformWith()
+  const ada = await signUp(platform)
+  const [elsewhere, bob] = [await signIn(platform, ada), await signUp(platform, 'bob@example.com')]
+  for (const { token } of [ada, elsewhere, bob]) {
+    expect(await answersTo(platform, token)).toEqual(open)
+    expect(await answersTo(platform, token)).toEqual(open)
+  }
+  return { platform, ada, elsewhere, bob }
+}
+
+interface Ending {
+  readonly how: string
+  end(platform: Scene, people: { ada: Person; elsewhere: Person }): Promise<{ readonly error: unknown }>
+  readonly hers: readonly string[]
+  readonly elsewhere: readonly string[]
+}
+
+const ended = refused(sentences.ended)
+const barred = refused(sentences.barred)
+
+const endings: readonly Ending[] = [
+  { how: 'signs out', end: (_, { ada }) => ada.client.auth.signOut(), hers: ended, elsewhere: ended },
+  {
+    how: 'signs out everywhere',
+    end: (_, { ada }) => ada.client.auth.signOut({ scope: 'global' }),
+    hers: ended,
+    elsewhere: ended,
+  },
+  {
+    how: 'signs out here',
+    end: (_, { ada }) => ada.client.auth.signOut({ scope: 'local' }),
+    hers: ended,
+    elsewhere: open,
+  },
+  {
+    how: 'signs out of all others',
+    end: (_, { ada }) => ada.client.auth.signOut({ scope: 'others' }),
+    hers: open,
+    elsewhere: ended,
+  },
+  {
+    how: 'is signed out everywhere by an admin',
+    end: (platform, { ada }) => adminOf(platform).signOut(ada.token, 'global'),
+    hers: ended,
+    elsewhere: ended,
+  },
+  {
+    how: 'is signed out here by an admin',
+    end: (platform, { ada }) => adminOf(platform).signOut(ada.token, 'local'),
+    hers: ended,
+    elsewhere: open,
+  },
+  {
+    how: 'is deleted',
+    end: (platform, { ada }) => adminOf(platform).deleteUser(ada.id),
+    hers: ended,
+    elsewhere: ended,
+  },
+  {
+    how: 'is deleted softly',
+    end: (platform, { ada }) => adminOf(platform).deleteUser(ada.id, true),
+    hers: ended,
+    elsewhere: ended,
+  },
+  {
+    how: 'is banned',
+    end: (platform, { ada }) => adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' }),
+    hers: barred,
+    elsewhere: barred,
+  },
+  {
+    how: 'is given another password by an admin',
+    end: (platform, { ada }) => adminOf(platform).updateUserById(ada.id, { password: 'another-password' }),
+    hers: ended,
+    elsewhere: ended,
+  },
+  {
+    how: 'changes the password',
+    end: (_, { ada }) => ada.client.auth.updateUser({ password: 'another-password' }),
+    hers: open,
+    elsewhere: ended,
+  },
+]
+
+test.each(endings)('when Ada $how, her tokens say so at once, and Bob notices nothing', async ending => {
+  const { platform, ada, elsewhere, bob } = await scene()
+  expect((await ending.end(platform, { ada, elsewhere })).error).toBeNull()
+  expect(await answersTo(platform, ada.token)).toEqual(ending.hers)
+  expect(await answersTo(platform, elsewhere.token)).toEqual(ending.elsewhere)
+  expect(await answersTo(platform, bob.token)).toEqual(open)
+})
+
+test.each([
+  ['another name', (admin: Admin, id: string) => admin.updateUserById(id, { user_metadata: { name: 'Ada' } })],
+  ['another address', (admin: Admin, id: string) => admin.updateUserById(id, { email: 'countess@example.com' })],
+  ['a ban that is none', (admin: Admin, id: string) => admin.updateUserById(id, { ban_duration: 'none' })],
+  ['app metadata', (admin: Admin, id: string) => admin.updateUserById(id, { app_metadata: { plan: 'pro' } })],
+])('a token lives on when its user is given %s', async (_what, change) => {
+  const { platform, ada } = await scene()
+  expect((await change(adminOf(platform), ada.id)).error).toBeNull()
+  expect(await answersTo(platform, ada.token)).toEqual(open)
+})
+
+type Admin = ReturnType<typeof adminOf>
+
+test('a token that was banned opens again when the ban is lifted', async () => {
+  const { platform, ada } = await scene()
+  await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
+  expect(await answersTo(platform, ada.token)).toEqual(barred)
+  await adminOf(platform).updateUserById(ada.id, { ban_duration: 'none' })
+  expect(await answersTo(platform, ada.token)).toEqual(open)
+})
+
+test('a ban ends by itself when its time is over', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { platform, ada } = await scene()
+  await adminOf(platform).updateUserById(ada.id, { ban_duration: '10m' })
+  vi.setSystemTime(Date.now() + 599_000)
+  expect(await answersTo(platform, ada.token)).toEqual(barred)
+  vi.setSystemTime(Date.now() + 1000)
+  expect(await answersTo(platform, ada.token)).toEqual(open)
+})
+
+test('a refresh gives a new token, and the one before lives on beside it until the session ends', async () => {
+  const { platform, ada } = await scene()
+  const { data } = await ada.client.auth.refreshSession()
+  const next = data.session?.access_token ?? ''
+  expect(claimsOf(next).session_id).toBe(claimsOf(ada.token).session_id)
+  expect([await answersTo(platform, ada.token), await answersTo(platform, next)]).toEqual([open, open])
+  await ada.client.auth.signOut()
+  expect([await answersTo(platform, ada.token), await answersTo(platform, next)]).toEqual([ended, ended])
+})
+
+test('a refresh token that is used again much later ends no access token, as at Supabase', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { platform, ada } = await scene()
+  const first = ada.refreshToken
+  await ada.client.auth.refreshSession()
+  await ada.client.auth.refreshSession()
+  vi.setSystemTime(Date.now() + 60_000)
+  const { error } = await ada.client.auth.refreshSession({ refresh_token: first })
+  expect(error).toMatchObject({ code: 'refresh_token_already_used' })
+  expect(await answersTo(platform, ada.token)).toEqual(open)
+})
+
+test('somebody who signs up again after being deleted is somebody else', async () => {
+  const { platform, ada } = await scene()
+  await adminOf(platform).deleteUser(ada.id)
+  const again = await signUp(platform, ada.email)
+  expect(again.id).not.toBe(ada.id)
+  expect(await answersTo(platform, again.token)).toEqual(open)
+  expect(await answersTo(platform, ada.token)).toEqual(ended)
+})
+
+test('requests that are under way while a session ends do not keep it alive', async () => {
+  const { platform, ada, bob } = await scene()
+  let over = false
+  let asked = 0
+  const afterwards: string[] = []
+  const caller = async () => {
+    while (!over) {
+      await answerOf(platform, ada.token)
+      asked++
+    }
+    afterwards.push(await answerOf(platform, ada.token))
+  }
+  const callers = Array.from({ length: 8 }, caller)
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(50))
+  await ada.client.auth.signOut()
+  over = true
+  await Promise.all(callers)
+  expect(new Set(afterwards)).toEqual(new Set([sentences.ended]))
+  expect(await answersTo(platform, bob.token)).toEqual(open)
+})
+
+test("the token of another platform's session opens nothing, although both sign with the same key", async () => {
+  const [here, there] = [await platformWith(), await platformWith()]
+  const ada = await signUp(there)
+  expect(await answersTo(there, ada.token)).toEqual(open)
+  expect(await answersTo(here, ada.token)).toEqual(ended)
+  expect(await userOf(here, ada.token)).toBe('403 user_not_found')
+})
+
+test('a token with the session of somebody else opens nothing, whatever else it says', async () => {
+  const { platform, ada, bob } = await scene()
+  const session_id = claimsOf(bob.token).session_id
+  const mixed = await userToken({ sub: ada.id, session_id })
+  expect(await answersTo(platform, mixed)).toEqual(ended)
+  expect(await userOf(platform, mixed)).toBe('403 session_not_found')
+})
+
+test.each([
+  ['that was never there', '0b9c4ad4-5a1c-4a0e-9a59-27f4c2f2c1d1'],
+  ['that is no id', 'session'],
+  ['that is empty', ''],
+  ['with a zero byte', 'a\0b'],
+  ['called __proto__', '__proto__'],
+])('a token with a session %s opens nothing', async (_what, session_id) => {
+  const { platform, ada } = await scene()
+  expect(await answersTo(platform, await userToken({ sub: ada.id, session_id }))).toEqual(ended)
+})
+
+test('a token for a user who is not there opens nothing when it claims a session', async () => {
+  const { platform, ada } = await scene()
+  const { session_id } = claimsOf(ada.token)
+  expect(await answersTo(platform, await userToken({ sub: nobody.sub, session_id }))).toEqual(ended)
+})
+
+test('a token without a session, as tests make them, opens for users who are there and for those who are not', async () => {
+  const { platform, ada } = await scene()
+  expect(await answersTo(platform, await userToken({ sub: ada.id }))).toEqual(open)
+  expect(await answersTo(platform, await userToken())).toEqual(open)
+})
+
+test('a token without a session is refused while its user is banned, and after a soft deletion', async () => {
+  const { platform, ada } = await scene()
+  const token = await userToken({ sub: ada.id })
+  expect(await answersTo(platform, token)).toEqual(open)
+  await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
+  expect(await answersTo(platform, token)).toEqual(barred)
+  await adminOf(platform).updateUserById(ada.id, { ban_duration: 'none' })
+  expect(await answersTo(platform, token)).toEqual(open)
+  await adminOf(platform).deleteUser(ada.id, true)
+  expect(await answersTo(platform, token)).toEqual(barred)
+})
+
+test('a token says which role its user had when it was made; the next one says the new role', async () => {
+  const { platform, ada } = await scene()
+  await adminOf(platform).updateUserById(ada.id, { role: 'editor' })
+  expect(await answersTo(platform, ada.token)).toEqual(open)
+  const { data } = await ada.client.auth.refreshSession()
+  expect(await answersTo(platform, data.session?.access_token ?? '')).toEqual(refused(sentences.noRole))
+})
+
+test.each([
+  ['they sign out', ({ client }: Person) => client.auth.signOut()],
+  [
+    'they are banned',
+    ({ id }: Person, platform: Scene) => adminOf(platform).updateUserById(id, { ban_duration: '1h' }),
+  ],
+  ['they are deleted', ({ id }: Person, platform: Scene) => adminOf(platform).deleteUser(id)],
+])('a user whose role is service_role is a user all the same: when %s the token is dead', async (_how, end) => {
+  const root = { email: 'root@example.com', password: 'correct-horse', role: 'service_role' }
+  const platform = await platformWith({ users: [root] })
+  const person = await signIn(platform, root)
+  expect(await answerOf(platform, person.token, '/api/v1')).toBe('open')
+  await end(person, platform)
+  expect(await answerOf(platform, person.token, '/api/v1')).not.toBe('open')
+})
+
+test('somebody without a name has a session like any other', async () => {
+  const platform = await platformWith()
+  const client = clientOf(platform, platform.anonKey)
+  const { data } = await client.auth.signInAnonymously()
+  const token = data.session?.access_token ?? ''
+  expect(await answersTo(platform, token)).toEqual(open)
+  await client.auth.signOut()
+  expect(await answersTo(platform, token)).toEqual(ended)
+})
+
+test('both layers agree on who is in: what is dead on the platform is dead at the auth backend', async () => {
+  const { platform, ada, elsewhere, bob } = await scene()
+  await ada.client.auth.signOut({ scope: 'local' })
+  expect(await userOf(platform, ada.token)).toBe('403 session_not_found')
+  expect(await userOf(platform, elsewhere.token)).toBe(ada.id)
+  await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
+  expect(await userOf(platform, elsewhere.token)).toBe('403 user_banned')
+  expect(await userOf(platform, bob.token)).toBe(bob.id)
+})
+
+test('a banned user can neither sign in nor refresh', async () => {
+  const { platform, ada } = await scene()
+  await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
+  await expect(signIn(platform, ada)).rejects.toMatchObject({ code: 'user_banned' })
+  expect((await ada.client.auth.refreshSession()).error).toMatchObject({ code: 'user_banned' })
+})

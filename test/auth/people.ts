@@ -1,0 +1,91 @@
+/** People at a platform: they sign up and in through Supabase's own client, and have their tokens looked at. */
+import { createClient, type SupabaseClient } from '@supabase/supabase-js'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import type { Platform } from '../../src/index.js'
+
+/** What has to be known of a platform to call on it. */
+export type Place = Pick<Platform, 'url' | 'authUrl' | 'anonKey' | 'serviceKey'>
+
+/** Somebody who is signed in, with a client of their own. */
+export interface Person {
+  readonly client: SupabaseClient
+  readonly id: string
+  readonly email: string
+  readonly password: string
+  /** The access token. */
+  readonly token: string
+  readonly refreshToken: string
+}
+
+/** Nobody listens for changes here, and Node 20 has no WebSocket of its own to do so. */
+const realtime = { transport: class {} as never }
+
+/** Supabase's client; its session stays in it. */
+export const clientOf = ({ authUrl }: Pick<Place, 'authUrl'>, key: string): SupabaseClient =>
+  createClient(authUrl, key, { auth: { persistSession: false, autoRefreshToken: false }, realtime })
+
+/** What whoever holds the service key may do. */
+export const adminOf = (place: Place) => clientOf(place, place.serviceKey).auth.admin
+
+type Way = 'signUp' | 'signInWithPassword'
+
+async function come(place: Place, way: Way, email: string, password: string): Promise<Person> {
+  const client = clientOf(place, place.anonKey)
+  const { data, error } = await client.auth[way]({ email, password })
+  if (error) throw error
+  const { user, session } = data
+  if (!user || !session) throw new Error(`${email} was given no session.`)
+  return { client, id: user.id, email, password, token: session.access_token, refreshToken: session.refresh_token }
+}
+
+export const signUp = (place: Place, email = 'ada@example.com', password = 'correct-horse') =>
+  come(place, 'signUp', email, password)
+
+export const signIn = (place: Place, { email, password }: Pick<Person, 'email' | 'password'>) =>
+  come(place, 'signInWithPassword', email, password)
+
+/** Asks one of the platform's endpoints. */
+export const ask = ({ url }: Pick<Place, 'url'>, bearer: string, path = '/v1/models') =>
+  fetch(url + path, { headers: { authorization: `Bearer ${bearer}` } })
+
+/** What a credential is answered: `open`, or the sentence of the 401. */
+export async function answerOf(place: Pick<Place, 'url'>, bearer: string, path = '/v1/models'): Promise<string> {
+  const response = await ask(place, bearer, path)
+  const { error } = (await response.json()) as { error?: string }
+  return response.status === 200 ? 'open' : response.status === 401 && error ? error : `${response.status}: ${error}`
+}
+
+/** Asks the auth backend as Supabase's client does: with the anon key at the gateway. */
+export const askAuth = (place: Place, path: string, { headers, ...init }: AuthRequest = {}) =>
+  fetch(`${place.authUrl}/auth/v1${path}`, { ...init, headers: { apikey: place.anonKey, ...headers } })
+
+type AuthRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> }
+
+/** Whose the auth backend takes a token for: an id, or the code of its refusal. */
+export async function userOf(place: Place, bearer: string): Promise<string> {
+  const response = await askAuth(place, '/user', { headers: { authorization: `Bearer ${bearer}` } })
+  const { id, error_code } = (await response.json()) as { id?: string; error_code?: string }
+  return id ?? `${response.status} ${error_code}`
+}
+
+/** The claims of a token, unverified. */
+export const claimsOf = (token: string) => decodeJwt(token)
+
+/** What a token says of its signature. */
+export const headerOf = (token: string) => decodeProtectedHeader(token)
+
+export const sentences = {
+  unknownKey: 'The API key is not known.',
+  revokedKey: 'The API key has been revoked.',
+  expiredKey: 'The API key has expired.',
+  ownerless: 'The user whose API key this is may not sign in any more.',
+  ended: 'The session of this token has ended. Sign in again for a fresh one.',
+  barred: 'The user of this token may not sign in any more.',
+  wrongSignature: "The token was not signed by this platform's auth backend.",
+  unreadable: 'The token is not a readable JWT.',
+  algorithm: 'The token is not signed with an algorithm that is accepted here.',
+  noRole: 'The token has no role that opens anything here. Sign in to get a user token.',
+  noExpiry: 'The token has no readable expiry time (exp).',
+  notYet: 'The token is not valid yet.',
+  expired: 'The token has expired. Sign in again for a fresh one.',
+} as const

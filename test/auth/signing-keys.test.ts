@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { developmentSecret, developmentSigningKey } from '../../src/core/development.js'
+import { platformWith } from '../scene.js'
+import { ada, inSeconds, secretToken, userToken } from '../signing.js'
+import { platformOf } from './edited.js'
+import { type Algorithm, algorithms, keyFile, newKey, ownKeys, privateMembers, retired } from './keys.js'
+import {
+  adminOf,
+  answerOf,
+  ask,
+  askAuth,
+  clientOf,
+  headerOf,
+  type Person,
+  type Place,
+  sentences,
+  signIn,
+  signUp,
+  userOf,
+} from './people.js'
+
+interface Jwks {
+  readonly keys: readonly Readonly<Record<string, unknown>>[]
+}
+
+async function jwksOf({ authUrl }: Place): Promise<Jwks> {
+  return (await (await fetch(`${authUrl}/auth/v1/.well-known/jwks.json`)).json()) as Jwks
+}
+
+/** Whether a token opens both layers. */
+const opens = async (place: Place, { token, id }: Person) => {
+  expect(await answerOf(place, token)).toBe('open')
+  expect(await userOf(place, token)).toBe(id)
+}
+
+test.each(algorithms)('a configured key of %s signs the tokens of users, which open both layers', async alg => {
+  const { platform } = await platformOf(ownKeys, keyFile(newKey(alg, 'ours', { signs: true })))
+  const person = await signUp(platform)
+  expect(headerOf(person.token)).toEqual({ alg, typ: 'JWT', kid: 'ours' })
+  await opens(platform, person)
+})
+
+const others = (alg: Algorithm) => algorithms.filter(other => other !== alg)
+
+test.each(['RS256', 'ES256', 'EdDSA', 'HS256'] as const)(
+  'with a key of %s that signs, the anon and the service key are signed with the secret as ever',
+  async alg => {
+    const keys = others(alg).map(other => newKey(other, other))
+    const { platform } = await platformOf(ownKeys, keyFile(...keys, newKey(alg, 'ours', { signs: true })))
+    expect(headerOf(platform.anonKey)).toEqual({ alg: 'HS256', typ: 'JWT' })
+    expect(await answerOf(platform, platform.anonKey, '/api/v1')).toBe('open')
+    expect((await adminOf(platform).listUsers()).error).toBeNull()
+    expect(headerOf((await signUp(platform)).token).alg).toBe(alg)
+  },
+)
+
+test('what is published of the keys is public, and complete enough to verify with', async () => {
+  const keys = algorithms.map((alg, i) => newKey(alg, alg, { signs: i === 0 }))
+  const { platform } = await platformOf(ownKeys, keyFile(...keys))
+  const { keys: published } = await jwksOf(platform)
+  // A shared secret has no public half.
+  expect(published.map(({ kid }) => kid)).toEqual(algorithms.filter(alg => alg !== 'HS256'))
+  for (const key of published) {
+    expect(key).toMatchObject({ alg: key.kid, use: 'sig', key_ops: ['verify'] })
+    const halves = { EC: ['crv', 'x', 'y'], RSA: ['n', 'e'], OKP: ['crv', 'x'] }[String(key.kty)] ?? []
+    expect(Object.keys(key).sort()).toEqual(['alg', 'key_ops', 'kid', 'kty', 'use', ...halves].sort())
+  }
+  const text = JSON.stringify(published)
+  for (const key of keys) {
+    for (const member of privateMembers) {
+      const secret = key[member]
+      if (typeof secret === 'string') expect(text.includes(secret) ? `${key.kid}: ${member}` : '').toBe('')
+    }
+  }
+})
+
+test('a member that a key brings along and nobody knows is not published', async () => {
+  const key = { ...newKey('ES256', 'ours', { signs: true }), k: 'a secret', password: 'hunter2', oth: [{ r: 'prime' }] }
+  const { platform } = await platformOf(ownKeys, keyFile(key))
+  const [published = {}] = (await jwksOf(platform)).keys
+  expect(Object.keys(published).sort()).toEqual(['alg', 'crv', 'key_ops', 'kid', 'kty', 'use', 'x', 'y'])
+})
+
+test('the development key publishes its public half alone', async () => {
+  const { d: _d, ...shown } = developmentSigningKey
+  expect(await jwksOf(await platformWith())).toEqual({ keys: [{ ...shown, use: 'sig', key_ops: ['verify'] }] })
+})
+
+test('the keys are open to anyone, and may be kept for ten minutes', async () => {
+  const { authUrl } = await platformWith()
+  const response = await fetch(`${authUrl}/auth/v1/.well-known/jwks.json`)
+  expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=600'])
+})
+
+// Supabase's client keeps the keys of one host for all of its clients, by their ids; hence ids that nobody else has.
+test.each(['RS256', 'ES256'] as const)(
+  "Supabase's getClaims verifies a token of %s with the published key, and asks nobody",
+  async alg => {
+    const { platform } = await platformOf(ownKeys, keyFile(newKey(alg, randomUUID(), { signs: true })))
+    const { client, id, token } = await signUp(platform)
+    const fetching = vi.spyOn(globalThis, 'fetch')
+    onTestFinished(() => fetching.mockRestore())
+    const { data, error } = await client.auth.getClaims(token)
+    expect(error).toBeNull()
+    expect(data?.claims).toMatchObject({ sub: id, role: 'authenticated', aud: 'authenticated' })
+    const asked = fetching.mock.calls.map(([url]) => new URL(String(url)).pathname)
+    expect(asked).toEqual(['/auth/v1/.well-known/jwks.json'])
+  },
+)
+
+test("Supabase's getClaims asks the backend for what a shared secret signed", async () => {
+  const { platform } = await platformOf(ownKeys, keyFile(newKey('HS256', randomUUID(), { signs: true })))
+  const { client, id, token } = await signUp(platform)
+  expect((await client.auth.getClaims(token)).data?.claims).toMatchObject({ sub: id })
+  await client.auth.signOut()
+  expect((await client.auth.getClaims(token)).error).not.toBeNull()
+})
+
+test("Supabase's getClaims does not believe a token that was changed", async () => {
+  const { platform } = await platformOf(ownKeys, keyFile(newKey('RS256', randomUUID(), { signs: true })))
+  const { client, token } = await signUp(platform)
+  const [header, payload = '', signature] = token.split('.')
+  const claims = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), role: 'service_role' }
+  const changed = `${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`
+  expect((await client.auth.getClaims(changed)).error).toMatchObject({ message: 'Invalid JWT signature' })
+})
+
+test('keys are rotated without anybody noticing: the old one verifies, the new one signs', async () => {
+  const [old, next] = [newKey('ES256', 'old', { signs: true }), newKey('ES256', 'next', { signs: true })]
+  const { platform, reload } = await platformOf(ownKeys, keyFile(old))
+  const before = await signUp(platform)
+  await opens(platform, before)
+
+  await reload(ownKeys, keyFile(next, retired(old)))
+  await opens(platform, before)
+  const { data } = await before.client.auth.refreshSession()
+  const refreshed = { ...before, token: data.session?.access_token ?? '' }
+  expect(headerOf(refreshed.token)).toMatchObject({ kid: 'next' })
+  await opens(platform, refreshed)
+  expect((await jwksOf(platform)).keys.map(({ kid }) => kid)).toEqual(['next', 'old'])
+
+  await reload(ownKeys, keyFile(next))
+  await opens(platform, refreshed)
+  expect(await answerOf(platform, before.token)).toBe(sentences.wrongSignature)
+  expect(await userOf(platform, before.token)).toBe('403 bad_jwt')
+})
+
+test('a key that comes back under an old id is another key', async () => {
+  const old = newKey('ES256', 'ours', { signs: true })
+  const { platform, reload } = await platformOf(ownKeys, keyFile(old))
+  const before = await signUp(platform)
+  await opens(platform, before)
+  await reload(ownKeys, keyFile(newKey('ES256', 'ours', { signs: true })))
+  expect(await answerOf(platform, before.token)).toBe(sentences.wrongSignature)
+  await opens(platform, await signIn(platform, before))
+})
+
+test('a key file that cannot be used leaves the keys as they were', async () => {
+  const old = newKey('ES256', 'old', { signs: true })
+  const { platform, reload } = await platformOf(ownKeys, keyFile(old))
+  const person = await signUp(platform)
+  await expect(reload(ownKeys, keyFile(retired(old)))).rejects.toThrow('exactly one key has sign')
+  await expect(reload(ownKeys, { 'keys.json': 'no keys' })).rejects.toThrow('keys.json:1:1')
+  await expect(reload(ownKeys, keyFile({ ...old, d: 'AAAA' }))).rejects.toThrow()
+  await opens(platform, person)
+  expect(headerOf((await signIn(platform, person)).token).kid).toBe('old')
+})
+
+test('a secret that is changed by a reload ends the anon key of before', async () => {
+  const { platform, reload } = await platformOf({ auth: { jwtSecret: 'the-first-secret-with-enough-characters' } })
+  const before = platform.anonKey
+  await reload({ auth: { jwtSecret: 'the-second-secret-with-enough-characters' } })
+  expect(platform.anonKey).not.toBe(before)
+  expect(await answerOf(platform, before, '/api/v1')).toBe(sentences.wrongSignature)
+  expect(await answerOf(platform, platform.anonKey, '/api/v1')).toBe('open')
+})
+
+const ownSecret = { auth: { jwtSecret: 'a-secret-of-our-own-with-enough-characters' } }
+
+test('with a secret of your own it signs the tokens of users, and no key is published', async () => {
+  const platform = await platformWith(ownSecret)
+  const person = await signUp(platform)
+  expect(headerOf(person.token)).toEqual({ alg: 'HS256', typ: 'JWT' })
+  await opens(platform, person)
+  expect(await jwksOf(platform)).toEqual({ keys: [] })
+  expect((await person.client.auth.getClaims(person.token)).data?.claims).toMatchObject({ sub: person.id })
+})
+
+test.each([
+  ['a secret of your own', async () => platformWith(ownSecret)],
+  [
+    'keys of your own',
+    async () => (await platformOf(ownKeys, keyFile(newKey('ES256', 'ours', { signs: true })))).platform,
+  ],
+])('with %s nothing opens that everybody can sign', async (_what, open) => {
+  const platform = await open()
+  const person = await signUp(platform)
+  const everybodys = [
+    await userToken({ sub: person.id }),
+    await userToken({ role: 'service_role' }),
+    await secretToken({ role: 'service_role' }),
+    await secretToken({ role: 'anon' }),
+    await secretToken({ role: 'authenticated', ...ada, exp: inSeconds(60) }, developmentSecret),
+    (await platformWith()).serviceKey,
+  ]
+  for (const token of everybodys) {
+    expect(await answerOf(platform, token, '/api/v1')).toMatch(/^The token (was not signed by|is not signed with)/)
+    expect(await userOf(platform, token)).toBe('403 bad_jwt')
+    const admin = await askAuth(platform, '/admin/users', { headers: { authorization: `Bearer ${token}` } })
+    expect(admin.status).toBe(403)
+  }
+  const withOldKey = await fetch(`${platform.authUrl}/auth/v1/settings`, {
+    headers: { apikey: (await platformWith()).anonKey },
+  })
+  expect(withOldKey.status).toBe(401)
+})
+
+test('tokens say who issued them, as configured', async () => {
+  const issuerOf = async (jwtIssuer?: string) => {
+    const platform = await platformWith(jwtIssuer === undefined ? {} : { auth: { jwtIssuer } })
+    const { client, token } = await signUp(platform)
+    const { data } = await client.auth.getClaims(token)
+    await opens(platform, { ...(await signIn(platform, { email: 'ada@example.com', password: 'correct-horse' })) })
+    return { iss: data?.claims.iss, own: `${platform.authUrl}/auth/v1` }
+  }
+  const byDefault = await issuerOf()
+  expect(byDefault.iss).toBe(byDefault.own)
+  expect((await issuerOf('none')).iss).toBeUndefined()
+  expect((await issuerOf('https://auth.example.com')).iss).toBe('https://auth.example.com')
+})
+
+test('a token lives as long as is configured', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const platform = await platformWith({ auth: { jwtExp: 30 } })
+  const { token } = await signUp(platform)
+  vi.setSystemTime(Date.now() + 29_000)
+  expect(await answerOf(platform, token)).toBe('open')
+  vi.setSystemTime(Date.now() + 1000)
+  expect(await answerOf(platform, token)).toBe(sentences.expired)
+  expect(await userOf(platform, token)).toBe('403 bad_jwt')
+})
+
+test("a client with the opaque secret key is an admin's; with the publishable one it is not", async () => {
+  const platform = await platformWith({ auth: { secretKey: 'sb_secret_ours', publishableKey: 'sb_publishable_ours' } })
+  expect((await clientOf(platform, 'sb_secret_ours').auth.admin.listUsers()).error).toBeNull()
+  expect((await clientOf(platform, 'sb_publishable_ours').auth.admin.listUsers()).error).toMatchObject({
+    code: 'not_admin',
+  })
+  expect((await ask(platform, 'sb_secret_ours')).status).toBe(401)
+})

@@ -1,0 +1,264 @@
+import { chmodSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { readSigningKeys } from '../../src/config/signing-keys.js'
+import type { ProblemsError } from '../../src/core/problem.js'
+import { startPlatform } from '../../src/index.js'
+import { written } from '../auth/edited.js'
+import { algorithms, keyFile, newKey, ownKeys } from '../auth/keys.js'
+import { folderWith, run, writeInto } from '../command.js'
+
+const signing = newKey('ES256', 'signing', { signs: true })
+const rsa = newKey('RS256', 'rsa', { signs: true })
+const shared = newKey('HS256', 'shared', { signs: true })
+const edwards = newKey('EdDSA', 'edwards', { signs: true })
+
+/** Every text in these keys that only their owner may see, and long pieces of it. */
+const secretsIn = (keys: readonly object[]) =>
+  keys.flatMap(key =>
+    ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi'].flatMap(member => {
+      const secret = (key as Record<string, unknown>)[member]
+      return typeof secret === 'string' && secret.length > 20 ? [secret.slice(0, 12), secret.slice(-12)] : []
+    }),
+  )
+
+/** What is said of a file with this text. */
+const complaintsAbout = (text: string) => complaintsIn(folderWith(), text)
+
+function complaintsIn(dir: string, text: string): readonly string[] {
+  writeInto(dir, { 'keys.json': text })
+  try {
+    readSigningKeys('keys.json', dir)
+  } catch (error) {
+    return (error as ProblemsError).message.split('\n')
+  }
+  return []
+}
+
+const asText = (...keys: readonly unknown[]) => JSON.stringify(keys, null, 2)
+const without = (key: object, member: string) => ({ ...key, [member]: undefined })
+
+test.each(algorithms)('a key of %s is taken', alg => {
+  expect(complaintsAbout(asText(newKey(alg, 'one', { signs: true })))).toEqual([])
+})
+
+test('keys of several kinds stand beside each other, and one of them signs', () => {
+  expect(complaintsAbout(asText(signing, newKey('RS256', 'b'), newKey('HS256', 'c')))).toEqual([])
+})
+
+const bad: readonly (readonly [string, string, readonly string[]])[] = [
+  ['is empty', '', ['keys.json:1:1: The file must be an array of private JWKs.']],
+  ['is a word', '"hello"', ['keys.json:1:1: The file must be an array of private JWKs.']],
+  ['is an object', JSON.stringify(signing), ['keys.json:1:1: The file must be an array of private JWKs.']],
+  [
+    'is a set, as JWKS are published',
+    JSON.stringify({ keys: [signing] }),
+    ['keys.json:1:1: The file must be an array of private JWKs.'],
+  ],
+  ['has no key', '[]', ['keys.json:1:1: The file must be an array with at least one private JWK.']],
+  ['has a text in place of a key', '["key"]', ['keys.json:1:2: [0] must be an object.']],
+  [
+    'has no key that signs',
+    asText(newKey('ES256', 'a')),
+    ['keys.json:1:1: The file must be an array in which exactly one key has sign in its key_ops.'],
+  ],
+  [
+    'has two keys that sign',
+    asText(signing, rsa),
+    ['keys.json:1:1: The file must be an array in which exactly one key has sign in its key_ops.'],
+  ],
+  [
+    'has one id twice',
+    asText(signing, newKey('RS256', 'signing')),
+    ['keys.json:1:1: The file must be an array in which every kid stands once.'],
+  ],
+  ['has a key without an id', asText(without(signing, 'kid')), ['keys.json:2:3: [0].kid is missing. It must be text.']],
+  [
+    'has a key with an empty id',
+    asText({ ...signing, kid: '' }),
+    ['keys.json:8:5: [0].kid must be text that is not empty, not "".'],
+  ],
+  [
+    'has a key with a number as its id',
+    asText({ ...signing, kid: 7 }),
+    ['keys.json:8:5: [0].kid must be text, not 7.'],
+  ],
+  [
+    'has a key without an algorithm',
+    asText(without(signing, 'alg')),
+    ['keys.json:2:3: [0].alg is missing. It must be text.'],
+  ],
+  [
+    'has a key without a kind',
+    asText(without(signing, 'kty')),
+    ['keys.json:2:3: [0].kty is missing. It must be one of EC, RSA, OKP, oct.'],
+  ],
+  [
+    'has a key of a kind that is none',
+    asText({ ...signing, kty: 'DSA' }),
+    ['keys.json:3:5: [0].kty must be one of EC, RSA, OKP, oct, not "DSA".'],
+  ],
+  ...(['none', 'HS384', 'PS256', 'es256', 'RS256'] as const).map(
+    alg =>
+      [
+        `has an EC key with the algorithm ${alg}`,
+        asText({ ...signing, alg }),
+        [
+          `keys.json:9:5: [0].alg must be an algorithm of its kty: ES256, ES384, ES512 (EC), RS256, RS384, RS512 (RSA), EdDSA (OKP) or HS256 (oct), not "${alg}".`,
+        ],
+      ] as const,
+  ),
+  [
+    'has an EC key without its private half',
+    asText(without(signing, 'd')),
+    ['keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.'],
+  ],
+  [
+    'has an RSA key without its private half',
+    asText(without(rsa, 'd')),
+    ['keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.'],
+  ],
+  [
+    'has an OKP key without its private half',
+    asText(without(edwards, 'd')),
+    ['keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.'],
+  ],
+  [
+    'has a shared key without its secret',
+    asText(without(shared, 'k')),
+    ['keys.json:2:3: [0].k is missing. It must be there: it is the secret.'],
+  ],
+  [
+    'has an operation that is none',
+    asText({ ...signing, key_ops: ['sing'] }),
+    ['keys.json:11:7: [0].key_ops[0] must be sign or verify, not "sing".'],
+  ],
+  [
+    'has operations that are no list',
+    asText({ ...signing, key_ops: 'sign' }),
+    ['keys.json:10:5: [0].key_ops must be a list of sign and verify, not "sign".'],
+  ],
+]
+
+test.each(bad)('a file that %s is told with its line', (_what, text, sentences) => {
+  expect(complaintsAbout(text)).toEqual(sentences)
+})
+
+test('a file that is no JSON is told with its line, once', () => {
+  const complaints = complaintsAbout(asText(signing, newKey('RS256', 'b')).replace('},', '}],'))
+  expect(complaints).toEqual([expect.stringMatching(/^keys\.json:\d+:\d+: This is not valid /)])
+})
+
+test('everything that is wrong is told at once', () => {
+  const complaints = complaintsAbout(asText(without(signing, 'kid'), { ...rsa, kty: 'DSA' }))
+  expect(complaints).toHaveLength(2)
+  expect(complaints.map(complaint => complaint.split(': ')[0])).toEqual(['keys.json:2:3', expect.any(String)])
+})
+
+test('a file that is not there, is a folder or may not be read is told', () => {
+  const dir = folderWith({ 'folder/inside': '', 'locked.json': asText(signing) })
+  const told = (file: string) => () => readSigningKeys(file, dir)
+  expect(told('nowhere.json')).toThrow('nowhere.json: cannot be read (ENOENT).')
+  expect(told('folder')).toThrow('folder: cannot be read (EISDIR).')
+  chmodSync(path.join(dir, 'locked.json'), 0)
+  if (process.getuid?.() === 0) return
+  expect(told('locked.json')).toThrow('locked.json: cannot be read (EACCES).')
+})
+
+/** What somebody sees whose platform is to start with these keys. */
+async function starting(keys: readonly object[]): Promise<string> {
+  const dir = folderWith(written(ownKeys, keyFile(...keys)))
+  try {
+    await (await startPlatform({ config: path.join(dir, 'platform.config.yaml'), state: 'memory' })).stop()
+  } catch (error) {
+    return `${(error as Error).name}: ${(error as Error).message}`
+  }
+  return 'started'
+}
+
+const p384 = newKey('ES384', 'p384', { signs: true })
+
+// Well-formed JSON with keys that no library can use. Each would end in a stack trace of that library.
+const unusable: readonly (readonly [string, object])[] = [
+  ['a curve that its algorithm does not take', { ...p384, alg: 'ES256' }],
+  ['no curve', without(signing, 'crv')],
+  ['a curve that is none', { ...signing, crv: 'P-999' }],
+  ['half a public point', without(signing, 'y')],
+  ['a point that is not on its curve', { ...signing, x: newKey('ES256', 'x').x }],
+  ['a private half that is too short', { ...signing, d: 'AAAA' }],
+  ['a private half that is no base64', { ...signing, d: '!!!' }],
+  ['a private half of another key', { ...signing, d: newKey('ES256', 'x').d }],
+  ['no modulus', without(rsa, 'n')],
+  ['a modulus of another key', { ...rsa, n: newKey('RS256', 'x').n }],
+  ['no primes', { ...rsa, p: undefined, q: undefined, dp: undefined, dq: undefined, qi: undefined }],
+  ['a small modulus', { ...rsa, n: 'AQAB' }],
+  ['a curve of Edwards that is none', { ...edwards, crv: 'Ed999' }],
+  ['an empty shared secret', { ...shared, k: 'A' }],
+]
+
+test.each(unusable)(
+  'a key with %s is told in a sentence about the file, before anything starts',
+  async (_what, key) => {
+    const said = await starting([key])
+    expect(said).toMatch(/^ProblemsError: keys\.json:\d+:\d+: /)
+    for (const secret of secretsIn([key, signing, rsa, shared, edwards, p384])) expect(said).not.toContain(secret)
+  },
+)
+
+test('no complaint repeats anything of a key, wherever the file was damaged', () => {
+  const keys = [signing, newKey('RS256', 'b'), newKey('HS256', 'c'), newKey('EdDSA', 'd')]
+  const text = asText(...keys)
+  const secrets = secretsIn(keys)
+  const dir = folderWith()
+  const damages: readonly ((at: number) => string)[] = [
+    at => text.slice(0, at),
+    at => text.slice(at),
+    at => `${text.slice(0, at)}"${text.slice(at)}`,
+    at => `${text.slice(0, at)}:${text.slice(at)}`,
+    at => `${text.slice(0, at)}\n${text.slice(at)}`,
+    at => `${text.slice(0, at)} *${text.slice(at)}`,
+    at => `${text.slice(0, at)}${text.slice(at + 1)}`,
+    at => text.slice(0, at) + text.slice(at).replace('"', ''),
+  ]
+  const leaks = damages.flatMap((damage, kind) => {
+    const places = Array.from({ length: Math.ceil(text.length / 37) }, (_, i) => i * 37)
+    const told = places.map(at => complaintsIn(dir, damage(at)).join('\n'))
+    return places
+      .filter((_at, i) => secrets.some(secret => told[i]?.includes(secret)))
+      .map(at => `damage ${kind} at ${at}`)
+  })
+  expect(leaks).toEqual([])
+})
+
+test('a PEM in place of JWKs is told without what is in it', () => {
+  const body = Array.from({ length: 3 }, (_, i) => `MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC${i}`)
+  const pem = ['-----BEGIN PRIVATE KEY-----', ...body, '-----END PRIVATE KEY-----', ''].join('\n')
+  const told = complaintsAbout(pem).join('\n')
+  expect(told).toMatch(/^keys\.json:1:1: /)
+  expect(told).not.toContain('MIIE')
+})
+
+test('from the command line the problem is a sentence, and the process ends with 2', async () => {
+  const files = written(ownKeys, keyFile(without(signing, 'd')))
+  const { code, stdout, stderr } = await run(['dev', '--state', 'memory'], { files })
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toBe('keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.\n')
+})
+
+test('`standin config check` finds a key file that cannot be used', async () => {
+  const files = written(ownKeys, keyFile(without(signing, 'd')))
+  const { code, stderr } = await run(['config', 'check'], { files })
+  expect([code, stderr]).toEqual([
+    2,
+    'keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.\n',
+  ])
+})
+
+test('a key file beside the configuration is found from wherever the platform is started', async () => {
+  const dir = folderWith({ ...renamed(written(ownKeys, keyFile(signing)), 'sub/') })
+  const platform = await startPlatform({ config: path.join(dir, 'sub', 'platform.config.yaml'), state: 'memory' })
+  await platform.stop()
+})
+
+const renamed = (files: Readonly<Record<string, string>>, prefix: string) =>
+  Object.fromEntries(Object.entries(files).map(([name, text]) => [`${prefix}${name}`, text]))

@@ -1,0 +1,493 @@
+import { once } from 'node:events'
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
+import { type PlatformOptions, startPlatform } from '../../src/index.js'
+import { written } from '../auth/edited.js'
+import { adminOf, answerOf, ask, askAuth, clientOf, type Place, signIn, signUp, userOf } from '../auth/people.js'
+import { folderWith, type Ready, startReady } from '../command.js'
+import { platformWith, type Scene } from '../scene.js'
+import { userToken } from '../signing.js'
+import { answerTo, onTheWire } from '../wire.js'
+
+const liveSecret = 'the-secret-of-the-live-backend-that-nobody-here-knows'
+const grace = { email: 'grace@example.com', password: 'correct-horse' }
+
+/** A live auth backend: Standin in a process of its own, with a secret and users of its own. */
+async function liveBackend(): Promise<Ready> {
+  const files = written({ auth: { jwtSecret: liveSecret }, users: [grace] })
+  return (await startReady({ files, flags: ['--state', 'memory'] })).ready
+}
+
+/** A platform whose users are those of a live backend. */
+const inFrontOf = ({ authUrl, anonKey }: Pick<Place, 'authUrl' | 'anonKey'>, options: PlatformOptions = {}) =>
+  platformWith({
+    ...options,
+    auth: { mode: 'proxy', ...options.auth },
+    upstream: { authUrl, anonKey, ...options.upstream },
+  })
+
+test('an app signs up, in and out at the live backend through the platform, and its tokens open the platform', async () => {
+  const live = await liveBackend()
+  const platform = await inFrontOf(live)
+  const ada = await signUp(platform)
+  expect((await adminOf(live).getUserById(ada.id)).data.user?.email).toBe(ada.email)
+  expect(await answerOf(platform, ada.token)).toBe('open')
+  expect(await answerOf(platform, ada.token, '/api/v1')).toBe('open')
+  expect(await userOf(platform, ada.token)).toBe(ada.id)
+
+  const there = await signIn(platform, grace)
+  expect((await there.client.auth.getUser()).data.user?.email).toBe(grace.email)
+  const { data } = await there.client.auth.refreshSession()
+  expect(await answerOf(platform, data.session?.access_token ?? '')).toBe('open')
+  expect((await there.client.auth.updateUser({ data: { name: 'Grace' } })).error).toBeNull()
+  expect((await there.client.auth.signOut()).error).toBeNull()
+  expect((await adminOf(live).getUserById(there.id)).data.user?.user_metadata).toMatchObject({ name: 'Grace' })
+})
+
+test("refusals of the live backend are the app's, word for word", async () => {
+  const live = await liveBackend()
+  const platform = await inFrontOf(live)
+  await expect(signIn(platform, { ...grace, password: 'wrong' })).rejects.toMatchObject({
+    status: 400,
+    code: 'invalid_credentials',
+    message: 'Invalid login credentials',
+  })
+  await expect(signUp(platform, grace.email)).rejects.toMatchObject({ status: 422, code: 'user_already_exists' })
+  const client = clientOf(platform, platform.anonKey)
+  expect((await client.auth.admin.listUsers()).error).toMatchObject({ status: 403 })
+})
+
+const endings: readonly (readonly [
+  string,
+  (live: Ready, person: { id: string; token: string }) => Promise<unknown>,
+])[] = [
+  ['signs out there', (live, { token }) => adminOf(live).signOut(token, 'global')],
+  ['is banned there', (live, { id }) => adminOf(live).updateUserById(id, { ban_duration: '1h' })],
+  ['is deleted there', (live, { id }) => adminOf(live).deleteUser(id)],
+]
+
+test.each(endings)('whoever %s is out here five seconds later', async (_how, end) => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const live = await liveBackend()
+  const platform = await inFrontOf(live)
+  const person = await signIn(platform, grace)
+  expect(await answerOf(platform, person.token)).toBe('open')
+  await end(live, person)
+  vi.setSystemTime(Date.now() + 5000)
+  const response = await ask(platform, person.token)
+  expect([response.status, await response.json()]).toEqual([401, { error: expect.any(String) }])
+})
+
+test('what this platform signs by itself makes nobody a user of the live backend', async () => {
+  const live = await liveBackend()
+  const platform = await inFrontOf(live)
+  const { id } = await signIn(platform, grace)
+  expect(await answerOf(platform, await userToken({ sub: id }))).not.toBe('open')
+  expect(await answerOf(platform, await userToken())).not.toBe('open')
+  expect(await answerOf(platform, platform.apiKey)).toBe('open')
+  expect(await answerOf(platform, platform.anonKey, '/api/v1')).toBe('open')
+  expect(await answerOf(platform, platform.serviceKey, '/api/v1')).toBe('open')
+  expect(await answerOf(platform, live.anonKey, '/api/v1')).toBe('open')
+})
+
+test('the users of the configuration are not those of the live backend', async () => {
+  const platform = await inFrontOf(await liveBackend())
+  await expect(signIn(platform, { email: 'developer@example.com', password: 'developer' })).rejects.toMatchObject({
+    code: 'invalid_credentials',
+  })
+})
+
+interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+type Manners = (request: IncomingMessage, response: ServerResponse) => void
+
+const someone = { id: '6c8b5a0e-9a41-4c86-8b1e-0f3f4d6c2a11', email: 'ada@example.com' }
+const json =
+  (status: number, body: object): Manners =>
+  (_request, response) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+
+/** A backend that writes down what it is asked, and answers as it is told. */
+async function recorder(manners: Manners = json(200, someone)) {
+  const seen: Seen[] = []
+  const server = http.createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body })
+    manners(request, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const stop = async () => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  }
+  onTestFinished(() => void stop())
+  return { authUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen, stop }
+}
+
+const liveAnon = 'the-anon-key-of-the-live-backend'
+const aToken = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
+
+const behind = async (manners?: Manners, options: PlatformOptions = {}) => {
+  const live = await recorder(manners)
+  return { live, platform: await inFrontOf({ authUrl: live.authUrl, anonKey: liveAnon }, options) }
+}
+
+const localKeys: readonly (readonly [string, (platform: Scene) => string])[] = [
+  ['anon key', ({ anonKey }) => anonKey],
+  ['publishable key', () => developmentPublishableKey],
+]
+
+test.each(localKeys)(
+  'the %s of this platform never reaches the live backend: its own stands there',
+  async (_name, keyOf) => {
+    const { live, platform } = await behind()
+    const key = keyOf(platform)
+    await askAuth(platform, '/settings', { headers: { apikey: key } })
+    await askAuth(platform, '/settings', { headers: { apikey: key, authorization: `Bearer ${key}` } })
+    await askAuth(platform, '/settings', { headers: { apikey: key, authorization: `bearer ${key}` } })
+    await askAuth(platform, '/user', { headers: { apikey: key, authorization: `Bearer ${aToken}` } })
+    expect(live.seen.map(({ headers: { apikey, authorization } }) => [apikey, authorization])).toEqual([
+      [liveAnon, undefined],
+      [liveAnon, `Bearer ${liveAnon}`],
+      [liveAnon, `Bearer ${liveAnon}`],
+      [liveAnon, `Bearer ${aToken}`],
+    ])
+    expect(JSON.stringify(live.seen)).not.toContain(key)
+  },
+)
+
+test.each(localKeys)('the %s does not reach the live backend in the query either', async (_name, keyOf) => {
+  const { live, platform } = await behind()
+  const key = keyOf(platform)
+  await fetch(`${platform.authUrl}/auth/v1/settings?x=1&apikey=${encodeURIComponent(key)}&y=2`)
+  expect(live.seen).toHaveLength(1)
+  expect(live.seen[0]?.url).toBe(`/auth/v1/settings?x=1&apikey=${liveAnon}&y=2`)
+})
+
+test('the keys with which this platform trusts its own admins stay here', async () => {
+  const { live, platform } = await behind()
+  for (const key of [platform.serviceKey, developmentSecretKey]) {
+    await askAuth(platform, '/admin/users', { headers: { apikey: key, authorization: `Bearer ${key}` } })
+    expect(JSON.stringify(live.seen)).not.toContain(key)
+  }
+})
+
+test('the live anon key never reaches the app', async () => {
+  const { live, platform } = await behind((_request, response) => void response.writeHead(200).end('{}'))
+  const responses = [
+    await askAuth(platform, '/settings'),
+    await askAuth(platform, '/nowhere'),
+    await ask(platform, platform.apiKey),
+    await ask(platform, aToken),
+    await fetch(`${platform.url}/__standin/ready`),
+    await fetch(platform.dashboardUrl),
+  ]
+  for (const response of responses) {
+    expect(JSON.stringify([...response.headers]) + (await response.text())).not.toContain(liveAnon)
+  }
+  await live.stop()
+  expect(await (await askAuth(platform, '/settings')).text()).not.toContain(liveAnon)
+})
+
+test('without a live anon key every key goes over as it came', async () => {
+  const live = await recorder()
+  const platform = await inFrontOf({ authUrl: live.authUrl, anonKey: '' })
+  await askAuth(platform, '/settings')
+  await askAuth(platform, '/settings', { headers: { apikey: 'their-own-key' } })
+  expect(live.seen.map(({ headers }) => headers.apikey)).toEqual([platform.anonKey, 'their-own-key'])
+})
+
+test('a key that is not ours goes over as it came, and so does an Authorization that is no Bearer', async () => {
+  const { live, platform } = await behind()
+  const headers = { apikey: 'their-own-key', authorization: 'Basic YTpi' }
+  await askAuth(platform, '/settings', { headers })
+  expect(live.seen[0]?.headers).toMatchObject(headers)
+})
+
+test('a request goes over as it is: method, path, query, body and headers', async () => {
+  const { live, platform } = await behind()
+  const body = '{ "email" : "Ada@Example.com",\n "päss": 1e3 }'
+  await fetch(`${platform.authUrl}/auth/v1/some/new%20thing?redirect_to=http%3A%2F%2Fx&a=1&a=2`, {
+    method: 'PATCH',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-client-info': 'supabase-js/2',
+      'x-supabase-api-version': '2024-01-01',
+      cookie: 'a=b',
+    },
+  })
+  expect(live.seen).toMatchObject([
+    {
+      method: 'PATCH',
+      url: '/auth/v1/some/new%20thing?redirect_to=http%3A%2F%2Fx&a=1&a=2',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'x-client-info': 'supabase-js/2',
+        'x-supabase-api-version': '2024-01-01',
+        'content-length': String(Buffer.byteLength(body)),
+        host: new URL(live.authUrl).host,
+      },
+    },
+  ])
+  expect(live.seen[0]?.headers).not.toHaveProperty('cookie')
+  expect(live.seen[0]?.headers).not.toHaveProperty('apikey')
+})
+
+test('an answer comes back as it is: status, headers, redirects and bytes', async () => {
+  const { platform } = await behind((_request, response) => {
+    response.writeHead(303, {
+      location: 'http://app.test/#access_token=x',
+      'x-sb-error-code': 'something',
+      'set-cookie': ['a=1', 'b=2'],
+    })
+    response.end(Buffer.from([0, 255, 10]))
+  })
+  const response = await askAuth(platform, '/verify?token=x&type=signup', { redirect: 'manual' })
+  expect(response.status).toBe(303)
+  expect(response.headers.get('location')).toBe('http://app.test/#access_token=x')
+  expect(response.headers.get('x-sb-error-code')).toBe('something')
+  expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0, 255, 10]))
+})
+
+test('the gateway is the live one: what it refuses is refused in its words', async () => {
+  const platform = await inFrontOf(await liveBackend())
+  const response = await fetch(`${platform.authUrl}/auth/v1/settings`)
+  expect([response.status, await response.text()]).toEqual([401, '{\n  "message":"No API key found in request"\n}'])
+})
+
+test.each(['/auth/v1/../../rest/v1/secrets', '/auth/v1/%2e%2e/%2e%2e/rest/v1/secrets', '/auth/v1/./user/../../x'])(
+  'a path that climbs out of the auth backend reaches nothing else of the live server: %s',
+  async path => {
+    const { live, platform } = await behind()
+    await answerTo(platform.url, onTheWire(`GET ${path}`, ['Connection: close']))
+    for (const { url } of live.seen) {
+      expect(new URL(url, 'http://live').pathname).toMatch(/^\/auth\/v1\//)
+    }
+  },
+)
+
+test('a page of another origin may call the live backend through the platform', async () => {
+  const { platform } = await behind()
+  const origin = 'http://localhost:5173'
+  const response = await askAuth(platform, '/settings', { headers: { origin } })
+  expect(response.headers.get('access-control-allow-origin')).toBe(origin)
+  expect(response.headers.get('access-control-allow-credentials')).toBe('true')
+})
+
+test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
+  'a page may ask with %s also on paths that only the live backend knows',
+  async method => {
+    const { platform } = await behind()
+    const headers = { origin: 'http://localhost:5173', 'access-control-request-method': method }
+    const response = await fetch(`${platform.authUrl}/auth/v1/admin/oauth/clients/x`, { method: 'OPTIONS', headers })
+    expect(response.headers.get('access-control-allow-methods')?.split(', ')).toContain(method)
+  },
+)
+
+test("when the live backend is away the app is told so, in a form that Supabase's client tries again", async () => {
+  const { live, platform } = await behind()
+  await live.stop()
+  const response = await askAuth(platform, '/settings')
+  expect([response.status, await response.json()]).toEqual([
+    502,
+    {
+      code: 502,
+      error_code: 'upstream_unreachable',
+      msg: expect.stringMatching(/could not be reached \(ECONNREFUSED\)\.$/),
+      error_id: expect.any(String),
+    },
+  ])
+  await expect(signIn(platform, grace)).rejects.toMatchObject({ name: 'AuthRetryableFetchError', status: 502 })
+})
+
+test('when the live backend is away tokens are not called wrong, and API keys open as ever', async () => {
+  const { live, platform } = await behind()
+  await live.stop()
+  const response = await ask(platform, aToken)
+  expect([response.status, await response.json()]).toEqual([
+    502,
+    { error: 'The live platform could not be reached (ECONNREFUSED).' },
+  ])
+  expect(await answerOf(platform, platform.apiKey)).toBe('open')
+  expect(await answerOf(platform, platform.anonKey, '/api/v1')).toBe('open')
+})
+
+test('when the live backend comes back so do its users', async () => {
+  const { live, platform } = await behind()
+  const { port } = new URL(live.authUrl)
+  await live.stop()
+  expect((await ask(platform, aToken)).status).toBe(502)
+  const again = http.createServer(json(200, someone)).listen(Number(port), '127.0.0.1')
+  await once(again, 'listening')
+  onTestFinished(() => void again.close())
+  expect((await ask(platform, aToken)).status).toBe(200)
+})
+
+const silent: Manners = () => {}
+const halfAnAnswer: Manners = (_request, response) =>
+  void response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":')
+
+test('a live backend that says nothing is a 504 on both layers', async () => {
+  const { platform } = await behind(silent, { upstream: { firstByteTimeoutMs: 150 } })
+  const response = await askAuth(platform, '/settings')
+  expect([response.status, await response.json()]).toMatchObject([504, { code: 504, error_code: 'upstream_timeout' }])
+  const onPlatform = await ask(platform, aToken)
+  expect([onPlatform.status, await onPlatform.json()]).toEqual([
+    504,
+    { error: 'The live platform did not answer within 150 ms.' },
+  ])
+})
+
+test('a live backend that stops in the middle of an answer says nothing about a token', async () => {
+  const { platform } = await behind(halfAnAnswer, { upstream: { firstByteTimeoutMs: 150 } })
+  expect((await ask(platform, aToken)).status).toBe(504)
+})
+
+test.each([
+  ['an error of its own', json(500, { msg: 'unexpected' })],
+  ['that it is asked too often', json(429, { code: 429, error_code: 'over_request_rate_limit', msg: 'Slow down' })],
+  ['that there is no such path', json(404, { message: 'no Route matched with those values' })],
+  ['that the gateway does not know the anon key', json(401, { message: 'Invalid authentication credentials' })],
+  ['a page', (_request: IncomingMessage, response: ServerResponse) => void response.end('<h1>It works!</h1>')],
+  [
+    'a redirect',
+    (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(302, { location: '/login' }).end(),
+  ],
+])('a live backend that says %s has not said that a token is wrong', async (_what, manners) => {
+  const { platform } = await behind(manners)
+  const response = await ask(platform, aToken)
+  expect([response.status, await response.json()]).toEqual([502, { error: expect.any(String) }])
+})
+
+test.each([
+  ['the session has ended', json(403, { code: 403, error_code: 'session_not_found', msg: 'x' })],
+  ['the user is gone', json(403, { code: 403, error_code: 'user_not_found', msg: 'x' })],
+  ['the token is wrong', json(403, { code: 403, error_code: 'bad_jwt', msg: 'x' })],
+  ['the subject is no id', json(400, { code: 400, error_code: 'bad_jwt', msg: 'x' })],
+])('when the live backend says that %s, the token is refused', async (_what, manners) => {
+  const { platform } = await behind(manners)
+  const response = await ask(platform, aToken)
+  expect([response.status, await response.json()]).toEqual([401, { error: expect.any(String) }])
+})
+
+test('the live backend is asked once for many requests, and again after five seconds', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { live, platform } = await behind()
+  for (let i = 0; i < 10; i++) expect(await answerOf(platform, aToken)).toBe('open')
+  expect(live.seen.map(({ method, url }) => [method, url])).toEqual([['GET', '/auth/v1/user']])
+  expect(live.seen[0]?.headers).toMatchObject({ apikey: liveAnon, authorization: `Bearer ${aToken}` })
+  vi.setSystemTime(Date.now() + 4999)
+  await answerOf(platform, aToken)
+  expect(live.seen).toHaveLength(1)
+  vi.setSystemTime(Date.now() + 1)
+  await answerOf(platform, aToken)
+  expect(live.seen).toHaveLength(2)
+})
+
+test('a refusal is not remembered: whoever is let in again is in at once', async () => {
+  let banned = true
+  const { platform } = await behind((request, response) =>
+    (banned ? json(403, { error_code: 'user_banned' }) : json(200, someone))(request, response),
+  )
+  expect((await ask(platform, aToken)).status).toBe(401)
+  banned = false
+  expect((await ask(platform, aToken)).status).toBe(200)
+})
+
+test('what is no token is not carried to the live backend', async () => {
+  const { live, platform } = await behind()
+  for (const bearer of ['sk-local-unknown', platform.apiKey, 'no.token', 'a.b.c.d']) await ask(platform, bearer)
+  expect(live.seen).toEqual([])
+})
+
+test('a configured key with two dots stays here, also when it is revoked', async () => {
+  const apiKeys = [
+    { name: 'dotted', key: 'sk.local.dotted' },
+    { name: 'revoked', key: 'sk.local.revoked', revoked: true },
+  ]
+  const { live, platform } = await behind(undefined, { apiKeys })
+  expect(await answerOf(platform, 'sk.local.dotted')).toBe('open')
+  await ask(platform, 'sk.local.revoked')
+  expect(live.seen).toEqual([])
+})
+
+test('with both modes proxy the platform asks two live servers, each with its own keys', async () => {
+  const live = await recorder()
+  const liveAuth = await recorder()
+  const platform = await platformWith({
+    mode: 'proxy',
+    auth: { mode: 'proxy' },
+    upstream: { baseUrl: live.authUrl, authUrl: liveAuth.authUrl, apiKey: 'live-api-key', anonKey: liveAnon },
+  })
+  expect((await ask(platform, aToken)).status).toBe(200)
+  expect(liveAuth.seen.map(({ url }) => url)).toEqual(['/auth/v1/user'])
+  expect(live.seen).toMatchObject([{ url: '/v1/models', headers: { authorization: 'Bearer live-api-key' } }])
+  expect(JSON.stringify(live.seen)).not.toContain(aToken)
+})
+
+/** What somebody is told who starts with this configuration. */
+async function complaintAbout(options: PlatformOptions): Promise<string> {
+  const dir = folderWith(written(options))
+  try {
+    await (await startPlatform({ config: `${dir}/platform.config.yaml`, state: 'memory' })).stop()
+  } catch (error) {
+    return `${(error as Error).name}: ${(error as Error).message}`.replace(/: .*platform\.config/, ': platform.config')
+  }
+  return 'started'
+}
+
+test('auth.mode proxy without an address is told, at its place', async () => {
+  expect(await complaintAbout({ auth: { mode: 'proxy' } })).toBe(
+    'ProblemsError: platform.config.yaml:4:5: auth.mode proxy needs upstream.authUrl, the live auth backend.',
+  )
+})
+
+test.each([
+  ['no address', 'live.test'],
+  ['a password', 'https://me:hunter2@live.test'],
+  ['another protocol', 'ftp://live.test'],
+])('an address of the live backend with %s is told', async (_what, authUrl) => {
+  const said = await complaintAbout({ auth: { mode: 'proxy' }, upstream: { authUrl } })
+  expect(said).toMatch(/^ProblemsError: platform\.config\.yaml:7:5: upstream\.authUrl must be /)
+  expect(said).not.toContain('hunter2')
+})
+
+test('an address that ends in /auth/v1 already is told: it would stand there twice', async () => {
+  const said = await complaintAbout({ auth: { mode: 'proxy' }, upstream: { authUrl: 'https://live.test/auth/v1' } })
+  expect(said).toMatch(/^ProblemsError: platform\.config\.yaml:7:5: upstream\.authUrl/)
+})
+
+test('a platform that would be its own live backend does not start', async () => {
+  const first = await startPlatform()
+  const port = Number(new URL(first.url).port)
+  await first.stop()
+  const starting = startPlatform({ port, auth: { mode: 'proxy' }, upstream: { authUrl: `http://127.0.0.1:${port}` } })
+  onTestFinished(() => starting.then(({ stop }) => stop()).catch(() => {}))
+  await expect(starting).rejects.toThrow(`http://127.0.0.1:${port} is this platform itself.`)
+})
+
+test('a trailing slash, or a folder, of the address is no mistake', async () => {
+  const live = await recorder()
+  for (const suffix of ['/', '/supabase', '/supabase/']) {
+    live.seen.length = 0
+    const platform = await inFrontOf({ authUrl: `${live.authUrl}${suffix}`, anonKey: liveAnon })
+    await askAuth(platform, '/settings?x=1')
+    await ask(platform, aToken)
+    const folder = suffix.replace(/\/$/, '')
+    expect(live.seen.map(({ url }) => url)).toEqual([`${folder}/auth/v1/settings?x=1`, `${folder}/auth/v1/user`])
+  }
+})
