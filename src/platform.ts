@@ -11,12 +11,12 @@ import { PlatformError } from './core/errors.js'
 import type { Endpoint, Mode } from './core/exchange.js'
 import { ProblemsError } from './core/problem.js'
 import { AUTH, DASHBOARD } from './core/reserved.js'
-import { StartError } from './core/start-error.js'
 import { type MessageRow, type State, TakenError } from './core/state.js'
 import type { DashboardFacts } from './dashboard/index.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { createReplies, loadRules, type Replies, type RuleInput, rulesFromCode } from './replies/index.js'
+import { isOwnAddress, urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
 import { type Cors, createCors } from './server/cors.js'
 import { createLine, type LineParts } from './server/handle.js'
@@ -116,9 +116,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       },
     },
     { host, port: wantedPort },
-  ).catch(error => {
-    throw startError(error, host, wantedPort)
-  })
+  )
 
   url = `http://${urlHost(host)}:${listener.port}`
   const dashboardUrl = `${url}${DASHBOARD}`
@@ -358,33 +356,4 @@ function refuseSelf({ config: { mode, auth, host, upstream }, originOf }: Loaded
   }
   if (mode === 'proxy') refuse('baseUrl', 'Name the live one with --upstream.')
   if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
-}
-
-function isOwnAddress(address: string, host: string, port: number): boolean {
-  const url = new URL(address)
-  const ownName = /^(localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])$/.test(url.hostname) || url.hostname === host
-  return ownName && Number(url.port || 80) === port
-}
-
-/** How to reach a server that listens on `host` from this machine. */
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
-}
-
-function startError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new StartError(
-        `Port ${port} is already in use. Stop what uses it, or start with --port 0 for any free port.`,
-      )
-    case 'EACCES':
-      return new StartError(`Port ${port} may not be used by this user. Start with --port and a number from 1024.`)
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new StartError(`${host} is not an address of this machine. Start with --host 127.0.0.1.`)
-    default:
-      return error
-  }
 }

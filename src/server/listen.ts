@@ -3,6 +3,7 @@ import { createServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'nod
 import type { AddressInfo, Socket } from 'node:net'
 import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
 import { isReserved } from '../core/reserved.js'
+import { startError } from './address.js'
 import type { Prototypes } from './app.js'
 import { errorReply } from './error-bodies.js'
 import type { Line } from './handle.js'
@@ -20,7 +21,7 @@ interface Doors {
   readonly rest: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
 }
 
-/** Listens on `host` and `port` (0: any free one). Rejects with node's own error when that cannot be. */
+/** Listens on `host` and `port` (0: any free one). Rejects with a StartError when that cannot be. */
 export async function listen({ line, rest }: Doors, { host, port }: { host: string; port: number }): Promise<Listener> {
   // Classes of this server's own: express is going to put its methods behind their prototypes.
   class Request extends IncomingMessage {}
@@ -51,9 +52,9 @@ export async function listen({ line, rest }: Doors, { host, port }: { host: stri
   server.on('checkExpectation', answer)
 
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', error => reject(startError(error, host, port)))
     server.listen({ host, port, backlog: 4096 }, () => {
-      server.off('error', reject)
+      server.removeAllListeners('error')
       resolve()
     })
   })

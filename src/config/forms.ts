@@ -1,0 +1,47 @@
+/** The forms that options take: with a default and a meaning, secret or not, one by one or in groups. */
+import * as v from 'valibot'
+import { closed, described } from '../core/check.js'
+import { isMoment } from '../core/moment.js'
+
+/** An option with its default and the sentence that explains it. */
+export const option = <const S extends v.GenericSchema>(schema: S, initial: v.InferInput<S>, meaning: string) =>
+  v.optional(described(schema, meaning), initial as never)
+
+/** An option that is masked wherever it is shown. */
+export const secret = <const S extends v.GenericSchema>(schema: S) => v.pipe(schema, v.metadata({ secret: true }))
+
+/** Options under one name. The name alone, with all of its options commented out, is null to YAML: nothing is set. */
+export const group = <const E extends v.ObjectEntries>(entries: E, meaning: string) =>
+  v.nullish(v.pipe(closed(entries), v.description(meaning)), {} as never)
+
+export const text = v.string('text')
+export const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
+export const integer = (least: number, most: number) => {
+  const range = `a whole number from ${least} to ${most}`
+  return v.pipe(v.number(range), v.integer(range), v.minValue(least, range), v.maxValue(most, range))
+}
+export const list = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `a list of ${of}`)
+
+export const anAddress = 'an http or https address without a password'
+
+/** Without a password, since the banner shows it, and without a query, which would go onto every request. */
+export const httpUrl = v.pipe(
+  text,
+  v.check(address => /^https?:\/\/[^@?#]*$/i.test(address) && URL.canParse(address), anAddress),
+)
+
+/** What may stand behind "Bearer " in a header. */
+export const credential = v.pipe(text, v.regex(/^[\x21-\x7e]*$/, 'a key without spaces or line ends'))
+
+export const time = v.pipe(text, v.check(isMoment, 'a time such as 2030-01-31T12:00:00Z'))
+
+export const differentWhereThere = (values: readonly unknown[]) => {
+  const there = values.filter(value => value !== undefined)
+  return different(there, value => value)
+}
+export const different = <T>(items: readonly T[], by: (item: T) => unknown) =>
+  new Set(items.map(by)).size === items.length
+
+export const id = v.pipe(text, v.uuid('a UUID'))
+export const flag = (initial: boolean, meaning: string) => option(v.boolean('true or false'), initial, meaning)
+export const metadata = v.record(v.string(), v.unknown(), 'a map')

@@ -1,0 +1,33 @@
+/** Addresses of this machine: how a server here is reached, which address is its own, and why one cannot be had. */
+import { StartError } from '../core/start-error.js'
+
+/** How to reach a server that listens on `host` from this machine. */
+export function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** Whether a request to `address` would arrive at the server that listens on `host` and `port` here. */
+export function isOwnAddress(address: string, host: string, port: number): boolean {
+  const url = new URL(address)
+  const ownName = /^(localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])$/.test(url.hostname) || url.hostname === host
+  return ownName && Number(url.port || 80) === port
+}
+
+/** What to tell somebody who asked for an address that cannot be had; other errors as they are. */
+export function startError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new StartError(
+        `Port ${port} is already in use. Stop what uses it, or start with --port 0 for any free port.`,
+      )
+    case 'EACCES':
+      return new StartError(`Port ${port} may not be used by this user. Start with --port and a number from 1024.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new StartError(`${host} is not an address of this machine. Start with --host 127.0.0.1.`)
+    default:
+      return error
+  }
+}
