@@ -86,6 +86,11 @@ export const badCodeVerifier = () =>
 // What is off here, as at a backend that was set up without it.
 
 export const samlDisabled = () => refusal(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
+export const ssoProviderNotFound = () => refusal(404, 'sso_provider_not_found', 'SSO Identity Provider not found')
+export const passkeysDisabled = () => refusal(404, 'passkey_disabled', 'Passkeys are disabled')
+export const passkeyNotFound = () => invalid('Passkey not found', 404)
+export const oauthServerDisabled = () => refusal(404, 'feature_disabled', 'OAuth server is disabled')
+export const customProvidersDisabled = () => refusal(404, 'feature_disabled', 'Custom OAuth providers are disabled')
 export const manualLinkingDisabled = () => refusal(404, 'manual_linking_disabled', 'Manual linking is disabled')
 export const providerDisabled = () => invalid('Unsupported provider: provider is not enabled')
 export const providerUnknown = (name: string) => invalid(`Unsupported provider: Provider ${name} could not be found`)

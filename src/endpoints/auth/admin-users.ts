@@ -8,40 +8,25 @@ import type { Endpoint, Exchange } from '../../core/exchange.js'
 import type { Tables, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
 import { forAdmin, idBehind } from './frame.js'
+import { pageHeaders, pageIn } from './pages.js'
 import { queryOf, readParams } from './params.js'
-
-const PER_PAGE = 50
 
 export const listUsers = (backend: Backend): Endpoint =>
   forAdmin(backend)('GET', '/admin/users', async exchange => {
     const query = queryOf(exchange)
     const isOldestFirst = directionIn(query) === 'ASC'
-    const page = Math.max(1, countIn(query.get('page'), 1))
-    const perPage = countIn(query.get('per_page'), PER_PAGE)
-    if (perPage === 0) throw validationFailed('Bad Pagination Parameters: per_page must be greater than 0')
+    const page = pageIn(query)
     const aud = exchange.headers['x-jwt-aud']?.toString() || 'authenticated'
     const found = await (await backend.state()).read(({ users }) => users.find({ aud }))
     const wanted = found.filter(user => isAbout(user, query.get('filter') ?? ''))
     if (isOldestFirst) wanted.reverse()
-    const users = wanted.slice((page - 1) * perPage, page * perPage)
+    const users = wanted.slice((page.number - 1) * page.size, page.number * page.size)
     return {
       // Supabase does not read the identities for its list.
       ...jsonReply({ users: users.map(user => ({ ...userJson(user), identities: null })), aud }),
-      headers: [
-        'x-total-count',
-        String(wanted.length),
-        'link',
-        linksOf(query, page, Math.ceil(wanted.length / perPage)),
-      ],
+      headers: pageHeaders('/admin/users', query, page, wanted.length),
     }
   })
-
-function countIn(text: string | null, otherwise: number): number {
-  if (text === null || text === '') return otherwise
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax'
-  throw validationFailed(`Bad Pagination Parameters: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`)
-}
 
 /** `created_at asc`, or the other way around, which is what it is without being told. */
 function directionIn(query: URLSearchParams): 'ASC' | 'DESC' {
@@ -55,18 +40,6 @@ function directionIn(query: URLSearchParams): 'ASC' | 'DESC' {
 const isAbout = ({ email, user_metadata: { full_name } }: UserRow, text: string) =>
   (email ?? '').includes(text) ||
   (typeof full_name === 'string' && full_name.toLowerCase().includes(text.toLowerCase()))
-
-/** Where the next and the last page are, as the server behind the gateway sees them. */
-function linksOf(query: URLSearchParams, page: number, last: number): string {
-  const linkTo = (to: number, rel: string) => {
-    const there = new URLSearchParams(query)
-    there.delete('apikey')
-    there.set('page', String(to))
-    there.sort()
-    return `</admin/users?${there}>; rel="${rel}"`
-  }
-  return [...(page < last ? [linkTo(page + 1, 'next')] : []), linkTo(last, 'last')].join(', ')
-}
 
 export const getUserById = (backend: Backend): Endpoint =>
   forAdmin(backend)('GET', '/admin/users/{id}', async exchange =>

@@ -2,10 +2,12 @@
 import type { Backend } from '../../auth/backend.js'
 import type { Endpoint } from '../../core/exchange.js'
 import { health, jwks, openIdConfiguration, settings } from './about.js'
+import { auditLog } from './admin-audit.js'
 import { createUser } from './admin-create.js'
 import { generateLink, invite } from './admin-links.js'
 import { updateUserById } from './admin-update.js'
 import { deleteUser, getUserById, listUsers } from './admin-users.js'
+import { factors } from './factors.js'
 import { logout } from './logout.js'
 import { magicLink, otp } from './otp.js'
 import { reauthenticate } from './reauthenticate.js'
@@ -20,7 +22,10 @@ import { followLink, verify } from './verify.js'
 export const authEndpoints = (backend: Backend): readonly Endpoint[] => [
   ...[signup, token, getUser, updateUser, logout].map(make => make(backend)),
   ...[recover, otp, magicLink, verify, followLink, resend, reauthenticate].map(make => make(backend)),
-  ...[createUser, listUsers, getUserById, updateUserById, deleteUser, generateLink, invite].map(make => make(backend)),
+  ...[createUser, listUsers, getUserById, updateUserById, deleteUser, generateLink, invite, auditLog].map(make =>
+    make(backend),
+  ),
   ...[settings, health, jwks, openIdConfiguration].map(make => make(backend)),
+  ...factors(backend),
   ...switchedOff(backend),
 ]

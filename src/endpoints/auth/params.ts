@@ -2,6 +2,7 @@
 import { badJson, validationFailed } from '../../core/auth-errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import type { Json } from '../../core/state.js'
+import { mistakeIn } from './json-mistakes.js'
 
 /** What a field may be. A field that is missing or null is empty: '', {}, false; what ends in `?` stays undefined. */
 type Kind = 'string' | 'string?' | 'object' | 'object?' | 'boolean' | 'boolean?'
@@ -52,12 +53,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    const [, character] = /Unexpected (?:token|non-whitespace character) '?(.)/.exec((error as Error).message) ?? []
-    throw badJson(
-      character === undefined || text.trim() === ''
-        ? 'unexpected end of JSON input'
-        : `invalid character '${character}' looking for beginning of value`,
-    )
+    throw badJson(mistakeIn(text, (error as Error).message))
   }
 }
 

@@ -1,54 +1,84 @@
 /** What is off here as at a Supabase that was set up without it; each says so in Supabase's own words. */
-
-import { isUuid, type SignedIn } from '../../auth/authenticate.js'
 import type { Backend } from '../../auth/backend.js'
 import {
-  anonymousNotAllowed,
-  factorNotFound,
-  idNotUuid,
+  customProvidersDisabled,
   manualLinkingDisabled,
-  mfaDisabled,
+  oauthServerDisabled,
+  passkeysDisabled,
   providerDisabled,
   providerUnknown,
   samlDisabled,
+  ssoProviderNotFound,
 } from '../../core/auth-errors.js'
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { jsonReply } from '../json-reply.js'
 import { otherProviders } from './about.js'
-import { userIn } from './admin-users.js'
-import { forAdmin, forAnyone, forUser, idBehind, leadTo } from './frame.js'
-import { queryOf, readParams } from './params.js'
+import { forAdmin, forAnyone, forUser, leadTo } from './frame.js'
+import { queryOf } from './params.js'
 
-const says = (refusal: () => Error) => (): never => {
-  throw refusal()
+type Method = Endpoint['method']
+type Maker = (method: Method, path: string, reply: () => never) => Endpoint
+
+/** Endpoints that only refuse, each written as a method and a path. */
+function closed(make: Maker, refusal: () => Error, lines: readonly `${Method} ${string}`[]): readonly Endpoint[] {
+  return lines.map(line => {
+    const [method, path] = line.split(' ') as [Method, string]
+    return make(method, path, () => {
+      throw refusal()
+    })
+  })
 }
 
-export const switchedOff = (backend: Backend): readonly Endpoint[] => [
-  forAnyone('POST', '/sso', says(samlDisabled)),
-  forAnyone('GET', '/sso/saml/metadata', says(samlDisabled)),
-  forAnyone('POST', '/sso/saml/acs', says(samlDisabled)),
-  forAdmin(backend)('GET', '/admin/sso/providers', says(samlDisabled)),
-  forAdmin(backend)('POST', '/admin/sso/providers', says(samlDisabled)),
-  forUser(backend)('GET', '/user/identities/authorize', says(manualLinkingDisabled)),
-  forUser(backend)('DELETE', '/user/identities/{id}', says(manualLinkingDisabled)),
-  forAnyone('GET', '/authorize', startElsewhere),
-  forAnyone('GET', '/callback', () => seeSite(backend)),
-  forAnyone('POST', '/callback', () => seeSite(backend)),
-  forUser(backend)('POST', '/factors', enroll),
-  forUser(backend)('POST', '/factors/{id}/challenge', refuseFactor),
-  forUser(backend)('POST', '/factors/{id}/verify', refuseFactor),
-  forUser(backend)('DELETE', '/factors/{id}', refuseFactor),
-  forAdmin(backend)('GET', '/admin/users/{id}/factors', async exchange => {
-    await requireUser(backend, exchange)
-    return jsonReply([])
-  }),
-  ...(['PUT', 'DELETE'] as const).map(method =>
-    forAdmin(backend)(method, '/admin/users/{id}/factors/{factor}', async exchange => {
-      await requireUser(backend, exchange)
-      return noFactor(idBehind('factors', exchange))
-    }),
-  ),
-]
+export function switchedOff(backend: Backend): readonly Endpoint[] {
+  const [user, admin] = [forUser(backend), forAdmin(backend)]
+  return [
+    ...closed(forAnyone, samlDisabled, ['POST /sso', 'GET /sso/saml/metadata', 'POST /sso/saml/acs']),
+    ...closed(admin, samlDisabled, ['POST /admin/sso/providers']),
+    ...closed(admin, ssoProviderNotFound, [
+      'GET /admin/sso/providers/{id}',
+      'PUT /admin/sso/providers/{id}',
+      'DELETE /admin/sso/providers/{id}',
+    ]),
+    ...closed(user, manualLinkingDisabled, ['GET /user/identities/authorize', 'DELETE /user/identities/{id}']),
+    ...closed(forAnyone, passkeysDisabled, [
+      'POST /passkeys/authentication/options',
+      'POST /passkeys/authentication/verify',
+      'POST /passkeys/registration/options',
+      'POST /passkeys/registration/verify',
+      'GET /passkeys',
+      'DELETE /passkeys/{id}',
+    ]),
+    ...closed(forAnyone, oauthServerDisabled, [
+      'GET /.well-known/oauth-authorization-server',
+      'POST /oauth/clients/register',
+      'POST /oauth/token',
+      'GET /oauth/userinfo',
+      'GET /oauth/authorize',
+      'GET /oauth/authorizations/{id}',
+      'POST /oauth/authorizations/{id}/consent',
+    ]),
+    ...closed(user, oauthServerDisabled, ['GET /user/oauth/grants', 'DELETE /user/oauth/grants']),
+    ...closed(admin, oauthServerDisabled, [
+      'GET /admin/oauth/clients',
+      'POST /admin/oauth/clients',
+      'GET /admin/oauth/clients/{id}',
+      'PUT /admin/oauth/clients/{id}',
+      'DELETE /admin/oauth/clients/{id}',
+      'POST /admin/oauth/clients/{id}/regenerate_secret',
+    ]),
+    ...closed(admin, customProvidersDisabled, [
+      'GET /admin/custom-providers',
+      'POST /admin/custom-providers',
+      'GET /admin/custom-providers/{id}',
+      'PUT /admin/custom-providers/{id}',
+      'DELETE /admin/custom-providers/{id}',
+    ]),
+    admin('GET', '/admin/sso/providers', () => jsonReply({ items: [] })),
+    forAnyone('GET', '/authorize', startElsewhere),
+    forAnyone('GET', '/callback', () => seeSite(backend)),
+    forAnyone('POST', '/callback', () => seeSite(backend)),
+  ]
+}
 
 function startElsewhere(exchange: Exchange): never {
   const name = queryOf(exchange).get('provider') ?? ''
@@ -64,21 +94,3 @@ function seeSite({ settings: { siteUrl } }: Backend): Reply {
   }
   return leadTo(302, `${siteUrl}?${new URLSearchParams(why)}#${new URLSearchParams({ ...why, sb: '' })}`)
 }
-
-function enroll(exchange: Exchange, { user }: SignedIn): never {
-  if (user.is_anonymous) throw anonymousNotAllowed()
-  throw mfaDisabled(readParams(exchange, 'EnrollFactorParams', { factor_type: 'string' }).factor_type)
-}
-
-function refuseFactor(exchange: Exchange, { user }: SignedIn): never {
-  if (user.is_anonymous) throw anonymousNotAllowed()
-  return noFactor(idBehind('factors', exchange))
-}
-
-function noFactor(id: string): never {
-  throw isUuid(id) ? factorNotFound() : idNotUuid('factor_id')
-}
-
-/** Rejects with a 404 when the user in the path is not there. */
-const requireUser = async (backend: Backend, exchange: Exchange) =>
-  (await backend.state()).read(tables => userIn(tables, exchange))

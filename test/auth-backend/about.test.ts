@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { backendWith, bodyOf, refusal } from './backend.js'
+
+test('the settings say what is on and what is off', async () => {
+  const { ask } = await backendWith({ externalPhoneEnabled: false, disableSignup: true })
+  const { external, ...others } = await bodyOf(ask('/settings'))
+  expect(Object.keys(external)).toEqual([
+    ...['anonymous_users', 'apple', 'azure', 'bitbucket', 'discord', 'facebook', 'snapchat', 'figma', 'fly'],
+    ...['github', 'gitlab', 'google', 'keycloak', 'kakao', 'linkedin', 'linkedin_oidc', 'notion', 'spotify'],
+    ...['slack', 'slack_oidc', 'workos', 'twitch', 'twitter', 'email', 'phone', 'zoom'],
+  ])
+  expect(external).toMatchObject({ anonymous_users: true, email: true, phone: false, google: false })
+  expect(others).toEqual({
+    disable_signup: true,
+    mailer_autoconfirm: true,
+    phone_autoconfirm: true,
+    sms_provider: '',
+    saml_enabled: false,
+    saml_private_key_next_configured: false,
+    passkeys_enabled: false,
+  })
+})
+
+test('the backend says which one it is like', async () => {
+  const { ask } = await backendWith()
+  expect(await bodyOf(ask('/health'))).toEqual({
+    version: expect.stringMatching(/^v2\.\d+\.\d+$/),
+    name: 'GoTrue',
+    description: 'GoTrue is a user registration and authentication API',
+  })
+})
+
+test('OpenID clients find the keys', async () => {
+  const { ask, url } = await backendWith()
+  const found = await bodyOf(ask('/.well-known/openid-configuration'))
+  expect(found).toMatchObject({ issuer: `${url}/auth/v1`, jwks_uri: `${url}/auth/v1/.well-known/jwks.json` })
+  expect((await bodyOf(fetch(found.jwks_uri))).keys).toHaveLength(1)
+})
+
+test('nothing is written down of what users do', async () => {
+  const { ask, serviceKey } = await backendWith()
+  const response = await ask('/admin/audit?query=action:login', { bearer: serviceKey })
+  expect([response.status, await response.text()]).toEqual([200, '[]'])
+  expect(response.headers.get('x-total-count')).toBe('0')
+  expect(await refusal(ask('/admin/audit?query=login', { bearer: serviceKey }))).toEqual({
+    status: 400,
+    code: 'validation_failed',
+    message: 'Invalid query scope: login',
+  })
+})

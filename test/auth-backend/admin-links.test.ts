@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { backendWith, bodyOf, clock, followed, newcomer, refusal, somebody, TIME } from './backend.js'
+
+const redirectTo = 'http://localhost:5173/welcome'
+const taken = {
+  status: 422,
+  code: 'email_exists',
+  message: 'A user with this email address has already been registered',
+}
+
+test('an admin gets the link of a sign-up without a mail going out', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const { data, error } = await backend.admin.generateLink({
+    type: 'signup',
+    ...{ email, password },
+    options: { data: { status: 'alpha' }, redirectTo },
+  })
+  expect(error).toBeNull()
+  expect(data.properties).toEqual({
+    action_link: `${backend.url}/auth/v1/verify?token=${data.properties?.hashed_token}&type=signup&redirect_to=${redirectTo}`,
+    email_otp: expect.stringMatching(/^\d{6}$/),
+    hashed_token: createHash('sha224')
+      .update(email + data.properties?.email_otp)
+      .digest('hex'),
+    verification_type: 'signup',
+    redirect_to: redirectTo,
+  })
+  expect(data.user).toMatchObject({ email, confirmation_sent_at: expect.stringMatching(TIME) })
+  expect(data.user?.user_metadata).toEqual({ status: 'alpha' })
+  expect(backend.outbox).toEqual([])
+  const { location } = await followed(data.properties?.action_link ?? '')
+  expect(location).toMatch(/^http:\/\/localhost:5173\/welcome#access_token=/)
+  expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
+})
+
+test('the answer holds the fields of the user beside those of the link', async () => {
+  const { ask, serviceKey } = await backendWith()
+  const body = { type: 'magiclink', email: somebody().email }
+  const answer = await bodyOf(ask('/admin/generate_link', { body, bearer: serviceKey }))
+  expect(Object.keys(answer).slice(-5)).toEqual([
+    'action_link',
+    'email_otp',
+    'hashed_token',
+    'verification_type',
+    'redirect_to',
+  ])
+  expect(answer).toMatchObject({ id: expect.any(String), email: body.email, is_anonymous: false })
+})
+
+test.each(['magiclink', 'recovery'] as const)('a link of the kind %s signs its user in', async type => {
+  const backend = await backendWith()
+  const { email, user } = await newcomer(backend)
+  const { data } = await backend.admin.generateLink({ type, email })
+  expect(data.properties?.verification_type).toBe(type)
+  expect(data.user?.recovery_sent_at).toBeDefined()
+  const verified = await backend.client().auth.verifyOtp({ token_hash: data.properties?.hashed_token ?? '', type })
+  expect(verified.data.user?.id).toBe(user.id)
+})
+
+test('the code of a link can be typed in', async () => {
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  const { data } = await backend.admin.generateLink({ type: 'magiclink', email })
+  const { error } = await backend
+    .client()
+    .auth.verifyOtp({ email, token: data.properties?.email_otp ?? '', type: 'email' })
+  expect(error).toBeNull()
+})
+
+test('a magic link for somebody who is not there signs them up', async () => {
+  const { admin } = await backendWith()
+  const { email } = somebody()
+  const { data } = await admin.generateLink({ type: 'magiclink', email, options: { data: { name: 'Ada' } } })
+  expect(data.properties?.verification_type).toBe('signup')
+  expect(data.properties?.action_link).toContain('&type=signup&')
+  expect(data.user).toMatchObject({ email, user_metadata: { name: 'Ada' } })
+})
+
+test('a link of an invitation makes a guest', async () => {
+  const backend = await backendWith()
+  const { email } = somebody()
+  const { data } = await backend.admin.generateLink({ type: 'invite', email, options: { data: { team: 'one' } } })
+  expect(data.user).toMatchObject({ email, invited_at: expect.stringMatching(TIME), user_metadata: { team: 'one' } })
+  const { fragment } = await followed(data.properties?.action_link ?? '')
+  expect(fragment).toMatchObject({ type: 'invite' })
+})
+
+test('links of a change of address are for the old and for the new one', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  await backend.admin.createUser({ email, password, email_confirm: true })
+  const newEmail = somebody().email
+  const toNew = await backend.admin.generateLink({ type: 'email_change_new', email, newEmail })
+  const toOld = await backend.admin.generateLink({ type: 'email_change_current', email, newEmail })
+  expect(toNew.data.user).toMatchObject({ email, new_email: newEmail })
+  expect(toNew.data.properties?.verification_type).toBe('email_change_new')
+  expect(toNew.data.properties?.action_link).toContain('&type=email_change&')
+  const first = await followed(toNew.data.properties?.action_link ?? '')
+  expect(first.fragment.message).toMatch(/^Confirmation link accepted/)
+  const second = await followed(toOld.data.properties?.action_link ?? '')
+  expect(second.fragment).toHaveProperty('access_token')
+  expect((await backend.client().auth.signInWithPassword({ email: newEmail, password })).error).toBeNull()
+})
+
+test('no link goes to the old address where that is not asked', async () => {
+  const backend = await backendWith({ mailerSecureEmailChangeEnabled: false })
+  const { email } = await newcomer(backend)
+  const { error } = await backend.admin.generateLink({
+    type: 'email_change_current',
+    email,
+    newEmail: somebody().email,
+  })
+  expect(error).toMatchObject({
+    status: 400,
+    code: 'validation_failed',
+    message: 'Enable secure email change to generate link for current email',
+  })
+})
+
+test.each(['signup', 'invite'] as const)('no link of the kind %s is for an address that is confirmed', async type => {
+  const backend = await backendWith()
+  const { email, password } = await newcomer(backend)
+  expect((await backend.admin.generateLink({ type, email, password } as never)).error).toMatchObject(taken)
+})
+
+test('a further link of a sign-up adds to what is known, and leaves the password', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const link = { type: 'signup', email } as const
+  await backend.admin.generateLink({ ...link, password, options: { data: { a: 1 } } })
+  const { data } = await backend.admin.generateLink({
+    ...link,
+    password: 'something else',
+    options: { data: { b: 2 } },
+  })
+  expect(data.user?.user_metadata).toEqual({ a: 1, b: 2 })
+  await followed(data.properties?.action_link ?? '')
+  expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
+})
+
+test.each([
+  [{ type: 'recovery' }, 404, 'user_not_found', 'User with this email not found'],
+  [{ type: 'email_change_new', new_email: 'b@example.com' }, 404, 'user_not_found', 'User with this email not found'],
+  [{ type: 'party' }, 400, 'validation_failed', 'Invalid email action link type requested: party'],
+  [{ type: 'signup' }, 400, 'validation_failed', 'Signup requires a valid password'],
+  [{ type: 'signup', password: '123' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
+  [{ type: 'invite', email: 'nowhere' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
+  [{ type: 'invite', email: '' }, 400, 'validation_failed', 'An email address is required'],
+])('a link for %j is refused', async (body, status, code, message) => {
+  const { ask, serviceKey } = await backendWith()
+  const asked = ask('/admin/generate_link', { body: { email: 'a@example.com', ...body }, bearer: serviceKey })
+  expect(await refusal(asked)).toEqual({ status, code, message })
+})
+
+test('a link leads only where links may lead', async () => {
+  const { admin } = await backendWith({ siteUrl: 'https://app.example.com' })
+  const { data } = await admin.generateLink({
+    type: 'magiclink',
+    email: somebody().email,
+    options: { redirectTo: 'https://evil.example.com' },
+  })
+  expect(data.properties?.redirect_to).toBe('https://app.example.com')
+})
+
+test('an invitation goes out, and its link lets the guest set a password', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const { data, error } = await backend.admin.inviteUserByEmail(email, { data: { team: 'one' }, redirectTo })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({
+    email,
+    invited_at: expect.stringMatching(TIME),
+    confirmation_sent_at: expect.stringMatching(TIME),
+    user_metadata: { team: 'one' },
+  })
+  const { fragment } = await followed(backend.letterTo(email).link)
+  expect(fragment).toMatchObject({ type: 'invite' })
+  const { auth } = backend.client()
+  const { access_token = '', refresh_token = '' } = fragment
+  await auth.setSession({ access_token, refresh_token })
+  expect((await auth.updateUser({ password })).error).toBeNull()
+  expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
+})
+
+test('a guest may be invited again, but nobody who is there', async () => {
+  const backend = await backendWith()
+  const guest = somebody().email
+  const { data: first } = await backend.admin.inviteUserByEmail(guest)
+  const { data: second, error } = await backend.admin.inviteUserByEmail(guest)
+  expect(error).toBeNull()
+  expect(second.user?.id).toBe(first.user?.id)
+  const { email } = await newcomer(backend)
+  expect((await backend.admin.inviteUserByEmail(email)).error).toMatchObject(taken)
+})
+
+test('a guest has no password to guess', async () => {
+  const backend = await backendWith()
+  const { email } = somebody()
+  await backend.admin.inviteUserByEmail(email)
+  for (const password of ['', 'null', 'password']) {
+    const { error } = await backend.client().auth.signInWithPassword({ email, password })
+    expect(error?.code).toBe('invalid_credentials')
+  }
+})
+
+test('an invitation lapses like any other link', async () => {
+  const time = clock()
+  const backend = await backendWith({ mailerOtpExp: 60 })
+  const { email } = somebody()
+  await backend.admin.inviteUserByEmail(email)
+  time.pass(61)
+  expect((await followed(backend.letterTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+})

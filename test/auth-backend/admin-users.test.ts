@@ -1,0 +1,400 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { backendWith, bodyOf, clock, followed, newcomer, refusal, somebody, somePhone, TIME, UUID } from './backend.js'
+
+const password = 'correct horse'
+
+test('an admin makes a user, whose metadata is exactly what the admin says', async () => {
+  const { admin } = await backendWith()
+  const { email } = somebody()
+  const user_metadata = { profile_image: 'https://example.com/ada.png', tags: ['one', { two: 2 }] }
+  const { data, error } = await admin.createUser({ email, password, user_metadata })
+  expect(error).toBeNull()
+  expect(data.user).toEqual({
+    id: expect.stringMatching(UUID),
+    aud: 'authenticated',
+    role: 'authenticated',
+    email,
+    phone: '',
+    app_metadata: { provider: 'email', providers: ['email'] },
+    user_metadata,
+    identities: [
+      {
+        identity_id: expect.stringMatching(UUID),
+        id: data.user?.id,
+        user_id: data.user?.id,
+        identity_data: { sub: data.user?.id, email, email_verified: false, phone_verified: false },
+        provider: 'email',
+        last_sign_in_at: expect.stringMatching(TIME),
+        created_at: expect.stringMatching(TIME),
+        updated_at: expect.stringMatching(TIME),
+        email,
+      },
+    ],
+    created_at: expect.stringMatching(TIME),
+    updated_at: expect.stringMatching(TIME),
+    is_anonymous: false,
+  })
+  const { data: read } = await admin.getUserById(data.user?.id ?? '')
+  expect(read.user).toEqual(data.user)
+})
+
+test('an admin vouches for an address', async () => {
+  const { admin, client } = await backendWith({ mailerAutoconfirm: false })
+  const { email } = somebody()
+  const { data } = await admin.createUser({ email, password, email_confirm: true, user_metadata: { name: 'Ada' } })
+  expect(data.user).toMatchObject({ email_confirmed_at: expect.stringMatching(TIME) })
+  expect(data.user?.user_metadata).toEqual({ name: 'Ada', email_verified: true })
+  const { data: read } = await admin.getUserById(data.user?.id ?? '')
+  expect(read.user?.confirmed_at).toBe(data.user?.email_confirmed_at)
+  expect((await client().auth.signInWithPassword({ email, password })).error).toBeNull()
+})
+
+test('an address that no admin vouches for is to be confirmed, also where mails are not', async () => {
+  const { admin, client } = await backendWith({ mailerAutoconfirm: true })
+  const { email } = somebody()
+  await admin.createUser({ email, password })
+  expect((await client().auth.signInWithPassword({ email, password })).error?.code).toBe('email_not_confirmed')
+})
+
+test('an admin says everything of a user that there is to say', async () => {
+  const time = clock()
+  const { admin, client } = await backendWith()
+  const { email } = somebody()
+  const [id, phone] = [randomUUID(), somePhone()]
+  const { data, error } = await admin.createUser({
+    ...{ id, email: email.toUpperCase(), phone: `+${phone}`, password, role: 'editor' },
+    ...{ email_confirm: true, phone_confirm: true, ban_duration: '1h30m' },
+    app_metadata: { plan: 'pro', nothing: null },
+  })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({
+    ...{ id, email, phone, role: 'editor' },
+    app_metadata: { provider: 'email', providers: ['email', 'phone'], plan: 'pro' },
+    banned_until: new Date(Date.now() + 90 * 60_000).toISOString(),
+  })
+  expect(data.user?.app_metadata).not.toHaveProperty('nothing')
+  expect(data.user?.identities?.map(({ provider }) => provider)).toEqual(['email', 'phone'])
+  expect((await client().auth.signInWithPassword({ phone, password })).error?.code).toBe('user_banned')
+  time.pass(90 * 60)
+  expect((await client().auth.signInWithPassword({ phone, password })).error).toBeNull()
+})
+
+test('a user without a password has one that nobody knows', async () => {
+  const { admin, client } = await backendWith()
+  const { email } = somebody()
+  await admin.createUser({ email, email_confirm: true })
+  for (const guess of ['', ' ', 'null', 'undefined']) {
+    const { error } = await client().auth.signInWithPassword({ email, password: guess })
+    expect(error?.code).toBe('invalid_credentials')
+  }
+})
+
+test.each([
+  [{}, 400, 'validation_failed', 'Cannot create a user without either an email or phone'],
+  [{ email: 'nowhere' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
+  [{ phone: '123abc' }, 400, 'validation_failed', 'Invalid phone number format (E.164 required)'],
+  [{ email: 'a@example.com', password: '123' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
+  [
+    { email: 'a@example.com', password, password_hash: 'x' },
+    400,
+    'validation_failed',
+    'Only a password or a password hash should be provided',
+  ],
+  [{ email: 'a@example.com', id: 'one' }, 400, 'validation_failed', 'ID must conform to the uuid v4 format'],
+  [
+    { email: 'a@example.com', id: '00000000-0000-0000-0000-000000000000' },
+    400,
+    'validation_failed',
+    'ID cannot be a nil uuid',
+  ],
+  [
+    { email: 'a@example.com', ban_duration: 'a while' },
+    400,
+    'validation_failed',
+    'invalid format for ban duration: time: invalid duration "a while"',
+  ],
+  [
+    { email: 'a@example.com', ban_duration: '3' },
+    400,
+    'validation_failed',
+    'invalid format for ban duration: time: missing unit in duration "3"',
+  ],
+  [
+    { email: 'a@example.com', ban_duration: '3 days' },
+    400,
+    'validation_failed',
+    'invalid format for ban duration: time: unknown unit " days" in duration "3 days"',
+  ],
+  [
+    { email: 1 },
+    400,
+    'bad_json',
+    'Could not parse request body as JSON: json: cannot unmarshal number into Go struct field AdminUserParams.email of type string',
+  ],
+])('a new user with %j is refused', async (body, status, code, message) => {
+  const { ask, serviceKey, admin } = await backendWith()
+  expect(await refusal(ask('/admin/users', { body, bearer: serviceKey }))).toEqual({ status, code, message })
+  expect((await admin.listUsers()).data.users).toEqual([])
+})
+
+test('an address or a number is for one user', async () => {
+  const { admin } = await backendWith()
+  const { email } = somebody()
+  const phone = somePhone()
+  await admin.createUser({ email, phone })
+  expect((await admin.createUser({ email: email.toUpperCase() })).error).toMatchObject({
+    status: 422,
+    code: 'email_exists',
+    message: 'A user with this email address has already been registered',
+  })
+  expect((await admin.createUser({ phone })).error).toMatchObject({
+    status: 422,
+    code: 'phone_exists',
+    message: 'Phone number already registered by another user',
+  })
+})
+
+test('an id is for one user', async () => {
+  const { admin } = await backendWith()
+  const id = randomUUID()
+  await admin.createUser({ id, email: somebody().email })
+  const { error } = await admin.createUser({ id, email: somebody().email })
+  expect(error?.status).toBe(422)
+  expect((await admin.listUsers()).data.users).toHaveLength(1)
+})
+
+/** A backend with so many users, the last of them first. */
+async function backendOf(count: number) {
+  const time = clock()
+  const backend = await backendWith()
+  const emails = Array.from({ length: count }, () => somebody().email)
+  for (const email of emails) {
+    await backend.admin.createUser({ email, user_metadata: { full_name: `Name of ${email}` } })
+    time.pass(1)
+  }
+  return { backend, emails: emails.reverse() }
+}
+
+test('the users are listed in pages, the newest first', async () => {
+  const { backend, emails } = await backendOf(5)
+  const { data, error } = await backend.admin.listUsers({ page: 2, perPage: 2 })
+  expect(error).toBeNull()
+  expect(data.users.map(({ email }) => email)).toEqual(emails.slice(2, 4))
+  expect(data).toMatchObject({ aud: 'authenticated', total: 5, nextPage: 3, lastPage: 3 })
+  expect((await backend.admin.listUsers({ page: 3, perPage: 2 })).data).toMatchObject({ nextPage: null, lastPage: 3 })
+})
+
+test('a page of users says how many there are, and where the others stand', async () => {
+  const { backend } = await backendOf(3)
+  const listing = (query: string) => backend.ask(`/admin/users${query}`, { bearer: backend.serviceKey })
+  const first = await listing('?page=&per_page=2')
+  expect(first.headers.get('x-total-count')).toBe('3')
+  expect(first.headers.get('link')).toBe(
+    '</admin/users?page=2&per_page=2>; rel="next", </admin/users?page=2&per_page=2>; rel="last"',
+  )
+  expect((await listing('?page=2&per_page=2')).headers.get('link')).toBe('</admin/users?page=2&per_page=2>; rel="last"')
+  expect((await listing('')).headers.get('link')).toBe('</admin/users?page=1>; rel="last"')
+  const { users, aud } = await bodyOf(listing('?page=9&per_page='))
+  expect([users, aud]).toEqual([[], 'authenticated'])
+})
+
+test('without a number fifty users stand on a page', async () => {
+  const { backend } = await backendOf(51)
+  const { data } = await backend.admin.listUsers()
+  expect(data.users).toHaveLength(50)
+  expect(data).toMatchObject({ total: 51, nextPage: 2, lastPage: 2 })
+})
+
+test.each([
+  ['page=-1', 'Bad Pagination Parameters: strconv.ParseUint: parsing "-1": invalid syntax'],
+  ['page=x', 'Bad Pagination Parameters: strconv.ParseUint: parsing "x": invalid syntax'],
+  ['per_page=0', 'Bad Pagination Parameters: per_page must be greater than 0'],
+  [
+    `page=${'9'.repeat(30)}`,
+    `Bad Pagination Parameters: strconv.ParseUint: parsing "${'9'.repeat(30)}": value out of range`,
+  ],
+  ['sort=email+asc', "Bad Sort Parameters: bad field for sort 'email'"],
+  ['sort=created_at+up', "Bad Sort Parameters: bad direction for sort 'up', only 'asc' and 'desc' allowed"],
+])('a list with %s is refused', async (query, message) => {
+  const { ask, serviceKey } = await backendWith()
+  expect(await refusal(ask(`/admin/users?${query}`, { bearer: serviceKey }))).toEqual({
+    status: 400,
+    code: 'validation_failed',
+    message,
+  })
+})
+
+test('a list can start with the oldest, and show only whom one looks for', async () => {
+  const { backend, emails } = await backendOf(3)
+  const listed = async (query: string) => {
+    const { users } = await bodyOf(backend.ask(`/admin/users?${query}`, { bearer: backend.serviceKey }))
+    return users.map(({ email }: { email: string }) => email)
+  }
+  expect(await listed('sort=created_at+asc')).toEqual(emails.toReversed())
+  expect(await listed(`filter=${emails[1]}`)).toEqual([emails[1]])
+  expect(await listed(`filter=NAME+OF+${emails[0]}`)).toEqual([emails[0]])
+  expect(await listed('filter=nobody')).toEqual([])
+})
+
+test.each([
+  ['GET', 'nonsense', 404, 'validation_failed', 'user_id must be an UUID'],
+  ['PUT', 'nonsense', 404, 'validation_failed', 'user_id must be an UUID'],
+  ['DELETE', 'nonsense', 404, 'validation_failed', 'user_id must be an UUID'],
+  ['GET', randomUUID(), 404, 'user_not_found', 'User not found'],
+  ['PUT', randomUUID(), 404, 'user_not_found', 'User not found'],
+  ['DELETE', randomUUID(), 404, 'user_not_found', 'User not found'],
+])('%s of the user %s tells that there is none', async (method, id, status, code, message) => {
+  const { ask, serviceKey } = await backendWith()
+  expect(await refusal(ask(`/admin/users/${id}`, { method, bearer: serviceKey }))).toEqual({ status, code, message })
+})
+
+test("an admin lays metadata over a user's, and null takes a key away", async () => {
+  const { admin } = await backendWith()
+  const { data: made } = await admin.createUser({
+    email: somebody().email,
+    user_metadata: { name: 'Ada', born: 1815 },
+    app_metadata: { plan: 'free' },
+  })
+  const { data, error } = await admin.updateUserById(made.user?.id ?? '', {
+    user_metadata: { born: null, name: 'Ada L.' },
+    app_metadata: { plan: 'pro', roles: ['admin'] },
+  })
+  expect(error).toBeNull()
+  expect(data.user?.user_metadata).toEqual({ name: 'Ada L.' })
+  expect(data.user?.app_metadata).toEqual({ provider: 'email', providers: ['email'], plan: 'pro', roles: ['admin'] })
+})
+
+test('an admin confirms an address, sets another one, and gives a role', async () => {
+  const { admin, client } = await backendWith({ mailerAutoconfirm: false })
+  const { data: made } = await admin.createUser({ email: somebody().email, password })
+  const id = made.user?.id ?? ''
+  const { data: confirmed } = await admin.updateUserById(id, { email_confirm: true })
+  expect(confirmed.user?.email_confirmed_at).toBeDefined()
+  const { email } = somebody()
+  const { data } = await admin.updateUserById(id, { email: email.toUpperCase(), role: 'editor' })
+  expect(data.user).toMatchObject({ email, role: 'editor' })
+  expect(data.user?.identities).toMatchObject([{ email, identity_data: { email, email_verified: false } }])
+  expect((await client().auth.signInWithPassword({ email, password })).data.user?.id).toBe(id)
+})
+
+test('an admin gives a user a number', async () => {
+  const { admin, client } = await backendWith()
+  const phone = somePhone()
+  const { data: made } = await admin.createUser({ email: somebody().email, password })
+  const { data } = await admin.updateUserById(made.user?.id ?? '', { phone, phone_confirm: true })
+  expect(data.user).toMatchObject({ phone, phone_confirmed_at: expect.any(String) })
+  expect(data.user?.identities?.map(({ provider }) => provider)).toEqual(['email', 'phone'])
+  expect((await client().auth.signInWithPassword({ phone, password })).error).toBeNull()
+})
+
+test.each([
+  [{ email: 'nowhere' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
+  [{ phone: 'none' }, 400, 'validation_failed', 'Invalid phone number format (E.164 required)'],
+  [{ ban_duration: 'x' }, 400, 'validation_failed', 'invalid format for ban duration: time: invalid duration "x"'],
+  [{ password: '123' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
+  [{ password: '' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
+])('a change to %j is refused', async (body, status, code, message) => {
+  const { ask, admin, serviceKey } = await backendWith()
+  const { data } = await admin.createUser({ email: somebody().email })
+  const asked = ask(`/admin/users/${data.user?.id}`, { method: 'PUT', body, bearer: serviceKey })
+  expect(await refusal(asked)).toEqual({ status, code, message })
+})
+
+test('an admin does not give a user the address of another', async () => {
+  const { admin } = await backendWith()
+  const [one, other] = [somebody().email, somebody().email]
+  const { data } = await admin.createUser({ email: one })
+  await admin.createUser({ email: other })
+  expect((await admin.updateUserById(data.user?.id ?? '', { email: other })).error?.code).toBe('email_exists')
+  expect((await admin.updateUserById(data.user?.id ?? '', { email: one })).error).toBeNull()
+})
+
+test('a password that an admin sets ends every session, and every code that was sent', async () => {
+  const backend = await backendWith()
+  const { user, email, access_token } = await newcomer(backend)
+  await backend.client().auth.resetPasswordForEmail(email)
+  const { link } = backend.letterTo(email)
+  const { error } = await backend.admin.updateUserById(user.id, { password: 'battery staple' })
+  expect(error).toBeNull()
+  expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
+  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+  const again = await backend.client().auth.signInWithPassword({ email, password: 'battery staple' })
+  expect(again.error).toBeNull()
+})
+
+test('a ban counts at once, and until it is lifted', async () => {
+  const backend = await backendWith()
+  const { user, email, password, access_token, refresh_token } = await newcomer(backend)
+  const { data } = await backend.admin.updateUserById(user.id, { ban_duration: '24h' })
+  expect(data.user).toHaveProperty('banned_until')
+  expect(await refusal(backend.ask('/user', { bearer: access_token }))).toEqual({
+    status: 403,
+    code: 'user_banned',
+    message: 'User is banned',
+  })
+  expect(await refusal(backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } }))).toEqual({
+    status: 400,
+    code: 'user_banned',
+    message: 'Invalid Refresh Token: User Banned',
+  })
+  expect((await backend.client().auth.signInWithPassword({ email, password })).error).toMatchObject({
+    status: 400,
+    code: 'user_banned',
+    message: 'User is banned',
+  })
+  const { data: lifted } = await backend.admin.updateUserById(user.id, { ban_duration: 'none' })
+  expect(lifted.user).not.toHaveProperty('banned_until')
+  expect((await backend.ask('/user', { bearer: access_token })).status).toBe(200)
+})
+
+test('a user who is deleted is gone with everything', async () => {
+  const backend = await backendWith()
+  const { user, email, password, access_token, refresh_token } = await newcomer(backend)
+  const { data, error } = await backend.admin.deleteUser(user.id)
+  expect([data, error]).toEqual([{ user: {} }, null])
+  expect((await backend.admin.getUserById(user.id)).error?.code).toBe('user_not_found')
+  expect(await refusal(backend.ask('/user', { bearer: access_token }))).toEqual({
+    status: 403,
+    code: 'user_not_found',
+    message: 'User from sub claim in JWT does not exist',
+  })
+  const refreshed = await refusal(backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } }))
+  expect(refreshed.code).toBe('refresh_token_not_found')
+  const { data: next } = await backend.client().auth.signUp({ email, password })
+  expect(next.user?.id).not.toBe(user.id)
+})
+
+test('a user who is deleted softly leaves an id and a digest', async () => {
+  const backend = await backendWith()
+  const { user, email, password, access_token } = await newcomer(backend)
+  expect((await backend.admin.deleteUser(user.id, true)).error).toBeNull()
+  const { data } = await backend.admin.getUserById(user.id)
+  expect(data.user).toMatchObject({
+    id: user.id,
+    email: expect.stringMatching(/^[\w-]{43}$/),
+    phone: expect.stringMatching(/^[\w-]{15}$/),
+    user_metadata: {},
+    app_metadata: {},
+    deleted_at: expect.stringMatching(TIME),
+  })
+  expect(JSON.stringify(data)).not.toContain(email)
+  expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
+  expect((await backend.admin.deleteUser(user.id, true)).error).toBeNull()
+  const { data: next, error } = await backend.client().auth.signUp({ email, password })
+  expect(error).toBeNull()
+  expect(next.user?.id).not.toBe(user.id)
+})
+
+test('a user can be deleted without saying how', async () => {
+  const backend = await backendWith()
+  const { user } = await newcomer(backend)
+  const response = await backend.ask(`/admin/users/${user.id}`, { method: 'DELETE', bearer: backend.serviceKey })
+  expect(response.status).toBe(200)
+  expect(await bodyOf(response)).toEqual({})
+})
+
+test('the client refuses an id that is none by itself', async () => {
+  const { admin } = await backendWith()
+  await expect(admin.getUserById('nonsense')).rejects.toThrow('UUID')
+})

@@ -1,0 +1,146 @@
+/** Sets the scene for the auth backend: a platform, Supabase's own client for it, and the mails that it would have sent. */
+import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@supabase/supabase-js'
+import { onTestFinished, vi } from 'vitest'
+import ws from 'ws'
+import type { ConfigInput } from '../../src/config/schema.js'
+import type { MessageRow } from '../../src/core/state.js'
+import { openPlatform } from '../../src/platform.js'
+
+type AuthOptions = NonNullable<ConfigInput['auth']>
+type ClientAuthOptions = SupabaseClientOptions<'public'>['auth']
+
+export interface Backend {
+  readonly url: string
+  readonly anonKey: string
+  readonly serviceKey: string
+  /** A client of Supabase's own with the anon key; nobody is signed in. */
+  client(auth?: ClientAuthOptions): SupabaseClient
+  /** Supabase's client with the service key. */
+  readonly admin: SupabaseClient['auth']['admin']
+  /** Asks a path under /auth/v1, by default with the anon key at the gateway and no credential behind it. */
+  ask(path: string, options?: Ask): Promise<Response>
+  /** Every mail and text message so far, the oldest first. */
+  readonly outbox: readonly MessageRow[]
+  /** The last message to somebody. */
+  letterTo(recipient: string): Letter
+}
+
+/** A message with what it brings; a link only stands in mails. */
+type Letter = MessageRow & { readonly code: string; readonly link: string }
+
+interface Ask {
+  readonly method?: string
+  /** What is sent as JSON; a text goes as it is. */
+  readonly body?: unknown
+  readonly bearer?: string
+  readonly headers?: Record<string, string>
+}
+
+/** The header with which Supabase's clients ask for the newer form of errors. */
+export const versioned = { 'x-supabase-api-version': '2024-01-01' }
+
+/** Starts a platform whose auth backend has these settings, and no users but those of `options`. */
+export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigInput, 'auth'> = {}): Promise<Backend> {
+  const values = { port: 0, state: 'memory', users: [], ...options }
+  const flags = [
+    ...Object.entries(values).map(([name, value]) => ({ path: [name], value, origin: 'test' })),
+    ...Object.entries(auth).map(([name, value]) => ({ path: ['auth', name], value, origin: 'test' })),
+  ]
+  const platform = await openPlatform({ cwd: process.cwd(), file: false, flags })
+  onTestFinished(() => platform.stop())
+  const outbox: MessageRow[] = []
+  platform.onMessage(message => void outbox.push(message))
+  const { url, anonKey, serviceKey } = platform
+  const client = (key: string, auth?: ClientAuthOptions) =>
+    createClient(url, key, {
+      // Node 20 has no WebSocket of its own, and the client asks for one although nothing here is realtime.
+      realtime: { transport: ws as never },
+      auth: { autoRefreshToken: false, detectSessionInUrl: false, ...auth },
+    })
+  return {
+    url,
+    anonKey,
+    serviceKey,
+    outbox,
+    client: auth => client(anonKey, auth),
+    admin: client(serviceKey, { persistSession: false }).auth.admin,
+    ask: (path, { method, body, bearer, headers } = {}) =>
+      fetch(`${url}/auth/v1${path}`, {
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+        redirect: 'manual',
+        headers: { apikey: anonKey, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    letterTo(recipient) {
+      const letter = outbox.findLast(message => message.recipient === recipient)
+      if (!letter) throw new Error(`Nothing was sent to ${recipient}.`)
+      return { ...letter, code: letter.code ?? '', link: letter.link ?? '' }
+    },
+  }
+}
+
+let people = 0
+
+/** Somebody who is not known yet. */
+export const somebody = () => ({ email: `somebody${++people}@example.com`, password: 'correct horse' })
+
+/** A phone number that nobody has yet. */
+export const somePhone = () => `4790${String(++people).padStart(6, '0')}`
+
+/** Signs somebody up, who is in at once: their address and password, their user, and their tokens. */
+export async function newcomer({ ask }: Backend, more: object = {}): Promise<Newcomer> {
+  const { email, password } = somebody()
+  const signedUp = await bodyOf(ask('/signup', { body: { email, password, ...more } }))
+  return { email, password, ...signedUp }
+}
+
+interface Newcomer {
+  readonly email: string
+  readonly password: string
+  readonly access_token: string
+  readonly refresh_token: string
+  readonly user: { readonly id: string; readonly [field: string]: unknown }
+}
+
+/** Time stands still until the test moves it on. */
+export function clock() {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  return { pass: (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000) }
+}
+
+/** What an answer says. */
+export const bodyOf = async (response: Response | Promise<Response>) => JSON.parse(await (await response).text())
+
+/** What was refused, in the newer form of errors or the older one. */
+export const refusal = async (asked: Response | Promise<Response>) => {
+  const response = await asked
+  const body = await bodyOf(response)
+  return {
+    status: response.status,
+    code: typeof body.code === 'string' ? body.code : body.error_code,
+    message: body.message ?? body.msg,
+  }
+}
+
+/** What stands in a JWT, without asking whether it is true. */
+export const claimsOf = (token: string) => partOf(token, 1)
+export const headerOf = (token: string) => partOf(token, 0)
+
+const partOf = (token: string, part: 0 | 1) =>
+  JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString())
+
+/** The address that a link leads on to, in parts. */
+export async function followed(link: string) {
+  const response = await fetch(link, { redirect: 'manual' })
+  const location = new URL(response.headers.get('location') ?? 'none:')
+  return {
+    status: response.status,
+    location: location.href,
+    query: Object.fromEntries(location.searchParams),
+    fragment: Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
+  }
+}
+
+export const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/

@@ -1,0 +1,228 @@
+import { AuthAdminApi, AuthClient } from '@supabase/supabase-js'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { secretToken } from '../signing.js'
+import { backendWith, clock, somebody, somePhone, UUID } from './backend.js'
+
+// As the auth client's own tests meet a backend: nothing stands in front of it, clients send no key, and whoever
+// administers it holds a token of an older kind.
+
+const jwtSecret = '37c304f8-51aa-419a-a1af-06154e63707a'
+
+async function bareBackend(settings: Parameters<typeof backendWith>[0] = {}) {
+  const { url: origin, outbox, letterTo } = await backendWith({ gateway: 'open', jwtSecret, ...settings })
+  const url = `${origin}/auth/v1`
+  const adminToken = await secretToken({ sub: '1234567890', role: 'supabase_admin', exp: undefined }, jwtSecret)
+  const client = (options: object = {}) =>
+    new AuthClient({ url, autoRefreshToken: false, persistSession: true, detectSessionInUrl: false, ...options })
+  const admin = new AuthAdminApi({ url, headers: { Authorization: `Bearer ${adminToken}` } })
+  return { url, client, admin, outbox, letterTo }
+}
+
+test('a client without a key signs up, in and out', async () => {
+  const { client } = await bareBackend()
+  const auth = client()
+  const { email, password } = somebody()
+  const { data, error } = await auth.signUp({ email, password, options: { data: { status: 'alpha' } } })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({
+    ...{ id: expect.stringMatching(UUID), email, phone: '', aud: 'authenticated', role: 'authenticated' },
+    user_metadata: { status: 'alpha' },
+  })
+  expect((await auth.signInWithPassword({ email, password })).data.session).toMatchObject({
+    ...{ token_type: 'bearer', expires_in: expect.any(Number), expires_at: expect.any(Number) },
+  })
+  expect((await auth.getUser()).data.user?.email).toBe(email)
+  expect((await auth.signOut()).error).toBeNull()
+  expect((await auth.getSession()).data.session).toBeNull()
+})
+
+test('a second sign-up with one address is told so', async () => {
+  const { client } = await bareBackend()
+  const who = somebody()
+  await client().signUp(who)
+  const { data, error } = await client().signUp(who)
+  expect(data).toEqual({ user: null, session: null })
+  expect(error?.message).toBe('User already registered')
+})
+
+test('a phone number signs up and in', async () => {
+  const { client } = await bareBackend()
+  const [phone, password] = [somePhone(), 'correct horse']
+  const { data } = await client().signUp({ phone, password })
+  expect(data.user).toMatchObject({ phone, email: '' })
+  const { data: again } = await client().signInWithPassword({ phone, password })
+  expect(again.user?.id).toBe(data.user?.id)
+})
+
+test('a session is taken over from its tokens', async () => {
+  const { client } = await bareBackend()
+  const auth = client()
+  const { data } = await auth.signUp(somebody())
+  const { access_token = '', refresh_token = '' } = data.session ?? {}
+  const other = client()
+  const { data: taken, error } = await other.setSession({ access_token, refresh_token })
+  expect(error).toBeNull()
+  expect(taken.user?.id).toBe(data.user?.id)
+  expect((await client().getUser(access_token)).data.user?.id).toBe(data.user?.id)
+  expect((await client().refreshSession({ refresh_token })).data.user?.id).toBe(data.user?.id)
+})
+
+test('a session whose token has expired is taken over by way of a refresh', async () => {
+  const time = clock()
+  const { client } = await bareBackend()
+  const { data } = await client().signUp(somebody())
+  const { access_token = '', refresh_token = '' } = data.session ?? {}
+  time.pass(3601)
+  const { data: taken, error } = await client().setSession({ access_token, refresh_token })
+  expect(error).toBeNull()
+  expect(taken.session?.access_token).not.toBe(access_token)
+})
+
+test('a refresh token that is none is told so', async () => {
+  const { client } = await bareBackend()
+  const { error } = await client().refreshSession({ refresh_token: 'not-a-real-one' })
+  expect(error).toMatchObject({ status: 400, message: expect.stringContaining('Refresh') })
+})
+
+test('many who ask for an expired session at once make one refresh', async () => {
+  const time = clock()
+  const { client } = await bareBackend()
+  const auth = client()
+  await auth.signUp(somebody())
+  time.pass(3601)
+  const asked = vi.spyOn(globalThis, 'fetch')
+  onTestFinished(() => void asked.mockRestore())
+  const sessions = await Promise.all(Array.from({ length: 5 }, () => auth.getSession()))
+  expect(new Set(sessions.map(({ data }) => data.session?.refresh_token)).size).toBe(1)
+  expect(asked).toHaveBeenCalledTimes(1)
+})
+
+test('the changes of a session are told', async () => {
+  const { client } = await bareBackend()
+  const auth = client()
+  const told: string[] = []
+  const { data } = auth.onAuthStateChange(event => void told.push(event))
+  onTestFinished(() => data.subscription.unsubscribe())
+  await auth.signUp(somebody())
+  await auth.updateUser({ data: { hello: 'world' } })
+  await auth.refreshSession()
+  await auth.signOut()
+  expect(told.filter(event => event !== 'INITIAL_SESSION')).toEqual([
+    ...['SIGNED_IN', 'USER_UPDATED', 'TOKEN_REFRESHED', 'SIGNED_OUT'],
+  ])
+})
+
+test('an anonymous user has the metadata that was sent, and becomes somebody', async () => {
+  const { client, letterTo } = await bareBackend({ mailerAutoconfirm: false })
+  const auth = client()
+  const { data } = await auth.signInAnonymously({ options: { data: { name: 'test' } } })
+  expect(data.user).toMatchObject({ is_anonymous: true, identities: [] })
+  expect(data.user?.user_metadata).toEqual({ name: 'test' })
+  const { email } = somebody()
+  await auth.updateUser({ email })
+  const { data: known } = await auth.verifyOtp({ email, token: letterTo(email).code, type: 'email_change' })
+  expect(known.user).toMatchObject({ id: data.user?.id, email, is_anonymous: false })
+})
+
+test('where anonymous users are off, that is told', async () => {
+  const { client } = await bareBackend({ externalAnonymousUsersEnabled: false })
+  const { data, error } = await client().signInAnonymously()
+  expect(data).toEqual({ user: null, session: null })
+  expect(error).toMatchObject({
+    status: 422,
+    code: 'anonymous_provider_disabled',
+    message: 'Anonymous sign-ins are disabled',
+  })
+})
+
+test('where addresses are confirmed, there is no session before', async () => {
+  const { client } = await bareBackend({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const { data } = await client().signUp({ email, password })
+  expect(data).toMatchObject({ session: null, user: { email } })
+  const { error } = await client().signInWithPassword({ email, password })
+  expect(error?.message).toBe('Email not confirmed')
+})
+
+test('where sign-up is off, only an admin brings users in', async () => {
+  const { client, admin } = await bareBackend({ disableSignup: true })
+  const off = { status: 422, code: 'signup_disabled', message: 'Signups not allowed for this instance' }
+  expect((await client().signUp(somebody())).error).toMatchObject(off)
+  expect((await client().signUp({ phone: somePhone(), password: 'correct horse' })).error).toMatchObject(off)
+  expect((await client().signInAnonymously()).error).toMatchObject(off)
+  expect((await client().signInWithOtp({ email: somebody().email })).error).toMatchObject(off)
+  expect((await admin.createUser({ email: somebody().email })).error).toBeNull()
+  expect((await admin.inviteUserByEmail(somebody().email)).error).toBeNull()
+  const { email, password } = somebody()
+  expect((await admin.generateLink({ type: 'signup', email, password })).error).toBeNull()
+  expect((await admin.generateLink({ type: 'invite', email: somebody().email })).error).toBeNull()
+})
+
+test('a token of an admin that never expires does all that an admin may', async () => {
+  const { admin, client } = await bareBackend()
+  const { email } = somebody()
+  const user_metadata = { profile_image: 'https://example.com/ada.png' }
+  const { data, error } = await admin.createUser({ email, user_metadata })
+  expect(error).toBeNull()
+  expect(data.user?.user_metadata).toEqual(user_metadata)
+  const id = data.user?.id ?? ''
+  expect((await admin.listUsers()).data.users.map(user => user.id)).toEqual([id])
+  expect((await admin.getUserById(id)).data.user?.email).toBe(email)
+  const next = somebody().email
+  const updated = await admin.updateUserById(id, { email: next, email_confirm: true, ban_duration: 'none' })
+  expect(updated.data.user).toMatchObject({ email: next, email_confirmed_at: expect.any(String) })
+  expect((await admin.updateUserById(id, { user_metadata: { favorite_color: 'yellow' } })).data.user).toMatchObject({
+    user_metadata: { favorite_color: 'yellow' },
+  })
+  expect((await admin.updateUserById(id, { app_metadata: { roles: ['admin', 'publisher'] } })).data.user).toMatchObject(
+    {
+      app_metadata: { roles: ['admin', 'publisher'] },
+    },
+  )
+  expect((await admin.deleteUser(id)).data).toEqual({ user: {} })
+  expect((await admin.listUsers()).data.users).toEqual([])
+  expect((await client().signInWithPassword({ email: next, password: 'correct horse' })).error?.code).toBe(
+    'invalid_credentials',
+  )
+})
+
+test('a session is not ended with a token that is none', async () => {
+  const { admin } = await bareBackend()
+  const { error } = await admin.signOut('this-is-a-bad-token')
+  expect(error).toMatchObject({ status: 403, message: expect.stringMatching(/^invalid JWT/) })
+})
+
+test('nobody administers with no token, or with one of another secret', async () => {
+  const { url } = await bareBackend()
+  const without = new AuthAdminApi({ url, headers: {} })
+  expect((await without.listUsers()).error?.status).toBe(401)
+  const forged = await secretToken({ role: 'service_role' }, 'another-secret-with-at-least-32-characters')
+  const other = new AuthAdminApi({ url, headers: { Authorization: `Bearer ${forged}` } })
+  expect((await other.listUsers()).error).toMatchObject({ status: 403, code: 'bad_jwt' })
+})
+
+test('a code that nobody was sent is told so', async () => {
+  const { client } = await bareBackend()
+  const { error } = await client().verifyOtp({ phone: somePhone(), token: '123456', type: 'sms' })
+  expect(error).toMatchObject({ status: 403, message: 'Token has expired or is invalid' })
+})
+
+test("the others' ways in are off", async () => {
+  const { client } = await bareBackend()
+  const auth = client()
+  expect((await auth.signInWithSSO({ providerId: 'valid-provider-id' })).error?.message).toBe('SAML 2.0 is disabled')
+  expect((await auth.signInWithIdToken({ provider: 'google', token: 'bad.token.here' })).error?.status).toBe(400)
+  const { data } = await auth.signInWithOAuth({ provider: 'google', options: { skipBrowserRedirect: true } })
+  expect((await fetch(data.url ?? '', { redirect: 'manual' })).status).toBe(400)
+})
+
+test('a client that waits with PKCE does not take a code that is none', async () => {
+  const { client } = await bareBackend()
+  const auth = client({ flowType: 'pkce' })
+  const { data, error } = await auth.signInWithOtp({ email: somebody().email })
+  expect([data, error]).toEqual([{ user: null, session: null }, null])
+  expect((await auth.exchangeCodeForSession('mock_code')).error).toMatchObject({
+    status: 404,
+    code: 'flow_state_not_found',
+  })
+})

@@ -1,0 +1,348 @@
+import { expect, test } from 'vitest'
+import { backendWith, bodyOf, claimsOf, clock, refusal, somebody, somePhone } from './backend.js'
+
+const expired = { status: 403, code: 'otp_expired', message: 'Token has expired or is invalid' }
+
+test('somebody signs up with a code by mail, and needs no password', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email } = somebody()
+  const { auth } = backend.client()
+  const { data: sent, error } = await auth.signInWithOtp({ email, options: { data: { name: 'Ada' } } })
+  expect([sent, error]).toEqual([{ user: null, session: null }, null])
+  const { code, kind } = backend.letterTo(email)
+  expect([kind, code]).toEqual(['signup', expect.stringMatching(/^\d{6}$/)])
+  const { data } = await auth.verifyOtp({ email, token: code, type: 'email' })
+  expect(data.user).toMatchObject({ email, user_metadata: { name: 'Ada', email_verified: true } })
+  expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: 'otp' }])
+})
+
+test('somebody who is known gets a code with which they are in', async () => {
+  const backend = await backendWith()
+  const { email, password } = somebody()
+  const { auth } = backend.client()
+  await auth.signUp({ email, password })
+  await auth.signInWithOtp({ email: email.toUpperCase(), options: { data: { name: 'Eve' } } })
+  const { code, kind } = backend.letterTo(email)
+  expect(kind).toBe('magiclink')
+  const { data } = await auth.verifyOtp({ email, token: code, type: 'email' })
+  expect(data.user?.email).toBe(email)
+  expect(data.user?.user_metadata).not.toHaveProperty('name')
+})
+
+test('where mails are not confirmed, a code that is asked for by a stranger makes a user and is still needed', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: true })
+  const { email } = somebody()
+  const { auth } = backend.client()
+  const { data: sent } = await auth.signInWithOtp({ email })
+  expect(sent.session).toBeNull()
+  const { code, kind } = backend.letterTo(email)
+  expect(kind).toBe('magiclink')
+  const { data } = await auth.verifyOtp({ email, token: code, type: 'magiclink' })
+  expect(data.user?.email_confirmed_at).toBeDefined()
+})
+
+test('nobody is signed up by a code where that is not wanted', async () => {
+  const { client, outbox, admin } = await backendWith()
+  const { error } = await client().auth.signInWithOtp({ ...somebody(), options: { shouldCreateUser: false } })
+  expect(error).toMatchObject({ status: 422, code: 'otp_disabled', message: 'Signups not allowed for otp' })
+  expect(outbox).toEqual([])
+  expect((await admin.listUsers()).data.users).toEqual([])
+})
+
+test.each([
+  [{}, 400, 'validation_failed', 'One of email or phone must be set'],
+  [
+    { email: 'a@example.com', phone: '4790000000' },
+    400,
+    'validation_failed',
+    'Only an email address or phone number should be provided',
+  ],
+  [
+    { email: 'a@example.com', channel: 'sms' },
+    400,
+    'validation_failed',
+    'Channel should only be specified with Phone OTP',
+  ],
+  [{ email: 'nowhere' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
+  [{ email: 'nowhere', create_user: false }, 422, 'otp_disabled', 'Signups not allowed for otp'],
+  [{ phone: 'none' }, 400, 'validation_failed', 'Invalid phone number format (E.164 required)'],
+  [
+    { email: 'a@example.com', code_challenge: 'short', code_challenge_method: 's256' },
+    400,
+    'validation_failed',
+    'code challenge has to be between 43 and 128 characters',
+  ],
+])('a code for %j is refused', async (body, status, code, message) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/otp', { body }))).toEqual({ status, code, message })
+})
+
+test('no code is sent where e-mail is off', async () => {
+  const { ask } = await backendWith({ externalEmailEnabled: false })
+  const body = { email: 'a@example.com' }
+  const off = { code: 'email_provider_disabled', message: 'Email logins are disabled' }
+  expect(await refusal(ask('/otp', { body }))).toEqual({ ...off, status: 422 })
+  expect(await refusal(ask('/magiclink', { body }))).toEqual({ ...off, status: 422 })
+  expect(await refusal(ask('/recover', { body }))).toEqual({ ...off, status: 400 })
+  expect(await refusal(ask('/resend', { body: { ...body, type: 'signup' } }))).toEqual({ ...off, status: 400 })
+})
+
+test('no code is sent where phones are off', async () => {
+  const { ask } = await backendWith({ externalPhoneEnabled: false })
+  expect(await refusal(ask('/otp', { body: { phone: somePhone() } }))).toEqual({
+    status: 400,
+    code: 'phone_provider_disabled',
+    message: 'Unsupported phone provider',
+  })
+})
+
+test('a code signs nobody up where sign-up is off', async () => {
+  const { ask } = await backendWith({ disableSignup: true })
+  expect(await refusal(ask('/otp', { body: { email: 'a@example.com' } }))).toEqual({
+    status: 422,
+    code: 'signup_disabled',
+    message: 'Signups not allowed for this instance',
+  })
+})
+
+test('the older name of a sign-in by mail does the same', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email } = somebody()
+  expect(await bodyOf(backend.ask('/magiclink', { body: { email } }))).toEqual({})
+  expect(backend.letterTo(email).kind).toBe('signup')
+  expect(await refusal(backend.ask('/magiclink', { body: {} }))).toEqual({
+    status: 422,
+    code: 'validation_failed',
+    message: 'Password recovery requires an email',
+  })
+})
+
+test('a code counts once', async () => {
+  const backend = await backendWith()
+  const { email } = somebody()
+  await backend.client().auth.signInWithOtp({ email })
+  const body = { email, token: backend.letterTo(email).code, type: 'email' }
+  expect((await backend.ask('/verify', { body })).status).toBe(200)
+  expect(await refusal(backend.ask('/verify', { body }))).toEqual(expired)
+})
+
+test('a wrong code is refused, and the right one counts still', async () => {
+  const backend = await backendWith({ testOtp: '123456' })
+  const { email } = somebody()
+  await backend.client().auth.signInWithOtp({ email })
+  const trying = (token: string) => backend.ask('/verify', { body: { email, token, type: 'email' } })
+  expect(await refusal(trying('654321'))).toEqual(expired)
+  expect((await trying('123456')).status).toBe(200)
+})
+
+test('a code is for its own address only', async () => {
+  const backend = await backendWith({ testOtp: '123456' })
+  const [one, other] = [somebody(), somebody()]
+  await backend.client().auth.signInWithOtp({ email: one.email })
+  const body = { email: other.email, token: '123456', type: 'email' }
+  expect(await refusal(backend.ask('/verify', { body }))).toEqual(expired)
+})
+
+test('of two codes for one address only the last one counts', async () => {
+  const backend = await backendWith()
+  const { email } = somebody()
+  const { auth } = backend.client()
+  await auth.signInWithOtp({ email })
+  const first = backend.letterTo(email).code
+  let last = first
+  // One time in a million both are the same.
+  while (last === first) {
+    await auth.signInWithOtp({ email })
+    last = backend.letterTo(email).code
+  }
+  const trying = (token: string) => auth.verifyOtp({ email, token, type: 'email' })
+  expect((await trying(first)).error?.code).toBe('otp_expired')
+  expect((await trying(last)).error).toBeNull()
+})
+
+test('a code counts until its time has passed', async () => {
+  const time = clock()
+  const backend = await backendWith({ mailerOtpExp: 60 })
+  const { email } = somebody()
+  const { auth } = backend.client()
+  await auth.signInWithOtp({ email })
+  const late = backend.letterTo(email).code
+  time.pass(61)
+  expect((await auth.verifyOtp({ email, token: late, type: 'email' })).error).toMatchObject(expired)
+  await auth.signInWithOtp({ email })
+  time.pass(60)
+  const { error } = await auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'email' })
+  expect(error).toBeNull()
+})
+
+test('codes are as long as the settings say', async () => {
+  const backend = await backendWith({ mailerOtpLength: 8 })
+  const { email } = somebody()
+  await backend.client().auth.signInWithOtp({ email })
+  expect(backend.letterTo(email).code).toMatch(/^\d{8}$/)
+})
+
+test.each([
+  [{}, 'Verify requires a verification type'],
+  [{ type: 'email' }, 'Verify requires either a token or a token hash'],
+  [{ type: 'email', token: '1', token_hash: '2' }, 'Verify requires either a token or a token hash'],
+  [{ type: 'email', token_hash: 'x', email: 'a@example.com' }, 'Only the token_hash and type should be provided'],
+  [{ type: 'email', token: '123456' }, 'Only an email address or phone number should be provided on verify'],
+  [
+    { type: 'email', token: '123456', email: 'a@example.com', phone: '4790000000' },
+    'Only an email address or phone number should be provided on verify',
+  ],
+  [{ type: 'sms', token: '123456', phone: 'none' }, 'Invalid phone number format (E.164 required)'],
+  [{ type: 'party', token_hash: 'x' }, 'Invalid email verification type'],
+  [{ type: 'sms', token_hash: 'x' }, 'Invalid email verification type'],
+  [{ type: 'toString', token_hash: 'x' }, 'Invalid email verification type'],
+])('the proof %j is refused', async (body, message) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/verify', { body }))).toEqual({ status: 400, code: 'validation_failed', message })
+})
+
+test('the address of a proof has to be one', async () => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/verify', { body: { type: 'email', token: '123456', email: 'nowhere' } }))).toEqual({
+    status: 422,
+    code: 'validation_failed',
+    message: 'Invalid email format',
+  })
+})
+
+test.each([
+  { type: 'email', token: '123456', email: 'nobody@example.com' },
+  { type: 'party', token: '123456', email: 'nobody@example.com' },
+  { type: 'constructor', token: '123456', email: 'nobody@example.com' },
+  { type: 'sms', token: '123456', phone: '4790000000' },
+  { type: 'phone_change', token: '123456', phone: '4790000000' },
+  { type: 'email_change', token: '123456', email: 'nobody@example.com' },
+])('the proof %j fits nobody', async body => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/verify', { body }))).toEqual(expired)
+})
+
+test('the hash of a link is refused in its own words', async () => {
+  const { client } = await backendWith()
+  const { error } = await client().auth.verifyOtp({ token_hash: 'a'.repeat(56), type: 'email' })
+  expect(error).toMatchObject({ ...expired, message: 'Email link is invalid or has expired' })
+})
+
+test('somebody who is banned gets in with no code', async () => {
+  const backend = await backendWith()
+  const { email, password } = somebody()
+  const { data } = await backend.client().auth.signUp({ email, password })
+  await backend.client().auth.signInWithOtp({ email })
+  await backend.admin.updateUserById(data.user?.id ?? '', { ban_duration: '1h' })
+  const { error } = await backend.client().auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'email' })
+  expect(error).toMatchObject({ status: 403, code: 'user_banned', message: 'User is banned' })
+})
+
+test('a forgotten password is set anew with a code', async () => {
+  const backend = await backendWith()
+  const { email, password } = somebody()
+  const { auth } = backend.client()
+  await backend.client().auth.signUp({ email, password })
+  expect(await auth.resetPasswordForEmail(email)).toEqual({ data: {}, error: null })
+  const { code, kind } = backend.letterTo(email)
+  expect(kind).toBe('recovery')
+  const { data } = await auth.verifyOtp({ email, token: code, type: 'recovery' })
+  expect(data.user?.recovery_sent_at).toBeDefined()
+  expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: 'otp' }])
+  expect((await auth.updateUser({ password: 'battery staple' })).error).toBeNull()
+  expect((await auth.signInWithPassword({ email, password: 'battery staple' })).error).toBeNull()
+})
+
+test('nobody learns from a recovery who is a user', async () => {
+  const { client, outbox } = await backendWith()
+  expect(await client().auth.resetPasswordForEmail(somebody().email)).toEqual({ data: {}, error: null })
+  expect(outbox).toEqual([])
+})
+
+test.each([
+  [{}, 'Password recovery requires an email'],
+  [{ email: 'nowhere' }, 'Unable to validate email address: invalid format'],
+  [
+    { email: 'a@example.com', code_challenge_method: 's256' },
+    'PKCE flow requires code_challenge_method and code_challenge',
+  ],
+])('a recovery with %j is refused', async (body, message) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/recover', { body }))).toEqual({ status: 400, code: 'validation_failed', message })
+})
+
+test('whoever recovers their password before confirming has confirmed their address', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const { auth } = backend.client()
+  await auth.signUp({ email, password })
+  await auth.resetPasswordForEmail(email)
+  const { data } = await auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'recovery' })
+  expect(data.user?.email_confirmed_at).toBeDefined()
+})
+
+test('a code by text message signs somebody up', async () => {
+  const backend = await backendWith({ smsAutoconfirm: false })
+  const phone = somePhone()
+  const { auth } = backend.client()
+  const { data: sent, error } = await auth.signInWithOtp({ phone: `+${phone}` })
+  expect([sent, error]).toEqual([{ user: null, session: null, messageId: undefined }, null])
+  const { code, channel, link } = backend.letterTo(phone)
+  expect([channel, link]).toEqual(['sms', ''])
+  const { data } = await auth.verifyOtp({ phone, token: code, type: 'sms' })
+  expect(data.user).toMatchObject({ phone, email: '', phone_confirmed_at: expect.any(String) })
+  expect(claimsOf(data.session?.access_token ?? '')).toMatchObject({ phone, amr: [{ method: 'otp' }] })
+})
+
+test('a known number gets a code, and is told the number of the message', async () => {
+  const backend = await backendWith()
+  const phone = somePhone()
+  await backend.admin.createUser({ phone, phone_confirm: true })
+  const told = await bodyOf(backend.ask('/otp', { body: { phone, channel: 'sms' } }))
+  expect(told).toEqual({ message_id: expect.any(String) })
+  const token = backend.letterTo(phone).code
+  const { error } = await backend.client().auth.verifyOtp({ phone, token, type: 'sms' })
+  expect(error).toBeNull()
+})
+
+test.each(['whatsapp', 'pigeon'])('no code goes by %s', async channel => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/otp', { body: { phone: somePhone(), channel } }))).toMatchObject({
+    status: 400,
+    code: 'validation_failed',
+    message: expect.stringMatching(/^Invalid channel, supported values are 'sms' or 'whatsapp'\./),
+  })
+})
+
+test('a text code does not pass for one by mail', async () => {
+  const backend = await backendWith({ testOtp: '123456' })
+  const phone = somePhone()
+  await backend.client().auth.signInWithOtp({ phone })
+  const body = { phone, token: '123456', type: 'email' }
+  expect(await refusal(backend.ask('/verify', { body }))).toEqual(expired)
+})
+
+test('a new number is confirmed by a code that goes there', async () => {
+  const backend = await backendWith({ smsAutoconfirm: false })
+  const { auth } = backend.client()
+  await auth.signUp(somebody())
+  const phone = somePhone()
+  const { data: waiting } = await auth.updateUser({ phone })
+  expect(waiting.user).toMatchObject({ phone: '', new_phone: phone, phone_change_sent_at: expect.any(String) })
+  const { data, error } = await auth.verifyOtp({ phone, token: backend.letterTo(phone).code, type: 'phone_change' })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({ phone, phone_confirmed_at: expect.any(String) })
+  expect(data.user).not.toHaveProperty('new_phone')
+  expect(data.user?.app_metadata).toEqual({ provider: 'email', providers: ['email', 'phone'] })
+  expect(data.user?.identities?.map(({ provider }) => provider)).toEqual(['email', 'phone'])
+})
+
+test('a new number is taken as it comes where text messages are not confirmed', async () => {
+  const backend = await backendWith({ smsAutoconfirm: true })
+  const { auth } = backend.client()
+  await auth.signUp(somebody())
+  const phone = somePhone()
+  const { data } = await auth.updateUser({ phone })
+  expect(data.user).toMatchObject({ phone, phone_confirmed_at: expect.any(String) })
+  expect(backend.outbox).toEqual([])
+})

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { backendWith, bodyOf, claimsOf, clock, followed, newcomer, somebody, somePhone } from './backend.js'
+
+const times = <T>(count: number, make: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)))
+
+const statusesOf = (responses: readonly Response[]) => responses.map(({ status }) => status).sort()
+
+test('of twenty who sign up with one address at once, one does', async () => {
+  const { ask, admin } = await backendWith()
+  const { email, password } = somebody()
+  const responses = await times(20, i =>
+    ask('/signup', { body: { email: i % 2 ? email : email.toUpperCase(), password: `${password} ${i}` } }),
+  )
+  expect(statusesOf(responses)).toEqual([200, ...Array(19).fill(422)])
+  const { data } = await admin.listUsers()
+  expect(data.users).toHaveLength(1)
+})
+
+test('twenty who sign up with one address before it is confirmed are one user', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const responses = await times(20, () => backend.ask('/signup', { body: { email, password } }))
+  const ids = new Set(await Promise.all(responses.map(async response => (await bodyOf(response)).id)))
+  expect([ids.size, backend.outbox.length]).toEqual([1, 20])
+})
+
+test('of twenty whom an admin makes with one address at once, one is there', async () => {
+  const { ask, admin, serviceKey } = await backendWith()
+  const [{ email }, phone] = [somebody(), somePhone()]
+  const responses = await times(20, i =>
+    ask('/admin/users', { body: i % 2 ? { email, phone } : { phone }, bearer: serviceKey }),
+  )
+  expect(statusesOf(responses)).toEqual([200, ...Array(19).fill(422)])
+  expect((await admin.listUsers()).data.users).toHaveLength(1)
+})
+
+test('of two users who take one address at once, one gets it', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false, mailerSecureEmailChangeEnabled: false })
+  const next = somebody().email
+  const letters = []
+  for (const { email, password } of [somebody(), somebody()]) {
+    await backend.admin.createUser({ email, password, email_confirm: true })
+    const { auth } = backend.client()
+    await auth.signInWithPassword({ email, password })
+    await auth.updateUser({ email: next })
+    letters.push(backend.letterTo(next))
+  }
+  const responses = await Promise.all(
+    letters.map(({ code }) => backend.ask('/verify', { body: { email: next, token: code, type: 'email_change' } })),
+  )
+  expect(statusesOf(responses)).toEqual([200, 422])
+})
+
+test('fifty clients that refresh one token at once get the same next one, and one is active', async () => {
+  clock()
+  const backend = await backendWith()
+  const { refresh_token, user } = await newcomer(backend)
+  const refresh = (token: string) => backend.ask('/token?grant_type=refresh_token', { body: { refresh_token: token } })
+  const responses = await times(50, () => refresh(refresh_token))
+  expect(new Set(statusesOf(responses))).toEqual(new Set([200]))
+  const grants = await Promise.all(responses.map(response => bodyOf(response)))
+  expect(new Set(grants.map(grant => grant.refresh_token)).size).toBe(1)
+  expect(new Set(grants.map(grant => claimsOf(grant.access_token).session_id)).size).toBe(1)
+  expect(grants.every(grant => grant.user.id === user.id)).toBe(true)
+  expect((await refresh(grants[0].refresh_token)).status).toBe(200)
+})
+
+test('fifty clients that refresh one token at once without a time of grace do so as well', async () => {
+  const backend = await backendWith({ securityRefreshTokenReuseInterval: 0 })
+  const { refresh_token } = await newcomer(backend)
+  const responses = await times(50, () => backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } }))
+  // The token that was used first is the parent of the active one.
+  expect(new Set(statusesOf(responses))).toEqual(new Set([200]))
+})
+
+test('a chain of refreshes never forks, however often each token is asked for', async () => {
+  const backend = await backendWith()
+  let { refresh_token: token } = await newcomer(backend)
+  for (let i = 0; i < 10; i++) {
+    const responses = await times(5, () =>
+      backend.ask('/token?grant_type=refresh_token', { body: { refresh_token: token } }),
+    )
+    const next = new Set(await Promise.all(responses.map(async response => (await bodyOf(response)).refresh_token)))
+    expect(next.size).toBe(1)
+    token = [...next][0]
+  }
+})
+
+test('of twenty who type one code in at once, one gets a session', async () => {
+  const backend = await backendWith()
+  const { email } = somebody()
+  await backend.client().auth.signInWithOtp({ email })
+  const body = { email, token: backend.letterTo(email).code, type: 'email' }
+  const responses = await times(20, () => backend.ask('/verify', { body }))
+  expect(statusesOf(responses)).toEqual([200, ...Array(19).fill(403)])
+})
+
+test('of twenty who follow one link at once, one gets a session', async () => {
+  const backend = await backendWith()
+  const { email } = somebody()
+  await backend.client().auth.signInWithOtp({ email })
+  const { link } = backend.letterTo(email)
+  const found = await times(20, () => followed(link))
+  expect(found.filter(({ fragment }) => 'access_token' in fragment)).toHaveLength(1)
+})
+
+test('of a code and its link at once, one counts', async () => {
+  const backend = await backendWith()
+  const { email } = somebody()
+  await backend.client().auth.signInWithOtp({ email })
+  const { link, code } = backend.letterTo(email)
+  const [response, { fragment }] = await Promise.all([
+    backend.ask('/verify', { body: { email, token: code, type: 'email' } }),
+    followed(link),
+  ])
+  expect(Number(response.status === 200) + Number('access_token' in fragment)).toBe(1)
+})
+
+test('a password that changes while somebody signs in with the old one lets nobody in afterwards', async () => {
+  const backend = await backendWith()
+  const { email, password, access_token } = await newcomer(backend)
+  const [changed, ...signedIn] = await Promise.all([
+    backend.ask('/user', { method: 'PUT', body: { password: 'battery staple' }, bearer: access_token }),
+    ...Array.from({ length: 10 }, () => backend.ask('/token?grant_type=password', { body: { email, password } })),
+  ])
+  expect(changed.status).toBe(200)
+  const tokens = await Promise.all(signedIn.map(async response => (await bodyOf(response)).access_token))
+  const statuses = await Promise.all(
+    tokens.filter(token => token !== undefined).map(async bearer => (await backend.ask('/user', { bearer })).status),
+  )
+  expect(statuses.every(status => status === 403)).toBe(true)
+})
+
+test('whoever signs out while refreshing is out', async () => {
+  const backend = await backendWith()
+  const { access_token, refresh_token } = await newcomer(backend)
+  await Promise.all([
+    ...Array.from({ length: 10 }, () => backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } })),
+    backend.ask('/logout', { method: 'POST', bearer: access_token }),
+  ])
+  expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
+  expect((await backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } })).status).toBe(400)
+})
+
+test('of twenty exchanges of one code, one gives a session', async () => {
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  const code_verifier = 'v'.repeat(43)
+  const body = { email, code_challenge: code_verifier, code_challenge_method: 'plain' }
+  await backend.ask('/recover', { body })
+  const { query } = await followed(backend.letterTo(email).link)
+  const responses = await times(20, () =>
+    backend.ask('/token?grant_type=pkce', { body: { auth_code: query.code, code_verifier } }),
+  )
+  expect(statusesOf(responses)).toEqual([200, ...Array(19).fill(404)])
+})

@@ -1,0 +1,211 @@
+import { expect, test } from 'vitest'
+import { encoded, inSeconds, secretToken, unsignedToken, userToken } from '../signing.js'
+import { backendWith, claimsOf, newcomer, refusal, somebody } from './backend.js'
+
+const UNKNOWN = '6c8b5a0e-9a41-4c86-8b1e-0f3f4d6c2a11'
+const invalid = (why: string) => `invalid JWT: unable to parse or verify signature, ${why}`
+
+/** The same token with another header, which its signature does not fit. */
+const withHeader = (token: string, header: object) => [encoded(header), ...token.split('.').slice(1)].join('.')
+
+const forUsers = [
+  ['GET', '/user'],
+  ['PUT', '/user'],
+  ['POST', '/logout'],
+  ['GET', '/reauthenticate'],
+  ['POST', '/factors'],
+  ['DELETE', `/factors/${UNKNOWN}`],
+  ['GET', '/user/identities/authorize'],
+  ['DELETE', `/user/identities/${UNKNOWN}`],
+] as const
+
+const forAdmins = [
+  ['GET', '/admin/users'],
+  ['POST', '/admin/users'],
+  ['GET', `/admin/users/${UNKNOWN}`],
+  ['PUT', `/admin/users/${UNKNOWN}`],
+  ['DELETE', `/admin/users/${UNKNOWN}`],
+  ['GET', `/admin/users/${UNKNOWN}/factors`],
+  ['POST', '/admin/generate_link'],
+  ['POST', '/invite'],
+  ['GET', '/admin/sso/providers'],
+] as const
+
+test.each([...forUsers, ...forAdmins])('%s %s asks for a token', async (method, path) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask(path, { method, headers: { authorization: 'Basic YTpi' } }))).toEqual({
+    status: 401,
+    code: 'no_authorization',
+    message: 'This endpoint requires a valid Bearer token',
+  })
+})
+
+test.each(forUsers)('%s %s is not for the anon key or the service key', async (method, path) => {
+  const { ask, anonKey, serviceKey } = await backendWith()
+  for (const bearer of [anonKey, serviceKey]) {
+    expect(await refusal(ask(path, { method, bearer }))).toEqual({
+      status: 403,
+      code: 'bad_jwt',
+      message: 'invalid claim: missing sub claim',
+    })
+  }
+})
+
+test.each(forAdmins)('%s %s is not for users, and not for the anon key', async (method, path) => {
+  const backend = await backendWith()
+  const { access_token } = await newcomer(backend)
+  for (const bearer of [access_token, backend.anonKey]) {
+    expect(await refusal(backend.ask(path, { method, bearer }))).toEqual({
+      status: 403,
+      code: 'not_admin',
+      message: 'User not allowed',
+    })
+  }
+})
+
+test.each<[string, () => string | Promise<string>, string]>([
+  [
+    'three parts that are nothing',
+    () => 'a.b.c',
+    'token is malformed: could not JSON decode header: invalid character',
+  ],
+  [
+    'a token whose key nobody has',
+    () => secretToken({ sub: UNKNOWN }).then(token => withHeader(token, { alg: 'ES256', kid: 'strange' })),
+    'token is unverifiable: error while executing keyfunc: unrecognized JWT kid strange for algorithm ES256',
+  ],
+  [
+    'a token with a time that is none',
+    () => userToken({ exp: 'tomorrow' }),
+    'token is malformed: could not JSON decode claim: invalid type for claim',
+  ],
+  ['nonsense', () => 'nonsense', 'token is malformed: token contains an invalid number of segments'],
+  ['an opaque key', () => 'key_opaque', 'token is malformed: token contains an invalid number of segments'],
+  [
+    'a token without a signature',
+    () => unsignedToken({ sub: UNKNOWN }),
+    'token signature is invalid: signing method none is invalid',
+  ],
+  [
+    'a token of another secret',
+    () => secretToken({ sub: UNKNOWN }, 'another-secret-with-at-least-32-characters'),
+    'token signature is invalid: signature is invalid',
+  ],
+  [
+    'a token whose time has passed',
+    () => userToken({ exp: inSeconds(-1) }),
+    'token has invalid claims: token is expired',
+  ],
+  [
+    'a token whose time has not come',
+    () => userToken({ nbf: inSeconds(600) }),
+    'token has invalid claims: token is not valid yet',
+  ],
+])('%s lets nobody in', async (_name, makeToken, why) => {
+  const { ask } = await backendWith()
+  const bearer = await makeToken()
+  const told = { status: 403, code: 'bad_jwt', message: invalid(why) }
+  expect(await refusal(ask('/user', { bearer }))).toEqual(told)
+  expect(await refusal(ask('/admin/users', { bearer }))).toEqual(told)
+})
+
+test.each([
+  ['no sub', { sub: undefined }, 403, 'bad_jwt', 'invalid claim: missing sub claim'],
+  ['an empty sub', { sub: '' }, 403, 'bad_jwt', 'invalid claim: missing sub claim'],
+  ['a sub that is no uuid', { sub: '1234567890' }, 400, 'bad_jwt', 'invalid claim: sub claim must be a UUID'],
+  ['the sub of nobody', { sub: UNKNOWN }, 403, 'user_not_found', 'User from sub claim in JWT does not exist'],
+])('a token with %s is nobody', async (_name, claims, status, code, message) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/user', { bearer: await userToken(claims) }))).toEqual({ status, code, message })
+})
+
+test.each([
+  ['no uuid', 'session', 403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID'],
+  ['unknown', UNKNOWN, 403, 'session_not_found', 'Session from session_id claim in JWT does not exist'],
+])('a token whose session is %s lets nobody in', async (_name, session_id, status, code, message) => {
+  const backend = await backendWith()
+  const { user } = await newcomer(backend)
+  const bearer = await userToken({ sub: user.id, aud: 'authenticated', session_id })
+  expect(await refusal(backend.ask('/user', { bearer }))).toEqual({ status, code, message })
+})
+
+test('the session of somebody else is not taken for one', async () => {
+  const backend = await backendWith()
+  const [one, other] = [await newcomer(backend), await newcomer(backend)]
+  const { session_id } = claimsOf(other.access_token)
+  const bearer = await userToken({ sub: one.user.id, aud: 'authenticated', session_id })
+  expect(await refusal(backend.ask('/user', { bearer }))).toMatchObject({ status: 403, code: 'session_not_found' })
+})
+
+test.each([{}, { session_id: '' }, { session_id: '00000000-0000-0000-0000-000000000000' }])(
+  'a token that names no session (%j) stands for itself',
+  async claims => {
+    const backend = await backendWith()
+    const { user, email } = await newcomer(backend)
+    const bearer = await userToken({ sub: user.id, aud: 'authenticated', ...claims })
+    expect((await backend.ask('/user', { bearer })).status).toBe(200)
+    expect((await backend.ask('/logout', { method: 'POST', bearer })).status).toBe(204)
+    expect(email).toBeDefined()
+  },
+)
+
+test('Bearer may be written in small letters', async () => {
+  const backend = await backendWith()
+  const { access_token } = await newcomer(backend)
+  const headers = { authorization: `bearer ${access_token}` }
+  expect((await backend.ask('/user', { headers })).status).toBe(200)
+})
+
+test('an admin may hold any token with an admin role, and it need not expire', async () => {
+  const jwtSecret = '37c304f8-51aa-419a-a1af-06154e63707a'
+  const { ask } = await backendWith({ jwtSecret, gateway: 'open' })
+  const bearer = await secretToken({ sub: '1234567890', role: 'supabase_admin', exp: undefined }, jwtSecret)
+  const response = await ask('/admin/users', { body: { email: somebody().email }, bearer })
+  expect(response.status).toBe(200)
+})
+
+test('the roles of admins are those of the settings', async () => {
+  const { ask, serviceKey } = await backendWith({ jwtAdminRoles: ['boss'] })
+  const boss = await secretToken({ role: 'boss' })
+  expect((await ask('/admin/users', { bearer: serviceKey })).status).toBe(403)
+  expect((await ask('/admin/users', { bearer: boss })).status).toBe(200)
+})
+
+test('an admin who has signed in is one for as long as the session lasts', async () => {
+  const backend = await backendWith()
+  const { email, password } = somebody()
+  await backend.admin.createUser({ email, password, email_confirm: true, role: 'service_role' })
+  const { data } = await backend.client().auth.signInWithPassword({ email, password })
+  const bearer = data.session?.access_token ?? ''
+  expect((await backend.ask('/admin/users', { bearer })).status).toBe(200)
+  await backend.ask('/logout', { method: 'POST', bearer })
+  expect((await backend.ask('/admin/users', { bearer })).status).toBe(403)
+})
+
+test('nobody makes an admin of themselves', async () => {
+  const backend = await backendWith()
+  const body = {
+    ...somebody(),
+    role: 'service_role',
+    app_metadata: { role: 'service_role' },
+    aud: 'admin',
+    id: UNKNOWN,
+  }
+  const response = await backend.ask('/signup', { body })
+  const { user, access_token } = JSON.parse(await response.text())
+  expect(user).toMatchObject({ role: 'authenticated', aud: 'authenticated' })
+  expect(user.id).not.toBe(UNKNOWN)
+  const change = { role: 'service_role', aud: 'admin', email_confirm: true, ban_duration: 'none' }
+  await backend.ask('/user', { method: 'PUT', bearer: access_token, body: change })
+  expect((await backend.ask('/admin/users', { bearer: access_token })).status).toBe(403)
+  expect(JSON.parse(await (await backend.ask('/user', { bearer: access_token })).text()).role).toBe('authenticated')
+})
+
+test('what cannot be compared with a uuid is no session either', async () => {
+  const backend = await backendWith()
+  const { user } = await newcomer(backend)
+  for (const session_id of [1, null, {}, ['a']]) {
+    const bearer = await userToken({ sub: user.id, aud: 'authenticated', session_id })
+    expect((await backend.ask('/user', { bearer })).status).toBe(403)
+  }
+})

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import { backendWith, bodyOf, refusal, somebody, versioned } from './backend.js'
+
+const wrong = { email: 'nobody@example.com', password: 'battery staple' }
+const signIn = '/token?grant_type=password'
+
+test('a client of today is told the code in the body, and the version that it is told in', async () => {
+  const { ask } = await backendWith()
+  const response = await ask(signIn, { body: wrong, headers: versioned })
+  expect(response.status).toBe(400)
+  expect(response.headers.get('x-supabase-api-version')).toBe('2024-01-01')
+  expect(response.headers.get('x-sb-error-code')).toBe('invalid_credentials')
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(await response.text()).toBe('{"code":"invalid_credentials","message":"Invalid login credentials"}')
+})
+
+test.each([{}, { 'x-supabase-api-version': '2023-12-31' }, { 'x-supabase-api-version': '' }])(
+  'a client that sends %j is told the older way',
+  async headers => {
+    const { ask } = await backendWith()
+    const response = await ask(signIn, { body: wrong, headers })
+    expect(response.status).toBe(400)
+    expect(response.headers.has('x-supabase-api-version')).toBe(false)
+    expect(response.headers.get('x-sb-error-code')).toBe('invalid_credentials')
+    expect(await response.text()).toBe(
+      '{"code":400,"error_code":"invalid_credentials","msg":"Invalid login credentials"}',
+    )
+  },
+)
+
+test('a weak password says why in either form', async () => {
+  const { ask } = await backendWith({ passwordRequiredCharacters: 'abc:123' })
+  const body = { email: somebody().email, password: 'x' }
+  const weak_password = { reasons: ['length', 'characters'] }
+  const message =
+    'Password should be at least 6 characters. Password should contain at least one character of each: abc, 123.'
+  const today = await ask('/signup', { body, headers: versioned })
+  expect([today.status, today.headers.has('x-sb-error-code')]).toEqual([422, false])
+  expect(await bodyOf(today)).toEqual({ code: 'weak_password', message, weak_password })
+  const before = await ask('/signup', { body })
+  expect(before.headers.get('x-sb-error-code')).toBe('weak_password')
+  expect(await bodyOf(before)).toEqual({ code: 422, error_code: 'weak_password', msg: message, weak_password })
+})
+
+test("Supabase's client makes its own error of a weak password", async () => {
+  const { client } = await backendWith()
+  const { error } = await client().auth.signUp({ email: somebody().email, password: 'x' })
+  expect(error).toMatchObject({
+    ...{ name: 'AuthWeakPasswordError', status: 422, code: 'weak_password', reasons: ['length'] },
+    message: 'Password should be at least 6 characters.',
+  })
+})
+
+test('a success says nothing of versions', async () => {
+  const { ask } = await backendWith()
+  const response = await ask('/health', { headers: versioned })
+  expect(response.status).toBe(200)
+  expect(response.headers.has('x-supabase-api-version')).toBe(false)
+})
+
+test('a path that is none is told as text', async () => {
+  const { ask } = await backendWith()
+  for (const path of ['/nowhere', '/', '/user/', '/signup/x', '/admin']) {
+    const response = await ask(path, { headers: versioned })
+    expect([path, response.status, await response.text()]).toEqual([path, 404, '404 page not found\n'])
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  }
+})
+
+test.each([
+  ['GET', '/signup'],
+  ['POST', '/user'],
+  ['DELETE', '/logout'],
+  ['PATCH', '/admin/users'],
+  ['HEAD', '/settings'],
+])('%s %s is no way to ask', async (method, path) => {
+  const { ask } = await backendWith()
+  const response = await ask(path, { method })
+  expect([response.status, await response.text()]).toEqual([405, ''])
+})
+
+test.each([
+  ['', 'unexpected end of JSON input'],
+  ['{', 'unexpected end of JSON input'],
+  ['{"email":"a', 'unexpected end of JSON input'],
+  ['<html>', "invalid character '<' looking for beginning of value"],
+  ['{email:1}', "invalid character 'e' looking for beginning of object key string"],
+  ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+  ['{"a" 1}', "invalid character '1' after object key"],
+  ['{"a":1 "b"}', `invalid character '"' after object key:value pair`],
+  ['[1 2]', "invalid character '2' after array element"],
+  ['{} x', "invalid character 'x' after top-level value"],
+  ['{"a":"b\nc"}', "invalid character '\\n' in string literal"],
+  ['{"a":"\\x"}', "invalid character 'x' in string escape code"],
+  ['{"a":-}', "invalid character '}' in numeric literal"],
+  ['{"a":1.}', "invalid character '}' after decimal point in numeric literal"],
+  ["{'a':1}", "invalid character '\\'' looking for beginning of object key string"],
+  ['-', 'unexpected end of JSON input'],
+  ['tru', 'unexpected end of JSON input'],
+  ['[]', 'json: cannot unmarshal array into Go value of type api.SignupParams'],
+  ['"text"', 'json: cannot unmarshal string into Go value of type api.SignupParams'],
+  ['{"email":{}}', 'json: cannot unmarshal object into Go struct field SignupParams.email of type string'],
+  [
+    '{"data":"x"}',
+    'json: cannot unmarshal string into Go struct field SignupParams.data of type map[string]interface {}',
+  ],
+])('the body %j cannot be read', async (body, why) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/signup', { method: 'POST', body }))).toEqual({
+    status: 400,
+    code: 'bad_json',
+    message: `Could not parse request body as JSON: ${why}`,
+  })
+})
+
+test('null is a body without fields', async () => {
+  const { ask } = await backendWith({ externalAnonymousUsersEnabled: true })
+  expect((await ask('/signup', { method: 'POST', body: 'null' })).status).toBe(200)
+})
+
+test('a body is read as JSON whatever its header says', async () => {
+  const { ask } = await backendWith()
+  const response = await ask('/signup', { body: somebody(), headers: { 'content-type': 'text/plain' } })
+  expect(response.status).toBe(200)
+})
+
+test('a body of more than a megabyte is too large', async () => {
+  const { ask } = await backendWith()
+  const told = await refusal(ask('/signup', { body: { data: { long: 'x'.repeat(1_048_577) } } }))
+  expect(told).toMatchObject({ status: 413, code: 'request_entity_too_large' })
+})
+
+test('what Supabase cannot keep is refused, not broken by', async () => {
+  const { ask } = await backendWith()
+  const told = await refusal(ask('/signup', { body: { ...somebody(), data: { name: 'A\0da' } } }))
+  expect(told).toMatchObject({ status: 400, code: 'validation_failed' })
+})

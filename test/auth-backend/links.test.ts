@@ -1,0 +1,184 @@
+import { expect, test } from 'vitest'
+import { backendWith, claimsOf, clock, followed, newcomer, refusal, somebody, UUID } from './backend.js'
+
+const app = 'http://localhost:5173/welcome'
+
+/** Somebody whose mail has not been confirmed yet, and the link of that mail. */
+async function waiting(auth: Parameters<typeof backendWith>[0] = {}) {
+  const backend = await backendWith({ mailerAutoconfirm: false, ...auth })
+  const { email, password } = somebody()
+  await backend.client().auth.signUp({ email, password, options: { emailRedirectTo: app } })
+  return { backend, email, password, link: backend.letterTo(email).link }
+}
+
+test('the link of a mail carries a hash, what it is for, and where it leads back to', async () => {
+  const { backend, link } = await waiting()
+  expect(link).toMatch(
+    new RegExp(`^${backend.url}/auth/v1/verify\\?token=[0-9a-f]{56}&type=signup&redirect_to=${app}$`),
+  )
+})
+
+test('following a link leads back to the app with a session behind the #', async () => {
+  const { backend, link, email } = await waiting()
+  const { status, location, fragment } = await followed(link)
+  expect(status).toBe(303)
+  expect(location.split('#')[0]).toBe(app)
+  expect(Object.keys(fragment)).toEqual([
+    'access_token',
+    'expires_at',
+    'expires_in',
+    'refresh_token',
+    'sb',
+    'token_type',
+    'type',
+  ])
+  expect(fragment).toMatchObject({ expires_in: '3600', sb: '', token_type: 'bearer', type: 'signup' })
+  const { data, error } = await backend.client().auth.setSession({
+    access_token: fragment.access_token ?? '',
+    refresh_token: fragment.refresh_token ?? '',
+  })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({ email, email_confirmed_at: expect.any(String) })
+  expect(claimsOf(fragment.access_token ?? '').amr).toMatchObject([{ method: 'otp' }])
+})
+
+test('a link that was followed leads nowhere a second time', async () => {
+  const { link } = await waiting()
+  await followed(link)
+  const { status, location, fragment } = await followed(link)
+  expect(status).toBe(303)
+  expect(location).toBe(
+    `${app}#error=access_denied&error_code=otp_expired&error_description=Email+link+is+invalid+or+has+expired&sb=`,
+  )
+  expect(fragment).not.toHaveProperty('access_token')
+})
+
+test('a link leads nowhere once its time has passed', async () => {
+  const time = clock()
+  const { link } = await waiting({ mailerOtpExp: 60 })
+  time.pass(61)
+  expect((await followed(link)).fragment).toMatchObject({ error: 'access_denied', error_code: 'otp_expired' })
+})
+
+test('whoever only looks at a link does not use it up', async () => {
+  const { link } = await waiting()
+  const looked = await fetch(link, { method: 'HEAD', redirect: 'manual' })
+  expect(looked.status).toBe(405)
+  expect((await followed(link)).fragment).toHaveProperty('access_token')
+})
+
+test('a link is for one kind of proof only', async () => {
+  const { link } = await waiting()
+  for (const type of ['recovery', 'magiclink', 'email_change']) {
+    const { fragment } = await followed(link.replace('type=signup', `type=${type}`))
+    expect(fragment).toMatchObject({ error_code: 'otp_expired' })
+  }
+  expect((await followed(link.replace('type=signup', 'type=email'))).fragment).toHaveProperty('access_token')
+})
+
+test('a link of no known kind is told so where it leads back to', async () => {
+  const { link } = await waiting()
+  expect((await followed(link.replace('type=signup', 'type=party'))).fragment).toEqual({
+    error: 'invalid_request',
+    error_code: 'validation_failed',
+    error_description: 'Invalid email verification type',
+    sb: '',
+  })
+})
+
+test.each([
+  ['?token=abc', 'Verify requires a verification type'],
+  ['?type=signup', 'Verify requires a token or a token hash'],
+])('the link %s is none', async (query, message) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask(`/verify${query}`))).toEqual({ status: 400, code: 'validation_failed', message })
+})
+
+test('a link leads to the site when it may not lead where it says', async () => {
+  const { link } = await waiting({ siteUrl: 'https://app.example.com/home' })
+  const { location } = await followed(link.replace(app, 'https://evil.example.com/'))
+  expect(location).toMatch(/^https:\/\/app\.example\.com\/home#access_token=/)
+})
+
+test('the link of a mail goes where the settings say that the backend is', async () => {
+  const { link } = await waiting({ apiExternalUrl: 'https://auth.example.com/auth/v1/' })
+  expect(link).toMatch(/^https:\/\/auth\.example\.com\/auth\/v1\/verify\?token=/)
+})
+
+test('an address with signs of its own is encoded in the link', async () => {
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  const redirectTo = 'http://localhost:5173/a?b=c&d=e'
+  await backend.client().auth.resetPasswordForEmail(email, { redirectTo })
+  const { link } = backend.letterTo(email)
+  expect(link).toContain(`&redirect_to=${encodeURIComponent(redirectTo)}`)
+  expect((await followed(link)).location).toMatch(/^http:\/\/localhost:5173\/a\?b=c&d=e#access_token=/)
+})
+
+test('a link that was sent before a new password leads nowhere', async () => {
+  const backend = await backendWith()
+  const { email, access_token } = await newcomer(backend)
+  await backend.client().auth.resetPasswordForEmail(email)
+  await backend.ask('/user', { method: 'PUT', bearer: access_token, body: { password: 'battery staple' } })
+  expect((await followed(backend.letterTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+})
+
+test('whoever is banned follows no link', async () => {
+  const { backend, link, email } = await waiting()
+  const [user] = (await backend.admin.listUsers()).data.users
+  expect(user?.email).toBe(email)
+  await backend.admin.updateUserById(user?.id ?? '', { ban_duration: '1h' })
+  expect((await followed(link)).fragment).toEqual({
+    error: 'access_denied',
+    error_code: 'user_banned',
+    error_description: 'User is banned',
+    sb: '',
+  })
+})
+
+test('the link of somebody who was deleted leads nowhere', async () => {
+  const { backend, link } = await waiting()
+  const [user] = (await backend.admin.listUsers()).data.users
+  await backend.admin.deleteUser(user?.id ?? '')
+  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+})
+
+test('the hash of a link does what the link does', async () => {
+  const { backend, link, email } = await waiting()
+  const token_hash = new URL(link).searchParams.get('token') ?? ''
+  const { data, error } = await backend.client().auth.verifyOtp({ token_hash, type: 'email' })
+  expect(error).toBeNull()
+  expect(data.user?.email).toBe(email)
+  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+})
+
+test('the code of a mail uses up its link', async () => {
+  const { backend, link, email } = await waiting()
+  const { error } = await backend
+    .client()
+    .auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'signup' })
+  expect(error).toBeNull()
+  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+})
+
+test('a link begins a session of its own, whoever follows it', async () => {
+  const { backend, link } = await waiting()
+  const other = await backend.client().auth.signInAnonymously()
+  const response = await fetch(link, {
+    redirect: 'manual',
+    headers: { authorization: `Bearer ${other.data.session?.access_token}` },
+  })
+  const fragment = new URLSearchParams(new URL(response.headers.get('location') ?? '').hash.slice(1))
+  const { session_id, sub } = claimsOf(fragment.get('access_token') ?? '')
+  expect(session_id).toMatch(UUID)
+  expect(session_id).not.toBe(claimsOf(other.data.session?.access_token ?? '').session_id)
+  expect(sub).not.toBe(other.data.user?.id)
+})
+
+test('the address in Location has no letter that a header cannot have', async () => {
+  const { link } = await waiting({ siteUrl: 'https://app.example.com' })
+  const url = new URL(link)
+  url.searchParams.set('redirect_to', 'https://app.example.com/gr\u00fc\u00dfe')
+  const response = await fetch(url, { redirect: 'manual' })
+  expect(response.headers.get('location')).toMatch(/^https:\/\/app\.example\.com\/gr%C3%BC%C3%9Fe#access_token=/)
+})

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { backendWith, followed, somebody } from './backend.js'
+
+const site = 'https://app.example.com/home'
+const list = [
+  'https://*.preview.example.com/**',
+  'myapp://callback',
+  'https://exact.example.com/path?to=here',
+  'https://stars.example.com/*',
+  'https://one.example.com/v?/[a-c]',
+  'https://{red,blue}.example.com/',
+]
+
+/** Where the mail of a sign-in leads back to when the app asks for `redirectTo`. */
+async function destination(redirectTo: string): Promise<string> {
+  const backend = await backendWith({ siteUrl: site, uriAllowList: list })
+  const { email } = somebody()
+  await backend.ask(`/otp?${new URLSearchParams({ redirect_to: redirectTo })}`, { body: { email } })
+  return new URL(backend.letterTo(email).link).searchParams.get('redirect_to') ?? ''
+}
+
+test.each([
+  'https://app.example.com',
+  'https://app.example.com/elsewhere?a=b#c',
+  'http://127.0.0.1:5173/welcome',
+  'http://127.9.9.9/',
+  'http://[::1]:3000/',
+  'https://a.preview.example.com/deep/down',
+  'myapp://callback',
+  'https://exact.example.com/path?to=here',
+  'https://stars.example.com/one',
+  'https://one.example.com/v1/b',
+  'https://red.example.com/',
+])('a link may lead to %s', async redirectTo => {
+  expect(await destination(redirectTo)).toBe(redirectTo)
+})
+
+test.each([
+  // Another host, however near.
+  'https://evil.example.com/',
+  'https://app.example.com.evil.com/',
+  'https://evilapp.example.com/',
+  'http://localhost.evil.com/',
+  'http://127.0.0.1.evil.com/',
+  // The host is what stands behind the @.
+  'https://app.example.com@evil.com/',
+  'https://app.example.com:443@evil.com/',
+  'http://127.0.0.1:3000@evil.com/',
+  'https://user:password@app.example.com/',
+  'https://app.example.com%40evil.com/',
+  // What browsers take for slashes, and what they pass over.
+  'https://evil.com\\@app.example.com/',
+  'https:\\\\evil.com\\app.example.com',
+  'https:evil.com',
+  'https:///evil.com',
+  'https:/evil.com',
+  '//evil.com/',
+  '\\\\evil.com',
+  '/\\evil.com',
+  '/relative',
+  'relative',
+  'https://app.example.com\t.evil.com/',
+  'https://app.example.com/\r\nset-cookie: a=b',
+  'java\nscript:alert(1)',
+  ' https://app.example.com/',
+  // No address of the web.
+  'javascript:alert(1)',
+  'JavaScript://app.example.com/%0aalert(1)',
+  'data:text/html,hello',
+  'vbscript:x',
+  'file:///etc/passwd',
+  'blob:https://app.example.com/1',
+  'about:blank',
+  'view-source:https://app.example.com',
+  // Another scheme, another port.
+  'http://app.example.com/',
+  'https://app.example.com:8443/',
+  'ftp://app.example.com/',
+  // Numbers in disguise.
+  'http://2130706433/',
+  'http://0x7f000001/',
+  'http://0177.0.0.1/',
+  'http://127.1/',
+  'http://0/',
+  'http://0.0.0.0:3000/',
+  'http://169.254.169.254/latest/meta-data',
+  'http://10.0.0.1/',
+  'http://[::ffff:10.0.0.1]/',
+  'http://[::]/',
+  // Letters that look alike.
+  'https://\u0430pp.example.com/',
+  'https://app\u3002example\u3002com/',
+  // Near what the list allows.
+  'https://a.b.preview.example.com/',
+  'https://preview.example.com/',
+  'https://evil.com/.preview.example.com/x',
+  'https://evil.com?.preview.example.com/x',
+  'https://evil.com#.preview.example.com/x',
+  'https://a/.preview.example.com/',
+  'myapp://callback/more',
+  'myapp://other',
+  'https://exact.example.com/path?to=there',
+  'https://exactXexample.com/path?to=here',
+  'https://stars.example.com/one/two',
+  'https://stars.example.com/one.two',
+  'https://one.example.com/v12/b',
+  'https://one.example.com/v1/d',
+  'https://green.example.com/',
+  '',
+])('a link may not lead to %j', async redirectTo => {
+  expect(await destination(redirectTo)).toBe(site)
+})
+
+test('what stands behind the # of an address does not make it another one', async () => {
+  const wanted = 'https://stars.example.com/one#/two.three'
+  expect(await destination(wanted)).toBe(wanted)
+})
+
+test('a header says where a link leads before the query does, and the page that asks comes last', async () => {
+  const backend = await backendWith({ siteUrl: site })
+  const { email } = somebody()
+  const asked = async (query: string, headers: Record<string, string>) => {
+    await backend.ask(`/otp${query}`, { body: { email }, headers })
+    return new URL(backend.letterTo(email).link).searchParams.get('redirect_to')
+  }
+  const [one, two, three] = ['http://127.0.0.1/1', 'http://127.0.0.1/2', 'http://127.0.0.1/3']
+  expect(await asked(`?redirect_to=${two}`, { redirect_to: one, referer: three })).toBe(one)
+  expect(await asked(`?redirect_to=${two}`, { referer: three })).toBe(two)
+  expect(await asked('', { referer: three })).toBe(three)
+  expect(await asked('?redirect_to=javascript:alert(1)', { referer: three })).toBe(three)
+  expect(await asked('', { referer: 'https://evil.com/' })).toBe(site)
+})
+
+test('a link that somebody has changed leads no further than the settings allow', async () => {
+  const backend = await backendWith({ siteUrl: site })
+  const { email } = somebody()
+  await backend.ask('/otp', { body: { email } })
+  const url = new URL(backend.letterTo(email).link)
+  for (const bad of ['https://evil.com/', '//evil.com', 'javascript:alert(1)', 'https://app.example.com@evil.com/']) {
+    url.searchParams.set('redirect_to', bad)
+    url.searchParams.set('token', 'wrong')
+    expect((await followed(url.href)).location).toMatch(/^https:\/\/app\.example\.com\/home#error=/)
+  }
+})
+
+test('an address of the site may have another port only on this machine', async () => {
+  const backend = await backendWith({ siteUrl: 'http://localhost:3000', uriAllowList: [] })
+  const { email } = somebody()
+  for (const [wanted, expected] of [
+    ['http://localhost:5173/x', 'http://localhost:5173/x'],
+    ['http://localhost.evil.com:3000/', 'http://localhost:3000'],
+    ['https://localhost:3000/', 'http://localhost:3000'],
+  ] as const) {
+    await backend.ask(`/otp?redirect_to=${wanted}`, { body: { email } })
+    expect(new URL(backend.letterTo(email).link).searchParams.get('redirect_to')).toBe(expected)
+  }
+})

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { type Backend, backendWith, bodyOf, claimsOf, clock, newcomer, refusal, somebody } from './backend.js'
+
+const refresh = ({ ask }: Backend, refresh_token: string) =>
+  ask('/token?grant_type=refresh_token', { body: { refresh_token } })
+
+/** The refresh token that comes next. */
+const next = async (backend: Backend, token: string): Promise<string> =>
+  (await bodyOf(refresh(backend, token))).refresh_token
+
+const alreadyUsed = {
+  status: 400,
+  code: 'refresh_token_already_used',
+  message: 'Invalid Refresh Token: Already Used',
+}
+const notFound = {
+  status: 400,
+  code: 'refresh_token_not_found',
+  message: 'Invalid Refresh Token: Refresh Token Not Found',
+}
+
+test('a refresh gives another refresh token, a new token of the same session, and the user', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { auth } = backend.client()
+  const { data } = await auth.signUp(somebody())
+  time.pass(1)
+  const { data: refreshed, error } = await auth.refreshSession()
+  expect(error).toBeNull()
+  expect(refreshed.session?.refresh_token).not.toBe(data.session?.refresh_token)
+  expect(refreshed.session?.access_token).not.toBe(data.session?.access_token)
+  expect(refreshed.user?.id).toBe(data.user?.id)
+  const [before, after] = [data, refreshed].map(({ session }) => claimsOf(session?.access_token ?? ''))
+  expect(after).toEqual({ ...before, iat: before.iat + 1, exp: before.exp + 1 })
+})
+
+test('a refresh leaves the time of the last sign-in as it was', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { auth } = backend.client()
+  const { data } = await auth.signUp(somebody())
+  time.pass(60)
+  const { data: refreshed } = await auth.refreshSession()
+  expect(refreshed.user?.last_sign_in_at).toBe(data.user?.last_sign_in_at)
+})
+
+test('a token in store is refreshed when it has expired, without being asked', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { auth } = backend.client()
+  const { data } = await auth.signUp(somebody())
+  time.pass(3601)
+  const { data: found } = await auth.getSession()
+  expect(found.session?.access_token).not.toBe(data.session?.access_token)
+})
+
+test('the parent of the active token is answered with the active token, however late', async () => {
+  const time = clock()
+  const backend = await backendWith({ securityRefreshTokenReuseInterval: 0 })
+  const { refresh_token: first } = await newcomer(backend)
+  const second = await next(backend, first)
+  time.pass(24 * 3600)
+  expect(await next(backend, first)).toBe(second)
+  expect(await next(backend, first)).toBe(second)
+  expect(await next(backend, second)).not.toBe(second)
+})
+
+test('an older token gives a further one within the reuse interval', async () => {
+  const time = clock()
+  const backend = await backendWith({ securityRefreshTokenReuseInterval: 10 })
+  const { refresh_token: first } = await newcomer(backend)
+  const third = await next(backend, await next(backend, first))
+  time.pass(10)
+  const fourth = await next(backend, first)
+  expect(fourth).toMatch(/^[a-z0-9]{12}$/)
+  expect([first, third]).not.toContain(fourth)
+})
+
+test('an older token ends the family after the reuse interval; tokens that are out hold until they expire', async () => {
+  const time = clock()
+  const backend = await backendWith({ securityRefreshTokenReuseInterval: 10 })
+  const { refresh_token: first, access_token } = await newcomer(backend)
+  const second = await next(backend, first)
+  const third = await next(backend, second)
+  time.pass(11)
+  expect(await refusal(refresh(backend, first))).toEqual(alreadyUsed)
+  expect(await refusal(refresh(backend, third))).toEqual(alreadyUsed)
+  expect(await refusal(refresh(backend, second))).toEqual(alreadyUsed)
+  expect((await backend.ask('/user', { bearer: access_token })).status).toBe(200)
+})
+
+test('without rotation an older token is refused alone', async () => {
+  const time = clock()
+  const backend = await backendWith({
+    securityRefreshTokenRotationEnabled: false,
+    securityRefreshTokenReuseInterval: 0,
+  })
+  const { refresh_token: first } = await newcomer(backend)
+  const third = await next(backend, await next(backend, first))
+  time.pass(1)
+  expect(await refusal(refresh(backend, first))).toEqual(alreadyUsed)
+  expect((await refresh(backend, third)).status).toBe(200)
+})
+
+test.each(['', 'short', 'ABCDEFGHIJKL', 'abcdefghijkl-', 'invalid-refresh-token', 'aaaaaaaaaaaaa'])(
+  'a refresh token must have the shape of one: %j',
+  async token => {
+    const backend = await backendWith()
+    expect(await refusal(refresh(backend, token))).toEqual({
+      status: 400,
+      code: 'validation_failed',
+      message: 'Refresh token is not valid',
+    })
+  },
+)
+
+test('a refresh token of another run is not found, and the client forgets the session', async () => {
+  const { client } = await backendWith()
+  const { auth } = client()
+  const { error } = await auth.refreshSession({ refresh_token: 'aaaaaaaaaaaa' })
+  expect(error).toMatchObject({ status: notFound.status, code: notFound.code, message: notFound.message })
+})
+
+test('a refresh is refused for a banned user, and for one who is gone', async () => {
+  const backend = await backendWith()
+  const { refresh_token, user } = await newcomer(backend)
+  await backend.admin.updateUserById(user.id, { ban_duration: '1h' })
+  expect(await refusal(refresh(backend, refresh_token))).toEqual({
+    status: 400,
+    code: 'user_banned',
+    message: 'Invalid Refresh Token: User Banned',
+  })
+  await backend.admin.deleteUser(user.id)
+  expect(await refusal(refresh(backend, refresh_token))).toEqual(notFound)
+})
+
+test('fifty refreshes with one token at once all get the one active token', async () => {
+  const backend = await backendWith()
+  const { refresh_token } = await newcomer(backend)
+  const tokens = await Promise.all(Array.from({ length: 50 }, () => next(backend, refresh_token)))
+  expect(new Set(tokens).size).toBe(1)
+  expect(tokens[0]).not.toBe(refresh_token)
+  expect((await refresh(backend, tokens[0] ?? '')).status).toBe(200)
+})

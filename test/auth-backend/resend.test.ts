@@ -1,0 +1,188 @@
+import { expect, test } from 'vitest'
+import { userToken } from '../signing.js'
+import { backendWith, bodyOf, clock, newcomer, refusal, somebody, somePhone } from './backend.js'
+
+test('the mail of a sign-up goes out again with another code', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const { auth } = backend.client()
+  await auth.signUp({ email, password })
+  const { error } = await auth.resend({ type: 'signup', email })
+  expect(error).toBeNull()
+  expect(backend.outbox.map(({ kind }) => kind)).toEqual(['signup', 'signup'])
+  const { code } = backend.letterTo(email)
+  expect((await auth.verifyOtp({ email, token: code, type: 'signup' })).error).toBeNull()
+})
+
+test('the mails of a change of address go out again', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false, mailerSecureEmailChangeEnabled: false })
+  const { email, password } = somebody()
+  await backend.admin.createUser({ email, password, email_confirm: true })
+  const { auth } = backend.client()
+  await auth.signInWithPassword({ email, password })
+  const next = somebody().email
+  await auth.updateUser({ email: next })
+  await auth.resend({ type: 'email_change', email })
+  expect(backend.outbox.map(({ recipient }) => recipient)).toEqual([next, next])
+  const { data } = await auth.verifyOtp({ email: next, token: backend.letterTo(next).code, type: 'email_change' })
+  expect(data.user?.email).toBe(next)
+})
+
+test('text messages go out again, for a sign-up and for a change of number', async () => {
+  const backend = await backendWith({ smsAutoconfirm: false })
+  const [phone, next] = [somePhone(), somePhone()]
+  const { auth } = backend.client()
+  await auth.signUp({ phone, password: 'correct horse' })
+  const { data } = await auth.resend({ type: 'sms', phone })
+  expect(data.messageId).toBe(backend.letterTo(phone).id)
+  await auth.verifyOtp({ phone, token: backend.letterTo(phone).code, type: 'sms' })
+  await auth.updateUser({ phone: next })
+  await auth.resend({ type: 'phone_change', phone })
+  expect(backend.outbox.map(({ recipient }) => recipient)).toEqual([phone, phone, next, next])
+})
+
+test.each([
+  ['signup', { email: 'nobody@example.com' }],
+  ['email_change', { email: 'nobody@example.com' }],
+  ['sms', { phone: '4799999999' }],
+  ['phone_change', { phone: '4799999999' }],
+])('nobody learns from a further message of the kind %s who is a user', async (type, address) => {
+  const { ask, outbox } = await backendWith()
+  expect(await bodyOf(ask('/resend', { body: { type, ...address } }))).toEqual({})
+  expect(outbox).toEqual([])
+})
+
+test('nothing goes out for what is done', async () => {
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  const { auth } = backend.client()
+  await auth.resend({ type: 'signup', email })
+  await auth.resend({ type: 'email_change', email })
+  expect(backend.outbox).toEqual([])
+})
+
+test.each([
+  [{}, 'Missing one of these types: signup, email_change, sms, phone_change'],
+  [{ type: 'recovery', email: 'a@example.com' }, 'Missing one of these types: signup, email_change, sms, phone_change'],
+  [{ type: 'signup' }, 'Type provided requires an email address'],
+  [{ type: 'signup', phone: '4790000000' }, 'Type provided requires an email address'],
+  [{ type: 'sms', email: 'a@example.com' }, 'Type provided requires a phone number'],
+  [
+    { type: 'signup', email: 'a@example.com', phone: '4790000000' },
+    'Only an email address or phone number should be provided.',
+  ],
+  [{ type: 'email_change' }, 'Missing email address or phone number'],
+  [{ type: 'signup', email: 'nowhere' }, 'Unable to validate email address: invalid format'],
+])('a further message for %j is refused', async (body, message) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/resend', { body }))).toEqual({ status: 400, code: 'validation_failed', message })
+})
+
+test('no text message goes out again where phones are off', async () => {
+  const { ask } = await backendWith({ externalPhoneEnabled: false })
+  expect(await refusal(ask('/resend', { body: { type: 'sms', phone: somePhone() } }))).toEqual({
+    status: 400,
+    code: 'phone_provider_disabled',
+    message: 'Phone logins are disabled',
+  })
+})
+
+/** A backend where a password is changed a day after signing in with a code only. */
+async function careful() {
+  const time = clock()
+  const backend = await backendWith({ securityUpdatePasswordRequireReauthentication: true, jwtExp: 604_800 })
+  const who = await newcomer(backend)
+  const change = (more: object = {}) =>
+    backend.ask('/user', {
+      method: 'PUT',
+      bearer: who.access_token,
+      body: { password: 'battery staple', ...more },
+    })
+  return { time, backend, change, ...who }
+}
+
+test('whoever has just signed in changes their password without a code', async () => {
+  const { change, time } = await careful()
+  time.pass(24 * 3600)
+  expect((await change()).status).toBe(200)
+})
+
+test('a day later a code is asked for', async () => {
+  const { change, time } = await careful()
+  time.pass(24 * 3600 + 1)
+  expect(await refusal(change())).toEqual({
+    status: 400,
+    code: 'reauthentication_needed',
+    message: 'Password update requires reauthentication',
+  })
+})
+
+test('with the code of a reauthentication the password changes, once', async () => {
+  const { backend, change, time, access_token, email } = await careful()
+  time.pass(25 * 3600)
+  expect(await bodyOf(backend.ask('/reauthenticate', { bearer: access_token }))).toEqual({})
+  const { code, kind, link } = backend.letterTo(email)
+  expect([kind, link]).toEqual(['reauthentication', ''])
+  const wrong = { status: 422, code: 'reauthentication_not_valid', message: 'Nonce has expired or is invalid' }
+  expect(await refusal(change({ nonce: 'wrong' }))).toEqual(wrong)
+  expect((await change({ nonce: code })).status).toBe(200)
+  expect(await refusal(change({ nonce: code, password: 'another one' }))).toEqual(wrong)
+})
+
+test('the code of a reauthentication is for whoever asked only', async () => {
+  const { backend, change, time } = await careful()
+  const other = await newcomer(backend)
+  time.pass(25 * 3600)
+  await backend.ask('/reauthenticate', { bearer: other.access_token })
+  const { code } = backend.letterTo(other.email)
+  expect((await change({ nonce: code })).status).toBe(422)
+})
+
+test('the code of a reauthentication is no way in', async () => {
+  const { backend, access_token, email } = await careful()
+  await backend.ask('/reauthenticate', { bearer: access_token })
+  const { code } = backend.letterTo(email)
+  for (const type of ['email', 'recovery', 'signup', 'reauthentication']) {
+    expect((await backend.ask('/verify', { body: { email, token: code, type } })).status).toBe(403)
+  }
+})
+
+test('an anonymous user has nowhere to get the code of a reauthentication', async () => {
+  const { client } = await backendWith({ externalAnonymousUsersEnabled: true })
+  const { auth } = client()
+  await auth.signInAnonymously()
+  expect((await auth.reauthenticate()).error).toMatchObject({
+    status: 400,
+    code: 'validation_failed',
+    message: 'Reauthentication requires the user to have an email or a phone number',
+  })
+})
+
+test('the code of a reauthentication goes to a phone where there is no mail', async () => {
+  const backend = await backendWith({ smsAutoconfirm: true })
+  const phone = somePhone()
+  const { access_token } = await bodyOf(backend.ask('/signup', { body: { phone, password: 'correct horse' } }))
+  const told = await bodyOf(backend.ask('/reauthenticate', { bearer: access_token }))
+  expect(told).toEqual({ message_id: backend.letterTo(phone).id })
+})
+
+test('an address that nobody has confirmed gets no code of a reauthentication', async () => {
+  const backend = await backendWith()
+  const { email, password } = somebody()
+  const phone = somePhone()
+  await backend.admin.createUser({ email, phone, password, phone_confirm: true })
+  const { auth } = backend.client()
+  await auth.signInWithPassword({ phone, password })
+  expect((await auth.reauthenticate()).error).toMatchObject({
+    status: 422,
+    code: 'email_not_confirmed',
+    message: 'Please verify your email first.',
+  })
+  const { data } = await backend.admin.createUser({ phone: somePhone() })
+  const bearer = await userToken({ sub: data.user?.id, aud: 'authenticated' })
+  expect(await refusal(backend.ask('/reauthenticate', { bearer }))).toEqual({
+    status: 422,
+    code: 'phone_not_confirmed',
+    message: 'Please verify your phone first.',
+  })
+})

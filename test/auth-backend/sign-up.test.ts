@@ -1,0 +1,317 @@
+import { expect, test } from 'vitest'
+import { backendWith, bodyOf, claimsOf, refusal, somebody, somePhone, TIME, UUID } from './backend.js'
+
+test('whoever signs up is signed in at once where addresses need no confirmation', async () => {
+  const { client } = await backendWith()
+  const { email, password } = somebody()
+  const { data, error } = await client().auth.signUp({ email, password })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({ email, aud: 'authenticated', role: 'authenticated', is_anonymous: false })
+  expect(data.session).toMatchObject({ token_type: 'bearer', expires_in: 3600, user: { id: data.user?.id } })
+})
+
+test('the user of a sign-up has the fields of Supabase in its order, and nothing else', async () => {
+  const { ask } = await backendWith()
+  const { email, password } = somebody()
+  const { user } = await bodyOf(ask('/signup', { body: { email, password, data: { name: 'Ada' } } }))
+  const known = { name: 'Ada', sub: user.id, email, email_verified: true, phone_verified: false }
+  expect(user).toEqual({
+    id: expect.stringMatching(UUID),
+    aud: 'authenticated',
+    role: 'authenticated',
+    email,
+    email_confirmed_at: expect.stringMatching(TIME),
+    phone: '',
+    last_sign_in_at: expect.stringMatching(TIME),
+    app_metadata: { provider: 'email', providers: ['email'] },
+    user_metadata: known,
+    identities: [
+      {
+        identity_id: expect.stringMatching(UUID),
+        id: user.id,
+        user_id: user.id,
+        identity_data: { ...known, email_verified: false },
+        provider: 'email',
+        last_sign_in_at: expect.stringMatching(TIME),
+        created_at: expect.stringMatching(TIME),
+        updated_at: expect.stringMatching(TIME),
+        email,
+      },
+    ],
+    created_at: expect.stringMatching(TIME),
+    updated_at: expect.stringMatching(TIME),
+    is_anonymous: false,
+  })
+  expect(Object.keys(user)).toEqual(
+    'id aud role email email_confirmed_at phone last_sign_in_at app_metadata user_metadata identities created_at updated_at is_anonymous'.split(
+      ' ',
+    ),
+  )
+  expect(Object.keys(user.identities[0])).toEqual(
+    'identity_id id user_id identity_data provider last_sign_in_at created_at updated_at email'.split(' '),
+  )
+})
+
+test('what an app says of a user never takes the place of what the backend knows', async () => {
+  const { client } = await backendWith()
+  const { email, password } = somebody()
+  const data = { sub: 'me', email: 'other@example.com', email_verified: 'yes', phone_verified: true, color: null }
+  const { data: found } = await client().auth.signUp({ email, password, options: { data } })
+  expect(found.user?.user_metadata).toEqual({ sub: found.user?.id, email, email_verified: true, phone_verified: false })
+})
+
+test('an address is kept in small letters', async () => {
+  const { client } = await backendWith()
+  const { email, password } = somebody()
+  const { data } = await client().auth.signUp({ email: email.toUpperCase(), password })
+  expect(data.user?.email).toBe(email)
+  expect((await client().auth.signInWithPassword({ email: email.toUpperCase(), password })).error).toBeNull()
+})
+
+test('where addresses have to be confirmed the answer is the user alone, and a mail is on its way', async () => {
+  const { ask, letterTo } = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const user = await bodyOf(ask('/signup', { body: { email, password } }))
+  expect(user).toMatchObject({ email, role: 'authenticated', confirmation_sent_at: expect.stringMatching(TIME) })
+  expect(user).not.toHaveProperty('access_token')
+  expect(user).not.toHaveProperty('email_confirmed_at')
+  expect(user).not.toHaveProperty('last_sign_in_at')
+  expect(user.user_metadata).toMatchObject({ email_verified: false })
+  expect(letterTo(email)).toMatchObject({ kind: 'signup', channel: 'email', code: expect.stringMatching(/^\d{6}$/) })
+})
+
+test('nobody signs in before the address is confirmed, and then anybody does who knows the password', async () => {
+  const { client, letterTo } = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const { auth } = client()
+  expect((await auth.signUp({ email, password })).data.session).toBeNull()
+  expect((await auth.signInWithPassword({ email, password })).error).toMatchObject({
+    status: 400,
+    code: 'email_not_confirmed',
+    message: 'Email not confirmed',
+  })
+  const { data } = await auth.verifyOtp({ email, token: letterTo(email).code ?? '', type: 'signup' })
+  expect(data.user).toMatchObject({ email_confirmed_at: expect.stringMatching(TIME) })
+  expect(data.user?.user_metadata).toMatchObject({ email_verified: true })
+  expect(data.user?.identities?.[0]?.identity_data).toMatchObject({ email_verified: true })
+  expect((await auth.signInWithPassword({ email, password })).error).toBeNull()
+})
+
+test('signing up again before confirming sends another code and changes nothing of the user', async () => {
+  const { client, outbox } = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const { data: first } = await client().auth.signUp({ email, password, options: { data: { name: 'Ada' } } })
+  const { data: again } = await client().auth.signUp({
+    email,
+    password: 'another one',
+    options: { data: { name: 'Eve' } },
+  })
+  expect(again.user).toMatchObject({ id: first.user?.id, user_metadata: { name: 'Ada' } })
+  const [code, newer] = outbox.map(({ code }) => code ?? '')
+  expect((await client().auth.verifyOtp({ email, token: code ?? '', type: 'signup' })).error?.code).toBe('otp_expired')
+  expect((await client().auth.verifyOtp({ email, token: newer ?? '', type: 'signup' })).error).toBeNull()
+  expect((await client().auth.signInWithPassword({ email, password })).error).toBeNull()
+  expect((await client().auth.signInWithPassword({ email, password: 'another one' })).error).not.toBeNull()
+})
+
+test('an address that is taken is told where addresses are not confirmed', async () => {
+  const { client } = await backendWith()
+  const { email, password } = somebody()
+  await client().auth.signUp({ email, password })
+  expect((await client().auth.signUp({ email, password })).error).toMatchObject({
+    status: 422,
+    code: 'user_already_exists',
+    message: 'User already registered',
+  })
+})
+
+test('where addresses are confirmed nobody finds out by signing up who else has', async () => {
+  const { ask, admin, outbox } = await backendWith({ mailerAutoconfirm: false, smsAutoconfirm: false })
+  const { email, password } = somebody()
+  const { data: real } = await admin.createUser({ email, password, email_confirm: true, user_metadata: { secret: 1 } })
+  const response = await ask('/signup', { body: { email, password: 'something else', data: { name: 'Eve' } } })
+  const user = await bodyOf(response)
+  expect(response.status).toBe(200)
+  expect(user).toEqual({
+    id: expect.stringMatching(UUID),
+    aud: 'authenticated',
+    role: '',
+    email,
+    phone: '',
+    confirmation_sent_at: expect.stringMatching(TIME),
+    app_metadata: { provider: 'email', providers: ['email'] },
+    user_metadata: { name: 'Eve' },
+    identities: [],
+    created_at: expect.stringMatching(TIME),
+    updated_at: expect.stringMatching(TIME),
+    is_anonymous: false,
+  })
+  expect(user.id).not.toBe(real.user?.id)
+  expect(outbox).toEqual([])
+})
+
+test('whoever signs up with the address of a guest learns nothing of what the admin said of them', async () => {
+  const { ask, admin } = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  const { data: guest } = await admin.inviteUserByEmail(email, { data: { team: 'core' } })
+  const user = await bodyOf(ask('/signup', { body: { email, password } }))
+  expect(user).toMatchObject({ id: guest.user?.id, user_metadata: {}, identities: [] })
+})
+
+test('a phone number signs up as well, and is confirmed at once where it needs no confirmation', async () => {
+  const { client } = await backendWith()
+  const phone = somePhone()
+  const { data, error } = await client().auth.signUp({ phone: `+${phone}`, password: 'correct horse' })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({
+    phone,
+    email: '',
+    phone_confirmed_at: expect.stringMatching(TIME),
+    app_metadata: { provider: 'phone', providers: ['phone'] },
+    user_metadata: { sub: data.user?.id, email_verified: false, phone_verified: false },
+  })
+  expect(data.user?.identities).toMatchObject([
+    { provider: 'phone', identity_data: { sub: data.user?.id, email_verified: false, phone_verified: false } },
+  ])
+  expect(data.user?.identities?.[0]).not.toHaveProperty('email')
+})
+
+test('a phone number that has to be confirmed gets a text message', async () => {
+  const { client, letterTo } = await backendWith({ smsAutoconfirm: false })
+  const phone = somePhone()
+  const { auth } = client()
+  const { data } = await auth.signUp({ phone, password: 'correct horse' })
+  expect(data).toMatchObject({ session: null, user: { phone } })
+  expect((await auth.signInWithPassword({ phone, password: 'correct horse' })).error).toMatchObject({
+    status: 400,
+    code: 'phone_not_confirmed',
+    message: 'Phone not confirmed',
+  })
+  expect(letterTo(phone)).toMatchObject({ kind: 'sms', channel: 'sms', link: '' })
+  const { error } = await auth.verifyOtp({ phone, token: letterTo(phone).code, type: 'sms' })
+  expect(error).toBeNull()
+  expect((await auth.signInWithPassword({ phone, password: 'correct horse' })).error).toBeNull()
+})
+
+test('somebody without a name signs in and can be told apart', async () => {
+  const { client } = await backendWith()
+  const { data, error } = await client().auth.signInAnonymously({ options: { data: { theme: 'dark' } } })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({
+    is_anonymous: true,
+    email: '',
+    phone: '',
+    app_metadata: {},
+    identities: [],
+    user_metadata: { theme: 'dark' },
+  })
+  expect(data.user?.user_metadata).toEqual({ theme: 'dark' })
+  expect(claimsOf(data.session?.access_token ?? '')).toMatchObject({
+    is_anonymous: true,
+    amr: [{ method: 'anonymous' }],
+  })
+})
+
+const { email, password } = somebody()
+const challenge = 'c'.repeat(43)
+
+test.each([
+  ['no password', { email }, 400, 'validation_failed', 'Signup requires a valid password'],
+  ['a short password', { email, password: '12345' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
+  [
+    'a password that is too long',
+    { email, password: 'x'.repeat(73) },
+    400,
+    'validation_failed',
+    'Password cannot be longer than 72 characters',
+  ],
+  [
+    'two addresses',
+    { email, phone: '4790000000', password },
+    400,
+    'validation_failed',
+    'Only an email address or phone number should be provided on signup.',
+  ],
+  [
+    'no address at all behind the @',
+    { email: 'somebody@', password },
+    400,
+    'validation_failed',
+    'Unable to validate email address: invalid format',
+  ],
+  [
+    'an address of 256 characters',
+    { email: `${'a'.repeat(244)}@example.com`, password },
+    400,
+    'validation_failed',
+    'An email address is too long',
+  ],
+  [
+    'letters for a phone number',
+    { phone: '+47abc', password },
+    400,
+    'validation_failed',
+    'Invalid phone number format (E.164 required)',
+  ],
+  [
+    'WhatsApp, which needs Twilio',
+    { phone: '4790000000', password, channel: 'whatsapp' },
+    400,
+    'validation_failed',
+    "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",
+  ],
+  [
+    'PKCE by phone',
+    { phone: '4790000000', password, code_challenge: challenge, code_challenge_method: 's256' },
+    400,
+    'validation_failed',
+    'PKCE not supported for phone signups',
+  ],
+  [
+    'half a challenge',
+    { email, password, code_challenge: challenge },
+    400,
+    'validation_failed',
+    'PKCE flow requires code_challenge_method and code_challenge',
+  ],
+  [
+    'a short challenge',
+    { email, password, code_challenge: 'short', code_challenge_method: 's256' },
+    400,
+    'validation_failed',
+    'code challenge has to be between 43 and 128 characters',
+  ],
+  [
+    'a challenge with a space',
+    { email, password, code_challenge: `${challenge} `, code_challenge_method: 's256' },
+    400,
+    'validation_failed',
+    'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
+  ],
+])('a sign-up is refused with %s', async (_what, body, status, code, message) => {
+  const { ask } = await backendWith()
+  expect(await refusal(ask('/signup', { body }))).toEqual({ status, code, message })
+})
+
+test.each([
+  [{ disableSignup: true }, { email, password }, 422, 'signup_disabled', 'Signups not allowed for this instance'],
+  [{ disableSignup: true }, {}, 422, 'signup_disabled', 'Signups not allowed for this instance'],
+  [
+    { disableSignup: true, externalAnonymousUsersEnabled: false },
+    {},
+    422,
+    'anonymous_provider_disabled',
+    'Anonymous sign-ins are disabled',
+  ],
+  [{ externalEmailEnabled: false }, { email, password }, 400, 'email_provider_disabled', 'Email signups are disabled'],
+  [
+    { externalPhoneEnabled: false },
+    { phone: '4790000000', password },
+    400,
+    'phone_provider_disabled',
+    'Phone signups are disabled',
+  ],
+])('with %j a sign-up of %j is off', async (settings, body, status, code, message) => {
+  const { ask } = await backendWith(settings)
+  expect(await refusal(ask('/signup', { body }))).toEqual({ status, code, message })
+})

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { exportJWK, generateKeyPair } from 'jose'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { secretToken } from '../signing.js'
+import { backendWith, bodyOf, claimsOf, headerOf, somebody, UUID } from './backend.js'
+
+const ownSecret = 'a-secret-of-our-own-with-at-least-32-characters'
+
+/** A file with a signing key of this algorithm. */
+async function keyFile(alg: 'ES256' | 'RS256', kid: string = randomUUID()): Promise<string> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true })
+  const key = { ...(await exportJWK(privateKey)), alg, kid, key_ops: ['sign', 'verify'] }
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'standin-keys-')), 'keys.json')
+  writeFileSync(file, JSON.stringify([key]))
+  return file
+}
+
+test('the answer of a sign-in has the fields of Supabase and headers that say who it is', async () => {
+  const { ask } = await backendWith()
+  const response = await ask('/signup', { body: somebody() })
+  const body = await bodyOf(response)
+  expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in', 'expires_at', 'refresh_token', 'user'])
+  expect(body).toMatchObject({
+    token_type: 'bearer',
+    expires_in: 3600,
+    refresh_token: expect.stringMatching(/^[a-z0-9]{12}$/),
+  })
+  const { iat, exp, session_id } = claimsOf(body.access_token)
+  expect(exp - iat).toBe(3600)
+  expect(body.expires_at).toBe(exp)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(response.headers.get('sb-auth-user-id')).toBe(body.user.id)
+  expect(response.headers.get('sb-auth-session-id')).toBe(session_id)
+  expect(response.headers.get('sb-auth-refresh-token-prefix')).toBe(body.refresh_token.slice(0, 5))
+  expect(response.headers.has('x-supabase-api-version')).toBe(false)
+})
+
+test('a user token has exactly the claims of Supabase', async () => {
+  const { client, url } = await backendWith()
+  const { email, password } = somebody()
+  const { data } = await client().auth.signUp({ email, password })
+  const token = data.session?.access_token ?? ''
+  expect(headerOf(token)).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.stringMatching(UUID) })
+  const now = Math.floor(Date.now() / 1000)
+  const claims = claimsOf(token)
+  expect(claims).toEqual({
+    iss: `${url}/auth/v1`,
+    sub: data.user?.id,
+    aud: 'authenticated',
+    exp: claims.iat + 3600,
+    iat: expect.any(Number),
+    email,
+    phone: '',
+    app_metadata: { provider: 'email', providers: ['email'] },
+    user_metadata: { sub: data.user?.id, email, email_verified: true, phone_verified: false },
+    role: 'authenticated',
+    aal: 'aal1',
+    amr: [{ method: 'password', timestamp: claims.iat }],
+    session_id: expect.stringMatching(UUID),
+    is_anonymous: false,
+  })
+  expect(Math.abs(claims.iat - now)).toBeLessThan(5)
+})
+
+test('a self-hosted backend leaves the issuer out of its tokens', async () => {
+  const { client } = await backendWith({ jwtIssuer: 'none' })
+  const { data } = await client().auth.signUp(somebody())
+  expect(claimsOf(data.session?.access_token ?? '')).not.toHaveProperty('iss')
+})
+
+test('the lifetime of tokens and their issuer are what the settings say', async () => {
+  const { client } = await backendWith({ jwtExp: 120, jwtIssuer: 'https://auth.example.com/auth/v1' })
+  const { data } = await client().auth.signUp(somebody())
+  expect(data.session?.expires_in).toBe(120)
+  const { exp, iat, iss } = claimsOf(data.session?.access_token ?? '')
+  expect([exp - iat, iss]).toEqual([120, 'https://auth.example.com/auth/v1'])
+})
+
+test('the role and the audience of a user are those of the token', async () => {
+  const { client, admin } = await backendWith()
+  const { email, password } = somebody()
+  await admin.createUser({ email, password, email_confirm: true, role: 'editor' })
+  const { data } = await client().auth.signInWithPassword({ email, password })
+  expect(claimsOf(data.session?.access_token ?? '')).toMatchObject({ role: 'editor', aud: 'authenticated' })
+})
+
+test('two tokens of one session and one second say the same', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { client } = await backendWith()
+  const { auth } = client()
+  const { data } = await auth.signUp(somebody())
+  const { data: next } = await auth.refreshSession()
+  expect(claimsOf(next.session?.access_token ?? '')).toEqual(claimsOf(data.session?.access_token ?? ''))
+})
+
+test('the public keys are published for ten minutes, and nothing private with them', async () => {
+  const { ask } = await backendWith()
+  const response = await ask('/.well-known/jwks.json', { headers: { apikey: '' } })
+  expect(response.headers.get('cache-control')).toBe('public, max-age=600')
+  const { keys } = await bodyOf(response)
+  expect(keys).toEqual([
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      alg: 'ES256',
+      use: 'sig',
+      kid: expect.any(String),
+      key_ops: ['verify'],
+      x: expect.any(String),
+      y: expect.any(String),
+    },
+  ])
+})
+
+test('with a shared secret nothing is published, and tokens name no key', async () => {
+  const { ask, client } = await backendWith({ jwtSecret: ownSecret })
+  expect(await bodyOf(ask('/.well-known/jwks.json'))).toEqual({ keys: [] })
+  const { data } = await client().auth.signUp(somebody())
+  expect(headerOf(data.session?.access_token ?? '')).toEqual({ alg: 'HS256', typ: 'JWT' })
+})
+
+test.each(['ES256', 'RS256'] as const)('getClaims believes a token of %s by the published key alone', async alg => {
+  const { client, url } = await backendWith({ signingKeys: await keyFile(alg, `of-tests-${alg}`) })
+  const { auth } = client()
+  const { email, password } = somebody()
+  await auth.signUp({ email, password })
+  const asked = vi.spyOn(globalThis, 'fetch')
+  onTestFinished(() => void asked.mockRestore())
+  const { data, error } = await auth.getClaims()
+  expect(error).toBeNull()
+  expect(data?.claims).toMatchObject({ email, role: 'authenticated' })
+  expect(data?.header).toMatchObject({ alg, kid: `of-tests-${alg}` })
+  expect(asked.mock.calls.map(([address]) => String(address))).toEqual([`${url}/auth/v1/.well-known/jwks.json`])
+})
+
+test('getClaims asks the backend about a token of HS256', async () => {
+  const { client, url } = await backendWith({ jwtSecret: ownSecret })
+  const { auth } = client()
+  const { email, password } = somebody()
+  await auth.signUp({ email, password })
+  const asked = vi.spyOn(globalThis, 'fetch')
+  onTestFinished(() => void asked.mockRestore())
+  const { data } = await auth.getClaims()
+  expect(data?.claims).toMatchObject({ email })
+  expect(asked.mock.calls.map(([address]) => String(address))).toEqual([`${url}/auth/v1/user`])
+})
+
+test('getClaims gives nothing to whoever has not signed in', async () => {
+  const { client } = await backendWith()
+  expect(await client().auth.getClaims()).toEqual({ data: null, error: null })
+})
+
+test('getClaims does not believe a token that somebody else has signed', async () => {
+  const { client } = await backendWith()
+  const forged = await secretToken({ aud: 'authenticated', sub: '1234567890', role: 'authenticated' }, ownSecret)
+  const { data, error } = await client().auth.getClaims(forged)
+  expect(data).toBeNull()
+  expect(error?.message).toContain('unable to parse or verify signature')
+})
+
+test('getClaims does not believe a signature that does not fit the published key', async () => {
+  const { client } = await backendWith({ signingKeys: await keyFile('RS256') })
+  const { auth } = client()
+  const { data } = await auth.signUp(somebody())
+  const [header, , signature] = (data.session?.access_token ?? '').split('.')
+  const claims = { ...claimsOf(data.session?.access_token ?? ''), role: 'service_role' }
+  const changed = `${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`
+  const { error } = await auth.getClaims(changed)
+  expect(error?.message).toContain('Invalid JWT signature')
+})

@@ -1,0 +1,241 @@
+import { expect, test } from 'vitest'
+import { backendWith, bodyOf, clock, newcomer, refusal, somebody, somePhone } from './backend.js'
+
+const taken = {
+  status: 422,
+  code: 'email_exists',
+  message: 'A user with this email address has already been registered',
+}
+
+test('whoever has signed in reads who they are', async () => {
+  const { client } = await backendWith()
+  const { auth } = client()
+  const { data } = await auth.signUp(somebody())
+  const { data: read, error } = await auth.getUser()
+  expect(error).toBeNull()
+  expect(read.user).toMatchObject({ id: data.user?.id, email: data.user?.email, role: 'authenticated' })
+})
+
+test('the ways in of a user are part of the user', async () => {
+  const { client } = await backendWith()
+  const { auth } = client()
+  const { data } = await auth.signUp(somebody())
+  const { data: read } = await auth.getUserIdentities()
+  expect(read?.identities).toEqual(data.user?.identities)
+})
+
+test('a token for another audience than the request names reads nothing', async () => {
+  const backend = await backendWith()
+  const { access_token } = await newcomer(backend)
+  const asking = (aud: string) => backend.ask('/user', { bearer: access_token, headers: { 'x-jwt-aud': aud } })
+  expect((await asking('authenticated')).status).toBe(200)
+  expect(await refusal(asking('somebody-else'))).toEqual({
+    status: 400,
+    code: 'validation_failed',
+    message: "Token audience doesn't match request audience",
+  })
+})
+
+test('what is known of a user is laid over what was known, and null takes it away', async () => {
+  const { client } = await backendWith()
+  const { auth } = client()
+  const { email, password } = somebody()
+  await auth.signUp({ email, password, options: { data: { name: 'Ada', born: 1815, likes: { tea: true } } } })
+  const { data, error } = await auth.updateUser({ data: { name: 'Ada L.', born: null, likes: { milk: true } } })
+  expect(error).toBeNull()
+  const { sub, email_verified, phone_verified, ...known } = data.user?.user_metadata ?? {}
+  expect(known).toEqual({ email, name: 'Ada L.', likes: { milk: true } })
+  expect((await auth.getUser()).data.user?.user_metadata).toEqual(data.user?.user_metadata)
+})
+
+test('a token tells what is known of a user only after the next refresh', async () => {
+  const { client } = await backendWith()
+  const { auth } = client()
+  await auth.signUp(somebody())
+  await auth.updateUser({ data: { plan: 'free' } })
+  const before = await auth.getClaims()
+  expect(before.data?.claims.user_metadata).not.toHaveProperty('plan')
+  await auth.refreshSession()
+  expect((await auth.getClaims()).data?.claims.user_metadata).toMatchObject({ plan: 'free' })
+})
+
+test('nobody says of themselves what the app says of them', async () => {
+  const backend = await backendWith()
+  const { access_token } = await newcomer(backend)
+  const body = { app_metadata: { role: 'admin' } }
+  expect(await refusal(backend.ask('/user', { method: 'PUT', bearer: access_token, body }))).toEqual({
+    status: 403,
+    code: 'not_admin',
+    message: 'Updating app_metadata requires admin privileges',
+  })
+})
+
+test('an update of nothing changes nothing but the time', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { access_token } = await newcomer(backend)
+  const before = await bodyOf(backend.ask('/user', { bearer: access_token }))
+  time.pass(1)
+  const after = await bodyOf(backend.ask('/user', { method: 'PUT', bearer: access_token, body: {} }))
+  expect({ ...after, updated_at: '' }).toEqual({ ...before, updated_at: '' })
+  expect(after.updated_at > before.updated_at).toBe(true)
+})
+
+test('a new password takes the place of the old one', async () => {
+  const { client } = await backendWith()
+  const { auth } = client()
+  const { email, password } = somebody()
+  await auth.signUp({ email, password })
+  expect((await auth.updateUser({ password: 'battery staple' })).error).toBeNull()
+  expect((await client().auth.signInWithPassword({ email, password })).error?.code).toBe('invalid_credentials')
+  expect((await client().auth.signInWithPassword({ email, password: 'battery staple' })).error).toBeNull()
+})
+
+test('a new password ends every other session, and leaves that which set it', async () => {
+  const { client } = await backendWith()
+  const { email, password } = somebody()
+  const [here, there] = [client().auth, client().auth]
+  await here.signUp({ email, password })
+  await there.signInWithPassword({ email, password })
+  await here.updateUser({ password: 'battery staple' })
+  expect((await here.getUser()).error).toBeNull()
+  expect((await here.refreshSession()).error).toBeNull()
+  expect((await there.refreshSession()).error?.code).toBe('refresh_token_not_found')
+})
+
+test('a new password makes every code worthless that was sent before', async () => {
+  const backend = await backendWith()
+  const { auth } = backend.client()
+  const { email, password } = somebody()
+  await auth.signUp({ email, password })
+  await backend.client().auth.resetPasswordForEmail(email)
+  const { code } = backend.letterTo(email)
+  const { data } = await auth.updateUser({ password: 'battery staple' })
+  expect(data.user).not.toHaveProperty('recovery_sent_at')
+  const { error } = await backend.client().auth.verifyOtp({ email, token: code, type: 'recovery' })
+  expect(error?.code).toBe('otp_expired')
+})
+
+test('the password that somebody has is no new one', async () => {
+  const { client } = await backendWith()
+  const { auth } = client()
+  const { email, password } = somebody()
+  await auth.signUp({ email, password })
+  const { error } = await auth.updateUser({ password })
+  expect(error).toMatchObject({
+    status: 422,
+    code: 'same_password',
+    message: 'New password should be different from the old password.',
+  })
+})
+
+test.each([
+  ['12345', 422, 'weak_password', 'Password should be at least 6 characters.'],
+  ['', 422, 'weak_password', 'Password should be at least 6 characters.'],
+  ['x'.repeat(73), 400, 'validation_failed', 'Password cannot be longer than 72 characters'],
+])('the password %j is refused for an update as well', async (password, status, code, message) => {
+  const backend = await backendWith()
+  const { access_token } = await newcomer(backend)
+  const asked = backend.ask('/user', { method: 'PUT', bearer: access_token, body: { password } })
+  expect(await refusal(asked)).toEqual({ status, code, message })
+})
+
+test('nobody takes the address of somebody else, in whatever letters', async () => {
+  const backend = await backendWith()
+  const [one, other] = [await newcomer(backend), await newcomer(backend)]
+  const body = { email: other.email.toUpperCase() }
+  expect(await refusal(backend.ask('/user', { method: 'PUT', bearer: one.access_token, body }))).toEqual(taken)
+})
+
+test('nobody takes the number of somebody else', async () => {
+  const backend = await backendWith()
+  const phone = somePhone()
+  await backend.admin.createUser({ phone, phone_confirm: true })
+  const { access_token } = await newcomer(backend)
+  expect(await refusal(backend.ask('/user', { method: 'PUT', bearer: access_token, body: { phone } }))).toEqual({
+    status: 422,
+    code: 'phone_exists',
+    message: 'A user with this phone number has already been registered',
+  })
+})
+
+test.each([
+  [{ email: 'nowhere' }, 'Unable to validate email address: invalid format'],
+  [{ phone: 'none' }, 'Invalid phone number format (E.164 required)'],
+  [{ phone: '+4790000000', channel: 'pigeon' }, expect.stringMatching(/^Invalid channel/)],
+  [{ email: 'a@example.com', code_challenge: 'x' }, 'PKCE flow requires code_challenge_method and code_challenge'],
+])('an update with %j is refused', async (body, message) => {
+  const backend = await backendWith()
+  const { access_token } = await newcomer(backend)
+  const asked = backend.ask('/user', { method: 'PUT', bearer: access_token, body })
+  expect(await refusal(asked)).toEqual({ status: 400, code: 'validation_failed', message })
+})
+
+test('the address that somebody has is nothing to change', async () => {
+  const backend = await backendWith({ mailerAutoconfirm: false })
+  const { email, password } = somebody()
+  await backend.admin.createUser({ email, password, email_confirm: true })
+  const { auth } = backend.client()
+  await auth.signInWithPassword({ email, password })
+  const { data, error } = await auth.updateUser({ email })
+  expect(error).toBeNull()
+  expect(data.user).not.toHaveProperty('new_email')
+  expect(backend.outbox).toEqual([])
+})
+
+test('somebody who has no session changes nothing', async () => {
+  const { client, ask } = await backendWith()
+  const { error } = await client().auth.updateUser({ data: { name: 'Nobody' } })
+  expect(error?.message).toBe('Auth session missing!')
+  expect((await ask('/user', { method: 'PUT', body: {} })).status).toBe(401)
+})
+
+test('an anonymous user needs an address before a password', async () => {
+  const { client } = await backendWith({ externalAnonymousUsersEnabled: true })
+  const { auth } = client()
+  await auth.signInAnonymously()
+  const { error } = await auth.updateUser({ password: 'correct horse' })
+  expect(error).toMatchObject({
+    status: 422,
+    code: 'validation_failed',
+    message: 'Updating password of an anonymous user without an email or phone is not allowed',
+  })
+})
+
+test('an anonymous user becomes one with a name at once where mails are not confirmed', async () => {
+  const { client } = await backendWith({ externalAnonymousUsersEnabled: true, mailerAutoconfirm: true })
+  const { auth } = client()
+  const { data: guest } = await auth.signInAnonymously({ options: { data: { cart: [1, 2] } } })
+  const { email, password } = somebody()
+  const { data, error } = await auth.updateUser({ email, password })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({ id: guest.user?.id, email, is_anonymous: false })
+  expect(data.user?.user_metadata).toEqual({ cart: [1, 2], email_verified: true })
+  expect(data.user?.identities).toMatchObject([{ provider: 'email', identity_data: { email, email_verified: true } }])
+  const { data: again } = await client().auth.signInWithPassword({ email, password })
+  expect(again.user?.id).toBe(guest.user?.id)
+})
+
+test('an anonymous user stays so until the new address is confirmed', async () => {
+  const backend = await backendWith({ externalAnonymousUsersEnabled: true, mailerAutoconfirm: false })
+  const { auth } = backend.client()
+  const { data: guest } = await auth.signInAnonymously()
+  const { email } = somebody()
+  const { data: waiting } = await auth.updateUser({ email })
+  expect(waiting.user).toMatchObject({ email: '', new_email: email, is_anonymous: true })
+  const { code, kind } = backend.letterTo(email)
+  expect(kind).toBe('email_change')
+  const { data, error } = await auth.verifyOtp({ email, token: code, type: 'email_change' })
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({ id: guest.user?.id, email, is_anonymous: false })
+  expect(data.user?.app_metadata).toEqual({ provider: 'email', providers: ['email'] })
+  expect((await auth.updateUser({ password: 'correct horse' })).error).toBeNull()
+})
+
+test('an anonymous user does not take an address that somebody has', async () => {
+  const backend = await backendWith({ externalAnonymousUsersEnabled: true })
+  const { email } = await newcomer(backend)
+  const { auth } = backend.client()
+  await auth.signInAnonymously()
+  expect((await auth.updateUser({ email })).error).toMatchObject(taken)
+})
