@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -5,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/build.ts',
     testTimeout: 20_000,
+    // Most of the time goes by in browsers, databases and processes that the tests start.
+    maxWorkers: Math.max(2, availableParallelism()),
     sequence: { shuffle: true },
     // What runs only in child processes (most of cli/) is not counted, hence not more.
     coverage: {

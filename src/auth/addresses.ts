@@ -1,18 +1,13 @@
 /** Where people are: e-mail addresses and phone numbers. */
 import { validationFailed } from '../core/auth-errors.js'
-
-/** The form that Supabase Auth asks for, which is HTML's. */
-const email =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
-
-const LONGEST_EMAIL_BYTES = 255
+import { isEmail, LONGEST_EMAIL_BYTES } from '../core/email.js'
 
 /** The address in small letters. Throws a 400 for what is none. */
 export function validEmail(given: string): string {
   if (given === '') throw validationFailed('An email address is required')
   if (Buffer.byteLength(given) > LONGEST_EMAIL_BYTES) throw validationFailed('An email address is too long')
   // Before it is in small letters: the sign for Kelvin would become the k of somebody else's address.
-  if (!email.test(given)) throw validationFailed('Unable to validate email address: invalid format')
+  if (!isEmail(given)) throw validationFailed('Unable to validate email address: invalid format')
   return given.toLowerCase()
 }
 

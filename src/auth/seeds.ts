@@ -56,14 +56,12 @@ export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | '
 export async function plantSeeds(state: State, { users, apiKeys }: Seeds, now: () => number): Promise<void> {
   const at = new Date(now()).toISOString()
   // Hashed before: writers wait for one another, and this takes a moment.
-  const present = await state.read(tables => Promise.all(users.map(seed => tables.users.get(idOfUser(seed)))))
+  const present = await state.read(tables => Promise.all(users.map(seed => ofSeed(tables, seed, users))))
   const rows = await Promise.all(users.map(async (seed, i) => rowUnlessMarked(seed, present[i], at)))
   await state.write(async tables => {
-    await plantUsers(
-      tables,
-      rows.filter(row => row !== undefined),
-    )
     if (!users.some(seed => idOfUser(seed) === developmentUserId)) await removeDevelopmentUser(tables)
+    const changed = users.flatMap((seed, i) => (rows[i] ? [{ seed, row: rows[i] }] : []))
+    await plantUsers(tables, changed, users)
     await plantKeys(tables, apiKeys, users, at)
   })
 }
@@ -72,7 +70,7 @@ export async function plantSeeds(state: State, { users, apiKeys }: Seeds, now: (
 export async function plantUser(state: State, seed: UserSeed, now: () => number): Promise<void> {
   const row = await rowOf(seed, await markOf(seed), new Date(now()).toISOString())
   await state.write(async tables => {
-    if (!(await ofSeed(tables, row))) await tables.users.insert(row)
+    if (!(await ofSeed(tables, seed, [seed]))) await tables.users.insert(row)
   })
 }
 
@@ -107,18 +105,28 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
   })
 }
 
-/** The user that a seed means. Whoever signed up with a seed's address before it was one becomes it. */
-async function ofSeed({ users }: Tables, { id, email, phone }: UserRow): Promise<UserRow | undefined> {
-  const [byEmail] = email === null ? [] : await users.find({ email })
-  const [byPhone] = phone === null ? [] : await users.find({ phone })
-  return (await users.get(id)) ?? byEmail ?? byPhone
+/**
+ * The user that a seed means. Whoever signed up with a seed's address before it was one becomes it, unless they are another
+ * seed's already, which is about to give the address up.
+ */
+async function ofSeed({ users }: Tables, seed: UserSeed, all: readonly UserSeed[]): Promise<UserRow | undefined> {
+  const own = await users.get(idOfUser(seed))
+  if (own) return own
+  const [byEmail] = seed.email === undefined ? [] : await users.find({ email: validEmail(seed.email) })
+  const [byPhone] = seed.phone === undefined ? [] : await users.find({ phone: validPhone(seed.phone) })
+  return [byEmail, byPhone].find(user => user && !all.some(other => idOfUser(other) === user.id))
 }
 
-async function plantUsers(tables: Tables, rows: readonly UserRow[]): Promise<void> {
-  const known = await Promise.all(rows.map(row => ofSeed(tables, row)))
+interface Planted {
+  readonly seed: UserSeed
+  readonly row: UserRow
+}
+
+async function plantUsers(tables: Tables, planted: readonly Planted[], all: readonly UserSeed[]): Promise<void> {
+  const known = await Promise.all(planted.map(({ seed }) => ofSeed(tables, seed, all)))
   // Addresses are given up first: two users may have changed theirs for one another's.
   for (const user of known) if (user) await tables.users.update(user.id, { email: null, phone: null })
-  for (const [i, row] of rows.entries()) {
+  for (const [i, { row }] of planted.entries()) {
     const user = known[i]
     if (!user) await tables.users.insert(row)
     else await replant(tables, user, row)
@@ -126,11 +134,11 @@ async function plantUsers(tables: Tables, rows: readonly UserRow[]): Promise<voi
 }
 
 /** Makes a user what their changed seed says; whoever signed in with what held before is out. */
-async function replant(tables: Tables, { id }: UserRow, row: UserRow): Promise<void> {
+async function replant(tables: Tables, { id, encrypted_password }: UserRow, row: UserRow): Promise<void> {
   const { id: _id, created_at: _created, ...changes } = row
   const identities = row.identities.map(one => ({ ...one, id, user_id: id }))
   await tables.users.update(id, { ...changes, identities })
-  await endSessionsOf(tables, id)
+  if (encrypted_password !== null) await endSessionsOf(tables, id)
 }
 
 const developmentUserId = idOfUser(developmentUser)

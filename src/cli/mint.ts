@@ -6,7 +6,7 @@ import type { Backend } from '../auth/backend.js'
 import { idOfUser, plantUser, type UserSeed } from '../auth/seeds.js'
 import { startSession, tokenResponse } from '../auth/sessions.js'
 import { createTokens } from '../auth/tokens.js'
-import { newUser, signedUp } from '../auth/users.js'
+import { confirmedEmail, newUser, signedUp } from '../auth/users.js'
 import { type LoadedConfig, loadConfig } from '../config/load.js'
 import { readSigningKeys } from '../config/signing-keys.js'
 import { developmentUser } from '../core/development.js'
@@ -144,8 +144,9 @@ function emailIn(given: string | true): string {
   }
 }
 
-const seedOf = ({ config: { users } }: LoadedConfig, email: string): UserSeed | undefined =>
-  users.find(seed => seed.email?.toLowerCase() === email)
+/** The users that somebody configured; the development user with the public password is no business of a command. */
+const seedOf = ({ config: { users }, originOf }: LoadedConfig, email: string): UserSeed | undefined =>
+  originOf(['users']) === 'default' ? undefined : users.find(seed => seed.email?.toLowerCase() === email)
 
 /** Nothing else of the configuration: the state may be that of a platform that was started with another one. */
 async function plantIfConfigured(loaded: LoadedConfig, state: State, email: string): Promise<void> {
@@ -155,8 +156,9 @@ async function plantIfConfigured(loaded: LoadedConfig, state: State, email: stri
 
 function newcomer(email: string): UserRow {
   const at = new Date().toISOString()
-  const user = newUser(at, { email_confirmed_at: at })
-  return signedUp(user, { provider: 'email', address: email, data: {}, at })
+  const user = newUser(at, { id: idOfUser({ email }) })
+  const signed = signedUp(user, { provider: 'email', address: email, data: {}, at })
+  return { ...signed, ...confirmedEmail(signed, at) }
 }
 
 async function ownerOf(loaded: LoadedConfig, state: State, email: string): Promise<string> {

@@ -2,13 +2,18 @@
 import * as v from 'valibot'
 import { closed, where } from '../core/check.js'
 import { developmentApiKey, developmentUser } from '../core/development.js'
+import { isEmail, LONGEST_EMAIL_BYTES } from '../core/email.js'
 import { different, differentWhereThere, filled, id, list, metadata, option, secret, text, time } from './forms.js'
 
 const user = v.pipe(
   closed({
     id: v.optional(id),
     email: v.optional(
-      v.pipe(text, v.email('an e-mail address'), v.maxLength(255, 'an e-mail address of at most 255 characters')),
+      v.pipe(
+        text,
+        v.check(isEmail, 'an e-mail address'),
+        v.maxBytes(LONGEST_EMAIL_BYTES, `an e-mail address of at most ${LONGEST_EMAIL_BYTES} bytes`),
+      ),
     ),
     phone: v.optional(v.pipe(text, v.regex(/^\+?[1-9]\d{1,14}$/, 'a phone number such as +4791234567'))),
     password: v.optional(

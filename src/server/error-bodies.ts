@@ -53,7 +53,7 @@ const named: Readonly<Record<string, { readonly code: string; readonly message: 
   },
   body_too_large: {
     code: 'request_entity_too_large',
-    message: 'Request body exceeds the maximum allowed size of 1048576 bytes',
+    message: 'Request body too large (max 1048576 bytes)',
   },
 }
 

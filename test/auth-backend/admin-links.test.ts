@@ -104,6 +104,15 @@ test('links of a change of address are for the old and for the new one', async (
   expect((await backend.client().auth.signInWithPassword({ email: newEmail, password })).error).toBeNull()
 })
 
+test('no link is for a change to an address that somebody has', async () => {
+  const backend = await backendWith()
+  const [one, other] = [await newcomer(backend), await newcomer(backend)]
+  for (const type of ['email_change_new', 'email_change_current'] as const) {
+    const { error } = await backend.admin.generateLink({ type, email: one.email, newEmail: other.email })
+    expect(error).toMatchObject(taken)
+  }
+})
+
 test('no link goes to the old address where that is not asked', async () => {
   const backend = await backendWith({ mailerSecureEmailChangeEnabled: false })
   const { email } = await newcomer(backend)

@@ -102,6 +102,16 @@ interface Newcomer {
   readonly user: { readonly id: string; readonly [field: string]: unknown }
 }
 
+/** A hash that an admin may bring along, which takes long to compare: the example of github.com/firebase/scrypt. */
+export const firebase = {
+  password: 'user1password',
+  password_hash: [
+    '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==',
+    '42xEC+ixf3L2lw==',
+    'lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==',
+  ].join('$'),
+}
+
 /** Time stands still until the test moves it on. */
 export function clock() {
   vi.useFakeTimers({ toFake: ['Date'] })

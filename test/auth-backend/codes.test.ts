@@ -65,6 +65,12 @@ test.each([
   ],
   [{ email: 'nowhere' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
   [{ email: 'nowhere', create_user: false }, 422, 'otp_disabled', 'Signups not allowed for otp'],
+  [
+    { phone: '4790000000', code_challenge: 'half' },
+    400,
+    'validation_failed',
+    'PKCE flow requires code_challenge_method and code_challenge',
+  ],
   [{ phone: 'none' }, 400, 'validation_failed', 'Invalid phone number format (E.164 required)'],
   [
     { email: 'a@example.com', code_challenge: 'short', code_challenge_method: 's256' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, claimsOf, clock, followed, newcomer, somebody, somePhone } from './backend.js'
+import { backendWith, bodyOf, claimsOf, clock, firebase, followed, newcomer, somebody, somePhone } from './backend.js'
 
 const times = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)))
@@ -48,6 +48,18 @@ test('of two users who take one address at once, one gets it', async () => {
   }
   const responses = await Promise.all(
     letters.map(({ code }) => backend.ask('/verify', { body: { email: next, token: code, type: 'email_change' } })),
+  )
+  expect(statusesOf(responses)).toEqual([200, 422])
+})
+
+test('of two users who take one number at once, one gets it', async () => {
+  const backend = await backendWith({ smsAutoconfirm: true })
+  const [one, other] = [await newcomer(backend), await newcomer(backend)]
+  const phone = somePhone()
+  const responses = await Promise.all(
+    [one, other].map(({ access_token }) =>
+      backend.ask('/user', { method: 'PUT', body: { phone }, bearer: access_token }),
+    ),
   )
   expect(statusesOf(responses)).toEqual([200, 422])
 })
@@ -130,6 +142,22 @@ test('a password that changes while somebody signs in with the old one lets nobo
     tokens.filter(token => token !== undefined).map(async bearer => (await backend.ask('/user', { bearer })).status),
   )
   expect(statuses.every(status => status === 403)).toBe(true)
+})
+
+test('an old password that an admin changes while it is being compared lets nobody in', async () => {
+  const backend = await backendWith()
+  const { email } = somebody()
+  const { password, password_hash } = firebase
+  const made = await backend.ask('/admin/users', {
+    body: { email, password_hash, email_confirm: true },
+    bearer: backend.serviceKey,
+  })
+  const { id } = await bodyOf(made)
+  const signIn = () => backend.ask('/token?grant_type=password', { body: { email, password } })
+  const [signedIn] = await Promise.all([signIn(), backend.admin.updateUserById(id, { password: 'battery staple' })])
+  const { access_token } = await bodyOf(signedIn)
+  if (access_token) expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
+  expect((await signIn()).status).toBe(400)
 })
 
 test('whoever signs out while refreshing is out', async () => {

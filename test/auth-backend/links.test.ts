@@ -143,6 +143,15 @@ test('the link of somebody who was deleted leads nowhere', async () => {
   expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
+test('an old link does not lead to somebody new who has the same id', async () => {
+  const { backend, link, email } = await waiting()
+  const [user] = (await backend.admin.listUsers()).data.users
+  const id = user?.id ?? ''
+  await backend.admin.deleteUser(id)
+  await backend.admin.createUser({ id, email })
+  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+})
+
 test('the hash of a link does what the link does', async () => {
   const { backend, link, email } = await waiting()
   const token_hash = new URL(link).searchParams.get('token') ?? ''

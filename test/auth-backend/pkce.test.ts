@@ -208,13 +208,16 @@ test('a flow that nobody waits for leads back with a refusal', async () => {
   expect(query).toMatchObject({ error: 'invalid_request', error_code: 'flow_state_not_found' })
 })
 
-test('a code of somebody who was banned in the meantime gives nothing', async () => {
-  const backend = await backendWith()
-  const code = await authCode(backend)
-  const [user] = (await backend.admin.listUsers()).data.users
-  await backend.admin.deleteUser(user?.id ?? '')
-  expect((await exchange(backend, code)).status).toBe(404)
-})
+test.each([true, false])(
+  'a code of somebody who was deleted in the meantime gives nothing (softly: %s)',
+  async softly => {
+    const backend = await backendWith()
+    const code = await authCode(backend)
+    const [user] = (await backend.admin.listUsers()).data.users
+    await backend.admin.deleteUser(user?.id ?? '', softly)
+    expect((await exchange(backend, code)).status).toBe(404)
+  },
+)
 
 test('the hash of such a link gives a session to whoever has it, as at Supabase', async () => {
   const backend = await backendWith()

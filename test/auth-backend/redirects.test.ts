@@ -12,8 +12,8 @@ const list = [
 ]
 
 /** Where the mail of a sign-in leads back to when the app asks for `redirectTo`. */
-async function destination(redirectTo: string): Promise<string> {
-  const backend = await backendWith({ siteUrl: site, uriAllowList: list })
+async function destination(redirectTo: string, settings: Parameters<typeof backendWith>[0] = {}): Promise<string> {
+  const backend = await backendWith({ siteUrl: site, uriAllowList: list, ...settings })
   const { email } = somebody()
   await backend.ask(`/otp?${new URLSearchParams({ redirect_to: redirectTo })}`, { body: { email } })
   return new URL(backend.letterTo(email).link).searchParams.get('redirect_to') ?? ''
@@ -109,6 +109,32 @@ test.each([
   '',
 ])('a link may not lead to %j', async redirectTo => {
   expect(await destination(redirectTo)).toBe(site)
+})
+
+test.each([
+  'javascript:alert(1)',
+  'data:text/html,hello',
+  'file:///etc/passwd',
+  'https://evil.com\\@app.example.com/',
+  'https://user@evil.com/',
+  'http://10.0.0.1/',
+  'http://2130706433/',
+  '//evil.com',
+])('a list that allows everything does not allow %j', async redirectTo => {
+  expect(await destination(redirectTo, { uriAllowList: ['**'] })).toBe(site)
+})
+
+test.each([
+  'http://localhost:x@evil.com/',
+  'http://localhost:80@evil.com/',
+  'http://localhost.evil.com/',
+  'https://localhost/',
+])('what the settings allow by themselves is not %j', async redirectTo => {
+  const siteUrl = 'http://localhost:3000'
+  const backend = await backendWith({ siteUrl })
+  const { email } = somebody()
+  await backend.ask(`/otp?${new URLSearchParams({ redirect_to: redirectTo })}`, { body: { email } })
+  expect(new URL(backend.letterTo(email).link).searchParams.get('redirect_to')).toBe(siteUrl)
 })
 
 test('what stands behind the # of an address does not make it another one', async () => {

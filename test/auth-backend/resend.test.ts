@@ -129,6 +129,15 @@ test('with the code of a reauthentication the password changes, once', async () 
   expect(await refusal(change({ nonce: code, password: 'another one' }))).toEqual(wrong)
 })
 
+test('the code of a reauthentication is used up by an attempt', async () => {
+  const { backend, change, time, access_token, email, password } = await careful()
+  time.pass(25 * 3600)
+  await backend.ask('/reauthenticate', { bearer: access_token })
+  const nonce = backend.letterTo(email).code
+  expect(await refusal(change({ nonce, password }))).toMatchObject({ code: 'same_password' })
+  expect(await refusal(change({ nonce }))).toMatchObject({ code: 'reauthentication_not_valid' })
+})
+
 test('the code of a reauthentication is for whoever asked only', async () => {
   const { backend, change, time } = await careful()
   const other = await newcomer(backend)

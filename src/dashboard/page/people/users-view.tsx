@@ -29,12 +29,16 @@ function Users() {
   const people = usePeopleClient()
   const page = Math.max(1, Math.floor(Number(useAddress().query.get('page'))) || 1)
   const offset = (page - 1) * LIMIT
-  const load = useCallback((signal: AbortSignal) => people.users({ limit: LIMIT, offset }, signal), [people, offset])
+  // With where it begins: the last page stays until the next one is here, and must not be counted as that.
+  const load = useCallback(
+    async (signal: AbortSignal) => ({ ...(await people.users({ limit: LIMIT, offset }, signal)), begin: offset }),
+    [people, offset],
+  )
   const loaded = useListing(load, EVERY_MS)
   const move = (to: number) => navigate(`${routes.users}?page=${to / LIMIT + 1}`)
   return (
     <DeveloperOnly of={loaded}>
-      {({ data, total }) => (
+      {({ data, total, begin }) => (
         <>
           {data.length > 0 && <UserTable users={data} />}
           {total === 0 && (
@@ -44,7 +48,7 @@ function Users() {
               </p>
             </Empty>
           )}
-          <Pager offset={offset} limit={LIMIT} total={total} onMove={move} />
+          <Pager offset={begin} limit={LIMIT} total={total} onMove={move} />
         </>
       )}
     </DeveloperOnly>

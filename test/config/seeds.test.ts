@@ -1,0 +1,598 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { developmentUser } from '../../src/core/development.js'
+import type { ConfigInput } from '../../src/index.js'
+import { platformOf, written } from '../auth/edited.js'
+import {
+  adminOf,
+  answerOf,
+  askAuth,
+  claimsOf,
+  clientOf,
+  type Person,
+  type Place,
+  sentences,
+  signIn,
+  signUp,
+} from '../auth/people.js'
+import { run, start, writeInto } from '../command.js'
+import { lasting } from '../state/kinds.js'
+
+const ada = { email: 'ada@example.com', password: 'correct-horse' }
+const bob = { email: 'bob@example.com', password: 'battery-staple' }
+const phil = { phone: '+4791234567', password: 'hello-it-is-me' }
+const hers = { name: 'hers', key: 'sk-local-hers-alone', user: ada.email }
+const nobodys = { name: 'nobodys', key: 'sk-local-of-nobody' }
+
+const adasId = '8c5d8d3a-6d5b-4b6a-9d62-0f4b9a3f3c11'
+const bobsId = '5f0e7f0c-2f44-4d6a-8f39-3a9d1c0f7b22'
+
+const inFile = { state: 'file:kept/state.db' } as const
+
+/** The ways in which a configuration is read again. */
+const ways = ['reload', 'restart'] as const
+
+/** `in`, or the code of the refusal. */
+async function entry(place: Place, who: { password: string } & ({ email: string } | { phone: string })) {
+  const { error } = await clientOf(place, place.anonKey).auth.signInWithPassword(who)
+  return error ? error.code : 'in'
+}
+
+/** `open`, or the code of the refusal. */
+async function refreshed(place: Place, { refreshToken }: Pick<Person, 'refreshToken'>) {
+  const response = await askAuth(place, '/token?grant_type=refresh_token', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ refresh_token: refreshToken }),
+  })
+  return response.ok ? 'open' : ((await response.json()) as { error_code: string }).error_code
+}
+
+async function userNamed(place: Place, email: string) {
+  const { data, error } = await adminOf(place).listUsers()
+  if (error) throw error
+  return data.users.find(user => user.email === email)
+}
+
+const idOf = async (place: Place, email: string) => (await userNamed(place, email))?.id
+
+interface KeyOnDashboard {
+  readonly id: string
+  readonly name: string
+  readonly state: string
+  readonly expires_at: string | null
+}
+
+/** What somebody sees and does on the dashboard. */
+function dashboardOf({ url }: Pick<Place, 'url'>, { token }: Pick<Person, 'token'>) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const asked = async (way: string, method = 'GET', body?: object) => {
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    return (await fetch(`${url}/dashboard/api/keys${way}`, init)).json()
+  }
+  const keys = async () => ((await asked('')) as { data: readonly KeyOnDashboard[] }).data
+  const idNamed = async (name: string) => (await keys()).find(key => key.name === name)?.id
+  return {
+    keys,
+    revoke: async (name: string) => asked(`/${await idNamed(name)}`, 'DELETE'),
+    roll: async (name: string, overlap_seconds: number) =>
+      (await asked(`/${await idNamed(name)}/roll`, 'POST', { overlap_seconds })) as { key: string },
+  }
+}
+
+/** What is said of a configuration that is not taken. */
+const complaintOf = (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => 'nothing',
+    (error: Error) => `${error.name}: ${error.message}`,
+  )
+
+test.each(lasting)('in $kind a configured user keeps the id over restarts', async ({ freshPlace }) => {
+  const options = { state: (await freshPlace()).where, users: [ada, phil] }
+  const scene = await platformOf(options)
+  const before = await signIn(scene.platform, ada)
+  await scene.restart(options)
+  expect((await signIn(scene.platform, ada)).id).toBe(before.id)
+  expect(await answerOf(scene.platform, before.token)).toBe('open')
+})
+
+test('a configured user has one id on every machine and in every state, whoever else is configured', async () => {
+  const [one, other] = await Promise.all([
+    platformOf({ users: [ada] }),
+    platformOf({ ...inFile, users: [bob, { ...ada, email: 'ADA@example.com', password: 'another-one' }] }),
+  ])
+  expect(await idOf(other.platform, ada.email)).toBe(await idOf(one.platform, ada.email))
+  expect(await idOf(other.platform, bob.email)).not.toBe(await idOf(one.platform, ada.email))
+})
+
+test('an id can be chosen, in capitals too', async () => {
+  const { platform } = await platformOf({ users: [{ ...ada, id: adasId.toUpperCase() }] })
+  expect((await signIn(platform, ada)).id).toBe(adasId)
+})
+
+test.each(ways)(
+  'a password that is changed in the configuration holds after the %s, and the old one is dead',
+  async way => {
+    const scene = await platformOf({ ...inFile, users: [ada, bob] })
+    const [before, bystander] = [await signIn(scene.platform, ada), await signIn(scene.platform, bob)]
+    const changed = { ...ada, password: 'staple-battery' }
+    await scene[way]({ ...inFile, users: [changed, bob] })
+    expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
+    expect(await answerOf(scene.platform, before.token)).toBe(sentences.ended)
+    expect(await refreshed(scene.platform, before)).toBe('refresh_token_not_found')
+    expect((await signIn(scene.platform, changed)).id).toBe(before.id)
+    expect(await answerOf(scene.platform, bystander.token)).toBe('open')
+  },
+)
+
+test.each(ways)('a password that the user changed in the app survives a %s, and so does the session', async way => {
+  const options = { ...inFile, users: [ada], apiKeys: [hers] }
+  const scene = await platformOf(options)
+  const { client, token } = await signIn(scene.platform, ada)
+  expect((await client.auth.updateUser({ password: 'of-her-own', data: { theme: 'dark' } })).error).toBeNull()
+  await scene[way](options)
+  expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
+  expect(await entry(scene.platform, { ...ada, password: 'of-her-own' })).toBe('in')
+  expect(await answerOf(scene.platform, token)).toBe('open')
+  expect((await userNamed(scene.platform, ada.email))?.user_metadata).toMatchObject({ theme: 'dark' })
+})
+
+test.each(ways)(
+  'what the app made of a user holds until their own seed is changed: a %s with a changed neighbour',
+  async way => {
+    const scene = await platformOf({ ...inFile, users: [ada, bob] })
+    const { client } = await signIn(scene.platform, ada)
+    await client.auth.updateUser({ password: 'of-her-own' })
+    await scene[way]({ ...inFile, users: [{ ...bob, user_metadata: { name: 'Bob' } }, ada] })
+    expect(await entry(scene.platform, { ...ada, password: 'of-her-own' })).toBe('in')
+    await scene[way]({ ...inFile, users: [bob, { ...ada, user_metadata: { name: 'Ada' } }] })
+    expect(await entry(scene.platform, ada)).toBe('in')
+  },
+)
+
+test('whoever is not confirmed is refused in the words of Supabase, until the configuration confirms them', async () => {
+  const { platform, reload } = await platformOf({ users: [{ ...ada, confirmed: false }] })
+  expect(await entry(platform, ada)).toBe('email_not_confirmed')
+  await reload({ users: [ada] })
+  expect(await entry(platform, ada)).toBe('in')
+})
+
+test.each(['+4791234567', '4791234567'])(
+  'a user with the phone number %s signs in with and without the plus',
+  async phone => {
+    const { platform } = await platformOf({ users: [{ ...phil, phone }] })
+    expect(await entry(platform, { ...phil, phone: '+4791234567' })).toBe('in')
+    expect(await entry(platform, { ...phil, phone: '4791234567' })).toBe('in')
+  },
+)
+
+test('a phone number that is not confirmed is refused as well', async () => {
+  const { platform } = await platformOf({ users: [{ ...phil, confirmed: false }] })
+  expect(await entry(platform, phil)).toBe('phone_not_confirmed')
+})
+
+test('a user without a password is there, and signs in with none', async () => {
+  const { platform } = await platformOf({ users: [{ email: ada.email }] })
+  expect(await entry(platform, { ...ada, password: 'anything' })).toBe('invalid_credentials')
+  expect(await entry(platform, { ...ada, password: '' })).not.toBe('in')
+})
+
+test('metadata of both kinds stand in the token and in the user, with the ways in beside them', async () => {
+  const seed = { ...ada, phone: '+4798765432', user_metadata: { name: 'Ada' }, app_metadata: { plan: 'pro' } }
+  const { platform } = await platformOf({ users: [seed] })
+  const { token } = await signIn(platform, ada)
+  const both = {
+    user_metadata: { name: 'Ada' },
+    app_metadata: { plan: 'pro', provider: 'email', providers: ['email', 'phone'] },
+  }
+  expect(claimsOf(token)).toMatchObject({ ...both, phone: '4798765432' })
+  expect(await userNamed(platform, ada.email)).toMatchObject(both)
+})
+
+test('a role of the app goes into the token, and opens nothing here', async () => {
+  const { platform } = await platformOf({ users: [{ ...ada, role: 'editor' }] })
+  const { token } = await signIn(platform, ada)
+  expect(claimsOf(token)).toMatchObject({ role: 'editor' })
+  expect(await answerOf(platform, token)).toBe(sentences.noRole)
+})
+
+const twice: readonly (readonly [string, ConfigInput, string])[] = [
+  ['an e-mail address', { users: [ada, { ...bob, email: ada.email }] }, 'users must be a list in which every email'],
+  [
+    'an address in capitals',
+    { users: [ada, { ...bob, email: 'ADA@Example.com' }] },
+    'users must be a list in which every email',
+  ],
+  ['a phone number', { users: [phil, { ...ada, phone: phil.phone }] }, 'users must be a list in which every phone'],
+  [
+    'a phone number without the plus',
+    { users: [phil, { phone: '4791234567' }] },
+    'users must be a list in which every phone',
+  ],
+  [
+    'an id',
+    {
+      users: [
+        { ...ada, id: adasId },
+        { ...bob, id: adasId.toUpperCase() },
+      ],
+    },
+    'users must be a list in which every id',
+  ],
+  [
+    'the id of a key',
+    {
+      apiKeys: [
+        { ...nobodys, id: adasId },
+        { name: 'b', key: 'b', id: adasId.toUpperCase() },
+      ],
+    },
+    'apiKeys must be a list in which every id',
+  ],
+]
+
+test.each(twice)('%s that stands twice is told with the line', async (_what, options, sentence) => {
+  const { code, stdout, stderr } = await run(['config', 'check'], { files: written(options) })
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toBe(`platform.config.yaml:3:3: ${sentence} stands once.\n`)
+})
+
+test('a key whose owner is nobody is told with the line, and never with the key', async () => {
+  const yaml = `users:\n  - email: ada@example.com\napiKeys:\n  - name: hers\n    key: ${hers.key}\n    user: eve@example.com\n`
+  const { code, stderr } = await run(['dev', '--port', '0'], { files: { 'platform.config.yaml': yaml } })
+  expect([code, stderr]).toEqual([
+    2,
+    'platform.config.yaml:6:5: apiKeys[0].user is eve@example.com, who is not among users.\n',
+  ])
+})
+
+test('an address that signing up would refuse is refused by `standin config check` already', async () => {
+  const email = `ada@${'x'.repeat(64)}.com`
+  const { code, stderr } = await run(['config', 'check'], { files: written({ users: [{ email }] }) })
+  expect([code, stderr]).toEqual([2, expect.stringContaining('users[0].email must be an e-mail address')])
+})
+
+test.each(ways)('two users who swap their addresses stay who they are after a %s', async way => {
+  const [first, second] = [
+    { ...ada, phone: '4791111111', id: adasId },
+    { ...bob, phone: '4792222222', id: bobsId },
+  ]
+  const scene = await platformOf({ ...inFile, users: [first, second] })
+  const swapped = [
+    { ...first, email: second.email, phone: second.phone },
+    { ...second, email: first.email, phone: first.phone },
+  ]
+  await scene[way]({ ...inFile, users: swapped })
+  expect((await signIn(scene.platform, { ...ada, email: bob.email })).id).toBe(adasId)
+  expect((await signIn(scene.platform, { ...bob, email: ada.email })).id).toBe(bobsId)
+  expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
+})
+
+test.each(ways)(
+  'a new user with the address that another one gives up is somebody of their own after a %s',
+  async way => {
+    const scene = await platformOf({ ...inFile, users: [{ ...ada, id: adasId }] })
+    const moved = { ...ada, id: adasId, email: 'countess@example.com' }
+    await scene[way]({ ...inFile, users: [moved, { ...bob, id: bobsId, email: ada.email }] })
+    expect(await idOf(scene.platform, moved.email)).toBe(adasId)
+    expect(await idOf(scene.platform, ada.email)).toBe(bobsId)
+  },
+)
+
+test.each(ways)('somebody who signed up with an address becomes its user when a %s configures it', async way => {
+  const scene = await platformOf({ ...inFile, users: [bob] })
+  const early = await signUp(scene.platform, ada.email, 'an-early-password')
+  await scene[way]({ ...inFile, users: [bob, ada], apiKeys: [hers] })
+  expect(await entry(scene.platform, { ...ada, password: 'an-early-password' })).toBe('invalid_credentials')
+  expect(await answerOf(scene.platform, early.token)).toBe(sentences.ended)
+  const now = await signIn(scene.platform, ada)
+  expect(now.id).toBe(early.id)
+  expect((await dashboardOf(scene.platform, now).keys()).map(({ name }) => name)).toEqual(['hers'])
+})
+
+test.each(ways)('and from then on a %s leaves them as the app left them', async way => {
+  const scene = await platformOf({ ...inFile, users: [bob] })
+  await signUp(scene.platform, ada.email, 'an-early-password')
+  const options = { ...inFile, users: [bob, ada] }
+  await scene.restart(options)
+  const { client, token } = await signIn(scene.platform, ada)
+  await client.auth.updateUser({ password: 'of-her-own' })
+  await scene[way](options)
+  expect(await answerOf(scene.platform, token)).toBe('open')
+  expect(await entry(scene.platform, { ...ada, password: 'of-her-own' })).toBe('in')
+})
+
+/** A configured user is to have an address that somebody else has signed up with. */
+const moves = {
+  before: { ...inFile, users: [{ ...ada, id: adasId }] },
+  after: { ...inFile, users: [{ ...bob, id: adasId }] },
+}
+
+test('a seed that cannot be put in is told in a sentence, and the state opens with the old configuration', async () => {
+  const scene = await platformOf(moves.before)
+  const other = await signUp(scene.platform, bob.email, 'not-the-seeds-one')
+  expect(await complaintOf(scene.restart(moves.after))).toMatch(
+    /^ProblemsError: platform\.config\.yaml:4: users and apiKeys do not fit /,
+  )
+  await scene.restart(moves.before)
+  expect((await signIn(scene.platform, ada)).id).toBe(adasId)
+  expect(await answerOf(scene.platform, other.token)).toBe('open')
+})
+
+test('from the command line it is one line without a stack, and the process ends with 2', async () => {
+  const scene = await platformOf(moves.before)
+  await signUp(scene.platform, bob.email)
+  await scene.platform.stop()
+  writeInto(scene.dir, { 'changed.yaml': JSON.stringify({ port: 0, ...moves.after }) })
+  const { code, stdout, stderr } = await run(['dev', '--config', path.join(scene.dir, 'changed.yaml')])
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/changed\.yaml:\d+: users and apiKeys do not fit [^\n]+\n$/)
+  expect(stderr).not.toContain(bob.password)
+})
+
+test('a reload with a seed that cannot be put in changes nothing at all', async () => {
+  const scene = await platformOf({ ...moves.before, apiKeys: [nobodys] })
+  const [person, other] = [await signIn(scene.platform, ada), await signUp(scene.platform, bob.email)]
+  const phils = { ...phil, id: bobsId }
+  const bad = {
+    ...inFile,
+    version: '9.9.9',
+    users: [phils, ...moves.after.users],
+    apiKeys: [{ name: 'new', key: 'sk-new' }],
+  }
+  expect(await complaintOf(scene.reload(bad))).toContain('do not fit')
+  expect(await answerOf(scene.platform, person.token)).toBe('open')
+  expect(await answerOf(scene.platform, other.token)).toBe('open')
+  expect(await answerOf(scene.platform, nobodys.key)).toBe('open')
+  expect(await answerOf(scene.platform, 'sk-new')).toBe(sentences.unknownKey)
+  expect(await entry(scene.platform, phil)).toBe('invalid_credentials')
+  expect(await (await fetch(`${scene.platform.url}/health`)).json()).toMatchObject({ version: '1.0.0' })
+})
+
+test('a reload whose rules are broken puts no users or keys in either', async () => {
+  const scene = await platformOf({ users: [ada], apiKeys: [nobodys] })
+  const files = { 'fixtures/replies/a.yaml': '- nonsense: true\n' }
+  await expect(scene.reload({ users: [bob], apiKeys: [] }, files)).rejects.toThrow('a.yaml')
+  expect(await entry(scene.platform, bob)).toBe('invalid_credentials')
+  expect(await answerOf(scene.platform, nobodys.key)).toBe('open')
+})
+
+test('requests that are under way while the configuration is read again see the user before or after, never between', async () => {
+  const scene = await platformOf({ ...inFile, users: [{ ...ada, id: adasId }] })
+  const seen = new Set<string | undefined>()
+  let over = false
+  let asked = 0
+  const look = async () => {
+    while (!over) {
+      seen.add((await adminOf(scene.platform).getUserById(adasId)).data.user?.email)
+      asked++
+    }
+  }
+  const looking = [look(), look()]
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(5))
+  for (const email of ['countess@example.com', ada.email, 'lovelace@example.com']) {
+    await scene.reload({ ...inFile, users: [{ ...ada, id: adasId, email }] })
+  }
+  over = true
+  await Promise.all(looking)
+  expect([...seen].sort()).not.toContain(undefined)
+  for (const email of seen) expect(['countess@example.com', ada.email, 'lovelace@example.com']).toContain(email)
+})
+
+test.each(ways)(
+  'the development user is there while nobody is configured, and gone after a %s with users',
+  async way => {
+    const scene = await platformOf(inFile)
+    const { token } = await signIn(scene.platform, developmentUser)
+    await scene[way]({ ...inFile, users: [ada] })
+    expect(await entry(scene.platform, developmentUser)).toBe('invalid_credentials')
+    expect(await answerOf(scene.platform, token)).toBe(sentences.ended)
+    expect(await idOf(scene.platform, developmentUser.email)).toBeUndefined()
+    await scene[way](inFile)
+    expect(await entry(scene.platform, developmentUser)).toBe('in')
+  },
+)
+
+test('with an empty list of users nobody is there', async () => {
+  const { platform } = await platformOf({ users: [] })
+  expect((await adminOf(platform).listUsers()).data.users).toEqual([])
+})
+
+test.each(ways)(
+  "somebody configured with the development user's address and an id of their own is there after a %s",
+  async way => {
+    const scene = await platformOf(inFile)
+    const own = { ...developmentUser, id: adasId, password: 'one-of-our-own' }
+    await scene[way]({ ...inFile, users: [own] })
+    expect(await entry(scene.platform, own)).toBe('in')
+  },
+)
+
+test.each(ways)(
+  'a configured user who was deleted for good is there again after a %s, under the same id',
+  async way => {
+    const options = { ...inFile, users: [ada], apiKeys: [hers] }
+    const scene = await platformOf(options)
+    const { id, token } = await signIn(scene.platform, ada)
+    await adminOf(scene.platform).deleteUser(id)
+    expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
+    await scene[way](options)
+    expect((await signIn(scene.platform, ada)).id).toBe(id)
+    expect(await answerOf(scene.platform, token)).toBe(sentences.ended)
+    expect(await answerOf(scene.platform, hers.key)).toBe('open')
+  },
+)
+
+test.each(ways)('a configured user who was deleted softly stays away after a %s', async way => {
+  const options = { ...inFile, users: [ada], apiKeys: [hers] }
+  const scene = await platformOf(options)
+  const { id } = await signIn(scene.platform, ada)
+  await adminOf(scene.platform).deleteUser(id, true)
+  await scene[way](options)
+  expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
+  expect(await answerOf(scene.platform, hers.key)).toBe(sentences.ownerless)
+})
+
+test.each(ways)('a ban survives a %s', async way => {
+  const options = { ...inFile, users: [ada] }
+  const scene = await platformOf(options)
+  const { id, token } = await signIn(scene.platform, ada)
+  await adminOf(scene.platform).updateUserById(id, { ban_duration: '1h' })
+  await scene[way](options)
+  expect(await entry(scene.platform, ada)).toBe('user_banned')
+  expect(await answerOf(scene.platform, token)).toBe(sentences.barred)
+})
+
+test.each(ways)('a user who is configured no longer stays after a %s, as any user of the app does', async way => {
+  const scene = await platformOf({ ...inFile, users: [ada, bob] })
+  await scene[way]({ ...inFile, users: [bob] })
+  expect(await entry(scene.platform, ada)).toBe('in')
+})
+
+test.each(ways)(
+  'a key stands in the list of its owner, with its end, and the one of nobody in none after a %s',
+  async way => {
+    const options = { ...inFile, users: [ada], apiKeys: [{ ...hers, expiresAt: '2100-01-01' }, nobodys] }
+    const scene = await platformOf(options)
+    const dashboard = dashboardOf(scene.platform, await signIn(scene.platform, ada))
+    const listed = await dashboard.keys()
+    expect(listed).toMatchObject([{ name: 'hers', state: 'active', expires_at: '2100-01-01T00:00:00.000Z' }])
+    await scene[way](options)
+    const after = dashboardOf(scene.platform, await signIn(scene.platform, ada))
+    expect((await after.keys()).map(({ id }) => id)).toEqual(listed.map(({ id }) => id))
+    for (const { key } of [hers, nobodys]) expect(await answerOf(scene.platform, key)).toBe('open')
+  },
+)
+
+test.each(ways)(
+  'a key that is given to another user by a %s stands in their list, and is dead with them alone',
+  async way => {
+    const scene = await platformOf({ ...inFile, users: [ada, bob], apiKeys: [hers] })
+    await scene[way]({ ...inFile, users: [ada, bob], apiKeys: [{ ...hers, user: bob.email }] })
+    const [adas, bobs] = [await signIn(scene.platform, ada), await signIn(scene.platform, bob)]
+    expect(await dashboardOf(scene.platform, adas).keys()).toEqual([])
+    expect(await dashboardOf(scene.platform, bobs).keys()).toMatchObject([{ name: 'hers' }])
+    await adminOf(scene.platform).deleteUser(adas.id)
+    expect(await answerOf(scene.platform, hers.key)).toBe('open')
+    await adminOf(scene.platform).updateUserById(bobs.id, { ban_duration: '1h' })
+    expect(await answerOf(scene.platform, hers.key)).toBe(sentences.ownerless)
+  },
+)
+
+test.each(ways)(
+  'a key that the configuration revokes is dead after a %s, and opens when that is taken back',
+  async way => {
+    const scene = await platformOf({ ...inFile, apiKeys: [nobodys] })
+    for (const [revoked, answer] of [
+      [true, sentences.revokedKey],
+      [false, 'open'],
+      [true, sentences.revokedKey],
+    ] as const) {
+      await scene[way]({ ...inFile, apiKeys: [{ ...nobodys, revoked }] })
+      expect(await answerOf(scene.platform, nobodys.key)).toBe(answer)
+    }
+  },
+)
+
+test.each(ways)(
+  'a key that its owner revoked on the dashboard stays revoked after a %s, whatever is said of it since',
+  async way => {
+    const options = { ...inFile, users: [ada], apiKeys: [hers] }
+    const scene = await platformOf(options)
+    await dashboardOf(scene.platform, await signIn(scene.platform, ada)).revoke('hers')
+    for (const more of [{}, { revoked: true }, { revoked: false, expiresAt: '2100-01-01' }]) {
+      await scene[way]({ ...options, apiKeys: [{ ...hers, ...more }] })
+      expect(await answerOf(scene.platform, hers.key)).toBe(sentences.revokedKey)
+    }
+  },
+)
+
+test.each(ways)(
+  'a key that its owner rolled with an overlap keeps its end over a %s, and so does its successor',
+  async way => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const options = { ...inFile, users: [ada], apiKeys: [hers] }
+    const scene = await platformOf(options)
+    const person = await signIn(scene.platform, ada)
+    const { key } = await dashboardOf(scene.platform, person).roll('hers', 600)
+    const ends = async () =>
+      (await dashboardOf(scene.platform, person).keys()).map(({ expires_at }) => expires_at).sort()
+    const before = await ends()
+    expect(before).toEqual([expect.stringMatching(/^\d{4}-/), null])
+    for (const more of [{}, { name: 'renamed' }, { expiresAt: '2100-01-01' }]) {
+      await scene[way]({ ...options, apiKeys: [{ ...hers, ...more }] })
+      expect(await ends()).toEqual(before)
+    }
+    expect(await answerOf(scene.platform, key)).toBe('open')
+    expect(await answerOf(scene.platform, hers.key)).toBe('open')
+    vi.setSystemTime(Date.now() + 601_000)
+    expect(await answerOf(scene.platform, hers.key)).toBe(sentences.expiredKey)
+    expect(await answerOf(scene.platform, key)).toBe('open')
+  },
+)
+
+test.each(ways)('a key that was rolled at once is dead after a %s too', async way => {
+  const options = { ...inFile, users: [ada], apiKeys: [hers] }
+  const scene = await platformOf(options)
+  const { key } = await dashboardOf(scene.platform, await signIn(scene.platform, ada)).roll('hers', 0)
+  await scene[way](options)
+  expect(await answerOf(scene.platform, hers.key)).toBe(sentences.revokedKey)
+  expect(await answerOf(scene.platform, key)).toBe('open')
+})
+
+test.each(ways)('a key that is configured no longer is dead after a %s; those of the dashboard live', async way => {
+  const scene = await platformOf({ ...inFile, users: [ada], apiKeys: [hers, nobodys] })
+  const { key } = await dashboardOf(scene.platform, await signIn(scene.platform, ada)).roll('hers', 600)
+  await scene[way]({ ...inFile, users: [ada], apiKeys: [] })
+  expect(await answerOf(scene.platform, nobodys.key)).toBe(sentences.unknownKey)
+  expect(await answerOf(scene.platform, key)).toBe('open')
+})
+
+test('a key takes over the id of one that is configured no longer', async () => {
+  const scene = await platformOf({ ...inFile, users: [ada], apiKeys: [{ ...hers, id: adasId }] })
+  await scene.reload({ ...inFile, users: [ada], apiKeys: [{ ...hers, id: adasId, key: 'sk-local-the-next' }] })
+  const dashboard = dashboardOf(scene.platform, await signIn(scene.platform, ada))
+  expect(await dashboard.keys()).toMatchObject([{ id: adasId, name: 'hers' }])
+  expect(await answerOf(scene.platform, hers.key)).toBe(sentences.unknownKey)
+  expect(await answerOf(scene.platform, 'sk-local-the-next')).toBe('open')
+})
+
+test('nothing of passwords and keys is in the bytes of the state, nor in what a refusal says', async () => {
+  const users = [
+    { ...ada, id: adasId },
+    { ...phil, confirmed: false },
+  ]
+  const scene = await platformOf({ ...inFile, users, apiKeys: [hers, nobodys] })
+  await signUp(scene.platform, bob.email, 'not-the-seeds-one')
+  const said = await complaintOf(scene.reload({ ...inFile, users: [{ ...bob, id: adasId }], apiKeys: [nobodys] }))
+  const secrets = [ada.password, phil.password, bob.password, hers.key, nobodys.key]
+  const folder = path.join(scene.dir, 'kept')
+  const bytes = readdirSync(folder)
+    .map(name => readFileSync(path.join(folder, name), 'latin1'))
+    .join('')
+  expect(bytes).toContain(ada.email)
+  for (const secret of secrets)
+    expect([secret, bytes.includes(secret), said.includes(secret)]).toEqual([secret, false, false])
+})
+
+test.each([
+  ['a password that is a number', { email: ada.email, password: 8_675_309 }, '8675309'],
+  ['a password that is too long', { email: ada.email, password: 'sesame-'.repeat(12) }, 'sesame'],
+  ['a password of a user without an address', { password: 'open-sesame' }, 'sesame'],
+])('%s is not repeated by the complaint', async (_what, user, secret) => {
+  const files = { 'platform.config.yaml': JSON.stringify({ users: [user] }) }
+  const { code, stdout, stderr } = await run(['dev', '--port', '0'], { files })
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^platform\.config\.yaml:1:\d+: users\[0\]\./)
+  expect(stderr).not.toContain(secret)
+})
+
+test('nobody is told the passwords of configured users at the start', async () => {
+  const command = start(['dev', '--port', '0', '--state', 'memory'], {
+    files: written({ users: [ada, bob], apiKeys: [nobodys] }),
+  })
+  await command.stdout.next('State')
+  for (const { password } of [ada, bob]) expect(command.stdout.text).not.toContain(password)
+})
