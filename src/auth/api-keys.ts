@@ -93,6 +93,10 @@ const wordRefusal: Record<Refusal['reason'], () => PlatformError> = {
   ownerless: ownerlessApiKey,
 }
 
+/** The earlier of two moments, of which either may never come. */
+const earlier = (one: Moment | null, other: Moment | null) =>
+  one === null || (other !== null && other < one) ? other : one
+
 export function createApiKeys({ state, ownersAreElsewhere = () => false, now = Date.now, report }: Parts): ApiKeys {
   const usedAtMs = new Map<string, number>()
   let flushing: NodeJS.Timeout | undefined
@@ -124,10 +128,14 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
 
   function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {
     const seen = usedAtMs.get(id)
-    const dead = expires_at !== null && Date.parse(expires_at) <= now()
+    const isRevoked = revoked_at !== null && Date.parse(revoked_at) <= now()
+    const isExpired = expires_at !== null && Date.parse(expires_at) <= now()
     return {
-      ...{ id, name, start, created_at, expires_at, revoked_at },
-      state: revoked_at !== null ? 'revoked' : dead ? 'expired' : 'active',
+      ...{ id, name, start, created_at },
+      // A key that was rolled lives on until it is revoked by itself.
+      expires_at: isRevoked ? expires_at : earlier(expires_at, revoked_at),
+      revoked_at: isRevoked ? revoked_at : null,
+      state: isRevoked ? 'revoked' : isExpired ? 'expired' : 'active',
       last_used_at: seen === undefined ? last_used_at : moment(seen),
     }
   }
@@ -153,7 +161,8 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
       })
       if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
       if (key.revoked_at !== null && Date.parse(key.revoked_at) <= now()) throw refuse(secret, 'revoked')
-      const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+      const end = earlier(key.expires_at, key.revoked_at)
+      const expiresAtMs = end === null ? Number.POSITIVE_INFINITY : Date.parse(end)
       if (expiresAtMs <= now()) throw refuse(secret, 'expired')
       if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless')
       return { caller: { kind: 'apiKey', name: key.name, id: key.id }, expiresAtMs }
@@ -188,25 +197,17 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
           ...{ user_id: userId, name: old.name },
           expires_at: lifeMs === undefined ? null : moment(now() + lifeMs),
         })
-        await api_keys.update(
-          id,
-          overlapMs > 0 ? { expires_at: endOfOverlap(old), seeded: false } : { revoked_at: moment() },
-        )
+        await api_keys.update(id, { revoked_at: moment(now() + overlapMs) })
         await api_keys.insert(row)
         return row
       })
       return { ...view(row), key }
-
-      function endOfOverlap({ expires_at }: ApiKeyRow): Moment {
-        const end = moment(now() + overlapMs)
-        return expires_at !== null && expires_at < end ? expires_at : end
-      }
     },
     revoke: (userId, id) =>
       write(async ({ api_keys }) => {
         const old = await api_keys.get(id)
         if (old?.user_id !== userId) throw noSuchApiKey()
-        const revoked_at = old.revoked_at ?? moment()
+        const revoked_at = earlier(old.revoked_at, moment()) ?? moment()
         await api_keys.update(id, { revoked_at })
         return view({ ...old, revoked_at })
       }),

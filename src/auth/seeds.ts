@@ -197,8 +197,6 @@ async function plantKey(
       revoked_at: seed.revoked ? at : null,
     })
   }
-  // A key that was rolled is its owner's affair from then on.
-  if (!known.seeded) return
   const changes = { name: seed.name, user_id, expires_at, revoked_at: revocationOf(known, seed) }
   const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => known[key] === changes[key])
   if (!isSame) await api_keys.update(known.id, changes)

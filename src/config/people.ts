@@ -24,7 +24,11 @@ const user = v.pipe(
     user_metadata: v.optional(metadata),
     app_metadata: v.optional(metadata),
   }),
-  where('email', 'there, or phone', ({ email, phone }) => email !== undefined || phone !== undefined),
+  where(
+    'email',
+    'an e-mail address, unless there is a phone',
+    ({ email, phone }) => email !== undefined || phone !== undefined,
+  ),
 )
 
 const apiKey = closed({

@@ -160,7 +160,7 @@ export const foreignOrigin = () =>
 export const noSuchApiKey = () => new PlatformError(404, 'no_such_api_key', 'There is no such API key among yours.')
 
 export const alreadyRevokedApiKey = () =>
-  new PlatformError(409, 'already_revoked', 'The API key has been revoked already. Create a new one.')
+  new PlatformError(409, 'already_revoked', 'The API key has been revoked or rolled already. Create a new one.')
 
 export const onlyFromHere = () =>
   new PlatformError(

@@ -88,7 +88,21 @@ test('a key that is rolled with an overlap lives on beside its successor, but no
   const next = await apiKeys.roll(id, old.id, hour)
   expect([await answerTo(old.key), await answerTo(next.key)]).toEqual(['apiKey', 'apiKey'])
   at(noon + hour)
-  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.expiredKey, 'apiKey'])
+  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.revokedKey, 'apiKey'])
+})
+
+test('a key is rolled once: a second click makes no second successor, and shortens no life', async () => {
+  const { apiKeys, user } = await doorAt()
+  const { id } = await user()
+  const old = await apiKeys.create(id, forever)
+  const next = await apiKeys.roll(id, old.id, hour)
+  await expect(apiKeys.roll(id, old.id, 0)).rejects.toMatchObject({ status: 409 })
+  expect((await apiKeys.list(id)).map(({ id, expires_at }) => [id, expires_at])).toEqual(
+    expect.arrayContaining([
+      [next.id, null],
+      [old.id, inMs(hour)],
+    ]),
+  )
 })
 
 test('an overlap never gives a key more time than it had', async () => {
