@@ -93,6 +93,10 @@ const wordRefusal: Record<Refusal['reason'], () => PlatformError> = {
   ownerless: ownerlessApiKey,
 }
 
+/** A key that was rolled and lives on for its overlap: it is revoked at the very moment at which it ends. */
+export const isRolled = ({ expires_at, revoked_at }: Pick<ApiKeyRow, 'expires_at' | 'revoked_at'>) =>
+  revoked_at !== null && revoked_at === expires_at
+
 /** The earlier of two moments, of which either may never come. */
 const earlier = (one: Moment | null, other: Moment | null) =>
   one === null || (other !== null && other < one) ? other : one
@@ -128,12 +132,10 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
 
   function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {
     const seen = usedAtMs.get(id)
-    const isRevoked = revoked_at !== null && Date.parse(revoked_at) <= now()
+    const isRevoked = revoked_at !== null && !isRolled({ expires_at, revoked_at })
     const isExpired = expires_at !== null && Date.parse(expires_at) <= now()
     return {
-      ...{ id, name, start, created_at },
-      // A key that was rolled lives on until it is revoked by itself.
-      expires_at: isRevoked ? expires_at : earlier(expires_at, revoked_at),
+      ...{ id, name, start, created_at, expires_at },
       revoked_at: isRevoked ? revoked_at : null,
       state: isRevoked ? 'revoked' : isExpired ? 'expired' : 'active',
       last_used_at: seen === undefined ? last_used_at : moment(seen),
@@ -160,9 +162,9 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
         return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
       })
       if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
-      if (key.revoked_at !== null && Date.parse(key.revoked_at) <= now()) throw refuse(secret, 'revoked')
-      const end = earlier(key.expires_at, key.revoked_at)
-      const expiresAtMs = end === null ? Number.POSITIVE_INFINITY : Date.parse(end)
+      // Whatever the moment says: the clock of who revoked it may be ahead.
+      if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked')
+      const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
       if (expiresAtMs <= now()) throw refuse(secret, 'expired')
       if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless')
       return { caller: { kind: 'apiKey', name: key.name, id: key.id }, expiresAtMs }
@@ -197,7 +199,8 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
           ...{ user_id: userId, name: old.name },
           expires_at: lifeMs === undefined ? null : moment(now() + lifeMs),
         })
-        await api_keys.update(id, { revoked_at: moment(now() + overlapMs) })
+        const end = earlier(old.expires_at, moment(now() + overlapMs))
+        await api_keys.update(id, overlapMs > 0 ? { expires_at: end, revoked_at: end } : { revoked_at: moment() })
         await api_keys.insert(row)
         return row
       })
@@ -207,7 +210,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
       write(async ({ api_keys }) => {
         const old = await api_keys.get(id)
         if (old?.user_id !== userId) throw noSuchApiKey()
-        const revoked_at = earlier(old.revoked_at, moment()) ?? moment()
+        const revoked_at = old.revoked_at === null || isRolled(old) ? moment() : old.revoked_at
         await api_keys.update(id, { revoked_at })
         return view({ ...old, revoked_at })
       }),

@@ -5,6 +5,7 @@ import { developmentUser } from '../core/development.js'
 import type { ApiKeyRow, Json, State, Tables, UserRow } from '../core/state.js'
 import { validEmail, validPhone } from './addresses.js'
 import { digestOf, startOf } from './api-key-form.js'
+import { isRolled } from './api-keys.js'
 import { hashOf } from './passwords.js'
 import { endSessionsOf, removeUser } from './sessions.js'
 import { identityData, mergeMetadata, newIdentity, newUser, providersOf } from './users.js'
@@ -197,7 +198,11 @@ async function plantKey(
       revoked_at: seed.revoked ? at : null,
     })
   }
-  const changes = { name: seed.name, user_id, expires_at, revoked_at: revocationOf(known, seed) }
+  const changes = {
+    ...{ name: seed.name, user_id },
+    // The end of a key that was rolled is its owner's affair.
+    ...(!isRolled(known) && { expires_at, revoked_at: revocationOf(known, seed) }),
+  }
   const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => known[key] === changes[key])
   if (!isSame) await api_keys.update(known.id, changes)
 }

@@ -16,34 +16,50 @@ export interface Hearing {
 
 /** Nothing stays unheard for longer, even when the connection is away. */
 const DEAF_MS = 500
+/** A connection may go dead without a word, a cable pulled; so it is asked this often whether it is there, */
+const BEAT_MS = 250
+/** and taken for gone when it does not answer for so long. */
+const SILENCE_MS = 400
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
 /** Resolves when it hears; rejects when the first connection fails. */
 export async function hear({ settings, channel, heard }: Channel): Promise<Hearing> {
+  const listen = `listen ${pg.escapeIdentifier(channel)}`
   let ended = false
   let socket = new Socket()
   let deaf: NodeJS.Timeout | undefined
   let retry: NodeJS.Timeout | undefined
 
   async function connect() {
-    socket = new Socket()
-    const client = new pg.Client({ ...settings, stream: () => socket })
+    const own = new Socket()
+    socket = own
+    const client = new pg.Client({ ...settings, stream: () => own })
     // Told by the end of the connection as well, which always comes.
     client.on('error', () => {})
     client.on('notification', ({ payload }) => heard(payload))
     try {
       await client.connect()
-      await client.query(`listen ${client.escapeIdentifier(channel)}`)
+      await client.query(listen)
     } catch (error) {
-      socket.destroy()
+      own.destroy()
       throw error
     }
-    client.once('end', lose)
+    const beat = setInterval(() => {
+      const silence = setTimeout(() => own.destroy(), SILENCE_MS).unref()
+      const heardFrom = () => clearTimeout(silence)
+      // To listen twice is to listen once.
+      client.query(listen).then(heardFrom, heardFrom)
+    }, BEAT_MS).unref()
+    client.once('end', () => {
+      clearInterval(beat)
+      lose()
+    })
   }
 
   function lose() {
     if (ended) return
+    heard()
     deaf = setInterval(heard, DEAF_MS).unref()
     tryAgain(FIRST_PAUSE_MS)
   }

@@ -88,7 +88,7 @@ test('a key that is rolled with an overlap lives on beside its successor, but no
   const next = await apiKeys.roll(id, old.id, hour)
   expect([await answerTo(old.key), await answerTo(next.key)]).toEqual(['apiKey', 'apiKey'])
   at(noon + hour)
-  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.revokedKey, 'apiKey'])
+  expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.expiredKey, 'apiKey'])
 })
 
 test('a key is rolled once: a second click makes no second successor, and shortens no life', async () => {

@@ -528,7 +528,7 @@ test.each(ways)(
     expect(await answerOf(scene.platform, key)).toBe('open')
     expect(await answerOf(scene.platform, hers.key)).toBe('open')
     vi.setSystemTime(Date.now() + 601_000)
-    expect(await answerOf(scene.platform, hers.key)).toBe(sentences.revokedKey)
+    expect(await answerOf(scene.platform, hers.key)).toBe(sentences.expiredKey)
     expect(await answerOf(scene.platform, key)).toBe('open')
   },
 )

@@ -1,0 +1,89 @@
+/** The real command is killed with its state in a file, again and again: nothing that it acknowledged is lost, nothing is there by half. */
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { developmentUser } from '../../src/core/development.js'
+import { answerOf, signIn } from '../auth/people.js'
+import { type RunningPlatform, start, startReady } from '../command.js'
+import { chanceFrom, seedOfRun } from './chance.js'
+import { createCrowd } from './crowd.js'
+import { freshFolder, opened, type Place } from './kinds.js'
+
+const seed = `CHANCE_SEED=${seedOfRun}`
+console.info(`Killed at moments of ${seed}`)
+
+const FOR_MS = 10_000
+/** Far more than a start takes; far less than anybody's patience with a database that is being put in order. */
+const QUICK_MS = 2000
+
+const fileOfItsOwn = (): Place => ({ where: `file:${freshFolder()}/state.db`, dir: '/' })
+
+/** Starts the command on this file; also gives back how long that took. */
+async function startedOn({ where }: Place): Promise<{ platform: RunningPlatform; startMs: number }> {
+  const beganMs = performance.now()
+  const platform = await startReady({ flags: ['--state', where] })
+  return { platform, startMs: performance.now() - beganMs }
+}
+
+const killed = { code: null, signal: 'SIGKILL', stderr: '' }
+
+test('what was acknowledged outlives kill -9, and what was in flight is there as a whole or not at all', async () => {
+  const chance = chanceFrom(seedOfRun)
+  const place = fileOfItsOwn()
+  const crowd = createCrowd('somebody', 8, chance.branch())
+  const starts: number[] = []
+  let { platform } = await startedOn(place)
+  for (const endsMs = performance.now() + FOR_MS; performance.now() < endsMs; ) {
+    const busy = crowd.goAbout(platform.ready)
+    await Promise.race([crowd.acknowledged(1 + chance.below(50)), busy])
+    // At once, before anything could be made up for, or at any other moment.
+    if (chance.below(2)) await pause(chance.below(8))
+    platform.send('SIGKILL')
+    await busy
+    expect(await platform.ended, seed).toMatchObject(killed)
+
+    const next = await startedOn(place)
+    platform = next.platform
+    starts.push(next.startMs)
+    const state = await opened(place)
+    expect(await crowd.surprises(platform.ready, state), seed).toEqual([])
+    await state.close()
+  }
+  expect(await crowd.surprises(platform.ready, await opened(place), 'everybody'), seed).toEqual([])
+  expect(platform.stderr.text).toBe('')
+  expect(Math.max(...starts)).toBeLessThan(QUICK_MS)
+  const { acknowledged, inFlight, done } = crowd.counts
+  console.info(
+    `Killed ${starts.length} times: ${acknowledged} steps acknowledged, ${inFlight} in flight, of which ${done} were done; starts of ${summary(starts)}`,
+  )
+}, 60_000)
+
+test('whoever is killed in the midst of the very first start leaves nothing in the way of the next one', async () => {
+  const chance = chanceFrom(seedOfRun)
+  const starts: number[] = []
+  for (let round = 0; round < 6; round++) {
+    const dir = freshFolder()
+    const place = { where: `file:${dir}/state.db`, dir: '/' }
+    const watcher = watch(dir)
+    const appeared = once(watcher, 'change')
+    const first = start(['dev', '--port', '0', '--json', '--state', place.where])
+    await appeared
+    watcher.close()
+    await pause(chance.below(80))
+    first.send('SIGKILL')
+    expect(await first.ended, seed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
+
+    const { platform, startMs } = await startedOn(place)
+    starts.push(startMs)
+    const { token } = await signIn(platform.ready, developmentUser)
+    const { apiKey } = platform.ready
+    expect(await Promise.all([token, apiKey].map(one => answerOf(platform.ready, one)))).toEqual(['open', 'open'])
+    expect(platform.stderr.text, seed).toBe('')
+    platform.send('SIGKILL')
+    await platform.ended
+  }
+  expect(Math.max(...starts)).toBeLessThan(QUICK_MS)
+}, 60_000)
+
+const summary = (ms: readonly number[]) => `${Math.round(Math.min(...ms))} to ${Math.round(Math.max(...ms))} ms`

@@ -1,0 +1,46 @@
+/** A way to a server that can go dead without a word, as when a machine is unplugged: connections stay, and nothing comes through. */
+import { connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface Link {
+  /** The URL of the server, by this way. */
+  readonly url: string
+  /** From now on nothing comes through, and nobody is told. */
+  goDead(): void
+}
+
+/** Opens a way to the server of this URL; it is gone when the test is over. */
+export async function linkTo(url: string): Promise<Link> {
+  const { hostname, port } = new URL(url)
+  const ends = new Set<Socket>()
+  let dead = false
+  const listener = createServer(near => {
+    const far = connect(Number(port), hostname)
+    for (const [end, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      ends.add(end)
+      end.on('error', () => {})
+      end.on('data', bytes => {
+        if (!dead) other.write(bytes)
+      })
+      end.once('close', () => {
+        if (!dead) other.destroy()
+      })
+    }
+  })
+  await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const end of ends) end.destroy()
+    listener.close()
+  })
+  const through = new URL(url)
+  through.port = String((listener.address() as { port: number }).port)
+  return {
+    url: through.href,
+    goDead() {
+      dead = true
+    },
+  }
+}

@@ -1,0 +1,450 @@
+/** Replicas of the real command that share one state: what is done on one holds on all of them. */
+import pg from 'pg'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { developmentUser } from '../../src/core/development.js'
+import {
+  adminOf,
+  answerOf,
+  askAuth,
+  claimsOf,
+  clientOf,
+  type Place,
+  sentences,
+  signIn,
+  signUp,
+} from '../auth/people.js'
+import type { RunningPlatform } from '../command.js'
+import { chanceFrom, seedOfRun } from './chance.js'
+import { createCrowd } from './crowd.js'
+import { type Kind, lasting, opened, server } from './kinds.js'
+import { linkTo } from './link.js'
+import {
+  type Ada,
+  answersTo,
+  askForKey,
+  envsFor,
+  joining,
+  knownToAll,
+  type Replicas,
+  replicasIn,
+  thoseAnswered,
+  trustedAfterMs,
+} from './replicas.js'
+
+const SECOND = 1000
+
+interface Ending {
+  readonly how: string
+  end(ada: Ada): Promise<unknown>
+  /** What her phone, her laptop and her key are answered afterwards. */
+  readonly answers: readonly string[]
+}
+
+const { ended, barred, revokedKey, unknownKey, ownerless } = sentences
+
+const endings: readonly Ending[] = [
+  {
+    how: 'signs out everywhere',
+    end: ({ phone }) => phone.client.auth.signOut({ scope: 'global' }),
+    answers: [ended, ended, 'open'],
+  },
+  {
+    how: 'signs out on her phone',
+    end: ({ phone }) => phone.client.auth.signOut({ scope: 'local' }),
+    answers: [ended, 'open', 'open'],
+  },
+  {
+    how: 'signs out of all but her phone',
+    end: ({ phone }) => phone.client.auth.signOut({ scope: 'others' }),
+    answers: ['open', ended, 'open'],
+  },
+  {
+    how: 'revokes her key',
+    end: ({ home, phone, key }) => askForKey(home, phone.token, 'DELETE', `/${key.id}`),
+    answers: ['open', 'open', revokedKey],
+  },
+  {
+    how: 'rolls her key',
+    end: ({ home, phone, key }) => askForKey(home, phone.token, 'POST', `/${key.id}/roll`),
+    answers: ['open', 'open', revokedKey],
+  },
+  {
+    how: 'changes her password on her phone',
+    end: ({ phone }) => phone.client.auth.updateUser({ password: 'battery-staple' }),
+    answers: ['open', ended, 'open'],
+  },
+  {
+    how: 'is given another password',
+    end: ({ home, phone }) => adminOf(home).updateUserById(phone.id, { password: 'battery-staple' }),
+    answers: [ended, ended, 'open'],
+  },
+  {
+    how: 'is banned',
+    end: ({ home, phone }) => adminOf(home).updateUserById(phone.id, { ban_duration: '1h' }),
+    answers: [barred, barred, ownerless],
+  },
+  {
+    how: 'is deleted softly',
+    end: ({ home, phone }) => adminOf(home).deleteUser(phone.id, true),
+    answers: [ended, ended, ownerless],
+  },
+  {
+    how: 'is deleted',
+    end: ({ home, phone }) => adminOf(home).deleteUser(phone.id),
+    answers: [ended, ended, unknownKey],
+  },
+]
+
+const revokesHerKey = ({ home, phone, key }: Ada) => askForKey(home, phone.token, 'DELETE', `/${key.id}`)
+
+/** How long replicas went on trusting what was revoked elsewhere, by what was going on. */
+const measured = new Map<string, number[]>()
+
+function note(what: string, trustedMs: readonly number[]): void {
+  measured.set(what, [...(measured.get(what) ?? []), ...trustedMs])
+}
+
+afterAll(() => {
+  for (const [what, ms] of measured) {
+    const sorted = ms.toSorted((a, b) => a - b)
+    const at = (part: number) => sorted[Math.floor((sorted.length - 1) * part)]?.toFixed(0)
+    console.info(`${what}: trusted for ${at(0.5)} ms elsewhere (median of ${ms.length}), ${at(1)} ms at most`)
+  }
+})
+
+/** How long the others trust a key that is revoked at `home`. */
+async function trustedInKey(
+  replicas: Pick<Replicas, 'all'>,
+  home: Place,
+  revoke: (ada: Ada) => Promise<unknown> = revokesHerKey,
+) {
+  const ada = await knownToAll(replicas, home)
+  const others = replicas.all.filter(replica => replica !== home)
+  return trustedAfterMs(others, [ada.key.key], () => revoke(ada))
+}
+
+/** What the replicas have complained about so far. */
+const complaints = ({ running }: Replicas) => running.map(({ stderr }) => stderr.text).join('')
+
+const refresh = (replica: Place, refresh_token: string) =>
+  askAuth(replica, '/token?grant_type=refresh_token', { method: 'POST', body: JSON.stringify({ refresh_token }) })
+
+/** The next refresh token, or the code of the refusal. */
+async function nextAt(replica: Place, token: string): Promise<string> {
+  const { refresh_token, error_code } = (await (await refresh(replica, token)).json()) as Record<string, string>
+  return refresh_token ?? error_code ?? ''
+}
+
+/** A way to ask all replicas the same at the same moment. */
+const askedOfAll = <T>({ all }: Replicas, times: number, ask: (replica: Place, i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: times * all.length }, (_, i) => ask(all[i % all.length] as Place, i)))
+
+describe.each(lasting)('on $kind', kind => {
+  test('replicas that start at the same moment where nothing is yet are one platform, whichever of them is asked', async () => {
+    const replicas = await replicasIn(kind)
+    for (const replica of replicas.all) {
+      const { data } = await adminOf(replica).listUsers()
+      expect(data.users.map(({ email }) => email)).toEqual([developmentUser.email])
+    }
+    const [first, second, last = first] = replicas.all as [Place, Place, Place?]
+    const { refreshToken } = await signIn(first, developmentUser)
+    const { data, error } = await clientOf(second, second.anonKey).auth.refreshSession({ refresh_token: refreshToken })
+    expect(error).toBeNull()
+    const token = data.session?.access_token ?? ''
+    const { key } = await askForKey(last, token, 'POST', '', { name: 'one' })
+    for (const replica of replicas.all) {
+      for (const credential of [token, key, replicas.running[0]?.ready.apiKey ?? '']) {
+        expect(await answerOf(replica, credential)).toBe('open')
+      }
+    }
+    expect(complaints(replicas)).toBe('')
+  })
+
+  test('what is revoked on one is dead there at once, and within a second on the others that had remembered it', async () => {
+    const replicas = await replicasIn(kind)
+    const bob = await knownToAll(replicas, replicas.all[0] as Place)
+    for (const [i, { how, end, answers }] of endings.entries()) {
+      const home = replicas.all[i % replicas.all.length] as Place
+      const ada = await knownToAll(replicas, home)
+      const dying = thoseAnswered(ada, answers, answer => answer !== 'open')
+      const trustedMs = await trustedAfterMs(replicas.all, dying, () => end(ada))
+      const elsewhereMs = trustedMs.filter((_, i) => replicas.all[i] !== home)
+      note(kind.kind, elsewhereMs)
+      expect.soft(trustedMs[replicas.all.indexOf(home)], `where she ${how}`).toBe(0)
+      expect.soft(Math.max(...elsewhereMs), `elsewhere when she ${how}`).toBeLessThan(SECOND)
+      for (const replica of replicas.all) expect.soft(await answersTo(replica, ada), `she ${how}`).toEqual(answers)
+    }
+    for (const replica of replicas.all) expect(await answersTo(replica, bob)).toEqual(['open', 'open', 'open'])
+    expect(complaints(replicas)).toBe('')
+  })
+
+  test('a key that is rolled with an overlap dies on all of them when the overlap is over', async () => {
+    const replicas = await replicasIn(kind)
+    const [home] = replicas.all as [Place]
+    const ada = await knownToAll(replicas, home)
+    const trustedMs = await trustedAfterMs(replicas.all, [ada.key.key], () =>
+      askForKey(home, ada.phone.token, 'POST', `/${ada.key.id}/roll`, { overlap_seconds: 1 }),
+    )
+    for (const ms of trustedMs) {
+      expect(ms).toBeGreaterThan(SECOND / 2)
+      expect(ms).toBeLessThan(2 * SECOND)
+    }
+    expect(await answersTo(home, ada)).toEqual(['open', 'open', sentences.expiredKey])
+  })
+
+  test('what is asked for everywhere at once happens once: an address signs up, a refresh token is followed, a key is rolled', async () => {
+    const replicas = await replicasIn(kind)
+    const email = (i: number) => (i % 2 ? 'ada@example.com' : 'ADA@example.com')
+    const statuses = await askedOfAll(replicas, 8, async (replica, i) => {
+      const body = JSON.stringify({ email: email(i), password: `secret ${i}` })
+      return (await askAuth(replica, '/signup', { method: 'POST', body })).status
+    })
+    expect(statuses.toSorted()).toEqual([200, ...Array(statuses.length - 1).fill(422)])
+    const ada = { email: 'ada@example.com', password: `secret ${statuses.indexOf(200)}` }
+    for (const replica of replicas.all) {
+      const { data } = await adminOf(replica).listUsers()
+      expect(data.users.filter(({ email }) => email === ada.email)).toHaveLength(1)
+    }
+
+    const { token: bearer, refreshToken } = await signIn(replicas.all[0] as Place, ada)
+    const state = await opened(replicas.place)
+    const { session_id } = claimsOf(bearer) as { session_id: string }
+    let token = refreshToken
+    for (let generation = 0; generation < 3; generation++) {
+      const next = new Set(await askedOfAll(replicas, 10, replica => nextAt(replica, token)))
+      const active = await state.read(({ refresh_tokens }) => refresh_tokens.find({ session_id, revoked: false }))
+      expect(active).toEqual([expect.objectContaining({ token: [...next][0], parent: token })])
+      expect(next.size).toBe(1)
+      token = active[0]?.token ?? ''
+    }
+
+    const { id, key } = await askForKey(replicas.all[0] as Place, bearer, 'POST', '', { name: 'one' })
+    const roll = (replica: Place) => askForKey(replica, bearer, 'POST', `/${id}/roll`).catch(() => undefined)
+    const rolled = (await askedOfAll(replicas, 5, roll)).flatMap(next => next ?? [])
+    expect(rolled).toHaveLength(1)
+    for (const replica of replicas.all) {
+      expect([await answerOf(replica, key), await answerOf(replica, rolled[0]?.key ?? '')]).toEqual([
+        revokedKey,
+        'open',
+      ])
+    }
+    expect(complaints(replicas)).toBe('')
+  })
+
+  test('an old refresh token that turns up on one ends the family on all, whoever is faster', async () => {
+    const replicas = await replicasIn(kind, envsFor(kind, { STANDIN_AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0' }))
+    const [here, there] = replicas.all as [Place, Place]
+    const state = await opened(replicas.place)
+    for (let round = 0; round < 3; round++) {
+      const { refreshToken: oldest } = await signUp(here, `ada${round}@example.com`)
+      const parent = await nextAt(there, oldest)
+      const active = await nextAt(here, parent)
+      expect(await nextAt(there, parent)).toBe(active)
+      const [stolen] = await Promise.all([nextAt(there, oldest), nextAt(here, active), nextAt(there, active)])
+      expect(stolen).toBe('refresh_token_already_used')
+      const left = await state.read(({ refresh_tokens }) => refresh_tokens.find({ revoked: false }))
+      expect(left).toEqual([])
+    }
+  })
+
+  test('whoever is deleted on one leaves no keys behind that are made on another at the same moment', async () => {
+    const replicas = await replicasIn(kind)
+    const [here, there] = replicas.all as [Place, Place]
+    const state = await opened(replicas.place)
+    for (let round = 0; round < 3; round++) {
+      const { phone } = await knownToAll(replicas, here)
+      const makeKey = () => askForKey(there, phone.token, 'POST', '', { name: 'late' }).catch(() => undefined)
+      await Promise.all([adminOf(here).deleteUser(phone.id), ...Array.from({ length: 5 }, makeKey)])
+      expect(await state.read(({ api_keys }) => api_keys.count({ user_id: phone.id }))).toBe(0)
+    }
+  })
+
+  test.each([
+    ['killed', 'SIGKILL', { code: null, signal: 'SIGKILL' }],
+    ['stopped', 'SIGTERM', { code: 0, signal: null }],
+  ] as const)(
+    'when one is %s at work the others go on, and know all that it had acknowledged',
+    async (_how, signal, end) => {
+      const replicas = await replicasIn(kind)
+      const [doomed, survivor] = replicas.running as [RunningPlatform, RunningPlatform]
+      const chance = chanceFrom(seedOfRun)
+      const [hers, theirs] = [createCrowd('hers', 3, chance.branch()), createCrowd('theirs', 3, chance.branch())]
+      const [leaving, staying] = [hers.goAbout(doomed.ready), theirs.goAbout(survivor.ready)]
+      const unlessRefused = <T>(event: Promise<T>) => Promise.race([event, Promise.all([leaving, staying])])
+      await unlessRefused(Promise.all([hers.acknowledged(20), theirs.acknowledged(20)]))
+      doomed.send(signal)
+      await leaving
+      expect(await doomed.ended).toMatchObject({ ...end, stderr: '' })
+      const sinceMs = performance.now()
+      await unlessRefused(theirs.acknowledged(10))
+      expect(performance.now() - sinceMs).toBeLessThan(2 * SECOND)
+      const late = await joining(replicas)
+      theirs.rest()
+      await staying
+      expect(theirs.counts.inFlight).toBe(0)
+
+      const others = [...replicas.all.slice(1), late.ready]
+      const state = await opened(replicas.place)
+      for (const crowd of [hers, theirs]) expect(await crowd.surprises(late.ready, state, 'everybody')).toEqual([])
+      expect(Math.max(...(await trustedInKey({ all: others }, survivor.ready)))).toBeLessThan(SECOND)
+      expect(complaints(replicas) + late.stderr.text).toBe('')
+    },
+  )
+})
+
+describe.skipIf(!server)('on PostgreSQL', () => {
+  const kind = lasting.find(({ kind }) => kind === 'PostgreSQL') as Kind
+  const two = [{}, {}]
+
+  test('whoever asks for the first time at the moment of the revocation is not remembered', async () => {
+    const replicas = await replicasIn(kind)
+    const [home] = replicas.all as [Place]
+    const { phone } = await knownToAll(replicas, home)
+    for (let round = 0; round < 20; round++) {
+      const { id, key } = await askForKey(home, phone.token, 'POST', '', { name: 'new' })
+      const trustedMs = await trustedAfterMs(replicas.all, [key], () =>
+        askForKey(home, phone.token, 'DELETE', `/${id}`),
+      )
+      expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+    }
+  })
+
+  test('while it is away nobody is let in on trust for longer than a second', async () => {
+    const replicas = await replicasIn(kind, two)
+    const ada = await knownToAll(replicas, replicas.all[0] as Place)
+    let away: Promise<void> | undefined
+    const trustedMs = await trustedAfterMs(replicas.all, [ada.phone.token, ada.key.key], async () => {
+      away = server?.stop()
+    })
+    await away
+    await server?.start()
+    note('PostgreSQL away, nothing revoked', trustedMs)
+    expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+  })
+
+  test('when it is back, what was revoked in its last moment is revoked, and all goes on as before', async () => {
+    const replicas = await replicasIn(kind)
+    const [home] = replicas.all as [Place]
+    const [ada, bob] = [await knownToAll(replicas, home), await knownToAll(replicas, home)]
+    const trustedMs = await trustedAfterMs(replicas.all, [ada.phone.token], async () => {
+      await ada.phone.client.auth.signOut({ scope: 'local' })
+      await server?.stop()
+    })
+    await server?.start()
+    expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+    for (const replica of replicas.all) {
+      await vi.waitFor(async () => expect(await answersTo(replica, bob)).toEqual(['open', 'open', 'open']), 10 * SECOND)
+      expect(await answersTo(replica, ada)).toEqual([ended, 'open', 'open'])
+      expect((await refresh(replica, bob.phone.refreshToken)).status).toBe(200)
+    }
+    // At once, while some may not listen again yet, and later.
+    for (const home of [...replicas.all, ...replicas.all]) {
+      const trustedMs = await trustedInKey(replicas, home)
+      note('PostgreSQL just back', trustedMs)
+      expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+    }
+  })
+
+  test('a replica whose listening connection is cut learns of a revocation within a second all the same', async () => {
+    const replicas = await replicasIn(kind)
+    const [home] = replicas.all as [Place]
+    for (const deaf of ['replica1', 'replica2', 'replica%']) {
+      const trustedMs = await trustedInKey(replicas, home, async ada => {
+        expect(await cutListening(replicas, deaf)).toBeGreaterThan(0)
+        await revokesHerKey(ada)
+      })
+      note('PostgreSQL listener cut', trustedMs)
+      expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+    }
+  })
+
+  test('so do replicas whose listening connections are cut again and again', async () => {
+    const replicas = await replicasIn(kind, two)
+    const [home] = replicas.all as [Place]
+    let over = false
+    const cutting = (async () => {
+      while (!over) await cutListening(replicas, 'replica%')
+    })()
+    onTestFinished(async () => {
+      over = true
+      await cutting
+    })
+    for (let round = 0; round < 3; round++) {
+      const trustedMs = await trustedInKey(replicas, home)
+      note('PostgreSQL listener cut again and again', trustedMs)
+      expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+    }
+  })
+
+  test('so do replicas that cannot listen again for as long as nobody new is let into the database', async () => {
+    const replicas = await replicasIn(kind, two)
+    const [home] = replicas.all as [Place]
+    const database = new URL(replicas.place.where).pathname.slice(1)
+    const outside = replicas.place.where.replace(/[^/]*$/, 'postgres')
+    const trustedMs = await trustedInKey(replicas, home, async ada => {
+      await query(outside, `alter database ${database} allow_connections false`)
+      expect((await query(outside, cut, ['replica%', database])).rows).toHaveLength(2)
+      await revokesHerKey(ada)
+    })
+    note('PostgreSQL nobody listens', trustedMs)
+    expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+    await query(outside, `alter database ${database} allow_connections true`)
+    await vi.waitFor(async () => expect(await listening(replicas)).toBe(2), { timeout: 10 * SECOND })
+    expect(Math.max(...(await trustedInKey(replicas, home)))).toBeLessThan(SECOND)
+  })
+
+  test('so does a replica whose way to PostgreSQL has gone dead without a word', async () => {
+    const replicas = await replicasIn(kind, [{}])
+    const [home] = replicas.all as [Place]
+    const link = await linkTo(replicas.place.where)
+    const far = await joining(replicas, link.url)
+    const ada = await knownToAll({ all: [home, far.ready] }, home)
+    const trustedMs = await trustedAfterMs([far.ready], [ada.key.key], async () => {
+      link.goDead()
+      await revokesHerKey(ada)
+    })
+    expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+  })
+
+  test.each([
+    ['5 s ahead', 5000],
+    ['50 ms ahead', 50],
+  ])('a key that is revoked by a replica whose clock is %s is dead on the others within a second', async (_how, ms) => {
+    const replicas = await replicasIn(kind, [clockAhead(ms), {}])
+    const [home] = replicas.all as [Place]
+    const trustedMs = await trustedInKey(replicas, home)
+    expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+  })
+})
+
+/** The clock of a process goes ahead by so much. */
+function clockAhead(ms: number) {
+  const program = `const { now } = Date; Date.now = () => now() + ${ms}`
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` }
+}
+
+const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+  where query like 'listen %' and application_name like $1 and datname = coalesce($2, current_database())`
+
+/** Cuts the listening connections of these replicas; gives back how many there were. */
+const cutListening = async ({ place }: Replicas, name: string) =>
+  (await query(place.where, cut, [name, null])).rows.length
+
+/** How many replicas are listening. */
+async function listening({ place }: Replicas): Promise<number> {
+  const { rows } = await query(
+    place.where,
+    `select 1 from pg_stat_activity where datname = current_database() and query like 'listen %'`,
+  )
+  return rows.length
+}
+
+async function query(url: string, text: string, values: readonly unknown[] = []) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await client.query(text, [...values])
+  } finally {
+    await client.end()
+  }
+}

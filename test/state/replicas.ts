@@ -1,0 +1,128 @@
+/** Several processes of the real command on one state, and how long each of them trusts what was revoked on another. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { answerOf, type Person, type Place as Platform, signIn, signUp } from '../auth/people.js'
+import { type RunningPlatform, startReady } from '../command.js'
+import type { Kind, Place } from './kinds.js'
+
+export interface Replicas {
+  /** What `openState` takes. */
+  readonly place: Place
+  readonly running: readonly RunningPlatform[]
+  /** How to reach them. */
+  readonly all: readonly Platform[]
+}
+
+/** What one of the replicas is started with; `{}` stands for nothing special. */
+type Env = Readonly<Record<string, string>>
+
+/** Starts a replica for each `env`, all at the same moment, where nothing is kept yet. In PostgreSQL their connections are called replica0, replica1, … */
+export async function replicasIn(kind: Kind, envs: readonly Env[] = envsFor(kind)): Promise<Replicas> {
+  const place = await kind.freshPlace()
+  const running = await Promise.all(envs.map((env, i) => startReady({ flags: ['--state', whereFor(place, i)], env })))
+  return { place, running, all: running.map(({ ready }) => ready) }
+}
+
+/** Two on a file, three on a database. */
+export const envsFor = ({ kind }: Kind, env: Env = {}): readonly Env[] =>
+  kind === 'a file' ? [env, env] : [env, env, env]
+
+/** Another one, which joins those that are there, at the same place by whatever way. */
+export const joining = ({ all, place }: Replicas, where = place.where): Promise<RunningPlatform> =>
+  startReady({ flags: ['--state', whereFor({ ...place, where }, all.length)] })
+
+function whereFor({ where, dir }: Place, i: number): string {
+  return where.startsWith('file:') ? where.replace('file:', `file:${dir}/`) : `${where}?application_name=replica${i}`
+}
+
+export interface NewKey {
+  readonly id: string
+  readonly key: string
+}
+
+/** Asks the API of keys. Rejects when it refuses. */
+export async function askForKey({ url }: Pick<Platform, 'url'>, token: string, method: string, path = '', body = {}) {
+  const response = await fetch(`${url}/dashboard/api/keys${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(method === 'POST' && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as NewKey
+}
+
+/** Somebody with two devices and an API key. */
+export interface Ada {
+  readonly home: Platform
+  readonly phone: Person
+  readonly laptop: Person
+  readonly key: NewKey
+}
+
+let people = 0
+
+/** Somebody new at this replica, whose credentials all of them have been asked for twice and remember. */
+export async function knownToAll({ all }: Pick<Replicas, 'all'>, home: Platform): Promise<Ada> {
+  const phone = await signUp(home, `ada${people++}@example.com`)
+  const laptop = await signIn(home, phone)
+  const ada = { home, phone, laptop, key: await askForKey(home, phone.token, 'POST', '', { name: 'one' }) }
+  for (const _ of ['looked up', 'remembered']) {
+    const answers = await Promise.all(all.map(replica => answersTo(replica, ada)))
+    if (answers.flat().some(answer => answer !== 'open')) throw new Error(`Not open everywhere: ${answers.join()}`)
+  }
+  return ada
+}
+
+const credentialsOf = ({ phone, laptop, key }: Ada) => [phone.token, laptop.token, key.key]
+
+/** What a replica answers to her phone, her laptop and her key. */
+export const answersTo = (replica: Platform, ada: Ada): Promise<readonly string[]> =>
+  Promise.all(credentialsOf(ada).map(credential => answerOf(replica, credential)))
+
+/** So many refusals in a row, and nobody is let in any more by an answer that was still on its way. */
+const ENOUGH = 10
+const PATIENCE_MS = 2000
+const CALLERS = 2
+const EVERY_MS = 2
+/** An answer that takes longer lets nobody in. */
+const SLOW_MS = 200
+
+/**
+ * Asks all replicas for credentials without a pause while they are revoked. Gives back for each replica how many milliseconds after
+ * `revoke` was acknowledged a request was sent that was still let in.
+ */
+export async function trustedAfterMs(
+  all: readonly Platform[],
+  credentials: readonly string[],
+  revoke: () => Promise<unknown>,
+): Promise<readonly number[]> {
+  let acknowledgedMs = Number.POSITIVE_INFINITY
+  async function caller(replica: Platform, credential: string): Promise<number> {
+    let lastMs = 0
+    for (let refused = 0; refused < ENOUGH && performance.now() < acknowledgedMs + PATIENCE_MS; ) {
+      const sentMs = performance.now()
+      if (await isOpen(replica, credential)) {
+        lastMs = Math.max(lastMs, sentMs - acknowledgedMs)
+        refused = 0
+      } else refused += 1
+      // Or the callers take the replicas' time.
+      await pause(EVERY_MS)
+    }
+    return lastMs
+  }
+  const watched = all.map(async replica => {
+    const callers = credentials.flatMap(one => Array.from({ length: CALLERS }, () => caller(replica, one)))
+    return Math.max(...(await Promise.all(callers)))
+  })
+  await revoke()
+  acknowledgedMs = performance.now()
+  return Promise.all(watched)
+}
+
+const isOpen = (replica: Platform, credential: string) =>
+  Promise.race([answerOf(replica, credential), pause(SLOW_MS, 'no answer', { ref: false })]).then(
+    answer => answer === 'open',
+  )
+
+/** The credentials of hers that a replica is to answer so. */
+export const thoseAnswered = (ada: Ada, answers: readonly string[], isSo: (answer: string) => boolean) =>
+  credentialsOf(ada).filter((_, i) => isSo(answers[i] ?? ''))
