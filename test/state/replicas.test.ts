@@ -1,4 +1,5 @@
 /** Replicas of the real command that share one state: what is done on one holds on all of them. */
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { developmentUser } from '../../src/core/development.js'
@@ -404,6 +405,18 @@ describe.skipIf(!server)('on PostgreSQL', () => {
       await revokesHerKey(ada)
     })
     expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
+  })
+
+  test('and it can be stopped all the same', async () => {
+    const replicas = await replicasIn(kind, [{}])
+    const [home] = replicas.all as [Place]
+    const link = await linkTo(replicas.place.where)
+    const far = await joining(replicas, link.url)
+    await knownToAll({ all: [home, far.ready] }, home)
+    link.goDead()
+    far.send('SIGTERM')
+    const inTime = await Promise.race([far.ended, pause(4 * SECOND, 'it goes on')])
+    expect(inTime).toMatchObject({ code: 0 })
   })
 
   test.each([
