@@ -143,7 +143,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   async function stop(graceMs: number): Promise<void> {
     await listener.stop(graceMs)
-    await closeState(lasting).catch(report)
+    await Promise.race([closeState(lasting).catch(report), patience()])
   }
 
   try {
@@ -221,6 +221,10 @@ async function closeState({ state, apiKeys }: Lasting): Promise<void> {
     await opened.close()
   }
 }
+
+/** A database that does not answer any more must not keep anybody from leaving; what was acknowledged is in it already. */
+const patience = () => new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
+const CLOSE_MS = 1000
 
 async function signingKeysOf({ config: { auth }, dir }: LoadedConfig) {
   if (auth.signingKeys === '') return undefined

@@ -18,6 +18,9 @@ const WRITERS_LOCK = 7_820_436_159
 /** A writer that stands still for longer (its machine sleeps) is cut off, or all others would wait with it. */
 const WRITERS_PATIENCE_MS = 30_000
 
+/** A database that has not answered by then is away; whoever asked gets an error instead of waiting for ever. */
+const ANSWER_MS = 10_000
+
 /** Connects, and makes the tables when they are not there. Throws a StartError when that cannot be done. */
 export async function openPostgres(url: string): Promise<Store> {
   const address = addressOf(url)
@@ -28,7 +31,7 @@ export async function openPostgres(url: string): Promise<Store> {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   }
-  const pool = new pg.Pool(settings)
+  const pool = new pg.Pool({ ...settings, query_timeout: ANSWER_MS })
   // A connection that breaks says so here. Whoever uses it is told by its query, and the pool makes another one.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
