@@ -1,6 +1,6 @@
 /** A view: its heading, what it is for, and what can be done with it as a whole. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface Props {
   readonly title: string
@@ -17,7 +17,8 @@ export const goOnFromHeading = () => document.querySelector('h1')?.focus()
 
 export function View({ title, lead, action, narrow = false, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
+  // Together with what it names, never a moment later.
+  useLayoutEffect(() => {
     document.title = `${title} · Standin`
     // Where the browser loads a page it begins at its top; where the page changes itself, this stands in for that.
     if (!isFirst) heading.current?.focus()
