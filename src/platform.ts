@@ -226,10 +226,11 @@ async function closeState({ state, apiKeys }: Lasting): Promise<void> {
 const patience = () => new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
 const CLOSE_MS = 1000
 
-async function signingKeysOf({ config: { auth }, dir }: LoadedConfig) {
-  if (auth.signingKeys === '') return undefined
-  const { readSigningKeys } = await import('./config/signing-keys.js')
-  return readSigningKeys(auth.signingKeys, dir)
+/** Most configurations name no keys, and what reads them is then not loaded. */
+async function loadSigningKeys(loaded: LoadedConfig) {
+  if (loaded.config.auth.signingKeys === '') return undefined
+  const { signingKeysOf } = await import('./config/signing-keys.js')
+  return signingKeysOf(loaded)
 }
 
 /** What the dashboard shows of the platform. */
@@ -256,7 +257,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const { state, apiKeys, url, announce } = lasting
   const tokens = once(async () => {
     const { createTokens } = await import('./auth/tokens.js')
-    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await signingKeysOf(loaded) })
+    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded) })
   })
   const backend: Backend = { state, tokens, settings: auth, now: Date.now, url: () => `${url()}${AUTH}`, announce }
   const cors = createCors(config.cors.origins)

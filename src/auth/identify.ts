@@ -16,7 +16,7 @@ import {
   unsignedToken,
   wronglySignedToken,
 } from '../core/errors.js'
-import type { Caller } from '../core/exchange.js'
+import { type Caller, userCaller } from '../core/exchange.js'
 import type { State } from '../core/state.js'
 import { digestOf } from './api-key-form.js'
 import type { ApiKeys } from './api-keys.js'
@@ -164,7 +164,7 @@ function callerOf({ role, sub, email }: Claims): Caller {
   if (role === 'anon') return { kind: 'anon' }
   if (role === 'service_role') return { kind: 'service' }
   if (role !== 'authenticated' || typeof sub !== 'string' || sub === '') throw roleUnknown()
-  return typeof email === 'string' && email !== '' ? { kind: 'user', id: sub, email } : { kind: 'user', id: sub }
+  return userCaller(sub, email)
 }
 
 const wordFault: Record<TokenFault, () => PlatformError> = {

@@ -1,6 +1,6 @@
 /** Asks the live auth backend whose token it is: only it knows which sessions have ended. */
 import { refusedByLive, upstreamTimeout, upstreamUnreachable } from '../core/errors.js'
-import type { Caller } from '../core/exchange.js'
+import { type Caller, userCaller } from '../core/exchange.js'
 
 export interface LiveBackend {
   /** Without `/auth/v1`. */
@@ -27,7 +27,7 @@ export async function askLive(live: LiveBackend, token: string, nowMs: number): 
   const { id, email, error_code: older, code: newer } = body
   if (status === 200 && typeof id === 'string') {
     return {
-      caller: typeof email === 'string' && email !== '' ? { kind: 'user', id, email } : { kind: 'user', id },
+      caller: userCaller(id, email),
       expiresAtMs,
     }
   }

@@ -42,7 +42,7 @@ export interface Seeds {
 }
 
 /** An id that follows from a name: the same on every machine. */
-export function stableId(name: string): string {
+function stableId(name: string): string {
   const hex = digestOf(`standin ${name}`)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

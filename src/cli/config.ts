@@ -4,7 +4,7 @@ import { jsonSchemaOf } from '../config/json-schema.js'
 import { loadConfig, replyFilesOf } from '../config/load.js'
 import { configReference, printConfig } from '../config/print.js'
 import { configSchema } from '../config/schema.js'
-import { readSigningKeys } from '../config/signing-keys.js'
+import { signingKeysOf } from '../config/signing-keys.js'
 import { UsageError } from '../core/start-error.js'
 import { didYouMean } from '../core/suggest.js'
 import { loadRules, rulesSchema } from '../replies/index.js'
@@ -48,13 +48,13 @@ export async function runConfigCommand(commandLine: CommandLine): Promise<string
   throw new UsageError(`${what}: ${names.join(', ')}.${action && didYouMean(action, names)}`)
 }
 
-const load = ({ config, overrides }: CommandLine) =>
+/** The configuration that a command was given. */
+export const load = ({ config, overrides }: Pick<CommandLine, 'config' | 'overrides'>) =>
   loadConfig({ cwd: process.cwd(), file: config, flags: overrides, env: process.env })
 
 async function check(commandLine: CommandLine): Promise<string> {
   const loaded = load(commandLine)
-  const { signingKeys } = loaded.config.auth
-  if (signingKeys !== '') readSigningKeys(signingKeys, loaded.dir)
+  signingKeysOf(loaded)
   const rules = await loadRules({ ...replyFilesOf(loaded), pace: loaded.config.pace })
   const verdict = loaded.file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'
   return `${verdict}. Rules of replies: ${rules.length}.\n`

@@ -7,14 +7,15 @@ import { idOfUser, plantUser, type UserSeed } from '../auth/seeds.js'
 import { startSession, tokenResponse } from '../auth/sessions.js'
 import { createTokens } from '../auth/tokens.js'
 import { confirmedEmail, newUser, signedUp } from '../auth/users.js'
-import { type LoadedConfig, loadConfig } from '../config/load.js'
-import { readSigningKeys } from '../config/signing-keys.js'
+import type { LoadedConfig } from '../config/load.js'
+import { signingKeysOf } from '../config/signing-keys.js'
 import { developmentUser } from '../core/development.js'
 import { AUTH } from '../core/reserved.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import type { State, UserRow } from '../core/state.js'
 import { openState } from '../state/index.js'
 import type { CommandLine } from './arguments.js'
+import { load } from './config.js'
 
 const roles = ['anon', 'service', 'user'] as const
 type Role = (typeof roles)[number]
@@ -89,13 +90,10 @@ function secondsIn(text: string | true | undefined): number | undefined {
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 
-const load = ({ config, overrides }: Pick<CommandLine, 'config' | 'overrides'>) =>
-  loadConfig({ cwd: process.cwd(), file: config, flags: overrides, env: process.env })
-
 /** The backend of a platform that would be started here, without its state. */
-function backendOf({ config: { auth, host, port }, dir }: LoadedConfig): Backend {
-  const signingKeys = auth.signingKeys === '' ? undefined : readSigningKeys(auth.signingKeys, dir)
-  const tokens = createTokens({ jwtSecret: auth.jwtSecret, signingKeys })
+function backendOf(loaded: LoadedConfig): Backend {
+  const { auth, host, port } = loaded.config
+  const tokens = createTokens({ jwtSecret: auth.jwtSecret, signingKeys: signingKeysOf(loaded) })
   return {
     state: () => Promise.reject(new Error('A command opens the state itself.')),
     tokens: () => tokens,

@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { check, type Mistake, open, type Path, where } from '../core/check.js'
 import { ProblemsError, unreadable } from '../core/problem.js'
 import { readYaml } from '../core/yaml.js'
+import type { LoadedConfig } from './load.js'
 
 const text = v.string('text')
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
@@ -50,6 +51,10 @@ const keys = v.pipe(
 )
 
 export type ConfiguredKeys = v.InferOutput<typeof keys>
+
+/** The keys that a configuration names; `undefined` when it names none. Throws as `readSigningKeys` does. */
+export const signingKeysOf = ({ config: { auth }, dir }: LoadedConfig): ConfiguredKeys | undefined =>
+  auth.signingKeys === '' ? undefined : readSigningKeys(auth.signingKeys, dir)
 
 /** The keys of `file`, which is named relative to `dir`. Throws a ProblemsError that never shows what is in a key. */
 export function readSigningKeys(file: string, dir: string): ConfiguredKeys {

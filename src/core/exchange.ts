@@ -19,6 +19,10 @@ export type Caller =
 
 export const anonymous: Caller = { kind: 'anonymous' }
 
+/** A signed-in user; `email` is what a token or a backend says of it, which may be nothing. */
+export const userCaller = (id: string, email: unknown): Caller =>
+  typeof email === 'string' && email !== '' ? { kind: 'user', id, email } : { kind: 'user', id }
+
 /** Who may: anyone at all, or whoever holds one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
 

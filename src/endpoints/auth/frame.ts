@@ -4,7 +4,7 @@ import type { Backend } from '../../auth/backend.js'
 import { redirectTo } from '../../auth/destinations.js'
 import { type Grant, tokenResponse } from '../../auth/sessions.js'
 import { methodNotAllowed } from '../../core/errors.js'
-import type { Caller, Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import { type Caller, type Endpoint, type Exchange, type Reply, userCaller } from '../../core/exchange.js'
 import { AUTH } from '../../core/reserved.js'
 import type { MessageRow, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
@@ -46,8 +46,7 @@ export const forAdmin =
       return reply(exchange)
     })
 
-const callerOf = ({ id, email }: UserRow): Caller =>
-  email === null ? { kind: 'user', id } : { kind: 'user', id, email }
+const callerOf = ({ id, email }: UserRow): Caller => userCaller(id, email)
 
 /** What somebody who has signed in gets, with the headers that say who it is; `more` lays further members over the body. */
 export async function granted(backend: Backend, exchange: Exchange, grant: Grant, more: object = {}): Promise<Reply> {
