@@ -80,7 +80,13 @@ export default defineConfig({
   platform: 'node',
   external: loadedLater,
   // The same code as ES modules, which can be put together without a wrapper around each; it starts sooner.
-  resolve: { alias: { yaml: path.resolve('node_modules/yaml/browser/index.js') } },
+  resolve: {
+    alias: {
+      yaml: path.resolve('node_modules/yaml/browser/index.js'),
+      // This one reads no files, either: replies have no business with them.
+      liquidjs: path.resolve('node_modules/liquidjs/dist/liquid.browser.mjs'),
+    },
+  },
   plugins: [licenses, page],
   output: { dir: 'dist', format: 'esm', cleanDir: true, chunkFileNames: 'chunks/[name].js' },
 })

@@ -1,13 +1,15 @@
 /** The programmatic door: start a platform inside a test or a script. */
 import type { Override } from './config/load.js'
 import type { ConfigInput } from './config/schema.js'
+import type { Fault, FaultCallInput } from './core/fault.js'
+import { faultCallFromCode } from './faults/index.js'
 import { type Platform as OpenPlatform, openPlatform } from './platform.js'
 import type { RuleInput } from './replies/index.js'
 
 export type { Mode } from './core/exchange.js'
 export { ProblemsError } from './core/problem.js'
 export { StartError } from './core/start-error.js'
-export type { ConfigInput, RuleInput }
+export type { ConfigInput, Fault, RuleInput }
 
 /** Every option of `platform.config.yaml`, and where else to look. */
 export interface PlatformOptions extends ConfigInput {
@@ -20,6 +22,19 @@ export interface PlatformOptions extends ConfigInput {
 /** A running platform. */
 export interface Platform
   extends Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey' | 'mode'> {
+  /**
+   * Makes the next request fail in this way, or the next `times` requests: those to the platform's endpoints, or to the paths that fit
+   * `path` (`*` stands for anything), with `method` where it is named.
+   *
+   * ```ts
+   * platform.failNext({ status: 429, retryAfter: 1 }, { times: 2 })
+   * platform.failNext({ cutAfterChunks: 3 }, { path: '/v1/chat/completions' })
+   * ```
+   *
+   * Several calls wait in line. A request that is refused for its credential or asks for a fault of its own is not counted.
+   * Throws a `ProblemsError` for a fault that there is not.
+   */
+  failNext(fault: Fault, options?: Omit<FaultCallInput, 'fault'>): void
   /** Closes the port. Open streams are cut after `graceMs` (default 0). Stopping twice does nothing. */
   stop(options?: { graceMs?: number }): Promise<void>
 }
@@ -49,6 +64,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode } = platform
   return {
     ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode },
+    failNext: (fault, options) => void platform.faultCalls.add(faultCallFromCode({ ...options, fault })),
     stop({ graceMs = 0 } = {}) {
       stopped ??= platform.stop(graceMs)
       return stopped

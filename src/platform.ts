@@ -14,14 +14,17 @@ import { AUTH, DASHBOARD } from './core/reserved.js'
 import { type MessageRow, type State, TakenError } from './core/state.js'
 import type { DashboardFacts } from './dashboard/index.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
+import { type Chances, createChances, createFaultCalls, createFaults, type FaultCalls } from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
-import { createReplies, loadRules, type Replies, type RuleInput, rulesFromCode } from './replies/index.js'
+import { type Counters, createCounters, createLimits } from './limits/index.js'
+import { createReplies, joined, loadRules, type Replies, type RuleInput, rulesFromCode } from './replies/index.js'
 import { isOwnAddress, urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
 import { type Cors, createCors } from './server/cors.js'
 import { createLine, type LineParts } from './server/handle.js'
 import { listen } from './server/listen.js'
 import { createPacer } from './streaming/pacer.js'
+import { estimated, loadTokenizer, promptTokens, type Tokenizer } from './tokenizer/index.js'
 
 export interface PlatformSources extends ConfigSources {
   /** Rules written in code; they stand before those of the files. */
@@ -45,7 +48,11 @@ export interface Platform {
   readonly mode: Mode
   /** The configuration in force. */
   readonly loaded: LoadedConfig
+  /** The files whose text rules say. */
+  readonly textFiles: readonly string[]
   readonly journal: Journal
+  /** Faults for the next requests; they outlast a reload. */
+  readonly faultCalls: FaultCalls
   /** The listener is told of each mail and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
@@ -61,14 +68,23 @@ interface Assembly {
   readonly endpoints: readonly Endpoint[]
   readonly doorkeeper: Doorkeeper
   readonly tokens: () => Promise<Tokens>
-  /** Loads what requests would otherwise have to wait for, and gives back the keys. */
-  complete(): Promise<Tokens>
+  /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
+  complete(): Promise<Completed>
+}
+
+interface Completed {
+  readonly tokens: Tokens
+  readonly files: readonly string[]
 }
 
 /** What stays as it is when the configuration is read anew. */
 interface Lasting {
   readonly state: () => Promise<State>
   readonly apiKeys: ApiKeys
+  /** What credentials have used of their limits. */
+  readonly counters: Counters
+  readonly faultCalls: FaultCalls
+  readonly chances: Chances
   /** The address of the platform, once it has one. */
   readonly url: () => string
   readonly announce: (message: MessageRow) => void
@@ -92,6 +108,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const lasting: Lasting = {
     state,
     apiKeys: createApiKeys({ state, report, ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy' }),
+    counters: createCounters(),
+    faultCalls: createFaultCalls(),
+    chances: createChances(),
     url: () => url,
     announce: message => {
       for (const reader of readers) reader(message)
@@ -137,7 +156,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       people,
     })
     const readiness = () => ({ mode: current.line.mode, url, version: current.loaded.config.version })
-    const control = createControl({ readiness, identify, people })
+    const control = createControl({ readiness, identify, people, faultCalls: lasting.faultCalls })
     return createApp({ prototypes, host, control, dashboard, report })
   }
 
@@ -148,13 +167,14 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   try {
     refuseSelf(current.loaded, listener.port)
-    const [opened, keys] = await Promise.all([state(), current.complete()])
-    let tokens = keys
+    const [opened, first] = await Promise.all([state(), current.complete()])
+    let { tokens, files } = first
     return {
       url,
       authUrl: url,
       dashboardUrl,
       journal,
+      faultCalls: lasting.faultCalls,
       get anonKey() {
         return tokens.anonKey
       },
@@ -170,13 +190,17 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       get loaded() {
         return current.loaded
       },
+      get textFiles() {
+        return files
+      },
       onMessage: reader => void readers.push(reader),
       async reload() {
         const next = assemble(loadConfig(sources), sources, lasting)
         refuseSelf(next.loaded, listener.port)
-        const nextTokens = await next.complete()
+        const completed = await next.complete()
         await plant(opened, next.loaded)
-        tokens = nextTokens
+        tokens = completed.tokens
+        files = completed.files
         current = next
       },
       stop: (graceMs = 0) => stop(graceMs),
@@ -254,7 +278,7 @@ async function factsOf(
 function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
   const { config } = loaded
   const { auth, upstream } = config
-  const { state, apiKeys, url, announce } = lasting
+  const { state, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
   const tokens = once(async () => {
     const { createTokens } = await import('./auth/tokens.js')
     return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded) })
@@ -264,7 +288,24 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const replies = once(() => readReplies(loaded, sources))
   const proxy = once(() => openProxy(config, cors.headersFor))
   const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
-  const endpoints = createEndpoints({ ...config, replies: whenLoaded(replies) })
+  // Whoever asks before the table of an encoding is there waits for it.
+  let table = estimated
+  const readTable = once(async () => {
+    table = await openTokenizer(config)
+  })
+  const tokenizer: Tokenizer = {
+    count: text => table.count(text),
+    cut: (text, most) => table.cut(text, most),
+    pieces: text => table.pieces(text),
+  }
+  const limits = createLimits({
+    settings: config.limits,
+    maxPromptTokensOf: maxPromptTokensOf(config),
+    counters,
+    promptTokens: request => promptTokens(request, tokenizer),
+  })
+  const loadedReplies = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
+  const endpoints = createEndpoints({ ...config, replies: loadedReplies, tokenizer })
   const authRoutes = once(async () => {
     const { authEndpoints } = await import('./endpoints/auth/index.js')
     return createRoutes(authEndpoints(backend))
@@ -278,8 +319,8 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
     tokens,
     async complete() {
       const needed = [config.mode === 'proxy' && proxy(), auth.mode === 'proxy' && authProxy()]
-      const [found] = await Promise.all([tokens(), replies(), authRoutes(), ...needed])
-      return found
+      const [found, { files }] = await Promise.all([tokens(), replies(), authRoutes(), readTable(), ...needed])
+      return { tokens: found, files }
     },
     line: {
       mode: config.mode,
@@ -287,6 +328,9 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
       identify: doorkeeper.identify,
       cors,
       bodyLimitBytes: config.limits.bodyBytes,
+      limits,
+      faults: createFaults({ ...config.faults, seed: config.seed, calls, chances }),
+      faultByRule: exchange => loadedReplies.faultFor(exchange),
       proxy,
       auth: {
         mode: auth.mode,
@@ -302,14 +346,26 @@ const isUsable = ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string
   !revoked && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
 
 async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wanted }: PlatformSources) {
-  const { pace, seed } = loaded.config
+  const { seed, strict, magic } = loaded.config
   const files = replyFilesOf(loaded)
   // Whoever asks for no file at all gets nothing from the disk by surprise.
   const unasked = wanted === false && loaded.originOf(['replies']) === 'default'
   const patterns = unasked ? [] : files.patterns
-  const fromFiles = await loadRules({ ...files, patterns, pace })
-  return createReplies({ rules: [...rulesFromCode(inCode, pace), ...fromFiles], seed, pace })
+  const [coded, filed] = await Promise.all([
+    rulesFromCode(inCode, loaded.dir, seed),
+    loadRules({ ...files, patterns }, seed),
+  ])
+  const { rules, files: said } = joined([coded, filed])
+  return { replies: createReplies({ rules, seed, strict, magic }), files: said }
 }
+
+/** The tables are large, so they are loaded only when they are asked for. */
+const openTokenizer = async ({ tokenizer }: Config): Promise<Tokenizer> =>
+  tokenizer === 'estimate' ? estimated : loadTokenizer(tokenizer)
+
+/** The limits of those models that have their own. */
+const maxPromptTokensOf = ({ models }: Config): ReadonlyMap<string, number> =>
+  new Map(models.flatMap(({ id, maxPromptTokens: most }) => (typeof most === 'number' ? [[id, most]] : [])))
 
 async function openProxy({ upstream }: Config, corsFor: Cors['headersFor']) {
   const { createProxy, platformCredentials } = await import('./server/proxy.js')
@@ -334,13 +390,16 @@ async function openAuthProxy(
 }
 
 /** Replies that are asked before their files are read wait; afterwards nothing stands in between. */
-function whenLoaded(load: () => Promise<Replies>): Replies {
+function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'faultFor'> {
   let loaded: Replies | undefined
   const wait = async () => {
     loaded = await load()
     return loaded
   }
-  return { answer: request => loaded?.answer(request) ?? wait().then(replies => replies.answer(request)) }
+  return {
+    answer: (...asked) => (loaded ? loaded.answer(...asked) : wait().then(replies => replies.answer(...asked))),
+    faultFor: async exchange => (loaded ?? (await wait())).faultFor(exchange),
+  }
 }
 
 /** Calls `make` the first time only. */

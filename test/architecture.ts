@@ -12,7 +12,7 @@ export interface Source {
 /** From the ground up. Folders and files of one floor are strangers to one another. */
 const floors: readonly (readonly string[])[] = [
   ['core'],
-  ['config', 'auth', 'replies', 'streaming', 'journal', 'state'],
+  ['config', 'auth', 'replies', 'streaming', 'journal', 'state', 'tokenizer', 'limits', 'faults'],
   ['endpoints'],
   ['server', 'dashboard'],
   ['platform.ts', 'version.ts'],
@@ -30,6 +30,9 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   yaml: ['core/yaml.ts'],
   '@faker-js/faker': ['replies/fake.ts'],
   tinyglobby: ['replies/load.ts'],
+  liquidjs: ['replies/templates/'],
+  '@cfworker/json-schema': ['replies/structured/'],
+  randexp: ['replies/structured/'],
   'fastest-levenshtein': ['core/suggest.ts'],
   // The dashboard's page, which is a bundle of its own.
   preact: ['dashboard/page/'],
@@ -39,14 +42,15 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   libsql: ['state/sqlite.ts'],
   pg: ['state/postgres.ts', 'state/postgres-address.ts', 'state/notifications.ts'],
   'hash-wasm': ['auth/passwords.ts'],
+  'gpt-tokenizer': ['tokenizer/'],
   picocolors: ['cli/output.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
-  valibot: ['core/', 'config/', 'replies/rules.ts'],
+  valibot: ['core/', 'config/', 'replies/'],
 }
 
 /** Parts that are entered through their index.ts only. */
-const withFrontDoor: readonly string[] = ['replies', 'state']
+const withFrontDoor: readonly string[] = ['replies', 'state', 'tokenizer', 'limits', 'faults']
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])
 

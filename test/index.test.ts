@@ -38,6 +38,7 @@ test('a platform says where it is and which keys open it', async () => {
     serviceKey: expect.stringMatching(/^eyJ/),
     apiKey: expect.stringMatching(/^sk-local-/),
     mode: 'emulate',
+    failNext: expect.any(Function),
     stop: expect.any(Function),
   })
   expect((await fetch(`${platform.url}/health`)).status).toBe(200)

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { createReplies, lint, loadRules, magicWords } from '../src/replies/index.js'
 import { platformWith } from './scene.js'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -68,6 +69,7 @@ async function freePort(): Promise<string> {
 const expected: Record<string, RegExp> = {
   curl: /Hello from the platform!|"endpoints":\[/,
   'openai, JavaScript': /^Hello from the platform!\nThirty days\.$/,
+  'Tools, JSON and failures': /^Oslo\nfind_person\nRateLimitError 2$/m,
   'Vercel AI SDK': /^Hello from the platform!$/,
   'supabase-js': /^INITIAL_SESSION\nSIGNED_IN\nSIGNED_OUT\nSIGNED_IN\nTOKEN_REFRESHED\nada@example.com\nSIGNED_OUT$/m,
   'From sign-in to a reply': /^sk-local-\w{4}\nHello from the platform!$/m,
@@ -100,9 +102,35 @@ exec "${process.execPath}" "${root}/dist/cli.js" "$@"
   expect(printed).toMatch(expected[heading] as RegExp)
 })
 
+const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
+const rulesChapter = readme.split('\n## ').find(part => part.startsWith('What the model says')) ?? ''
+
+test('the rules in the README are good, and answer what they seem to', async () => {
+  const [yaml = ''] = [...rulesChapter.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => text)
+  const dir = folder()
+  writeFileSync(path.join(dir, 'rules.yaml'), yaml)
+  const { rules } = await loadRules({ patterns: ['rules.yaml'], dir, required: true }, 0)
+  expect(rules.map(({ title }) => title)).toHaveLength(5)
+  expect(lint(rules, ['gpt-4o-mini'])).toEqual([])
+  const replies = createReplies({ rules, seed: 0, strict: true, magic: false })
+  const messages = [{ role: 'user' as const, content: 'Hello Ada' }]
+  expect((await replies.answer({ model: 'gpt-4o-mini', messages })).choices).toEqual([
+    { text: 'Hi Ada, you said "Hello Ada"' },
+  ])
+})
+
+test('the README lists the magic words that there are', () => {
+  const listed = [...rulesChapter.matchAll(/^\| `standin:(\S+)` \| (.*) \|$/gm)].map(([, word, meaning]) => ({
+    word,
+    meaning,
+  }))
+  expect(listed).toEqual(magicWords.map(({ word, meaning }) => ({ word, meaning })))
+})
+
 test('every recipe that can be run here is run', () => {
   expect(recipesIn('js').map(({ heading }) => heading)).toEqual([
     'openai, JavaScript',
+    'Tools, JSON and failures',
     'Vercel AI SDK',
     'supabase-js',
     'From sign-in to a reply',

@@ -123,11 +123,11 @@ async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): P
   }
 }
 
-function filesOf({ loaded }: Platform) {
+function filesOf({ loaded, textFiles }: Platform) {
   const { signingKeys } = loaded.config.auth
   return {
     configFile: loaded.file ?? path.join(loaded.dir, configFileName),
-    more: signingKeys === '' ? [] : [path.resolve(loaded.dir, signingKeys)],
+    more: [...textFiles, ...(signingKeys === '' ? [] : [path.resolve(loaded.dir, signingKeys)])],
     replies: replyFilesOf(loaded).patterns,
   }
 }

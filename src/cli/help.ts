@@ -9,6 +9,8 @@ const commands = [
   ['standin config print', 'Show every option, its value and where that came from'],
   ['standin config init', 'Print a configuration file with every option at its default'],
   ['standin config schema', 'Print the JSON Schema of the configuration file'],
+  ['standin replies check', 'Say which rules never answer, and what else is odd about them'],
+  ['standin replies try PROMPT', 'Say which rule answers, what it says, and why'],
   ['standin replies schema', 'Print the JSON Schema of reply files'],
 ] as const
 

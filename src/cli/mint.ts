@@ -15,7 +15,7 @@ import { StartError, UsageError } from '../core/start-error.js'
 import type { State, UserRow } from '../core/state.js'
 import { openState } from '../state/index.js'
 import type { CommandLine } from './arguments.js'
-import { load } from './config.js'
+import { load } from './configured.js'
 
 const roles = ['anon', 'service', 'user'] as const
 type Role = (typeof roles)[number]

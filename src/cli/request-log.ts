@@ -6,7 +6,7 @@ import { type Colors, harmless } from './output.js'
 /** The line for a person. */
 export function requestLine(exchange: Exchange, colors: Colors): string {
   const { method, path, outcome } = exchange
-  const status = outcome ? colorOf(outcome.status, colors)(String(outcome.status)) : colors.yellow('---')
+  const status = outcome?.status ? colorOf(outcome.status, colors)(String(outcome.status)) : colors.yellow('---')
   const parts = [
     colors.dim(new Date().toTimeString().slice(0, 8)),
     method.padEnd(4),
@@ -26,12 +26,13 @@ export function requestEvent(exchange: Exchange) {
     event: 'request',
     method,
     path,
-    status: outcome?.status ?? null,
+    status: outcome?.status || null,
     durationMs: durationMs(exchange),
     caller,
     source: outcome?.source,
     error: outcome?.error,
     hint: outcome?.hint,
+    remark: outcome?.remark?.(),
     complete: outcome?.complete ?? false,
   }
 }
@@ -57,7 +58,8 @@ function decisionOf({ outcome }: Exchange): string {
   if (!outcome) return 'the client left before there was an answer'
   if (outcome.error !== undefined) return [outcome.error, outcome.hint].filter(Boolean).join(' ')
   if (!outcome.complete) return `${outcome.source ?? ''} (broken off)`.trim()
-  return outcome.source ?? ''
+  const remark = outcome.remark?.()
+  return remark ? `${outcome.source ?? ''}. ${remark}` : (outcome.source ?? '')
 }
 
 function nameOf(caller: Caller): string {

@@ -46,7 +46,7 @@ const head = (schemaAddress: string) => `# yaml-language-server: $schema=${schem
 
 function defaultOf({ path, initial }: Option): string {
   const start = `${indent(path)}${nameOf(path)}:`
-  if (!Array.isArray(initial) || initial.some(item => typeof item !== 'object')) {
+  if (!Array.isArray(initial) || initial.length === 0 || initial.some(item => typeof item !== 'object')) {
     return `${start} ${inlineYaml(initial)}`
   }
   return [start, ...initial.map(item => `${indent(path)}  - ${inlineYaml(item)}`)].join('\n')

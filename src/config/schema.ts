@@ -2,13 +2,15 @@
 import * as v from 'valibot'
 import { closed, open, word } from '../core/check.js'
 import { credentialKinds, modes } from '../core/exchange.js'
-import { firstTokenMs, tokensPerSecond } from '../core/pace.js'
+import { randomFaultSchema } from '../core/fault.js'
+import { paceOptions, unpaced } from '../core/pace.js'
 import { authOptions } from './auth-options.js'
 import {
   anAddress,
   credential,
   different,
   filled,
+  flag,
   group,
   httpUrl,
   integer,
@@ -39,6 +41,9 @@ const origin = v.pipe(
   text,
   v.check(isOrigin, 'an origin such as http://localhost:3000, in small letters and without a slash at its end'),
 )
+
+/** What a limit may be. */
+const most = integer(0, 1_000_000_000)
 
 /** Where rules are looked for without being told. */
 export const defaultReplies = 'fixtures/replies/*.yaml'
@@ -72,14 +77,36 @@ export const configSchema = closed({
     defaultReplies,
     'Files with the rules of what the model says, relative to this file; the first rule that matches answers.',
   ),
+  strict: option(
+    v.boolean('true or false'),
+    false,
+    'Whether a chat request that no rule matches is an error (424) that names the nearest rule, instead of a canned reply.',
+  ),
+  magic: option(
+    v.boolean('true or false'),
+    true,
+    'Whether words such as standin:error-500 or standin:slow in the last user message do what they say; standin:help lists them.',
+  ),
   seed: option(
     integer(0, 2 ** 31 - 1),
     0,
     'Changes the canned replies; the same request and seed give the same reply.',
   ),
   pace: group(
-    { firstTokenMs: v.optional(firstTokenMs, 0), tokensPerSecond: v.optional(tokensPerSecond, 0) },
-    'The rhythm of streams. A rule of the reply files can have its own.',
+    {
+      firstTokenMs: v.optional(paceOptions.firstTokenMs, unpaced.firstTokenMs),
+      tokensPerSecond: v.optional(paceOptions.tokensPerSecond, unpaced.tokensPerSecond),
+      jitter: v.optional(paceOptions.jitter, unpaced.jitter),
+      distribution: v.optional(paceOptions.distribution, unpaced.distribution),
+      promptTokensPerSecond: v.optional(paceOptions.promptTokensPerSecond, unpaced.promptTokensPerSecond),
+      fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams, unpaced.fullSpeedStreams),
+    },
+    'The rhythm of streams. A model, a rule and a request (header x-standin-pace) can have their own.',
+  ),
+  tokenizer: option(
+    word(['estimate', 'o200k_base', 'cl100k_base']),
+    'estimate',
+    'How usage is counted: estimate (four characters a token), o200k_base (GPT-4o and later) or cl100k_base (GPT-4).',
   ),
   access: group(
     {
@@ -129,8 +156,33 @@ export const configSchema = closed({
     },
     'Calls from web pages of other origins.',
   ),
+  faults: group(
+    {
+      header: flag(true, 'Whether a request may ask for its own fault with the header x-standin-fault.'),
+      random: option(
+        list(randomFaultSchema, 'faults'),
+        [],
+        'Faults by chance, drawn from the seed: a list such as [{ chance: 0.05, status: 503, path: /v1/* }].',
+      ),
+    },
+    'What is to go wrong.',
+  ),
   limits: group(
-    { bodyBytes: option(integer(1, 2 ** 30), 4_194_304, 'Largest request body, in bytes; more is a 413.') },
+    {
+      bodyBytes: option(integer(1, 2 ** 30), 4_194_304, 'Largest request body, in bytes; more is a 413.'),
+      requestsPerMinute: option(most, 0, 'Requests of one credential in a minute; more is a 429. 0 is any number.'),
+      tokensPerMinute: option(
+        most,
+        0,
+        'Tokens of one credential in a minute, prompts and answers (in mode proxy prompts only); more is a 429. 0 is any number.',
+      ),
+      concurrentStreams: option(most, 0, 'Streams of one credential at the same time; more is a 429. 0 is any number.'),
+      maxPromptTokens: option(
+        most,
+        0,
+        'Tokens of one prompt; more is a 400. A model can have its own. 0 is any number.',
+      ),
+    },
     'What is too much.',
   ),
   state: option(

@@ -111,6 +111,25 @@ export const factorNotFound = () => refusal(404, 'mfa_factor_not_found', 'Factor
 export const anonymousNotAllowed = () =>
   refusal(403, 'no_authorization', 'Anonymous user not allowed to perform these actions')
 
+/** What Supabase calls an error of this status where it says no more. */
+export function codeOfStatus(status: number): string {
+  switch (status) {
+    case 429:
+      return 'over_request_rate_limit'
+    case 408:
+    case 504:
+      return 'request_timeout'
+    case 409:
+      return 'conflict'
+    case 401:
+      return 'no_authorization'
+    case 403:
+      return 'bad_jwt'
+    default:
+      return status < 500 ? 'validation_failed' : 'unexpected_failure'
+  }
+}
+
 /** What the gateway in front of the auth backend says; its body has one member. */
 export const gatewayRefusal = (message: string) => new PlatformError(401, GATEWAY, message)
 

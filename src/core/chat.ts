@@ -1,14 +1,15 @@
 /** What a chat completion request is: the fields of OpenAI's clients, checked where the platform cares. */
 import * as v from 'valibot'
 import { number, open, where, word } from './check.js'
+import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolChoice } from './tools.js'
 
 // Every optional field may also be null: OpenAI's own clients send null for "not set".
 const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 const text = v.string('text')
 const flag = v.boolean('true or false')
-const count = (least: number) => {
-  const meaning = `a whole number from ${least}`
-  return v.pipe(v.number(meaning), v.integer(meaning), v.minValue(least, meaning))
+const count = (least: number, most = Number.POSITIVE_INFINITY) => {
+  const meaning = `a whole number from ${least}${most < Number.POSITIVE_INFINITY ? ` to ${most}` : ''}`
+  return v.pipe(v.number(meaning), v.integer(meaning), v.minValue(least, meaning), v.maxValue(most, meaning))
 }
 const listOf = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
 
@@ -22,11 +23,24 @@ const part = v.pipe(
 
 export const roles = ['system', 'user', 'assistant', 'tool', 'developer', 'function'] as const
 
+const called = open({ name: maybe(text), arguments: maybe(text) })
+
+/** What the model called in an earlier turn, as it was told then; a model would not look too closely either. */
+const toolCall = open({
+  id: maybe(text),
+  type: maybe(text),
+  function: maybe(called),
+  custom: maybe(open({ name: maybe(text), input: maybe(text) })),
+})
+
 const words = 'text or an array of parts'
 const anyMessage = open({
   role: word(roles),
   content: maybe(v.union([text, listOf(part, 'parts')], words)),
   name: maybe(text),
+  tool_calls: maybe(listOf(toolCall, 'tool calls')),
+  tool_call_id: maybe(text),
+  function_call: maybe(called),
 })
 
 /** OpenAI's clients send null, or nothing, as the content of an assistant's tool calls and of a function's result. */
@@ -41,16 +55,14 @@ const message = v.pipe(
   ),
 )
 
-const tool = open({ type: text })
-
-export const chatRequest = open({
+const anyRequest = open({
   model: v.pipe(text, v.nonEmpty('the id of a model')),
   messages: v.pipe(listOf(message, 'messages'), v.nonEmpty('an array with at least one message')),
   temperature: maybe(number(0, 2)),
   stream: maybe(flag),
   stream_options: maybe(open({ include_usage: maybe(flag) })),
   top_p: maybe(number(0, 1)),
-  n: maybe(count(1)),
+  n: maybe(count(1, 128)),
   stop: maybe(v.union([text, listOf(text, 'texts')], 'text or an array of texts')),
   max_tokens: maybe(count(1)),
   max_completion_tokens: maybe(count(1)),
@@ -58,19 +70,32 @@ export const chatRequest = open({
   presence_penalty: maybe(number(-2, 2)),
   seed: maybe(v.pipe(v.number('a whole number'), v.integer('a whole number'))),
   logprobs: maybe(flag),
-  top_logprobs: maybe(count(0)),
+  top_logprobs: maybe(count(0, 20)),
   logit_bias: maybe(open({})),
   tools: maybe(listOf(tool, 'tools')),
-  tool_choice: maybe(v.union([text, tool], 'text or an object')),
+  tool_choice: maybe(toolChoice),
   parallel_tool_calls: maybe(flag),
-  response_format: maybe(open({ type: text })),
+  functions: maybe(listOf(callable, 'functions')),
+  function_call: maybe(functionCall),
+  response_format: maybe(responseFormat),
   user: maybe(text),
   metadata: maybe(open({})),
   store: maybe(flag),
 })
 
 /** A request that has passed the check. */
-export type ChatRequest = v.InferOutput<typeof chatRequest>
+export type ChatRequest = v.InferOutput<typeof anyRequest>
+
+export const chatRequest = v.pipe(
+  anyRequest,
+  where<ChatRequest>(
+    'top_logprobs',
+    'is of no use unless logprobs is true.',
+    ({ logprobs, top_logprobs }) => logprobs === true || (top_logprobs ?? null) === null,
+  ),
+  callsWhatIsOffered<ChatRequest>(),
+)
+
 export type ChatMessage = ChatRequest['messages'][number]
 
 /** The text of a message; the texts of its parts stand on lines of their own, other parts have none. */

@@ -52,7 +52,7 @@ function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<un
 
 function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: boolean): string {
   // What `closed` and `open` say of a key is the whole predicate already.
-  if (message.startsWith('is ')) return message
+  if (/^(is|has|says) /.test(message)) return message
   if (received === 'undefined') return `is missing. It must be ${message}.`
   return secret ? `must be ${message}.` : `must be ${message}, not ${shown(input)}.`
 }

@@ -135,6 +135,63 @@ export const notJson = (why: string) =>
 
 export const invalidRequest = (sentence: string) => new PlatformError(400, 'invalid_request', sentence)
 
+/** A 424, which clients do not try again: trying again would change nothing. */
+export const noRuleMatches = (nearest: string) =>
+  new PlatformError(424, 'no_rule_matches', `No rule matches this request, and strict is on. ${nearest}`)
+
+/** `why` is what the maker of values says of the schema in `field`. */
+export const unfitSchema = (field: string, why: string) =>
+  new PlatformError(400, 'unfit_schema', `${field} cannot be answered: ${why}.`)
+
+// What is too much of one credential; the headers say when to come again.
+
+type Headers = readonly string[]
+
+export const tooManyRequests = (limit: number, wait: string, headers: Headers) =>
+  new PlatformError(
+    429,
+    'too_many_requests',
+    `Rate limit reached for requests: ${limit} per minute, and all are used. Try again in ${wait}.`,
+    headers,
+  )
+
+interface TokenCounts {
+  readonly limit: number
+  readonly used: number
+  readonly requested: number
+}
+
+export const tooManyTokens = ({ limit, used, requested }: TokenCounts, wait: string, headers: Headers) =>
+  new PlatformError(
+    429,
+    'too_many_tokens',
+    `Rate limit reached for tokens: ${limit} per minute, ${used} used, ${requested} requested. Try again in ${wait}.`,
+    headers,
+  )
+
+export const requestTooLarge = (limit: number, requested: number, headers: Headers) =>
+  new PlatformError(
+    429,
+    'request_too_large',
+    `Request too large: the limit is ${limit} tokens per minute, and the prompt alone has ${requested}. Make it shorter; waiting does not help.`,
+    headers,
+  )
+
+export const tooManyStreams = (limit: number, headers: Headers) =>
+  new PlatformError(
+    429,
+    'too_many_streams',
+    `Rate limit reached for streams: ${limit} at the same time, and all are open. Wait until one has ended.`,
+    headers,
+  )
+
+export const promptTooLong = (limit: number, tokens: number) =>
+  new PlatformError(
+    400,
+    'prompt_too_long',
+    `This model's maximum prompt is ${limit} tokens; yours has ${tokens}. Make it shorter.`,
+  )
+
 export const notOneHost = () =>
   new PlatformError(400, 'not_one_host', 'An HTTP/1.1 request needs exactly one Host header.')
 
@@ -146,6 +203,27 @@ export const unreadableRequest = () => new PlatformError(400, 'unreadable_reques
 export const headersTooLarge = () => new PlatformError(431, 'headers_too_large', 'The request headers are too large.')
 
 export const requestTooSlow = () => new PlatformError(408, 'request_too_slow', 'The request took too long to arrive.')
+
+/** A word such as `standin:slwo` in a prompt; `near` is the sentence that names the one that was meant. */
+export const unknownMagic = (written: string, near: string, words: readonly string[]) =>
+  new PlatformError(
+    400,
+    'unknown_magic',
+    `The prompt says ${JSON.stringify(written.slice(0, 100))}, which is no magic word.${near} Behind "standin:" may stand ${alternatives(words)}.`,
+  )
+
+export const noToolOffered = (written: string) =>
+  new PlatformError(400, 'no_tool_offered', `The prompt says "${written}", but the request offers no tool to call.`)
+
+export const toolNotOffered = (name: string, near: string, offered: readonly string[]) =>
+  new PlatformError(
+    400,
+    'tool_not_offered',
+    `The prompt asks for the tool ${JSON.stringify(name.slice(0, 100))}, which the request does not offer.${near} It offers ${alternatives(offered)}.`,
+  )
+
+export const templateFailed = (rule: string, sentence: string) =>
+  new PlatformError(500, 'template_failed', `A template of ${rule} failed. ${sentence}`)
 
 export const foreignHost = () =>
   new PlatformError(
@@ -192,6 +270,57 @@ export const upstreamUnreadable = (why: string) =>
 
 export const upstreamTimeout = (afterMs: number) =>
   new PlatformError(504, 'upstream_timeout', `The live platform did not answer within ${afterMs} ms.`)
+
+// Faults: what was asked to go wrong.
+
+/** What is said with a status where nobody chose a text. */
+const faultMessages: Readonly<Record<number, string>> = {
+  400: 'The request cannot be understood.',
+  401: 'The credential is not accepted.',
+  402: 'The account has no credit left.',
+  403: 'This is not allowed.',
+  404: 'Not found.',
+  408: 'The request took too long to arrive.',
+  409: 'The request conflicts with another one.',
+  413: 'The request body is too large.',
+  422: 'The request cannot be processed.',
+  429: 'Too many requests. Slow down and try again.',
+  500: 'Something went wrong on the server.',
+  502: 'The server behind this one gave no valid answer.',
+  503: 'The service is not available at the moment. Try again later.',
+  504: 'The server behind this one did not answer in time.',
+  529: 'The service is overloaded. Try again later.',
+}
+
+interface ErrorFault {
+  readonly status: number
+  readonly message?: string | undefined
+  /** Seconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** The error that a fault with a status asks for; `code` is what the auth backend calls it. */
+export const faultError = ({ status, message, retryAfter }: ErrorFault, code: string, hint: string) =>
+  new PlatformError(
+    status,
+    code,
+    message ?? faultMessages[status] ?? `The answer is an error with status ${status}.`,
+    [
+      ...(status === 401 ? ['www-authenticate', 'Bearer'] : []),
+      ...(retryAfter === undefined ? [] : ['retry-after', String(retryAfter)]),
+    ],
+    { hint },
+  )
+
+/** What a stream says that ends in an error. */
+export const brokenStream = 'Something went wrong on the server while the answer was on its way.'
+
+export const faultsByHeaderOff = (header: string) =>
+  new PlatformError(
+    400,
+    'faults_by_header_off',
+    `Header ${header}: faults by header are switched off here. Leave it out, or set the option faults.header to true.`,
+  )
 
 export const internalError = () =>
   new PlatformError(500, 'internal_error', 'Something went wrong inside Standin. Its own output says more.')

@@ -1,5 +1,8 @@
 /** The words of the product: one noun for each thing that travels along the line. */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { ChatRequest } from './chat.js'
+import type { Fault } from './fault.js'
+import type { Pace } from './pace.js'
 
 /** Where answers come from. */
 export const modes = ['emulate', 'proxy'] as const
@@ -52,6 +55,8 @@ export interface Exchange {
   caller: Caller
   /** The body exactly as it came; `undefined` until it was read. */
   body: Buffer | undefined
+  /** What a body asks of a model, once somebody has read it. */
+  chat?: ChatRequest
   outcome: Outcome | undefined
 }
 
@@ -71,6 +76,12 @@ export interface Reply {
   readonly headers?: readonly string[]
   /** What gave the answer, for the log: a rule's name, for example. */
   readonly source?: string
+  /** What is known of it beyond that, for whoever reads the log; worked out when somebody does. */
+  readonly remark?: () => string
+  /** What is to go wrong with it on its way. */
+  readonly fault?: Fault
+  /** What it costs of a limit on tokens. */
+  readonly tokens?: { readonly prompt: number; readonly completion: number }
 }
 
 /** A body that leaves piece by piece. Its pieces are shared by many exchanges; what differs is the frame around each. */
@@ -85,31 +96,32 @@ export interface Paced {
   /** Goes out with the last piece. */
   readonly tail: string
   readonly pace: Pace
+  /** How long the prompt was; what a pace with `promptTokensPerSecond` reads before it begins. */
+  readonly promptTokens?: number
+  /** What the variation of the pauses is drawn from. */
+  readonly seed?: number
   /** Whether all of it is ASCII: then its characters count its bytes, and nobody has to count them for every piece. */
   readonly ascii?: boolean
-}
-
-/** The rhythm of a stream. */
-export interface Pace {
-  /** Pause before the first piece. */
-  readonly firstTokenMs: number
-  /** Pieces per second after the first one; 0 is as fast as possible. */
-  readonly tokensPerSecond: number
 }
 
 /** Carry the request to the live platform. */
 export interface Forward {
   readonly kind: 'forward'
+  /** What is to go wrong with the answer on its way back. */
+  readonly fault?: Fault
 }
 
 /** What actually left. */
 export interface Outcome {
+  /** 0 where a fault saw to it that none left. */
   readonly status: number
   readonly source: string | undefined
   /** What went wrong, in the words that the client was told. */
   readonly error: string | undefined
   /** What only whoever reads the log is told of it. */
   readonly hint?: string | undefined
+  /** What else is known of it, for the log; worked out when somebody looks. */
+  readonly remark?: (() => string) | undefined
   /** False for as long as the answer is on its way, and for good when the client left or the stream was cut. */
   complete: boolean
 }

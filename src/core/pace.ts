@@ -1,12 +1,65 @@
-/** The options of a stream's pace, the same in the configuration and in a rule. */
-import { described, number } from './check.js'
+/** The rhythm of a stream: what it is, and its options, the same in the configuration, in a rule and in a header. */
+import * as v from 'valibot'
+import { described, number, word } from './check.js'
 
-export const firstTokenMs = described(
-  number(0, 600_000, 'milliseconds'),
-  'Pause before the first piece of a stream, in milliseconds.',
-)
+/** How the pauses between the pieces of a stream vary around their mean. */
+export const distributions = ['fixed', 'uniform', 'lognormal'] as const
 
-export const tokensPerSecond = described(
-  number(0, 100_000),
-  'Pieces a second after the first one; 0 is as fast as possible.',
-)
+/** The rhythm of a stream. */
+export interface Pace {
+  /** Pause before the first piece. */
+  readonly firstTokenMs: number
+  /** Pieces per second after the first one; 0 is as fast as possible. */
+  readonly tokensPerSecond: number
+  /** How far pauses vary: 0.2 is a fifth up or down (uniform), or the sigma of the logarithm (lognormal). */
+  readonly jitter: number
+  readonly distribution: (typeof distributions)[number]
+  /** Tokens of the prompt that are read in a second before the first piece; 0 is at once. */
+  readonly promptTokensPerSecond: number
+  /** So many streams keep their pace; when more play at once, each gets slower as if they shared it. 0 is without bound. */
+  readonly fullSpeedStreams: number
+}
+
+/** As fast as possible. */
+export const unpaced: Pace = {
+  firstTokenMs: 0,
+  tokensPerSecond: 0,
+  jitter: 0,
+  distribution: 'uniform',
+  promptTokensPerSecond: 0,
+  fullSpeedStreams: 0,
+}
+
+const whole = v.pipe(number(0, 1_000_000), v.integer('a whole number'))
+
+/** The options of a pace, without their defaults. */
+export const paceOptions = {
+  firstTokenMs: described(
+    number(0, 600_000, 'milliseconds'),
+    'Pause before the first piece of a stream, in milliseconds.',
+  ),
+  tokensPerSecond: described(number(0, 100_000), 'Pieces a second after the first one; 0 is as fast as possible.'),
+  jitter: described(
+    number(0, 1),
+    'How far the pauses vary: 0.2 is a fifth up or down (uniform), or the sigma (lognormal).',
+  ),
+  distribution: described(word(distributions), 'How the pauses vary: fixed (not at all), uniform or lognormal.'),
+  promptTokensPerSecond: described(
+    number(0, 1_000_000),
+    'Tokens of the prompt that are read in a second before the first piece; 0 is at once.',
+  ),
+  fullSpeedStreams: described(
+    whole,
+    'So many streams keep their pace; when more play at once, each gets slower as if they shared it. 0 is any number.',
+  ),
+} as const
+
+/** A pace of which some may be left out. */
+export type PaceInput = { readonly [K in keyof Pace]?: Pace[K] | undefined }
+
+/** `usual` with what `own` says otherwise. */
+export function paceFrom(own: PaceInput | null | undefined, usual: Pace): Pace {
+  if (!own) return usual
+  const said = Object.entries(own).filter(([, value]) => value !== undefined)
+  return said.length === 0 ? usual : { ...usual, ...Object.fromEntries(said) }
+}

@@ -1,7 +1,9 @@
 /** Every endpoint that is answered here, and how a request finds its own. */
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import type { Access, Endpoint } from '../core/exchange.js'
+import type { Pace } from '../core/pace.js'
 import type { Replies } from '../replies/index.js'
+import type { Tokenizer } from '../tokenizer/index.js'
 import { withIndex } from './api-index.js'
 import { chatCompletions } from './chat-completions.js'
 import { health } from './health.js'
@@ -10,16 +12,25 @@ import { type Model, modelList } from './models.js'
 export interface EndpointParts {
   readonly version: string
   readonly models: readonly Model[]
-  readonly replies: Replies
+  readonly replies: Pick<Replies, 'answer'>
+  readonly pace: Pace
+  readonly tokenizer: Tokenizer
   readonly access: { readonly health: Access; readonly index: Access; readonly models: Access; readonly chat: Access }
 }
 
 /** The documented four. Those of the auth backend are in auth/, loaded apart from them. */
-export function createEndpoints({ version, models, replies, access }: EndpointParts): readonly Endpoint[] {
+export function createEndpoints({
+  version,
+  models,
+  replies,
+  pace,
+  tokenizer,
+  access,
+}: EndpointParts): readonly Endpoint[] {
   return withIndex(access.index, [
     health({ version, access: access.health }),
     modelList({ models, access: access.models }),
-    chatCompletions({ modelIds: models.map(({ id }) => id), replies, access: access.chat }),
+    chatCompletions({ modelIds: models.map(({ id }) => id), replies, pace, tokenizer, access: access.chat }),
   ])
 }
 

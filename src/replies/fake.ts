@@ -3,6 +3,8 @@ import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
 import { type ChatRequest, textOf } from '../core/chat.js'
 
+export type { Faker } from '@faker-js/faker'
+
 const openings = [
   'Good question.',
   'Let me put it this way.',
@@ -14,22 +16,36 @@ const openings = [
 
 let loading: Promise<Faker> | undefined
 
-/** A few sentences, the same for the same conversation, model, temperature and seed, in whatever order they are asked for. */
-export async function fakeReply(request: ChatRequest, seed: number): Promise<string> {
-  loading ??= load()
-  const faker = await loading
-  faker.seed(seedOf(request, seed))
-  const sentences = faker.helpers.multiple(() => capitalized(faker.hacker.phrase()), { count: { min: 1, max: 3 } })
-  return [faker.helpers.arrayElement(openings), ...sentences].join(' ')
+/**
+ * A few sentences, the same for the same conversation, model, temperature and seed, in whatever order they are asked for.
+ * `choice` counts the answers to one request.
+ */
+export async function fakeReply(request: ChatRequest, seed: number, choice = 0): Promise<string> {
+  return withFaker(variant(seedOf(request, seed), choice), faker => {
+    const sentences = faker.helpers.multiple(() => capitalized(faker.hacker.phrase()), { count: { min: 1, max: 3 } })
+    return [faker.helpers.arrayElement(openings), ...sentences].join(' ')
+  })
 }
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-function seedOf({ model, messages, temperature, seed: own }: ChatRequest, seed: number): number {
+/** What `use` makes with a faker that is set to `seed`. There is only one, so nothing can be awaited in between. */
+export async function withFaker<T>(seed: number, use: (faker: Faker) => T): Promise<T> {
+  loading ??= load()
+  const faker = await loading
+  faker.seed(seed)
+  return use(faker)
+}
+
+/** A number that is the same for the same conversation, model, temperature and seed. */
+export function seedOf({ model, messages, temperature, seed: own }: ChatRequest, seed: number): number {
   // Only what makes another question: whether the answer is streamed, for one, must not change it.
   const question = JSON.stringify([seed, own, model, temperature, messages.map(m => [m.role, textOf(m)])])
   return Number.parseInt(hash('sha256', question, 'hex').slice(0, 8), 16)
 }
+
+/** A seed of its own for each of several things that are made of one; the first is the seed itself. */
+export const variant = (seed: number, index: number) => (seed + Math.imul(index, 0x9e3779b1)) >>> 0
 
 async function load(): Promise<Faker> {
   const { faker } = await import('@faker-js/faker/locale/en')

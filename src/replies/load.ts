@@ -1,11 +1,12 @@
-/** Reads rules from the files that the configuration names. */
+/** Reads rules: from the files that the configuration names, and from code. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { check } from '../core/check.js'
-import type { Pace } from '../core/exchange.js'
+import { check, type Path } from '../core/check.js'
 import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { readYaml } from '../core/yaml.js'
-import { type ReadyRule, readyRule, rulesSchema } from './rules.js'
+import { type ReadyRule, readyRule } from './ready-rule.js'
+import { type Rule, type RuleInput, rulesSchema } from './rules.js'
+import { hasTemplate, loadTemplates } from './templates.js'
 
 export interface ReplyFiles {
   /** Names or globs, relative to `dir`. */
@@ -13,13 +14,22 @@ export interface ReplyFiles {
   readonly dir: string
   /** Whether a pattern that finds nothing is a mistake; the default one may find nothing. */
   readonly required: boolean
-  readonly pace: Pace
 }
 
-/** The rules of all files: in the order of the patterns, within one by file name, within a file from top to bottom. Rejects with a ProblemsError. */
-export async function loadRules({ patterns, dir, required, pace }: ReplyFiles): Promise<readonly ReadyRule[]> {
+/** What came of reading rules. */
+export interface LoadedRules {
+  readonly rules: readonly ReadyRule[]
+  /** The files that rules say, to be watched with those in which they stand. */
+  readonly files: readonly string[]
+}
+
+/**
+ * The rules of all files: in the order of the patterns, within one by file name, within a file from top to bottom. `seed` is what
+ * templates draw from. Rejects with a ProblemsError.
+ */
+export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: number): Promise<LoadedRules> {
   const problems: Problem[] = []
-  const rules: ReadyRule[] = []
+  const loaded: LoadedRules[] = []
   const taken = new Set<string>()
   for (const pattern of patterns) {
     const files = await findFiles(pattern, dir)
@@ -28,14 +38,35 @@ export async function loadRules({ patterns, dir, required, pace }: ReplyFiles): 
     }
     for (const file of files.filter(file => !taken.has(file))) {
       taken.add(file)
-      const read = await readRules(file, path.relative(dir, file) || '.', pace)
+      const read = await readRules(file, path.relative(dir, file) || '.', seed)
       if ('problems' in read) problems.push(...read.problems)
-      else rules.push(...read.rules)
+      else loaded.push(read)
     }
   }
   if (problems.length > 0) throw new ProblemsError(problems)
-  return rules
+  return joined(loaded)
 }
+
+/** Makes rules that were written in code ready; files that they say are beside `dir`. Rejects with a ProblemsError that names the rule and the field. */
+export async function rulesFromCode(written: readonly RuleInput[], dir: string, seed: number): Promise<LoadedRules> {
+  const checked = check(rulesSchema, withoutExpressions(written), { whole: 'rules' })
+  const told = (sentence: string): Problem => ({ origin: 'rules', sentence })
+  if ('mistakes' in checked) throw new ProblemsError(checked.mistakes.map(({ sentence }) => told(sentence)))
+  const problems: Problem[] = []
+  const loaded = await makeReady(checked.value, {
+    dir,
+    seed,
+    placeOf: i => `rules[${i}]`,
+    complain: (at, sentence) => problems.push(told(`${spoken(at)}: ${sentence}`)),
+  })
+  if (problems.length > 0) throw new ProblemsError(problems)
+  return loaded
+}
+
+export const joined = (loaded: readonly LoadedRules[]): LoadedRules => ({
+  rules: loaded.flatMap(({ rules }) => rules),
+  files: loaded.flatMap(({ files }) => files),
+})
 
 /** The files of all patterns, in the order in which their rules are tried. */
 export async function findReplyFiles(patterns: readonly string[], dir: string): Promise<readonly string[]> {
@@ -50,9 +81,11 @@ async function findFiles(pattern: string, dir: string): Promise<string[]> {
   return found.map(file => path.normalize(file)).sort()
 }
 
-type Read = { readonly rules: readonly ReadyRule[] } | { readonly problems: readonly Problem[] }
-
-async function readRules(file: string, name: string, pace: Pace): Promise<Read> {
+async function readRules(
+  file: string,
+  name: string,
+  seed: number,
+): Promise<LoadedRules | { readonly problems: readonly Problem[] }> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
@@ -63,12 +96,73 @@ async function readRules(file: string, name: string, pace: Pace): Promise<Read> 
   if (yaml.problems.length > 0) return { problems: yaml.problems }
   // An empty file, or one in which all is commented out, has no rules; it is not wrong.
   const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file' })
-  if ('mistakes' in checked) {
-    return {
-      problems: checked.mistakes.map(({ path, sentence }) => ({ origin: name, ...yaml.locate(path), sentence })),
+  const told = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
+  if ('mistakes' in checked) return { problems: checked.mistakes.map(({ path, sentence }) => told(path, sentence)) }
+  const problems: Problem[] = []
+  const loaded = await makeReady(checked.value, {
+    dir: path.dirname(file),
+    seed,
+    placeOf: i => `${name}:${yaml.locate([i]).line}`,
+    complain: (at, sentence) => problems.push(told(at, sentence)),
+  })
+  return problems.length > 0 ? { problems } : loaded
+}
+
+interface Making {
+  /** Where the files stand that rules say. */
+  readonly dir: string
+  readonly seed: number
+  placeOf(i: number): string
+  complain(at: Path, sentence: string): void
+}
+
+async function makeReady(rules: readonly Rule[], { dir, seed, placeOf, complain }: Making): Promise<LoadedRules> {
+  const texts = new Map<string, string>()
+  for (const { at, file } of filesSaid(rules)) {
+    const full = path.resolve(dir, file)
+    try {
+      texts.set(full, await readFile(full, 'utf8'))
+    } catch (error) {
+      complain(at, `${file} ${unreadable(file, error).sentence}`)
     }
   }
-  return {
-    rules: checked.value.map((rule, i) => readyRule(rule, `${name}:${yaml.locate([i]).line}`, pace)),
+  const said = rules.map(({ reply, replies }) => [reply, replies])
+  const templates = hasTemplate(said) ? await loadTemplates(said) : undefined
+  const ready = rules.map((rule, i) =>
+    readyRule(rule, placeOf(i), {
+      templates,
+      seed,
+      file: name => texts.get(path.resolve(dir, name)),
+      complain: (at, sentence) => complain([i, ...at], sentence),
+    }),
+  )
+  return { rules: ready, files: [...texts.keys()] }
+}
+
+/** Every `file` in what rules say, with its place. */
+function* filesSaid(rules: readonly Rule[]): Generator<{ readonly at: Path; readonly file: string }> {
+  for (const [i, { reply, replies }] of rules.entries()) {
+    const forms = reply
+      ? [{ at: [i, 'reply'], form: reply }]
+      : (replies ?? []).map((form, k) => ({ at: [i, 'replies', k], form }))
+    for (const { at, form } of forms) {
+      if (form.file !== undefined) yield { at: [...at, 'file'], file: form.file }
+      for (const [k, { file }] of (form.choices ?? []).entries()) {
+        if (file !== undefined) yield { at: [...at, 'choices', k, 'file'], file }
+      }
+    }
   }
+}
+
+/** `[0].reply.text`. */
+const spoken = (at: Path) => at.map(key => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
+
+/** Regular expressions as files write them. */
+function withoutExpressions(value: unknown): unknown {
+  if (value instanceof RegExp) return String(value)
+  if (Array.isArray(value)) return value.map(withoutExpressions)
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  return isPlain
+    ? Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, withoutExpressions(inside)]))
+    : value
 }

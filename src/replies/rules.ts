@@ -1,97 +1,94 @@
-/** The rules of what the emulated model says: their form in a file, and how one is held against a request. */
+/** The rules of what the emulated model says, as their authors write them. */
 import * as v from 'valibot'
-import { type ChatRequest, textOf } from '../core/chat.js'
-import { closed, described } from '../core/check.js'
-import type { Pace } from '../core/exchange.js'
-import { firstTokenMs, tokensPerSecond } from '../core/pace.js'
-import { pattern } from './pattern.js'
+import { closed, described, number, word } from '../core/check.js'
+import { type PaceInput, paceOptions } from '../core/pace.js'
+import { type When, whenSchema } from './conditions/form.js'
+import { replySchema } from './reply-form.js'
 
 const text = v.string('text')
+const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
 
-const user = v.pipe(
-  text,
-  v.nonEmpty('text, or /a regular expression/'),
-  v.check(isPattern, 'a valid regular expression'),
-)
-
-export const ruleSchema = closed({
-  name: describe(v.pipe(text, v.nonEmpty('text that is not empty')), 'What the log calls the rule.'),
-  when: v.nullish(
-    v.pipe(
-      closed({
-        user: describe(user, 'Part of the last user message, or /a regular expression/ with flags.'),
-        model: describe(v.pipe(text, v.nonEmpty('the id of a model')), 'The id of the model; * stands for anything.'),
-      }),
-      v.description('Conditions; all of them must hold. Without any the rule always matches.'),
-    ),
-    {},
-  ),
-  reply: v.pipe(closed({ text: v.pipe(text, v.description('What the model says.')) }), v.description('The answer.')),
-  pace: v.nullish(
-    described(
-      closed({ firstTokenMs: v.optional(firstTokenMs), tokensPerSecond: v.optional(tokensPerSecond) }),
-      'The rhythm when the reply is streamed. What is left out is taken from the configuration.',
-    ),
-  ),
+const pace = closed({
+  firstTokenMs: v.optional(paceOptions.firstTokenMs),
+  tokensPerSecond: v.optional(paceOptions.tokensPerSecond),
+  jitter: v.optional(paceOptions.jitter),
+  distribution: v.optional(paceOptions.distribution),
+  promptTokensPerSecond: v.optional(paceOptions.promptTokensPerSecond),
+  fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams),
 })
+
+const scenario = closed({
+  name: described(filled, 'Which scenario it is.'),
+  state: describe(filled, 'The state in which the rule may answer; a scenario begins in "start".'),
+  next: describe(filled, 'The state in which the scenario is after the answer.'),
+})
+
+const thens = ['repeat-last', 'cycle', 'miss'] as const
+export type Then = (typeof thens)[number]
+
+const replies = 'a list with at least one reply'
+
+export const ruleSchema = v.pipe(
+  closed({
+    name: describe(filled, 'What the log calls the rule.'),
+    when: v.nullish(
+      described(whenSchema, 'Conditions; all of them must hold. Without any the rule always matches.'),
+      {},
+    ),
+    reply: describe(replySchema, 'What the model says.'),
+    replies: describe(
+      v.pipe(v.array(replySchema, replies), v.nonEmpty(replies)),
+      'What the model says the first time, the second time and so on.',
+    ),
+    // biome-ignore lint/suspicious/noThenProperty: it is what rule files call it, and nobody awaits a rule.
+    then: describe(
+      word(thens),
+      'After the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule matches no more).',
+    ),
+    times: describe(
+      v.pipe(number(1, 1_000_000, 'a whole number'), v.integer('a whole number')),
+      'How often the rule answers; afterwards it matches no more.',
+    ),
+    priority: describe(
+      number(-1_000_000, 1_000_000),
+      'Rules of a higher priority are tried first; those of the same one in the order in which they stand. 0 without it.',
+    ),
+    scenario: describe(scenario, 'Answers only in one state of a scenario, and moves it on.'),
+    pace: v.nullish(
+      described(
+        pace,
+        'The rhythm when the reply is streamed. What is left out is taken from the model or the configuration.',
+      ),
+    ),
+  }),
+  v.check(
+    ({ reply, replies }) => (reply === undefined) !== (replies === undefined),
+    'has to have either reply or replies.',
+  ),
+  v.check(
+    ({ then, replies }) => then === undefined || replies !== undefined,
+    'has then, which goes with replies only.',
+  ),
+)
 
 export const rulesSchema = v.array(ruleSchema, 'a list of rules')
 
-/** A rule as its author writes it. */
-export type RuleInput = v.InferInput<typeof ruleSchema>
 export type Rule = v.InferOutput<typeof ruleSchema>
 
-/** What the model says. The same object each time a rule gives it, so that work on it can be remembered. */
-export interface CannedReply {
-  readonly text: string
-  readonly pace: Pace
-  /** What gave it, for the log. */
-  readonly source: string
-}
+/** In code a condition on a text may also be a regular expression itself. */
+type WithExpressions<T> = T extends string
+  ? T | RegExp
+  : T extends readonly (infer Item)[]
+    ? readonly WithExpressions<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]: WithExpressions<T[K]> }
+      : T
 
-/** A rule made ready: `reply` is what it says when `matches` holds. */
-export interface ReadyRule {
-  readonly reply: CannedReply
-  matches(request: ChatRequest, lastUserText: string): boolean
-}
+type Written = v.InferInput<typeof ruleSchema>
 
-/** Makes a rule ready. `place` stands in for a missing name; `usual` for what the rule's own pace leaves out. */
-export function readyRule({ name, when, reply, pace }: Rule, place: string, usual: Pace): ReadyRule {
-  const user = when?.user === undefined ? undefined : pattern(when.user)
-  const model = when?.model === undefined ? undefined : glob(when.model)
-  const own = {
-    firstTokenMs: pace?.firstTokenMs ?? usual.firstTokenMs,
-    tokensPerSecond: pace?.tokensPerSecond ?? usual.tokensPerSecond,
-  }
-  return {
-    reply: { text: reply.text, pace: own, source: `rule "${name ?? place}"` },
-    matches: (request, lastUserText) =>
-      (user === undefined || user(lastUserText)) && (model === undefined || model.test(request.model)),
-  }
-}
-
-/** The text of the last user message; empty when there is none. */
-export function lastUserText({ messages }: ChatRequest): string {
-  const last = messages.findLast(({ role }) => role === 'user')
-  return last ? textOf(last) : ''
-}
-
-/** Model ids are no paths: `*` also stands for slashes. */
-const glob = (written: string) =>
-  new RegExp(
-    `^${written
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-    's',
-  )
-
-function isPattern(written: string): boolean {
-  try {
-    pattern(written)
-    return true
-  } catch {
-    return false
-  }
+/** A rule as its author writes it. */
+export interface RuleInput extends Omit<Written, 'when' | 'pace'> {
+  readonly when?: WithExpressions<When> | null | undefined
+  readonly pace?: PaceInput | null | undefined
 }

@@ -1,9 +1,11 @@
-/** The control API under /__standin: whether the platform is ready, and the messages that a live backend would have sent. */
+/** The control API under /__standin: whether the platform is ready, the messages that a live backend would have sent, and faults by call. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { requireDeveloper } from '../auth/developer.js'
 import type { Identify } from '../auth/identify.js'
 import type { People } from '../auth/people.js'
 import { only } from '../core/only.js'
+import type { FaultCalls } from '../faults/index.js'
+import { createFaultRouter } from './fault-router.js'
 
 /** What may be known about a running platform by whoever reaches it. Keys are not among it. */
 export interface Readiness {
@@ -16,26 +18,30 @@ export interface ControlParts {
   readonly readiness: () => Readiness
   readonly identify: Identify
   readonly people: Pick<People, 'messages' | 'clearMessages'>
+  readonly faultCalls: FaultCalls
 }
 
-export function createControl({ readiness, identify, people }: ControlParts): Router {
+export function createControl({ readiness, identify, people, faultCalls }: ControlParts): Router {
   const router = Router()
+  const onlyDeveloper = async (request: Request, _response: Response, next: NextFunction) => {
+    const { socket, headers } = request
+    await requireDeveloper({ remoteAddress: socket.remoteAddress, authorization: headers.authorization }, identify)
+    next()
+  }
   router
     .route('/ready')
     .get((_request, response) => void response.json({ ready: true, ...readiness() }))
     .all(only('GET', 'HEAD'))
   router
     .route('/outbox')
-    .all(async ({ socket: { remoteAddress }, headers: { authorization } }: Request, _response, next: NextFunction) => {
-      // A message holds what signs somebody in.
-      await requireDeveloper({ remoteAddress, authorization }, identify)
-      next()
-    })
+    // A message holds what signs somebody in.
+    .all(onlyDeveloper)
     .get(async (_request, response: Response) => void response.json({ data: await people.messages() }))
     .delete(async (_request, response) => {
       await people.clearMessages()
       response.status(204).end()
     })
     .all(only('GET', 'HEAD', 'DELETE'))
+  router.use('/faults', onlyDeveloper, createFaultRouter(faultCalls))
   return router
 }

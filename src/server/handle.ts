@@ -16,12 +16,16 @@ import {
 } from '../core/exchange.js'
 import { isAuth } from '../core/reserved.js'
 import type { Routes } from '../endpoints/index.js'
+import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Journal } from '../journal/index.js'
+import type { Limits, Pass } from '../limits/index.js'
 import type { Pacer } from '../streaming/pacer.js'
 import { readBody, requireJson } from './body.js'
 import { type Cors, isPreflight } from './cors.js'
-import { decide } from './decide.js'
+import { decide, type FaultByRule } from './decide.js'
 import { errorReply } from './error-bodies.js'
+import { strike } from './faults.js'
+import { limitChat } from './limit-chat.js'
 import type { Upstream } from './proxy.js'
 import { send } from './send.js'
 
@@ -32,6 +36,12 @@ export interface LineParts {
   readonly identify: Identify
   readonly cors: Cors
   readonly bodyLimitBytes: number
+  /** What one credential may use, where that is limited. */
+  readonly limits?: Limits | undefined
+  /** What is to go wrong. */
+  readonly faults: Faults
+  /** What rules say is to go wrong with a chat completion that comes from elsewhere; not there where none does. */
+  readonly faultByRule?: FaultByRule | undefined
   /** The way to the live platform; asked only in the modes that go there. */
   readonly proxy: () => Promise<Upstream>
   /** Whether the auth backend is answered here or carried to the live one, and what stands in front of it. */
@@ -60,6 +70,10 @@ interface Visit {
   readonly response: ServerResponse
   readonly exchange: Exchange
   readonly parts: LineParts
+  /** What it may use of its credential's limits. */
+  pass: Pass | undefined
+  /** Whether a fault has come over it: that journals it then. */
+  isStruck: boolean
 }
 
 export type Line = (request: IncomingMessage, response: ServerResponse, path: string) => void
@@ -67,7 +81,8 @@ export type Line = (request: IncomingMessage, response: ServerResponse, path: st
 /** Makes the line. It answers every request that it is given, whatever happens, and journals it last. */
 export function createLine(current: () => LineParts, { journal, pacer, report }: Fixed): Line {
   function accept(request: IncomingMessage, response: ServerResponse, path: string): void {
-    const visit = { request, response, exchange: newExchange(request, path), parts: current() }
+    const exchange = newExchange(request, path)
+    const visit: Visit = { request, response, exchange, parts: current(), pass: undefined, isStruck: false }
     try {
       identify(visit)
     } catch (error) {
@@ -98,7 +113,11 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       if (mode === 'proxy') {
         // A path that climbs out of the auth backend would come out anywhere on the live server.
         if (climbing.test(path)) throw notFound()
-        return read(visit, LIVE_AUTH_BODY_BYTES, () => forward(visit))
+        return read(visit, LIVE_AUTH_BODY_BYTES, () => {
+          const chosen = faultBefore(visit)
+          if (chosen) suffer(visit, chosen, () => forward(visit))
+          else forward(visit)
+        })
       }
       exchange.authorization = await gateway.admit(exchange)
       admit(visit, (await routes()).get(method, path), anonymous)
@@ -111,11 +130,13 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     exchange.caller = caller
     if (response.destroyed) return journal.add(exchange)
     authorize(caller, endpoint)
-    if (!endpoint.takesBody) return answer(visit, endpoint)
+    visit.pass = parts.limits?.passFor(caller, exchange.path)
+    visit.pass?.request()
+    if (!endpoint.takesBody) return proceed(visit, endpoint)
     // Supabase's server reads a body as JSON whatever its headers say.
-    if (isAuth(exchange.path)) return read(visit, AUTH_BODY_BYTES, () => answer(visit, endpoint))
+    if (isAuth(exchange.path)) return read(visit, AUTH_BODY_BYTES, () => proceed(visit, endpoint))
     requireJson(request)
-    read(visit, parts.bodyLimitBytes, () => answer(visit, endpoint))
+    read(visit, parts.bodyLimitBytes, () => proceed(visit, endpoint))
   }
 
   function read(visit: Visit, limitBytes: number, then: () => void): void {
@@ -132,15 +153,52 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     })
   }
 
+  /** Asks for the answer, unless a fault that was asked for comes first. */
+  function proceed(visit: Visit, endpoint: Endpoint): void {
+    limitChat(visit)
+    const chosen = faultBefore(visit)
+    if (chosen) suffer(visit, chosen, () => answer(visit, endpoint))
+    else answer(visit, endpoint)
+  }
+
   function answer(visit: Visit, endpoint: Endpoint): void {
-    const decided = decide(visit.parts.mode, endpoint, visit.exchange)
-    if (!(decided instanceof Promise)) return deliver(visit, decided)
-    decided.then(found => deliver(visit, found)).catch(error => fail(visit, error))
+    const decided = decide(visit.parts, endpoint, visit.exchange)
+    if (!(decided instanceof Promise)) return settle(visit, decided)
+    decided.then(found => settle(visit, found)).catch(error => fail(visit, error))
+  }
+
+  function settle(visit: Visit, answer: Answer): void {
+    const { exchange, parts, isStruck } = visit
+    const chosen = isStruck || isAuth(exchange.path) ? undefined : parts.faults.drawn(exchange, answer)
+    if (chosen) suffer(visit, chosen, () => deliver(visit, answer))
+    else deliver(visit, answer)
+  }
+
+  /** Goes on with a fault in the way, which sees to it that the end is journaled. */
+  function suffer(visit: Visit, chosen: ChosenFault, goOn: () => void): void {
+    const { exchange, response } = visit
+    if (response.destroyed) return note(visit)
+    visit.isStruck = true
+    strike(response, exchange, chosen, {
+      goOn() {
+        try {
+          goOn()
+        } catch (error) {
+          fail(visit, error)
+        }
+      },
+      refuse: error => fail(visit, error),
+      ended: () => journal.add(exchange),
+    })
+  }
+
+  function note({ exchange, isStruck }: Visit): void {
+    if (!isStruck) journal.add(exchange)
   }
 
   function deliver(visit: Visit, answer: Answer): void {
     // Its 'close' has been and gone: nobody would notice that nothing arrives.
-    if (visit.response.destroyed) return journal.add(visit.exchange)
+    if (visit.response.destroyed) return note(visit)
     switch (answer.kind) {
       case 'reply':
         return reply(visit, answer)
@@ -150,29 +208,35 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   }
 
   function forward(visit: Visit): void {
-    const { request, response, exchange, parts } = visit
-    const done = (error?: PlatformError) => (error ? fail(visit, error) : journal.add(exchange))
+    const { request, response, exchange, parts, pass } = visit
+    const done = (error?: PlatformError) => (error ? fail(visit, error) : note(visit))
+    // Who is to break the chunks of an answer has to read them.
+    if (visit.isStruck) request.headers = { ...request.headers, 'accept-encoding': 'identity' }
     const proxy = isAuth(exchange.path) ? parts.auth.proxy : parts.proxy
     proxy()
-      .then(proxy => proxy.forward(request, response, exchange, done))
+      .then(proxy => proxy.forward(request, response, exchange, done, pass?.headers))
       .catch(error => fail(visit, error))
   }
 
-  function reply({ request, response, exchange, parts }: Visit, reply: Reply, error?: PlatformError): void {
+  function reply(visit: Visit, reply: Reply, error?: PlatformError): void {
+    const { request, response, exchange, parts, pass } = visit
     const outcome: Outcome = {
       status: reply.status,
       source: reply.source,
       error: error?.message,
       hint: error?.more.hint,
+      remark: reply.remark,
       complete: false,
     }
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
     const { headersFor, authHeadersFor } = parts.cors
     const cors = (isAuth(exchange.path) ? authHeadersFor : headersFor)(request.headers.origin)
-    send(response, reply, cors, pacer, complete => {
+    if (reply.tokens) pass?.settle(reply.tokens)
+    const common = pass ? [...cors, ...pass.headers()] : cors
+    send(response, reply, common, pacer, complete => {
       outcome.complete = complete
-      journal.add(exchange)
+      note(visit)
     })
   }
 
@@ -180,16 +244,22 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const { response, exchange } = visit
     const error = cause instanceof PlatformError ? cause : internalError()
     if (error !== cause) report(cause)
+    // With the connection it was journaled, and what is in the journal does not change.
+    if (visit.isStruck && response.destroyed) return
     if (response.headersSent) {
       // Too late to say anything: cutting the stream is how the client notices.
       response.destroy()
-      return journal.add(exchange)
+      return note(visit)
     }
     reply(visit, errorReply(error, exchange), error)
   }
 
   return accept
 }
+
+/** The fault that was asked for; on the auth backend, where what is refused must not have happened, one of chance as well. */
+const faultBefore = ({ exchange, parts: { faults } }: Visit): ChosenFault | undefined =>
+  faults.asked(exchange) ?? (isAuth(exchange.path) ? faults.drawn(exchange) : undefined)
 
 const anyMethod = ['GET', 'HEAD', 'POST', 'OPTIONS']
 /** Which methods a live backend has on a path only it can say. */

@@ -21,12 +21,16 @@ import type { Exchange } from '../core/exchange.js'
 export interface Upstream {
   /**
    * Carries one request over. Calls back once: with an error when nothing was sent to the client yet, with nothing when the
-   * answer has left or was cut off. The exchange's outcome says which.
+   * answer has left or was cut off. The exchange's outcome says which. `ours` are headers that go onto the answer in place of
+   * live ones of the same name.
    */
-  forward(request: IncomingMessage, response: ServerResponse, exchange: Exchange, done: Done): void
+  forward(request: IncomingMessage, response: ServerResponse, exchange: Exchange, done: Done, ours?: Ours): void
 }
 
 type Done = (error?: PlatformError) => void
+
+/** Node's flat array, asked for when the answer is there. */
+type Ours = () => readonly string[]
 
 export interface ProxyOptions {
   readonly baseUrl: string
@@ -93,12 +97,16 @@ const hopByHop = new Set(
 // The body is here already, so there is nothing to expect; host and length are written anew; the rest are credentials for us.
 const notForwarded = new Set([...hopByHop, 'expect', 'host', 'content-length', 'authorization', 'apikey', 'cookie'])
 
+/** Headers that tell this stand-in what to do; the live platform is none. */
+const OURS = 'x-standin-'
+
 /** How long a connection to the live platform is kept for the next request. */
 const IDLE_CONNECTION_MS = 10_000
 
 interface Passage {
   readonly exchange: Exchange
   readonly done: Done
+  readonly ours: Ours | undefined
   upstream: ClientRequest | undefined
   timer: NodeJS.Timeout
   timedOut: boolean
@@ -171,7 +179,7 @@ export function createProxy(options: ProxyOptions): Upstream {
     }, idleTimeoutMs)
     answer.on('data', () => passage.timer.refresh())
 
-    const headers = withoutHops(answer)
+    const headers = replaced(withoutHops(answer), passage.ours?.() ?? [])
     if (answer.headers['access-control-allow-origin'] === undefined) {
       headers.push(...options.corsFor(request.headers.origin))
     }
@@ -187,7 +195,7 @@ export function createProxy(options: ProxyOptions): Upstream {
   }
 
   return {
-    forward(request, response, exchange, done) {
+    forward(request, response, exchange, done, ours) {
       const { headers, query = exchange.query } = options.credentials(exchange)
       let settled = false
       const passage: Passage = {
@@ -198,6 +206,7 @@ export function createProxy(options: ProxyOptions): Upstream {
           clearTimeout(passage.timer)
           done(error)
         },
+        ours,
         upstream: undefined,
         timedOut: false,
         timer: setTimeout(() => {
@@ -228,7 +237,8 @@ const namedInConnection = ({ connection = '' }: IncomingHttpHeaders) => new Set(
 /** The headers of a request as the live platform is to see them, without any credential. */
 function outgoing({ headers }: IncomingMessage, { body }: Exchange) {
   const named = namedInConnection(headers)
-  const kept = Object.entries(headers).filter(([name]) => !notForwarded.has(name) && !named.has(name))
+  const isForwarded = (name: string) => !notForwarded.has(name) && !named.has(name) && !name.startsWith(OURS)
+  const kept = Object.entries(headers).filter(([name]) => isForwarded(name))
   return {
     ...Object.fromEntries(kept),
     ...(body && { 'content-length': String(body.length) }),
@@ -245,4 +255,12 @@ function withoutHops({ rawHeaders, headers }: IncomingMessage): string[] {
     if (!hopByHop.has(lower) && !named.has(lower)) kept.push(name, rawHeaders[i + 1] ?? '')
   }
   return kept
+}
+
+/** Headers with `ours` in place of those that have the same names; ours are in small letters. */
+function replaced(headers: string[], ours: readonly string[]): string[] {
+  if (ours.length === 0) return headers
+  const names = new Set(ours.filter((_, i) => i % 2 === 0))
+  const isKept = (i: number) => !names.has(headers[i - (i % 2)]?.toLowerCase() ?? '')
+  return [...headers.filter((_, i) => isKept(i)), ...ours]
 }

@@ -77,7 +77,8 @@ const LAST_CHUNK = '0\r\n\r\n'
 
 /**
  * Writes chunks (RFC 9112 §7.1) frame and all, where node would hand size, text and line end over one by one: with thousands of
- * streams that write a few words at a time it is this that takes the time. A client of HTTP/1.0 gets the text alone.
+ * streams that write a few words at a time it is this that takes the time. A client of HTTP/1.0 gets the text alone, and so does a fault
+ * (spoil.ts), which leaves it to node to frame what it lets pass.
  */
 function chunkWriter(response: ServerResponse, ascii: boolean): (text: string, behind: string) => void {
   const chunked = response.chunkedEncoding

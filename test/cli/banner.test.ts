@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { banner } from '../../src/cli/banner.js'
 import { loadConfig } from '../../src/config/load.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
+import { createFaultCalls } from '../../src/faults/index.js'
 import type { Platform } from '../../src/platform.js'
 
 interface Scene {
@@ -20,7 +21,9 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
     apiKey,
     mode: 'emulate',
     loaded: loadConfig({ cwd: '.', file: false, flags: [{ path: ['host'], value: host, origin: '--host' }] }),
+    textFiles: [],
     journal: { add: () => {}, follow: () => () => {} },
+    faultCalls: createFaultCalls(),
     onMessage: () => {},
     reload: async () => {},
     stop: async () => {},

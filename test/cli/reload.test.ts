@@ -72,11 +72,20 @@ test('an edit of a reply file is what the model says from the next request on', 
   await platform.event('reloaded')
   expect(await saidBy(platform)).toBe('two')
   writeInto(platform.dir, { [name]: '- reply: { txt: three }\n' })
-  expect(await platform.event('reload-failed')).toMatchObject({ problems: [{ origin: name }, { origin: name }] })
+  expect(await platform.event('reload-failed')).toMatchObject({ problems: [{ origin: name, line: 1 }] })
   expect(await saidBy(platform)).toBe('two')
   writeInto(platform.dir, { [name]: saying('four') })
   await platform.event('reloaded')
   expect(await saidBy(platform)).toBe('four')
+})
+
+test('an edit of a text that a rule says is said from the next request on', async () => {
+  const rules = { 'fixtures/replies/a.yaml': '- reply: { file: texts/story.md }\n' }
+  const platform = await startReady({ files: { ...rules, 'fixtures/replies/texts/story.md': 'one' } })
+  expect(await saidBy(platform)).toBe('one')
+  writeInto(platform.dir, { 'fixtures/replies/texts/story.md': 'two' })
+  await platform.event('reloaded')
+  expect(await saidBy(platform)).toBe('two')
 })
 
 test('a configuration file that is created while it runs is read, and one that is deleted is forgotten', async () => {

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { type ConfigSources, type LoadedConfig, loadConfig } from '../../src/config/load.js'
+import { unpaced } from '../../src/core/pace.js'
 import { ProblemsError } from '../../src/core/problem.js'
 import { type Files, folderWith } from '../command.js'
 
@@ -43,7 +44,7 @@ test('without a file, an environment and flags everything is at its default', ()
     chat: ['apiKey', 'user'],
   })
   expect(config.limits.bodyBytes).toBe(4 * 1024 * 1024)
-  expect(config.pace).toEqual({ firstTokenMs: 0, tokensPerSecond: 0 })
+  expect(config.pace).toEqual(unpaced)
   expect(file).toBeUndefined()
   expect(originOf(['port'])).toBe('default')
 })
@@ -70,7 +71,7 @@ test.each([
   ['STANDIN_SEED', '7', { seed: 7 }],
   ['STANDIN_VERSION', '2.0.1', { version: '2.0.1' }],
   ['STANDIN_STATE', 'memory', { state: 'memory' }],
-  ['STANDIN_PACE_FIRST_TOKEN_MS', '250', { pace: { firstTokenMs: 250, tokensPerSecond: 0 } }],
+  ['STANDIN_PACE_FIRST_TOKEN_MS', '250', { pace: { ...unpaced, firstTokenMs: 250 } }],
   ['STANDIN_LIMITS_BODY_BYTES', '1000', { limits: { bodyBytes: 1000 } }],
   ['STANDIN_ACCESS_CHAT', 'anyone', { access: { chat: 'anyone' } }],
   ['STANDIN_ACCESS_CHAT', 'anon, user', { access: { chat: ['anon', 'user'] } }],
@@ -87,7 +88,7 @@ test('an option of the environment leaves the others of its group to the file', 
     yaml: 'pace:\n  tokensPerSecond: 5\n  firstTokenMs: 1\n',
     env: { STANDIN_PACE_FIRST_TOKEN_MS: '9' },
   })
-  expect(config.pace).toEqual({ firstTokenMs: 9, tokensPerSecond: 5 })
+  expect(config.pace).toEqual({ ...unpaced, firstTokenMs: 9, tokensPerSecond: 5 })
 })
 
 test('variables of the environment and of .env stand in the file', () => {
@@ -134,7 +135,7 @@ test('options can be shared within the file by anchors', () => {
 })
 
 const known =
-  'Known: host, port, mode, version, models, replies, seed, pace, access, users, apiKeys, auth, upstream, cors, limits, state.'
+  'Known: host, port, mode, version, models, replies, strict, magic, seed, pace, tokenizer, access, users, apiKeys, auth, upstream, cors, faults, limits, state.'
 
 test.each([
   ['prot: 4100', '1:1: prot is not known here. Did you mean "port"?'],
@@ -231,7 +232,7 @@ test('everything that is wrong is told at once, by line, with what came from els
     'platform.config.yaml:1:1: mod is not known here. Did you mean "mode"?',
     'platform.config.yaml:2:1: port must be a whole number from 0 to 65535, not "x".',
     'platform.config.yaml:4:3: pace.firstTokenMs must be milliseconds from 0 to 600000, not "y".',
-    'platform.config.yaml:5:3: pace.speed is not known here. Known: firstTokenMs, tokensPerSecond.',
+    'platform.config.yaml:5:3: pace.speed is not known here. Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.',
     'platform.config.yaml:6:10: models[0].id is missing. It must be text.',
     'platform.config.yaml:6:14: models[1] must be an object, not 3.',
   ])

@@ -1,21 +1,29 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
 import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { repliesJsonSchema } from '../../src/cli/config.js'
+import { repliesJsonSchema } from '../../src/cli/replies.js'
+import type { ChatRequest } from '../../src/core/chat.js'
 import { ProblemsError } from '../../src/core/problem.js'
-import { createReplies, loadRules } from '../../src/replies/index.js'
+import { readYaml } from '../../src/core/yaml.js'
+import { askedBy } from '../../src/replies/conditions/asked.js'
+import { createReplies, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
+import { textOf } from './said.js'
 
-const pace = { firstTokenMs: 0, tokensPerSecond: 0 }
 const root = new URL('../../', import.meta.url)
 
 /** Reads the rules of these files, by default of all in `replies/`. */
 const load = (files: Files, patterns: readonly string[] = ['replies/*.yaml']) =>
-  loadRules({ patterns, dir: folderWith(files), required: true, pace })
+  loadRules({ patterns, dir: folderWith(files), required: true }, 0)
 
 /** The texts of the rules in their order. */
 const textsOf = async (files: Files, patterns?: readonly string[]) =>
-  (await load(files, patterns)).map(({ reply }) => reply.text)
+  (await saidBy(await load(files, patterns))).map(textOf)
+
+/** What the rules say, one by one. */
+const saidBy = ({ rules }: LoadedRules) => Promise.all(rules.map(rule => rule.said(askedBy(hello), 1)))
+const hello: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
 /** What is wrong, as it would be printed. */
 const complaintsAbout = (files: Files, patterns?: readonly string[]) =>
@@ -49,7 +57,7 @@ test('a name without a wildcard is that file, whatever else is in the name', asy
 
 test('a rule without a name is called by its file and line', async () => {
   const files = { 'replies/a.yaml': `# a comment\n\n${saying('x')}- name: last\n  reply: { text: y }\n` }
-  const sources = (await load(files)).map(({ reply }) => reply.source)
+  const sources = (await saidBy(await load(files))).map(({ source }) => source)
   expect(sources).toEqual(['rule "replies/a.yaml:3"', 'rule "last"'])
 })
 
@@ -58,12 +66,12 @@ test.each(['', '\n\n', '# - reply: { text: x }\n', '[]', 'null'])('a file withou
 })
 
 test('prompts full of the syntax of others are just text', async () => {
-  const said = 'a: {{ b }} ${HOME} $${HOME} <%= x %> {% if %} [^/]+ \\d #not a comment & *star !bang "q" \'q\' | > @ `'
+  const said = 'a: { b } ${HOME} $${HOME} <%= x %> [^/]+ \\d #not a comment & *star !bang "q" \'q\' | > @ `'
   const text = `- when:\n    user: ${JSON.stringify(said)}\n  reply:\n    text: |-\n      ${said}\n`
-  const replies = createReplies({ rules: await load({ 'replies/a.yaml': text }), seed: 0, pace })
+  const replies = createReplies({ ...(await load({ 'replies/a.yaml': text })), seed: 0, strict: false, magic: false })
   const ask = (content: string) => replies.answer({ model: 'm', messages: [{ role: 'user', content }] })
-  expect((await ask(`Please: ${said}`)).text).toBe(said)
-  expect((await ask('a: {{ c }}')).source).toBe('canned reply')
+  expect(textOf(await ask(`Please: ${said}`))).toBe(said)
+  expect((await ask('a: { c }')).source).toBe('canned reply')
 })
 
 test('rules of a file can share what they say', async () => {
@@ -72,17 +80,8 @@ test('rules of a file can share what they say', async () => {
 })
 
 test.each([
-  [
-    '- reply: { txt: x }',
-    [
-      '1:10: [0].reply.text is missing. It must be text.',
-      '1:12: [0].reply.txt is not known here. Did you mean "text"?',
-    ],
-  ],
-  [
-    '- replys: { text: x }',
-    ['1:3: [0].reply is missing. It must be an object.', '1:3: [0].replys is not known here. Did you mean "reply"?'],
-  ],
+  ['- reply: { txt: x }', ['1:12: [0].reply.txt is not known here. Did you mean "text"?']],
+  ['- replys: { text: x }', ['1:3: [0].replys is not known here. Did you mean "reply"?']],
   ['- reply: { text: 42 }', ['1:12: [0].reply.text must be text, not 42.']],
   ['- reply: hello', ['1:3: [0].reply must be an object, not "hello".']],
   ['- hello', ['1:3: [0] must be an object, not "hello".']],
@@ -101,7 +100,10 @@ test.each([
     '- when: { user: /a/xyz }\n  reply: { text: x }',
     ['1:11: [0].when.user must be a valid regular expression, not "/a/xyz".'],
   ],
-  ['- when: { model: 4 }\n  reply: { text: x }', ['1:11: [0].when.model must be text, not 4.']],
+  [
+    '- when: { model: 4 }\n  reply: { text: x }',
+    ['1:11: [0].when.model must be the id of a model, or a list of them, not 4.'],
+  ],
   ['- when: hello\n  reply: { text: x }', ['1:3: [0].when must be an object, not "hello".']],
   [
     '- when: { usr: a, modle: b }\n  reply: { text: x }',
@@ -131,7 +133,6 @@ test('several files that are wrong are all told at once', async () => {
     'replies/c.yaml': '- reply: [',
   }
   expect(await complaintsAbout(files, ['replies/*.yaml', 'missing.yaml', 'none/*.yaml'])).toEqual([
-    expect.stringMatching(/^replies\/a\.yaml:1:3: .*missing/),
     expect.stringMatching(/^replies\/a\.yaml:1:3: .*Did you mean "reply"\?$/),
     'replies/a.yaml:2:3: [1] must be an object, not 3.',
     expect.stringMatching(/^replies\/c\.yaml:\d+:\d+: This is not valid YAML: /),
@@ -149,10 +150,10 @@ test('a folder is no reply file', async () => {
 test('a pattern that matches nothing is told, unless it is only the default', async () => {
   const dir = folderWith()
   const patterns = ['none/*.yaml']
-  await expect(loadRules({ patterns, dir, required: true, pace })).rejects.toThrow(
+  await expect(loadRules({ patterns, dir, required: true }, 0)).rejects.toThrow(
     new ProblemsError([{ origin: 'replies', sentence: `No file matches "none/*.yaml" in ${dir}.` }]),
   )
-  expect(await loadRules({ patterns, dir, required: false, pace })).toEqual([])
+  expect((await loadRules({ patterns, dir, required: false }, 0)).rules).toEqual([])
 })
 
 test.each([
@@ -163,24 +164,42 @@ test.each([
   ['Say hello', 'canned reply', /./],
   ['What is the history of this?', 'canned reply', /./],
 ])('the examples in fixtures answer %j with the %s', async (content, source, text) => {
-  const rules = await loadRules({ patterns: ['fixtures/replies/*.yaml'], dir: root.pathname, required: true, pace })
-  const reply = await createReplies({ rules, seed: 0, pace }).answer({
+  const { rules } = await loadRules({ patterns: ['fixtures/replies/*.yaml'], dir: root.pathname, required: true }, 0)
+  const reply = await createReplies({ rules, seed: 0, strict: false, magic: false }).answer({
     model: 'm',
     messages: [{ role: 'user', content }],
   })
-  expect(reply).toMatchObject({ source, text: expect.stringMatching(text) })
+  expect(reply.source).toBe(source)
+  expect(textOf(reply)).toMatch(text)
 })
 
 test('the story of the examples is told in its own time', async () => {
-  const rules = await loadRules({
-    patterns: ['fixtures/replies/examples.yaml'],
-    dir: root.pathname,
-    required: true,
-    pace,
-  })
-  const rhythms = rules.map(({ reply }) => reply.pace)
-  expect(rhythms).toEqual([pace, pace, { firstTokenMs: 300, tokensPerSecond: 25 }])
+  const patterns = ['fixtures/replies/examples.yaml']
+  const said = await saidBy(await loadRules({ patterns, dir: root.pathname, required: true }, 0))
+  expect(said.map(({ pace }) => pace)).toContainEqual({ firstTokenMs: 300, tokensPerSecond: 25 })
 })
+
+/** The rules of a YAML file as an editor with our JSON Schema sees them: its complaints. */
+function complaintsOfEditor(yaml: string): readonly unknown[] {
+  const validate = new Ajv2020({ strict: false, allErrors: true }).compile(
+    JSON.parse(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')),
+  )
+  return validate(readYaml(yaml, 'a.yaml').value) ? [] : (validate.errors ?? [])
+}
+
+test('an editor finds nothing wrong with the rules in fixtures and in the README', () => {
+  const read = (name: string) => readFileSync(new URL(name, root), 'utf8')
+  expect(complaintsOfEditor(read('fixtures/replies/examples.yaml'))).toEqual([])
+  const chapter = read('README.md').split('\n## What the model says')[1] ?? ''
+  expect(complaintsOfEditor(chapter.match(/^```yaml\n(.*?)^```/ms)?.[1] ?? '- 3')).toEqual([])
+})
+
+test.each([
+  '- rply: { text: x }',
+  '- when: { usr: a }\n  reply: { text: x }',
+  '- when: { not: { anyOf: [{ usr: a }] } }\n  reply: { text: x }',
+  '- reply: { fault: { statis: 500 } }',
+])('an editor marks %j as wrong', yaml => expect(complaintsOfEditor(yaml)).not.toEqual([]))
 
 test('the JSON Schema in the repository is the one of the rules', async () => {
   expect(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')).toBe(await repliesJsonSchema())

@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/core/chat.js'
 import { ProblemsError } from '../../src/core/problem.js'
-import { createReplies, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
-
-const noPause = { firstTokenMs: 0, tokensPerSecond: 0 }
+import type { RuleInput } from '../../src/replies/index.js'
+import { repliesOf, textOf } from './said.js'
 
 type Message = ChatRequest['messages'][number]
 const user = (content: Message['content']): Message => ({ role: 'user', content })
@@ -16,11 +15,11 @@ interface Question {
 }
 
 /** What a model with these rules says. */
-const answerTo = ({ rules, model = 'gpt-4o-mini', messages }: Question) =>
-  createReplies({ rules: rulesFromCode(rules, noPause), seed: 0, pace: noPause }).answer({ model, messages })
+const answerTo = async ({ rules, model = 'gpt-4o-mini', messages }: Question) =>
+  (await repliesOf(rules)).answer({ model, messages })
 
 const isMatched = async (when: RuleInput['when'], question: Omit<Question, 'rules'>) =>
-  (await answerTo({ rules: [{ when, reply: { text: 'yes' } }], ...question })).text === 'yes'
+  textOf(await answerTo({ rules: [{ when, reply: { text: 'yes' } }], ...question })) === 'yes'
 
 test.each([
   ['hello', 'hello', true],
@@ -48,11 +47,10 @@ test.each([
 test.each(['/hello/g', '/hello/y', '/hello/gy', '/HELLO/gi'])(
   '%s matches every time, not every other',
   async written => {
-    const rules = rulesFromCode([{ when: { user: written }, reply: { text: 'yes' } }], noPause)
-    const replies = createReplies({ rules, seed: 0, pace: noPause })
+    const replies = await repliesOf([{ when: { user: written }, reply: { text: 'yes' } }])
     const ask = () => replies.answer({ model: 'm', messages: [user('hello hello')] })
     const answers = await Promise.all([ask(), ask(), ask()])
-    expect(answers.map(({ text }) => text)).toEqual(['yes', 'yes', 'yes'])
+    expect(answers.map(textOf)).toEqual(['yes', 'yes', 'yes'])
   },
 )
 
@@ -94,8 +92,8 @@ test('the first rule that matches answers', async () => {
     { when: { user: '/hello/' }, reply: { text: 'second' } },
     { reply: { text: 'last' } },
   ]
-  expect((await answerTo({ rules, messages: [user('hello')] })).text).toBe('first')
-  expect((await answerTo({ rules, messages: [user('bye')] })).text).toBe('last')
+  expect(textOf(await answerTo({ rules, messages: [user('hello')] }))).toBe('first')
+  expect(textOf(await answerTo({ rules, messages: [user('bye')] }))).toBe('last')
 })
 
 test('only the last thing that the user said counts', async () => {
@@ -118,8 +116,8 @@ test('without a user message a condition on it does not hold', async () => {
 })
 
 test('what the rule says is said to the letter', async () => {
-  const text = '${HOME} {{ user }} <%= 1 %> $& \\n \u0000 "quoted"\n\ttabbed \u{1F600}\n'
-  expect((await answerTo({ rules: [{ reply: { text } }], messages: [user('hello')] })).text).toBe(text)
+  const text = '${HOME} { user } <%= 1 %> $& \\n \u0000 "quoted"\n\ttabbed \u{1F600}\n'
+  expect(textOf(await answerTo({ rules: [{ reply: { text } }], messages: [user('hello')] }))).toBe(text)
 })
 
 test('where no rule matches the reply is made up, the same for the same question', async () => {
@@ -127,32 +125,22 @@ test('where no rule matches the reply is made up, the same for the same question
   const [first, again, other] = await Promise.all(
     ['why?', 'why?', 'why not?'].map(text => answerTo({ rules, messages: [user(text)] })),
   )
-  expect(first).toEqual({ text: expect.stringMatching(/\w/), pace: noPause, source: 'canned reply' })
-  expect(again).toEqual(first)
-  expect(other?.text).not.toBe(first?.text)
+  expect(first).toMatchObject({ choices: [{ text: expect.stringMatching(/\w/) }], source: 'canned reply' })
+  expect(again?.choices).toEqual(first?.choices)
+  expect(other?.choices).not.toEqual(first?.choices)
 })
 
 test('made-up replies change with the seed', async () => {
-  const say = (seed: number) =>
-    createReplies({ rules: [], seed, pace: noPause }).answer({ model: 'm', messages: [user('why?')] })
-  expect((await say(1)).text).not.toBe((await say(2)).text)
+  const say = async (seed: number) =>
+    textOf(await (await repliesOf([], { seed })).answer({ model: 'm', messages: [user('why?')] }))
+  expect(await say(1)).not.toBe(await say(2))
 })
 
-test('a rule has a pace of its own; what it leaves out comes from the configuration', async () => {
-  const pace = { firstTokenMs: 100, tokensPerSecond: 10 }
-  const rules = [
-    { when: { user: 'both' }, reply: { text: 'x' }, pace: { firstTokenMs: 0, tokensPerSecond: 5 } },
-    { when: { user: 'first' }, reply: { text: 'x' }, pace: { firstTokenMs: 7 } },
-    { when: { user: 'rate' }, reply: { text: 'x' }, pace: { tokensPerSecond: 0 } },
-    { when: { user: 'none' }, reply: { text: 'x' } },
-  ]
-  const replies = createReplies({ rules: rulesFromCode(rules, pace), seed: 0, pace })
-  const rhythmOf = async (text: string) => (await replies.answer({ model: 'm', messages: [user(text)] })).pace
-  expect(await rhythmOf('both')).toEqual({ firstTokenMs: 0, tokensPerSecond: 5 })
-  expect(await rhythmOf('first')).toEqual({ firstTokenMs: 7, tokensPerSecond: 10 })
-  expect(await rhythmOf('rate')).toEqual({ firstTokenMs: 100, tokensPerSecond: 0 })
-  expect(await rhythmOf('none')).toEqual(pace)
-  expect(await rhythmOf('made up')).toEqual(pace)
+test('a rule has a pace of its own', async () => {
+  const pace = { firstTokenMs: 7, tokensPerSecond: 5 }
+  const rules = [{ when: { user: 'slow' }, reply: { text: 'x' }, pace }, { reply: { text: 'y' } }]
+  expect((await answerTo({ rules, messages: [user('slow')] })).pace).toEqual(pace)
+  expect((await answerTo({ rules, messages: [user('quick')] })).pace).toBeUndefined()
 })
 
 test('a rule is called by its name, and by its place when it has none', async () => {
@@ -163,11 +151,11 @@ test('a rule is called by its name, and by its place when it has none', async ()
 
 test.each([
   [[{ when: { usr: 'x' }, reply: { text: 'y' } }], '[0].when.usr is not known here. Did you mean "user"?'],
-  [[{ reply: { text: 'y' } }, {}], '[1].reply is missing. It must be an object.'],
+  [[{ reply: { text: 'y' } }, {}], '[1] has to have either reply or replies.'],
   [[{ when: { user: '/(/' }, reply: { text: 'y' } }], '[0].when.user must be a valid regular expression, not "/(/".'],
   ['no list', 'rules must be a list of rules, not "no list".'],
-])('rules in code that are wrong are told: %o', (rules, sentence) => {
-  expect(() => rulesFromCode(rules as readonly RuleInput[], noPause)).toThrow(
+])('rules in code that are wrong are told: %o', async (rules, sentence) => {
+  await expect(repliesOf(rules as readonly RuleInput[])).rejects.toThrow(
     new ProblemsError([{ origin: 'rules', sentence }]),
   )
 })

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Endpoint, Exchange, Reply } from '../../src/core/exchange.js'
+import { unpaced } from '../../src/core/pace.js'
 import { createRoutes } from '../../src/endpoints/index.js'
 import { createJournal } from '../../src/journal/index.js'
 import { createCors } from '../../src/server/cors.js'
@@ -14,7 +15,7 @@ const body = {
   pieces: ['b', 'c'],
   after: '',
   tail: 'd',
-  pace: { firstTokenMs: 1, tokensPerSecond: 0 },
+  pace: { ...unpaced, firstTokenMs: 1 },
 }
 const reply: Reply = { kind: 'reply', status: 200, contentType: 'text/plain', body: 'hello' }
 
@@ -52,6 +53,7 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
       identify: () => wait().then(() => ({ kind: 'service' })),
       cors: createCors('*'),
       bodyLimitBytes: 100,
+      faults: { asked: () => undefined, drawn: () => undefined },
       proxy: notHere,
       auth: { mode: 'local', routes: notHere, gateway: { admit: async () => undefined }, proxy: notHere },
     }),

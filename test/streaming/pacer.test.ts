@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Paced } from '../../src/core/exchange.js'
+import { unpaced } from '../../src/core/pace.js'
 import { createPacer, type Sink } from '../../src/streaming/pacer.js'
 
 // Time is given: the wheel's timer is vitest's, and the clock is a number that only `pass` and `stall` move.
@@ -33,7 +34,7 @@ const paced = ({ pieces = ['a', 'b', 'c'], firstTokenMs = 0, tokensPerSecond = 0
   pieces,
   after: '>',
   tail: ' tail',
-  pace: { firstTokenMs, tokensPerSecond },
+  pace: { ...unpaced, firstTokenMs, tokensPerSecond },
 })
 
 interface Heard extends Sink {

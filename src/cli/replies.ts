@@ -1,0 +1,122 @@
+/** `standin replies …`: what the rules would say, and whether they can. */
+import { readFileSync } from 'node:fs'
+import { jsonSchemaOf } from '../config/json-schema.js'
+import { replyFilesOf } from '../config/load.js'
+import { type ChatRequest, chatRequest } from '../core/chat.js'
+import { check as checkForm } from '../core/check.js'
+import { unreadable, wordProblem } from '../core/problem.js'
+import { UsageError } from '../core/start-error.js'
+import { inlineYaml } from '../core/yaml.js'
+import {
+  type Choice,
+  createReplies,
+  type Explanation,
+  lint,
+  loadRules,
+  rulesSchema,
+  type Said,
+} from '../replies/index.js'
+import type { CommandLine } from './arguments.js'
+import { load } from './configured.js'
+
+/** The JSON Schema of a file of rules. */
+export function repliesJsonSchema(): Promise<string> {
+  return jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says')
+}
+
+/** Says what is odd about the rules, or that nothing is; what is odd makes the exit code 1. Rejects with a ProblemsError for rules that cannot be read. */
+export async function checkReplies(commandLine: CommandLine): Promise<string> {
+  const loaded = load(commandLine)
+  const { config } = loaded
+  const { rules } = await loadRules(replyFilesOf(loaded), config.seed)
+  const models = config.models.map(({ id }) => id)
+  const findings = lint(rules, models)
+  if (findings.length === 0)
+    return `The rules are good. There ${rules.length === 1 ? 'is 1' : `are ${rules.length}`}.\n`
+  process.exitCode = 1
+  return findings.map(({ place, sentence }) => `${wordProblem({ origin: place, sentence })}\n`).join('')
+}
+
+/** Says which rule answers a prompt and why, and what the others lack. */
+export async function tryReplies(commandLine: CommandLine): Promise<string> {
+  const loaded = load(commandLine)
+  const { seed, strict, models } = loaded.config
+  const { rules } = await loadRules(replyFilesOf(loaded), seed)
+  const request = requestFrom(commandLine, models[0]?.id ?? '')
+  const replies = createReplies({ rules, seed, strict: false, magic: false })
+  const explanation = replies.explain(request)
+  const said = await replies.answer(request)
+  return `${[...verdict(explanation, said, strict), ...others(explanation)].join('\n')}\n`
+}
+
+function verdict({ rule, nearest }: Explanation, said: Said, strict: boolean): readonly string[] {
+  if (!rule) {
+    const instead = strict
+      ? ['strict is on, so the request is refused (424).']
+      : [`${said.source} instead:`, ...shown(said)]
+    return ['No rule answers.', nearest, '', ...instead]
+  }
+  const { title, place, written } = rule
+  const why = Object.keys(written.when ?? {}).length > 0 ? inlineYaml(written.when) : 'no conditions: it always matches'
+  return [`${title} (${place}) answers.`, `  when ${why}`, '', ...shown(said)]
+}
+
+function others({ passed }: Explanation): readonly string[] {
+  if (passed.length === 0) return []
+  return [
+    '',
+    'Passed over:',
+    ...passed.map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`),
+  ]
+}
+
+/** What is said, line by line. */
+const shown = ({ choices, fault }: Said): readonly string[] =>
+  [...choices.flatMap(parts), ...(fault ? [`fault ${inlineYaml(fault)}`] : [])].map(
+    line => `  ${line.replaceAll('\n', '\n  ')}`,
+  )
+
+const parts = ({ text, toolCalls = [], refusal, reasoning, finishReason }: Choice): readonly string[] => [
+  ...(reasoning === undefined ? [] : [`(thinks) ${reasoning}`]),
+  ...(text === null ? [] : [text]),
+  ...(refusal === undefined ? [] : [`(refuses) ${refusal}`]),
+  ...toolCalls.map(({ name, arguments: given }) => `(calls) ${name}(${given})`),
+  ...(finishReason === undefined ? [] : [`(finish_reason ${finishReason})`]),
+]
+
+/** The request that the flags and the prompt describe. Throws a UsageError. */
+function requestFrom({ words: [, , ...prompt], given }: CommandLine, firstModel: string): ChatRequest {
+  const text = (flag: string) => given.get(flag) as string | undefined
+  const file = text('request')
+  const base = file === undefined ? {} : jsonIn(file)
+  const system = text('system')
+  const tools = text('tools')?.split(',')
+  const messages = [
+    ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+    ...(prompt.length === 0 ? [] : [{ role: 'user', content: prompt.join(' ') }]),
+  ]
+  if (messages.length === 0 && file === undefined) {
+    throw new UsageError('standin replies try needs a prompt: standin replies try "What is the weather?"')
+  }
+  const described = {
+    model: text('model') ?? firstModel,
+    ...base,
+    ...(text('model') !== undefined && { model: text('model') }),
+    ...(messages.length > 0 && { messages }),
+    ...(given.has('stream') && { stream: true }),
+    ...(tools && { tools: tools.map(name => ({ type: 'function', function: { name: name.trim() } })) }),
+  }
+  const checked = checkForm(chatRequest, described, { firstOnly: true, whole: 'The request' })
+  if ('value' in checked) return checked.value
+  throw new UsageError(`This is no chat request: ${checked.mistakes[0]?.sentence}`)
+}
+
+function jsonIn(file: string): object {
+  try {
+    // 0 is standard input.
+    return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
+  } catch (error) {
+    const isSyntax = error instanceof SyntaxError
+    throw new UsageError(isSyntax ? `${file} is not JSON: ${error.message}.` : wordProblem(unreadable(file, error)))
+  }
+}

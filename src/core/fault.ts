@@ -1,0 +1,133 @@
+/** A failure asked for: its form, the same in a rule, in the configuration, in a call and in a header. */
+import * as v from 'valibot'
+import { closed, described, number, word } from './check.js'
+
+const count = (least: number, what = 'a whole number') => {
+  const range = `${what} from ${least} to 1000000`
+  return v.pipe(v.number(range), v.integer(range), v.minValue(least, range), v.maxValue(1_000_000, range))
+}
+const yes = v.literal(true, 'true')
+const option = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
+
+const status = 'an HTTP status from 400 to 599'
+
+/** The keys of a fault. A chunk is one event of a stream, the first one with the role included, `[DONE]` not. */
+export const faultEntries = {
+  status: option(
+    v.pipe(v.number(status), v.integer(status), v.minValue(400, status), v.maxValue(599, status)),
+    'Answers with this status and an error body instead.',
+  ),
+  message: option(v.pipe(v.string('text'), v.nonEmpty('text that is not empty')), 'What the error says.'),
+  retryAfter: option(count(0, 'seconds'), 'The Retry-After header of the error, in seconds.'),
+  delayMs: option(number(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),
+  hang: option(yes, 'Never answers; the connection stays open until the client leaves.'),
+  reset: option(
+    word(['before', 'mid-body']),
+    'Resets the connection: before any byte of the answer, or in the middle of its body.',
+  ),
+  cutAfterChunks: option(count(0), 'Closes the connection after so many chunks of a stream.'),
+  cutAfterBytes: option(count(0), 'Closes the connection after so many bytes of the body.'),
+  stallAfterChunks: option(count(0), 'Falls silent after so many chunks of a stream.'),
+  stallMs: option(
+    number(0, 3_600_000, 'milliseconds'),
+    'How long the silence lasts, in milliseconds; without it until the client leaves.',
+  ),
+  malformedChunk: option(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
+  done: option(word(['missing', 'double']), 'Leaves the [DONE] of a stream out, or sends it twice.'),
+  errorAfterChunks: option(count(0), 'Sends an error event after so many chunks of a stream, and ends it.'),
+  truncate: option(yes, 'Ends the JSON of the answer in its middle, as if it were all there was.'),
+  contentType: option(
+    v.pipe(v.string('text'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
+    'Says this Content-Type in place of the right one.',
+  ),
+  chance: option(
+    number(0, 1),
+    'How likely it is, from 0 to 1; drawn from the seed, the request and how often it came.',
+  ),
+} as const
+
+type Key = keyof typeof faultEntries
+type Entries = { readonly [K in Key]?: unknown }
+
+/** What only a stream can suffer. */
+const ofStreams = ['cutAfterChunks', 'stallAfterChunks', 'malformedChunk', 'done', 'errorAfterChunks'] as const
+/** What ends an answer before its end. */
+const endings = ['cutAfterChunks', 'cutAfterBytes', 'errorAfterChunks', 'truncate', 'reset'] as const
+/** What goes wrong; the other keys say more about one of these. */
+const effects: readonly Key[] = ['status', 'delayMs', 'hang', 'contentType', ...new Set([...ofStreams, ...endings])]
+/** What means something only beside one of others. */
+const companions: readonly (readonly [Key, readonly Key[]])[] = [
+  ['message', ['status', 'errorAfterChunks']],
+  ['retryAfter', ['status']],
+  ['stallMs', ['stallAfterChunks']],
+]
+
+/** What of a fault could never come about because of what stands beside it: its key, and the rest of a sentence. */
+function* contradictions(fault: Entries): Generator<readonly [Key, string]> {
+  const there = (keys: readonly Key[]) => keys.filter(key => fault[key] !== undefined)
+  const together = (key: Key, other: string) => [key, `is not possible together with ${other}.`] as const
+  for (const [key, others] of companions) {
+    if (fault[key] !== undefined && there(others).length === 0)
+      yield [key, `is only for a fault with ${others.join(' or ')}.`]
+  }
+  for (const key of there(effects)) {
+    if (fault.hang && key !== 'hang') yield together(key, 'hang')
+    if (fault.reset === 'before' && key !== 'reset' && key !== 'delayMs') yield together(key, 'reset: before')
+  }
+  if (fault.status !== undefined) for (const key of there(ofStreams)) yield together(key, 'status')
+  const [ending, ...more] = there(endings)
+  for (const key of more) yield together(key, String(ending))
+  if (fault.done !== undefined && ending !== undefined && ending !== 'truncate') yield together('done', ending)
+}
+
+/** Asks of a fault that something goes wrong with it, and that all of it can. */
+const consistent = <F extends Entries>() =>
+  v.rawCheck<F>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const { value: fault } = dataset
+    if (effects.every(key => fault[key] === undefined)) {
+      return addIssue({ message: 'is no fault: it must say what goes wrong, such as status or delayMs.' })
+    }
+    const [first] = contradictions(fault)
+    if (!first) return
+    const [key, message] = first
+    const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: fault, key, value: fault[key] }]
+    addIssue({ message, input: fault[key], path })
+  })
+
+/** A fault as its author writes it. */
+export const faultSchema = v.pipe(closed(faultEntries), consistent())
+export type Fault = v.InferOutput<typeof faultSchema>
+
+/** Matched by `glob` of core/glob.ts. */
+const pathGlob = v.pipe(v.string('a path'), v.regex(/^[/*]/, 'a path such as /v1/*'))
+
+/** A fault that befalls requests by chance. */
+export const randomFaultSchema = v.pipe(
+  closed({
+    ...faultEntries,
+    chance: described(number(0, 1), 'How likely it is, from 0 to 1.'),
+    path: v.optional(described(pathGlob, 'The paths it befalls; * stands for anything.'), '/v1/*'),
+  }),
+  consistent(),
+)
+export type RandomFault = v.InferOutput<typeof randomFaultSchema>
+
+const method = word(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** A fault for the next requests. */
+export const faultCallSchema = closed({
+  fault: faultSchema,
+  times: v.optional(described(count(1), 'How many requests it befalls.'), 1),
+  path: option(pathGlob, 'The paths it befalls; * stands for anything. Without it those of the platform.'),
+  method: option(method, 'The method it befalls; any without it.'),
+})
+export type FaultCallInput = v.InferInput<typeof faultCallSchema>
+export type FaultCall = v.InferOutput<typeof faultCallSchema>
+
+/** `status=503; delayMs=200` or `hang`, as the header would say it; without the chance, which is over once it has come about. */
+export const inWords = (fault: Fault): string =>
+  Object.entries(fault)
+    .filter(([key, value]) => value !== undefined && key !== 'chance')
+    .map(([key, value]) => (value === true ? key : `${key}=${value}`))
+    .join('; ')

@@ -1,0 +1,35 @@
+/** Reads headers that set things for one request: `name=value`, several with `;` between them. */
+import type * as v from 'valibot'
+import { check } from './check.js'
+import { invalidRequest } from './errors.js'
+
+/**
+ * What `text` sets, checked by `schema`: `cutAfterChunks=3; message=slow down`. Numbers, `true` and `false` are read as such, what stands in
+ * double quotes as the text that it is, semicolons included; a name alone is true.
+ * Throws a 400 that names the header and the first setting that is wrong.
+ */
+export function settingsIn<S extends v.GenericSchema<unknown, unknown>>(
+  header: string,
+  text: string,
+  schema: S,
+): v.InferOutput<S> {
+  const settings: Record<string, unknown> = Object.create(null)
+  for (const part of text.match(parts) ?? []) {
+    const mark = part.indexOf('=')
+    const name = (mark < 0 ? part : part.slice(0, mark)).trim()
+    if (part.trim() === '') continue
+    settings[name] = mark < 0 ? true : read(part.slice(mark + 1).trim())
+  }
+  const checked = check(schema, { ...settings }, { firstOnly: true, whole: 'it' })
+  if ('value' in checked) return checked.value
+  throw invalidRequest(`Header ${header}: ${checked.mistakes[0]?.sentence}`)
+}
+
+/** What stands between semicolons; those in quotes belong to the text. */
+const parts = /(?:=\s*"[^"]*"|[^;])+/g
+
+function read(text: string): unknown {
+  if (/^"[^"]*"$/.test(text)) return text.slice(1, -1)
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}

@@ -1,0 +1,157 @@
+/** The fields of a chat completion request that ask for more than words: tools, which of them, and JSON. */
+import * as v from 'valibot'
+import { open, type Path, where, word } from './check.js'
+
+const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+const text = v.string('text')
+const name = v.pipe(text, v.nonEmpty('text that is not empty'))
+const named = open({ name })
+
+/** Whatever it has inside; it is neither looked at here nor copied. */
+const anObject = v.custom<object>(
+  value => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'an object',
+)
+
+/** What has a type has a part of its own under the name of the type, for these types. */
+const withOwnPart = <S extends v.GenericSchema<unknown, { readonly type: string }>>(
+  schema: S,
+  types: readonly string[],
+) =>
+  types.reduce<v.GenericSchema>(
+    (sum, own) =>
+      v.pipe(
+        sum,
+        where<{ readonly type: string; readonly [part: string]: unknown }>(
+          own,
+          'an object',
+          object => object.type !== own || (object[own] !== null && object[own] !== undefined),
+        ) as unknown as v.GenericPipeAction,
+      ),
+    schema,
+  ) as S
+
+/** A function as it is offered; in `functions`, which is what tools once were, it stands by itself. */
+export const callable = open({
+  name,
+  description: maybe(text),
+  parameters: maybe(v.union([anObject, v.boolean()], 'an object, true or false')),
+})
+
+/** A function, a tool that takes text, or whatever else a platform may run on its own: of those only the type is read. */
+export const tool = withOwnPart(
+  open({ type: text, function: maybe(callable), custom: maybe(open({ name, description: maybe(text) })) }),
+  ['function', 'custom'],
+)
+
+const namedEntries = { type: text, function: maybe(named), custom: maybe(named) }
+const namedTool = withOwnPart(open(namedEntries), ['function', 'custom'])
+const allowedTools = open({
+  mode: word(['auto', 'required']),
+  tools: v.array(namedTool, 'an array of tools'),
+})
+
+export const toolChoice = v.union(
+  [
+    text,
+    withOwnPart(open({ ...namedEntries, allowed_tools: maybe(allowedTools) }), ['function', 'custom', 'allowed_tools']),
+  ],
+  'text or an object',
+)
+
+export const functionCall = v.union([text, named], 'text or an object')
+
+export const responseFormat = withOwnPart(
+  open({
+    type: word(['text', 'json_object', 'json_schema']),
+    json_schema: maybe(open({ name, schema: anObject, strict: maybe(v.boolean('true or false')) })),
+  }),
+  ['json_schema'],
+)
+
+/** What of a request has to do with tools. */
+interface Offer {
+  readonly tools?: readonly v.InferOutput<typeof tool>[] | null | undefined
+  readonly tool_choice?: v.InferOutput<typeof toolChoice> | null | undefined
+  readonly functions?: readonly v.InferOutput<typeof callable>[] | null | undefined
+  readonly function_call?: v.InferOutput<typeof functionCall> | null | undefined
+}
+
+/** What a request says of calling tools. */
+export interface Demand {
+  /** Whether the model may call, must not, or has to. */
+  readonly calls: 'allowed' | 'ruled out' | 'required'
+  /** The tools that it may call, where not all. */
+  readonly names?: readonly string[] | undefined
+}
+
+/** Reads `tool_choice`, and `function_call` of the time before it. */
+export function demandOf({ tool_choice: choice, function_call: legacy }: Offer): Demand {
+  if (choice === 'none' || legacy === 'none') return { calls: 'ruled out' }
+  if (choice === 'required') return { calls: 'required' }
+  if (typeof choice === 'object' && choice !== null) {
+    const { mode, tools: allowed } = choice.allowed_tools ?? {}
+    const names = (allowed ?? [choice]).flatMap(({ function: fn, custom }) => fn?.name ?? custom?.name ?? [])
+    if (names.length > 0) return { calls: mode === 'auto' ? 'allowed' : 'required', names }
+  }
+  if (typeof legacy === 'object' && legacy !== null) return { calls: 'required', names: [legacy.name] }
+  return { calls: 'allowed' }
+}
+
+/** Checks that what has to be called is offered. */
+export const callsWhatIsOffered = <R extends Offer>() =>
+  v.rawCheck<R>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const wrong = wrongToolChoice(dataset.value) ?? wrongFunctionCall(dataset.value)
+    if (!wrong) return
+    const { value, expectation } = wrong
+    const path = wrong.path.map(
+      key => ({ type: 'unknown', origin: 'value', input: dataset.value, key, value }) as const,
+    )
+    addIssue({ message: expectation, input: value, path: path as unknown as [v.IssuePathItem] })
+  })
+
+interface Wrong {
+  readonly path: Path
+  readonly value: unknown
+  readonly expectation: string
+}
+
+function wrongToolChoice({ tools, tool_choice }: Offer): Wrong | undefined {
+  if (!tool_choice) return undefined
+  const offered = tools ?? []
+  if (typeof tool_choice === 'string') {
+    const [words, when] =
+      offered.length > 0 ? ['none, auto, required', ''] : ['none, auto', ' where no tools are offered']
+    if (words.split(', ').includes(tool_choice)) return undefined
+    return { path: ['tool_choice'], value: tool_choice, expectation: `one of ${words}${when}` }
+  }
+  const allowed = tool_choice.type === 'allowed_tools' ? (tool_choice.allowed_tools?.tools ?? []) : []
+  return [
+    notOffered(['tool_choice'], tool_choice, offered),
+    ...allowed.map((one, i) => notOffered(['tool_choice', 'allowed_tools', 'tools', i], one, offered)),
+  ].find(wrong => wrong !== undefined)
+}
+
+function notOffered(
+  path: Path,
+  { type, ...parts }: v.InferOutput<typeof namedTool>,
+  offered: readonly v.InferOutput<typeof tool>[],
+): Wrong | undefined {
+  if (type !== 'function' && type !== 'custom') return undefined
+  const name = parts[type]?.name
+  if (offered.some(tool => tool.type === type && tool[type]?.name === name)) return undefined
+  const expectation = `the name of a ${type === 'function' ? 'function' : 'custom tool'} that is offered`
+  return { path: [...path, type, 'name'], value: name, expectation }
+}
+
+function wrongFunctionCall({ functions, function_call }: Offer): Wrong | undefined {
+  if (!function_call) return undefined
+  if (typeof function_call === 'string') {
+    if (function_call === 'none' || function_call === 'auto') return undefined
+    return { path: ['function_call'], value: function_call, expectation: 'none, auto or an object with a name' }
+  }
+  if (functions?.some(({ name }) => name === function_call.name)) return undefined
+  const expectation = 'the name of a function that is offered'
+  return { path: ['function_call', 'name'], value: function_call.name, expectation }
+}

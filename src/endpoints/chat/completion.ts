@@ -1,0 +1,65 @@
+/** The forms of a chat completion: one JSON object, or the events of a stream (OpenAI's; the document does not show them). */
+import type { ChatRequest } from '../../core/chat.js'
+import type { Reply } from '../../core/exchange.js'
+import type { Pace } from '../../core/pace.js'
+import type { Said } from '../../replies/index.js'
+import { promptTokens, type Tokenizer } from '../../tokenizer/index.js'
+import { inOnePiece, type Opening, secondsNow, streamForm } from './frame.js'
+import { createIds } from './ids.js'
+import { createPlainTexts, plainStream, plainWhole } from './plain.js'
+import { isPaced, paced } from './rhythm.js'
+import { streamEvents } from './streamed.js'
+import { spokenChoices } from './trim.js'
+import { Cost, completionTokens, usageOf } from './usage.js'
+import { wholeCompletion } from './whole.js'
+
+/** The part of a reply that depends on its form. */
+type Form = Pick<Reply, 'contentType' | 'body' | 'sent' | 'headers' | 'tokens'>
+
+/** Makes completions; their tokens are those of `tokenizer`. */
+export function createCompletions(tokenizer: Tokenizer) {
+  const plainText = createPlainTexts(tokenizer)
+  const nextId = createIds('chatcmpl-', 12)
+  const nextCallId = createIds('call_', 16)
+  const opening = ({ model }: ChatRequest): Opening => ({ id: nextId(), created: secondsNow(), model })
+
+  function costOfAnswer(request: ChatRequest, { usage }: Said, completion: () => number) {
+    return new Cost(() => usage?.promptTokens ?? promptTokens(request, tokenizer), completion)
+  }
+
+  /** The completion as one JSON object. */
+  function whole(request: ChatRequest, said: Said): Form {
+    const plain = plainText(request, said)
+    if (plain) {
+      const tokens = costOfAnswer(request, said, plain.tokens)
+      return { contentType: 'application/json', body: plainWhole(plain, opening(request), tokens), tokens }
+    }
+    const { choices, tokens } = spoken(request, said)
+    const usage = usageOf(tokens, choices, said.usage)
+    const body = wholeCompletion(request, { opening: opening(request), choices, usage, tokenizer, nextCallId })
+    return { contentType: 'application/json', body: JSON.stringify(body), tokens }
+  }
+
+  /** The completion as server-sent events, in the rhythm of `pace`. */
+  function streamed(request: ChatRequest, said: Said, pace: Pace): Form {
+    const plain = plainText(request, said)
+    if (plain) {
+      const tokens = costOfAnswer(request, said, plain.tokens)
+      return { ...streamForm, ...plainStream(plain, opening(request), request, pace, tokens), tokens }
+    }
+    const { choices, tokens } = spoken(request, said)
+    const usage = request.stream_options?.include_usage ? usageOf(tokens, choices, said.usage) : undefined
+    const events = streamEvents(request, { opening: opening(request), choices, usage, tokenizer, nextCallId })
+    if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(inOnePiece(events)), tokens }
+    // The choices of a model come at the same time, not one at the cost of the others.
+    const shared = { ...pace, tokensPerSecond: pace.tokensPerSecond * choices.length }
+    return { ...streamForm, body: paced(events, shared, request, tokens), tokens }
+  }
+
+  function spoken(request: ChatRequest, said: Said) {
+    const choices = spokenChoices(said, request, tokenizer)
+    return { choices, tokens: costOfAnswer(request, said, () => completionTokens(choices, said.usage)) }
+  }
+
+  return { whole, streamed }
+}

@@ -1,0 +1,103 @@
+/**
+ * The forms of a completion that is one plain text, as nearly all are. Their frames are put together as text: all that differs from
+ * one to the next is the id, the time, the model and the words, and JSON.stringify for each event of a stream takes seven times as long.
+ */
+import type { ChatRequest } from '../../core/chat.js'
+import type { Pace } from '../../core/pace.js'
+import type { Choice, Said } from '../../replies/index.js'
+import type { Tokenizer } from '../../tokenizer/index.js'
+import { FINGERPRINT, frame, inOnePiece, type Opening, start } from './frame.js'
+import { createMold, type Mold } from './mold.js'
+import { once } from './once.js'
+import { isPaced, paced } from './rhythm.js'
+import type { Cost } from './usage.js'
+
+/** Work on a text that is the same each time it is said; done when it is first needed. */
+export interface Prepared {
+  /** The text as a JSON string. */
+  readonly json: () => string
+  /** The text in pieces, each as a JSON string. */
+  readonly pieces: () => readonly string[]
+  readonly ascii: () => boolean
+  readonly tokens: () => number
+  /** The whole stream as it last left. */
+  mold: Mold | undefined
+}
+
+/** Remembers what was worked out for a text for as long as somebody has what was said. */
+export function createPlainTexts(tokenizer: Tokenizer) {
+  const known = new WeakMap<Said, Prepared>()
+
+  /** The text, made ready; `undefined` where there is more to say than a text, or the request wants something done to it. */
+  return (request: ChatRequest, said: Said): Prepared | undefined => {
+    if (!asksForText(request) || said.usage !== undefined) return undefined
+    const [choice] = said.choices
+    if (!choice || !isText(choice)) return undefined
+    const made = known.get(said)
+    if (made) return made
+    const prepared = preparedText(choice.text, tokenizer)
+    known.set(said, prepared)
+    return prepared
+  }
+}
+
+const asksForText = ({ n, stop, max_tokens, max_completion_tokens, logprobs }: ChatRequest) =>
+  (n ?? 1) === 1 && (stop ?? max_tokens ?? max_completion_tokens ?? null) === null && !logprobs
+
+const isText = (choice: Choice): choice is Choice & { readonly text: string } =>
+  choice.text !== null &&
+  !choice.toolCalls?.length &&
+  choice.refusal === undefined &&
+  choice.reasoning === undefined &&
+  choice.finishReason === undefined
+
+const preparedText = (text: string, { pieces, count }: Tokenizer): Prepared => ({
+  json: once(() => JSON.stringify(text)),
+  pieces: once(() => pieces(text).map(piece => JSON.stringify(piece))),
+  ascii: once(() => isAscii(text)),
+  tokens: once(() => count(text)),
+  mold: undefined,
+})
+
+const isAscii = (text: string) => Buffer.byteLength(text) === text.length
+
+/** The completion as JSON. */
+export const plainWhole = (own: Prepared, opening: Opening, cost: Cost) =>
+  `${start(opening, 'chat.completion')}"choices":[{"index":0,` +
+  `"message":{"role":"assistant","content":${own.json()},"refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
+  `"usage":${usage(cost)},"system_fingerprint":"${FINGERPRINT}"}`
+
+const usage = ({ prompt, completion }: Cost) =>
+  `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion}}`
+
+/** The completion as a stream: in its rhythm, or without a pace complete already. */
+export function plainStream(own: Prepared, opening: Opening, request: ChatRequest, pace: Pace, cost: Cost) {
+  const total = request.stream_options?.include_usage ? usage(cost) : undefined
+  if (!isPaced(pace)) return atOnce(own, opening, total)
+  const ascii = own.ascii() && isAscii(opening.model)
+  return { body: { ...paced(events(own, opening, total), pace, request, cost), ascii } }
+}
+
+/**
+ * Without a pace the stream leaves in one piece: many times faster than an event at a time, and no client can tell. Within a second
+ * two streams of the same words differ in nothing but the id, so the last one serves as a mold.
+ */
+function atOnce(own: Prepared, opening: Opening, total: string | undefined) {
+  const { id, created, model } = opening
+  const sameAs = `${created} ${total} ${model}`
+  if (own.mold?.sameAs !== sameAs) own.mold = createMold(sameAs, id, inOnePiece(events(own, opening, total)))
+  return own.mold.cast(id)
+}
+
+function events(own: Prepared, opening: Opening, total: string | undefined) {
+  const { before, after, end } = frame(opening, total)
+  const choice = (delta: string, finish: string) =>
+    `${before}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}${after}`
+  return {
+    head: choice('{"role":"assistant","content":"","refusal":null}', 'null'),
+    before: `${before}{"index":0,"delta":{"content":`,
+    pieces: own.pieces(),
+    after: `},"logprobs":null,"finish_reason":null}${after}`,
+    tail: choice('{}', '"stop"') + end,
+  }
+}

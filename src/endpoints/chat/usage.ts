@@ -1,0 +1,58 @@
+/** What a completion costs, in tokens: counted, but for what its rule names. */
+import type { UsageInput } from '../../replies/index.js'
+import type { Usage } from './body.js'
+import type { Spoken } from './trim.js'
+
+/**
+ * A cost that is counted when somebody asks for it: a stream that tells no usage does not wait for a long prompt to be read.
+ * A class, because each answer has one, and an object that brings its own getters takes ten times as long to make.
+ */
+export class Cost {
+  readonly #countPrompt: () => number
+  readonly #countCompletion: () => number
+  #prompt: number | undefined
+
+  constructor(countPrompt: () => number, countCompletion: () => number) {
+    this.#countPrompt = countPrompt
+    this.#countCompletion = countCompletion
+  }
+
+  get prompt(): number {
+    this.#prompt ??= this.#countPrompt()
+    return this.#prompt
+  }
+
+  get completion(): number {
+    return this.#countCompletion()
+  }
+}
+
+/** The tokens of all choices. Thoughts count as well, also those of which only the number is named. */
+export function completionTokens(choices: readonly Spoken[], named: UsageInput = {}): number {
+  const spoken = choices.reduce((sum, { tokens }) => sum + tokens.spoken, 0)
+  return named.completionTokens ?? spoken + reasoningTokens(choices, named)
+}
+
+function reasoningTokens(choices: readonly Spoken[], { reasoningTokens }: UsageInput): number {
+  return reasoningTokens ?? choices.reduce((sum, { tokens }) => sum + tokens.reasoning, 0)
+}
+
+/** The usage of a completion, with details where there is something to tell. */
+export function usageOf({ prompt, completion }: Cost, choices: readonly Spoken[], named: UsageInput = {}): Usage {
+  const { cachedTokens } = named
+  const thinks = named.reasoningTokens !== undefined || choices.some(({ reasoning }) => reasoning !== undefined)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedTokens, audio_tokens: 0 } }),
+    ...(thinks && {
+      completion_tokens_details: {
+        reasoning_tokens: reasoningTokens(choices, named),
+        audio_tokens: 0,
+        accepted_prediction_tokens: 0,
+        rejected_prediction_tokens: 0,
+      },
+    }),
+  }
+}

@@ -1,0 +1,45 @@
+/** Draws by chance, the same for the same seed and requests in whatever order those come. */
+import { createHash, hash } from 'node:crypto'
+import type { Exchange } from '../core/exchange.js'
+
+export interface Chances {
+  /**
+   * A number from 0 up to, but not including 1. It depends on `seed`, on what is drawn for (`entry`), on the request and on how often
+   * that request has come: a retry draws anew.
+   */
+  draw(exchange: Exchange, seed: number, entry: string): number
+}
+
+/** Counts the last `remembered` different requests; one that comes again after so many others counts from the beginning. */
+export function createChances(remembered = 10_000): Chances {
+  const timesOf = new Map<string, number>()
+  const nameOf = new WeakMap<Exchange, string>()
+
+  /** The request and which time it is; whatever is drawn for one exchange, it counts once. */
+  function named(exchange: Exchange): string {
+    const known = nameOf.get(exchange)
+    if (known !== undefined) return known
+    const request = digestOf(exchange)
+    const times = timesOf.get(request) ?? 0
+    // Put in anew, so that the one that has not come for longest stands first.
+    timesOf.delete(request)
+    timesOf.set(request, times + 1)
+    if (timesOf.size > remembered) timesOf.delete(timesOf.keys().next().value ?? '')
+    const name = `${request} ${times}`
+    nameOf.set(exchange, name)
+    return name
+  }
+
+  return {
+    draw: (exchange, seed, entry) => fractionOf(hash('sha256', `${seed} ${entry} ${named(exchange)}`, 'hex')),
+  }
+}
+
+function digestOf({ method, path, query, body }: Exchange): string {
+  const digest = createHash('sha256').update(`${method} ${path}?${query}\n`)
+  if (body) digest.update(body)
+  return digest.digest('base64')
+}
+
+/** 48 bits are as many as anybody needs, and a number holds them exactly. */
+const fractionOf = (hex: string) => Number.parseInt(hex.slice(0, 12), 16) / 2 ** 48

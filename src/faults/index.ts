@@ -1,0 +1,69 @@
+/** Which fault befalls a request: the one front door of this part. */
+import { faultsByHeaderOff } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
+import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
+import { glob } from '../core/glob.js'
+import { settingsIn } from '../core/header-settings.js'
+import type { FaultCalls } from './calls.js'
+import type { Chances } from './chance.js'
+
+export { createFaultCalls, type FaultCalls, faultCallFromCode, type WaitingFault } from './calls.js'
+export { type Chances, createChances } from './chance.js'
+
+/** A fault that has come about. */
+export interface ChosenFault {
+  readonly fault: Fault
+  /** What asked for it, for the log; nothing where that is said already. */
+  readonly by?: string
+}
+
+/** From the strongest to the weakest: the request's own header, a call, the rule that gave the answer, chance. */
+export interface Faults {
+  /** What the request's header or a call asks for; known before there is an answer. Throws a 400 for a header that cannot be followed. */
+  asked(exchange: Exchange): ChosenFault | undefined
+  /** What the rule behind an answer asks for, or else chance. Ask once for each exchange, and only when nothing was `asked`. */
+  drawn(exchange: Exchange, answer?: Ruled): ChosenFault | undefined
+}
+
+/** An answer, as far as a rule gave it. */
+interface Ruled {
+  readonly fault?: Fault | undefined
+  readonly source?: string | undefined
+}
+
+interface Parts {
+  /** Whether a request may ask for its own fault. */
+  readonly header: boolean
+  readonly random: readonly RandomFault[]
+  readonly seed: number
+  readonly calls: FaultCalls
+  readonly chances: Chances
+}
+
+const HEADER = 'x-standin-fault'
+
+export function createFaults({ header, random, seed, calls, chances }: Parts): Faults {
+  const entries = random.map(({ path, ...fault }, i) => ({ fault, path: glob(path), by: `faults.random[${i}]` }))
+  const comesAbout = (exchange: Exchange, { chance }: Fault, entry: string) =>
+    chance === undefined || chances.draw(exchange, seed, entry) < chance
+
+  return {
+    asked(exchange) {
+      const text = exchange.headers[HEADER]
+      if (text !== undefined) {
+        if (!header) throw faultsByHeaderOff(HEADER)
+        const fault = settingsIn(HEADER, String(text), faultSchema)
+        if (comesAbout(exchange, fault, HEADER)) return { fault, by: HEADER }
+      }
+      const called = calls.take(exchange, (fault, id) => comesAbout(exchange, fault, id))
+      return called && { fault: called, by: 'one-shot' }
+    },
+    drawn(exchange, { fault: ruled, source } = {}) {
+      if (ruled && comesAbout(exchange, ruled, 'rule')) {
+        // What replaces the answer says in whose place it stands; what spoils it stands beside its source already.
+        return ruled.status === undefined || source === undefined ? { fault: ruled } : { fault: ruled, by: source }
+      }
+      return entries.find(({ fault, path, by }) => path.test(exchange.path) && comesAbout(exchange, fault, by))
+    },
+  }
+}

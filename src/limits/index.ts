@@ -1,0 +1,155 @@
+/** What one credential may use: the one front door of this part. */
+import type { ChatRequest } from '../core/chat.js'
+import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
+import type { Caller, Reply } from '../core/exchange.js'
+import { CHAT } from '../core/read-chat.js'
+import type { Counters, Window } from './counters.js'
+import { duration, neverRetry, retryHeaders, standingHeaders } from './headers.js'
+
+export { type Counters, createCounters } from './counters.js'
+
+/** What is too much; 0 is no limit. */
+export interface LimitSettings {
+  readonly requestsPerMinute: number
+  readonly tokensPerMinute: number
+  readonly concurrentStreams: number
+  readonly maxPromptTokens: number
+}
+
+interface Parts {
+  readonly settings: LimitSettings
+  /** The longest prompts of models that have a limit of their own, by the model's id. */
+  readonly maxPromptTokensOf: ReadonlyMap<string, number>
+  readonly counters: Counters
+  readonly promptTokens: (request: ChatRequest) => number
+}
+
+export interface Limits {
+  /** What a request on `path` may use; `undefined` where nothing is limited. */
+  passFor(caller: Caller, path: string): Pass | undefined
+}
+
+/** What one request may use. */
+export interface Pass {
+  /** Counts the request. Throws a 429 when it is one too many. */
+  request(): void
+  /** Whether what is asked of a model matters. */
+  readonly countsChat: boolean
+  /**
+   * Counts the prompt and, if it is to be a stream, the stream: what is given back is to be called when that has ended, however it
+   * did. Throws a 400 for a prompt that is too long and a 429 for what is too much; then neither is counted.
+   */
+  chat(request: ChatRequest): (() => void) | undefined
+  /** Counts the answer, and the prompt the way the answer tells it. */
+  settle(tokens: NonNullable<Reply['tokens']>): void
+  /** How much is left, for any answer, as node's flat array of names and values. */
+  readonly headers: () => readonly string[]
+}
+
+/** A stream may end at any time. */
+const STREAM_WAIT_MS = 1000
+
+/** Makes the limits; `undefined` where there are none. */
+export function createLimits({ settings, maxPromptTokensOf, counters, promptTokens }: Parts): Limits | undefined {
+  const { requestsPerMinute, tokensPerMinute, concurrentStreams, maxPromptTokens } = settings
+  const limitsPrompts = [maxPromptTokens, ...maxPromptTokensOf.values()].some(most => most > 0)
+  const limitsCredentials = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
+  if (!limitsPrompts && !limitsCredentials) return undefined
+  const countsPrompts = limitsPrompts || tokensPerMinute > 0
+
+  function requireShortPrompt({ model }: ChatRequest, prompt: number): void {
+    const most = maxPromptTokensOf.get(model) ?? maxPromptTokens
+    if (most > 0 && prompt > most) throw promptTooLong(most, prompt)
+  }
+
+  function requireStreamLeft(key: string): void {
+    if (concurrentStreams === 0 || counters.streamsOf(key) < concurrentStreams) return
+    throw tooManyStreams(concurrentStreams, retryHeaders(STREAM_WAIT_MS))
+  }
+
+  function requireTokensLeft(key: string, requested: number): void {
+    const limit = tokensPerMinute
+    if (limit === 0) return
+    if (requested > limit) throw requestTooLarge(limit, requested, neverRetry)
+    const { tokens: used, resetMs } = counters.usedBy(key)
+    if (used + requested <= limit) return
+    throw tooManyTokens({ limit, used, requested }, duration(resetMs), retryHeaders(resetMs))
+  }
+
+  function passOf(key: string, countsChat: boolean): Pass {
+    /** Where the prompt was counted; the answer goes there too, however late it is. */
+    let window: Window | undefined
+    let counted = 0
+    return {
+      request() {
+        if (requestsPerMinute === 0) return
+        const { requests, resetMs } = counters.usedBy(key)
+        if (requests >= requestsPerMinute) {
+          throw tooManyRequests(requestsPerMinute, duration(resetMs), retryHeaders(resetMs))
+        }
+        counters.windowOf(key).requests++
+      },
+      countsChat,
+      chat(request) {
+        const prompt = countsPrompts ? promptTokens(request) : 0
+        requireShortPrompt(request, prompt)
+        if (request.stream) requireStreamLeft(key)
+        requireTokensLeft(key, prompt)
+        if (tokensPerMinute > 0) {
+          window = counters.windowOf(key)
+          window.tokens += prompt
+          counted = prompt
+        }
+        return request.stream && concurrentStreams > 0 ? counters.openStream(key) : undefined
+      },
+      settle({ prompt, completion }) {
+        if (window) window.tokens += prompt + completion - counted
+      },
+      headers() {
+        const { requests, tokens, resetMs } = counters.usedBy(key)
+        return [
+          ...standingHeaders({ name: 'requests', limit: requestsPerMinute, used: requests, resetMs }),
+          ...standingHeaders({ name: 'tokens', limit: tokensPerMinute, used: tokens, resetMs }),
+        ]
+      },
+    }
+  }
+
+  /** Without a credential there is nobody to count for; a prompt may be too long all the same. */
+  const anonymousPass: Pass = {
+    request() {},
+    countsChat: true,
+    chat(request) {
+      requireShortPrompt(request, promptTokens(request))
+      return undefined
+    },
+    settle() {},
+    headers: () => [],
+  }
+
+  return {
+    passFor(caller, path) {
+      if (!isLimited(path)) return undefined
+      const key = keyOf(caller)
+      const isChat = path === CHAT
+      if (key !== undefined) return passOf(key, isChat && (countsPrompts || concurrentStreams > 0))
+      return isChat && limitsPrompts ? anonymousPass : undefined
+    },
+  }
+}
+
+/** The documented endpoints that take a credential. */
+const isLimited = (path: string) => path.startsWith('/v1/') || path === '/api/v1'
+
+function keyOf(caller: Caller): string | undefined {
+  switch (caller.kind) {
+    case 'anonymous':
+      return undefined
+    case 'user':
+    case 'apiKey':
+      return `${caller.kind} ${caller.id}`
+    case 'anon':
+    case 'service':
+      return caller.kind
+  }
+}

@@ -1,0 +1,82 @@
+/** Which of the offered tools a request wants called. */
+import { type ChatRequest, textOf } from '../core/chat.js'
+
+/** A tool that is to be called. */
+export interface CalledTool {
+  readonly kind: 'function' | 'custom'
+  readonly name: string
+  /** The JSON Schema of a function's arguments, where it has one. */
+  readonly parameters: unknown
+  /** Where that schema stands in the request. */
+  readonly field: string
+  /** Whether it was offered in `functions`, which is what tools once were. */
+  readonly isLegacy: boolean
+}
+
+interface Offered extends CalledTool {
+  readonly description: string
+}
+
+/** The tool that the model has to call; nothing where it may speak. */
+export function calledTool(request: ChatRequest): CalledTool | undefined {
+  const { tool_choice: choice, function_call: legacy } = request
+  const tools = offeredTools(request)
+  if (choice === 'required') return mostFitting(tools, request)
+  if (typeof choice === 'object' && choice?.type === 'allowed_tools') {
+    const { mode, tools: allowed = [] } = choice.allowed_tools ?? {}
+    const isAllowed = (tool: Offered) =>
+      allowed.some(one => one.type === tool.kind && one[tool.kind]?.name === tool.name)
+    return mode === 'required' ? mostFitting(tools.filter(isAllowed), request) : undefined
+  }
+  if (typeof choice === 'object' && choice !== null) {
+    return tools.find(tool => tool.kind === choice.type && tool.name === choice[tool.kind]?.name)
+  }
+  if (typeof legacy === 'object' && legacy) return offeredFunctions(request).find(({ name }) => name === legacy.name)
+  return undefined
+}
+
+/** The tools that the model itself can call. */
+function offeredTools({ tools }: ChatRequest): readonly Offered[] {
+  return (tools ?? []).flatMap(({ type, function: asFunction, custom }, i): Offered[] => {
+    const common = { field: `tools[${i}].function.parameters`, isLegacy: false }
+    if (type === 'function' && asFunction) return [{ ...offered(asFunction), ...common, kind: 'function' }]
+    return type === 'custom' && custom ? [{ ...offered(custom), ...common, kind: 'custom' }] : []
+  })
+}
+
+const offeredFunctions = ({ functions }: ChatRequest): readonly Offered[] =>
+  (functions ?? []).map((one, i) => {
+    return { ...offered(one), field: `functions[${i}].parameters`, isLegacy: true, kind: 'function' }
+  })
+
+const offered = (one: { name: string; description?: string | null | undefined; parameters?: unknown }) => ({
+  name: one.name,
+  description: one.description ?? '',
+  parameters: one.parameters,
+})
+
+/** The tool of which the last user message says most words; the first of several. */
+function mostFitting(tools: readonly Offered[], { messages }: ChatRequest): Offered | undefined {
+  const asked = messages.findLast(({ role }) => role === 'user')
+  const words = new Set(wordsIn(asked ? textOf(asked) : ''))
+  const shared = ({ name, description }: Offered) =>
+    new Set(wordsIn(`${name} ${description}`).filter(word => words.has(word))).size
+  return tools.reduce<Offered | undefined>(
+    (best, tool) => (best === undefined || shared(tool) > shared(best) ? tool : best),
+    undefined,
+  )
+}
+
+/** Words that say something: `getWeather` has "weather", and so has "the weathers". */
+const wordsIn = (text: string): readonly string[] =>
+  text
+    .slice(0, 20_000)
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\d]+/u)
+    .filter(word => word.length > 2 && !said.has(word))
+    .map(word => (word.length > 4 ? word.replace(/s$/, '') : word))
+
+const said = new Set(
+  'the and for get set with from this that what you your please can are was has have not all'.split(' '),
+)

@@ -1,0 +1,102 @@
+/** What rules look at in a request: worked out once, and only where a rule asks. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { type ChatMessage, type ChatRequest, textOf } from '../../core/chat.js'
+import { anonymous, type Caller } from '../../core/exchange.js'
+
+/** A result that a tool has given since the model last spoke. */
+export interface ToolResult {
+  /** The name of the tool; empty where nothing says which call it answers. */
+  readonly tool: string
+  readonly text: string
+}
+
+/** One request as rules see it. */
+export interface Asked {
+  readonly request: ChatRequest
+  readonly headers: IncomingHttpHeaders
+  readonly caller: Caller
+  /** The text of the last user message; empty when there is none. */
+  readonly user: string
+  /** The texts of all system and developer messages, on lines of their own. */
+  readonly system: string
+  /** The text of the last assistant message; empty when there is none. */
+  readonly assistant: string
+  /** The text of every message. */
+  readonly texts: readonly string[]
+  /** How many user messages there are: 1 is the first turn. */
+  readonly turn: number
+  /** What tools have answered since the model last spoke; empty when the request ends with something else. */
+  readonly toolResults: readonly ToolResult[]
+}
+
+interface Circumstances {
+  readonly headers?: IncomingHttpHeaders
+  readonly caller?: Caller
+}
+
+export function askedBy(request: ChatRequest, { headers = {}, caller = anonymous }: Circumstances = {}): Asked {
+  const { messages } = request
+  let user: string | undefined
+  let system: string | undefined
+  let assistant: string | undefined
+  let texts: readonly string[] | undefined
+  let toolResults: readonly ToolResult[] | undefined
+  return {
+    request,
+    headers,
+    caller,
+    get user() {
+      user ??= lastTextOf(messages, 'user')
+      return user
+    },
+    get system() {
+      system ??= messages.filter(isInstruction).map(textOf).join('\n')
+      return system
+    },
+    get assistant() {
+      assistant ??= lastTextOf(messages, 'assistant')
+      return assistant
+    },
+    get texts() {
+      texts ??= messages.map(textOf)
+      return texts
+    },
+    get turn() {
+      return messages.reduce((sum, { role }) => sum + (role === 'user' ? 1 : 0), 0)
+    },
+    get toolResults() {
+      toolResults ??= toolResultsIn(messages)
+      return toolResults
+    },
+  }
+}
+
+// OpenAI's newer models call their system messages developer messages.
+const isInstruction = ({ role }: ChatMessage) => role === 'system' || role === 'developer'
+
+function lastTextOf(messages: readonly ChatMessage[], role: ChatMessage['role']): string {
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const message = messages[i]
+    if (message?.role === role) return textOf(message)
+  }
+  return ''
+}
+
+/** Results stand behind the assistant's message that called for them, with nothing else in between. */
+function toolResultsIn(messages: readonly ChatMessage[]): readonly ToolResult[] {
+  const isResult = ({ role }: ChatMessage) => role === 'tool' || role === 'function'
+  const first = messages.findLastIndex(message => !isResult(message)) + 1
+  return messages.slice(first).map(message => ({ tool: toolOf(message, messages), text: textOf(message) }))
+}
+
+/** A result says which call it answers, and the call says which tool; the older form says the tool itself. */
+function toolOf(result: ChatMessage, messages: readonly ChatMessage[]): string {
+  if (typeof result.name === 'string') return result.name
+  const { tool_call_id: id } = result as { readonly tool_call_id?: unknown }
+  for (const { tool_calls: calls } of messages as readonly { readonly tool_calls?: unknown }[]) {
+    const call = Array.isArray(calls) ? calls.find(call => call?.id === id) : undefined
+    const name = call?.function?.name ?? call?.custom?.name
+    if (typeof name === 'string') return name
+  }
+  return ''
+}

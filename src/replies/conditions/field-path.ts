@@ -1,0 +1,32 @@
+/** Paths to fields of a request, as rules write them: `metadata.unit`, `messages[0].name`, `tools[-1].function.name`. */
+
+export type FieldPath = readonly (string | number)[]
+
+const step = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/gy
+
+/** The steps of a path, or `undefined` when it cannot be read. */
+export function fieldPath(written: string): FieldPath | undefined {
+  const steps: (string | number)[] = []
+  step.lastIndex = 0
+  let read = 0
+  while (read < written.length) {
+    const found = step.exec(written)
+    if (!found) return undefined
+    const [, name, index] = found
+    steps.push(name ?? Number(index))
+    read = step.lastIndex
+  }
+  return steps.length > 0 ? steps : undefined
+}
+
+/** What stands at `path`: own fields only; a number below zero counts from the end of a list. */
+export function fieldAt(from: unknown, path: FieldPath): unknown {
+  let value = from
+  for (const key of path) {
+    if (Array.isArray(value) && typeof key === 'number') value = value.at(key)
+    else if (typeof value === 'object' && value !== null && Object.hasOwn(value, key))
+      value = (value as Record<string, unknown>)[key]
+    else return undefined
+  }
+  return value
+}

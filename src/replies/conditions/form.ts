@@ -1,0 +1,168 @@
+/** The form of the conditions of a rule, as its author writes them. */
+import * as v from 'valibot'
+import { closed, described, word } from '../../core/check.js'
+import { credentialKinds } from '../../core/exchange.js'
+import { fieldPath } from './field-path.js'
+import { expressionIn, type TextCondition } from './text.js'
+import type { RangeCondition, ValueCondition } from './whole.js'
+
+/** Conditions; all of them must hold. */
+export interface When {
+  readonly user?: TextCondition | undefined
+  readonly system?: TextCondition | undefined
+  readonly assistant?: TextCondition | undefined
+  readonly any?: TextCondition | undefined
+  readonly model?: string | readonly string[] | undefined
+  readonly turn?: RangeCondition | undefined
+  readonly stream?: boolean | undefined
+  readonly temperature?: RangeCondition | undefined
+  readonly tools?: boolean | string | readonly string[] | undefined
+  readonly toolResult?:
+    | boolean
+    | { readonly tool?: string | undefined; readonly contains?: TextCondition | undefined }
+    | undefined
+  readonly responseFormat?:
+    | string
+    | { readonly type?: string | undefined; readonly name?: string | undefined }
+    | undefined
+  readonly header?: Readonly<Record<string, ValueCondition>> | undefined
+  readonly caller?:
+    | {
+        readonly kind?: (typeof credentialKinds)[number] | undefined
+        readonly key?: string | undefined
+        readonly email?: string | undefined
+      }
+    | undefined
+  readonly request?: Readonly<Record<string, ValueCondition>> | undefined
+  readonly not?: When | undefined
+  readonly allOf?: readonly When[] | undefined
+  readonly anyOf?: readonly When[] | undefined
+}
+
+const isPattern = (written: string) => {
+  try {
+    expressionIn(written)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const filled = v.pipe(v.string('text'), v.nonEmpty('text that is not empty'))
+const aText = 'text, or /a regular expression/'
+const patternText = v.pipe(v.string(aText), v.nonEmpty(aText), v.check(isPattern, 'a valid regular expression'))
+const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
+const several = <S extends v.GenericSchema>(item: S, what: string) =>
+  v.pipe(v.array(item, what), v.nonEmpty(`${what} that is not empty`))
+
+const oneText = v.union(
+  [patternText, closed({ exact: v.string('text') }), closed({ contains: filled })],
+  'text, /a regular expression/, { exact: … } or { contains: … }',
+)
+const text = v.union(
+  [patternText, closed({ exact: v.string('text') }), closed({ contains: filled }), several(oneText, 'a list of texts')],
+  'text, /a regular expression/, { exact: … }, { contains: … } or a list of them',
+)
+
+const aNumber = 'a number, or { min: …, max: … }'
+const range = v.union(
+  [
+    v.number(aNumber),
+    v.pipe(
+      closed({ min: v.optional(v.number('a number')), max: v.optional(v.number('a number')) }),
+      v.check(({ min, max }) => min !== undefined || max !== undefined, 'a range with min, max or both'),
+      v.check(({ min = -Infinity, max = Infinity }) => min <= max, 'a range whose min is not above its max'),
+    ),
+  ],
+  aNumber,
+)
+
+const oneValue = v.union(
+  [
+    patternText,
+    v.number('a number'),
+    v.boolean('true or false'),
+    v.null('null'),
+    closed({ contains: filled }),
+    closed({ present: v.boolean('true or false') }),
+    range,
+  ],
+  'text, a number, true, false, null, { contains: … }, { present: … } or { min: …, max: … }',
+)
+const value = v.union(
+  [oneValue, several(oneValue, 'a list of values')],
+  'text, a number, true, false, null, { contains: … }, { present: … }, { min: …, max: … } or a list of them',
+)
+
+const isPath = (written: string) => fieldPath(written) !== undefined
+const values = v.record(v.string(), value, 'a map of names and values')
+const fields = v.record(
+  v.pipe(v.string(), v.check(isPath, 'a path such as metadata.unit or messages[0].name')),
+  value,
+  'a map of fields and values',
+)
+
+const conditions: v.GenericSchema<When> = v.lazy(() => whenSchema)
+
+export const whenSchema = closed({
+  user: describe(
+    text,
+    'In the last user message: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must fit.',
+  ),
+  system: describe(text, 'The same in the system and developer messages.'),
+  assistant: describe(text, 'The same in the last assistant message.'),
+  any: describe(text, 'The same in any message.'),
+  model: describe(
+    v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
+    'The id of the model; * stands for anything.',
+  ),
+  turn: describe(range, 'How many user messages there are, 1 in the first turn: a number, or { min: …, max: … }.'),
+  stream: describe(v.boolean('true or false'), 'Whether a stream is asked for.'),
+  temperature: describe(range, 'The temperature: a number, or { min: …, max: … }.'),
+  tools: describe(
+    v.union([v.boolean('true or false'), filled, several(filled, 'a list of tools')], 'true, false, or names of tools'),
+    'Names of tools that must all be offered; true for any, false for none.',
+  ),
+  toolResult: describe(
+    v.union(
+      [
+        v.boolean('true or false'),
+        closed({
+          tool: describe(filled, 'The tool whose result it is.'),
+          contains: describe(text, 'What the result contains, as for user.'),
+        }),
+      ],
+      'true, false, or { tool: …, contains: … }',
+    ),
+    'Whether the request ends with the result of a tool: true, false, or of which tool and what it contains.',
+  ),
+  responseFormat: describe(
+    v.union(
+      [
+        word(['text', 'json_object', 'json_schema']),
+        closed({
+          type: describe(word(['text', 'json_object', 'json_schema']), 'The type of response_format.'),
+          name: describe(filled, 'The name of the JSON Schema; * stands for anything.'),
+        }),
+      ],
+      'text, json_object, json_schema, or { type: …, name: … }',
+    ),
+    'What response_format asks for.',
+  ),
+  header: describe(
+    values,
+    'Headers of the request and what they are; * stands for anything, { present: true } for whatever it is.',
+  ),
+  caller: describe(
+    closed({
+      kind: describe(word(credentialKinds), 'The kind of credential.'),
+      key: describe(patternText, 'The name of the API key; * stands for anything.'),
+      email: describe(patternText, 'The e-mail address of the signed-in user; * stands for anything.'),
+    }),
+    'Who asks.',
+  ),
+  request: describe(fields, 'Any other fields of the request by their path, such as metadata.unit, and what they are.'),
+  not: describe(conditions, 'Conditions that must not all hold.'),
+  allOf: describe(several(conditions, 'a list of conditions'), 'Conditions that must all hold.'),
+  anyOf: describe(several(conditions, 'a list of conditions'), 'Conditions of which one must hold.'),
+})

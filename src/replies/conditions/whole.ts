@@ -1,0 +1,77 @@
+/** Conditions on values that are looked at as a whole: names, headers, fields of the request. */
+import { glob } from '../../core/glob.js'
+import { expressionIn } from './text.js'
+
+/** A number, or the range that it lies in. */
+export type RangeCondition = number | { readonly min?: number | undefined; readonly max?: number | undefined }
+
+/** What an author may write of a value; in a text `*` stands for anything, and `/…/flags` is a regular expression. */
+export type ValueCondition =
+  | string
+  | number
+  | boolean
+  | null
+  | { readonly contains: string }
+  | { readonly present: boolean }
+  | { readonly min?: number | undefined; readonly max?: number | undefined }
+  | readonly ValueCondition[]
+
+/** A condition on a value made ready. */
+export interface ValueTest {
+  holds(value: unknown): boolean
+  /** Why it does not hold, as the rest of a sentence: `is not "json_schema"`. */
+  readonly differs: string
+}
+
+/** Makes a test from what the author wrote. Throws a SyntaxError for a bad regular expression. */
+export function valueTest(written: ValueCondition): ValueTest {
+  if (typeof written === 'string') return nameTest(written)
+  if (typeof written !== 'object' || written === null)
+    return { holds: value => value === written, differs: `is not ${written}` }
+  if (Array.isArray(written)) return oneOf(written.map(valueTest))
+  if ('contains' in written) {
+    const { contains } = written
+    return {
+      holds: value => typeof value === 'string' && value.includes(contains),
+      differs: `does not contain ${JSON.stringify(contains)}`,
+    }
+  }
+  if ('present' in written) {
+    const { present } = written
+    // OpenAI's clients send null for "not set".
+    const isThere = (value: unknown) => value !== undefined && value !== null
+    return { holds: value => isThere(value) === present, differs: present ? 'is not there' : 'is there' }
+  }
+  return rangeTest(written as RangeCondition)
+}
+
+export function rangeTest(written: RangeCondition): ValueTest {
+  if (typeof written === 'number') return { holds: value => value === written, differs: `is not ${written}` }
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = written
+  return {
+    holds: value => typeof value === 'number' && value >= min && value <= max,
+    differs: `is not ${[...(written.min === undefined ? [] : [`at least ${min}`]), ...(written.max === undefined ? [] : [`at most ${max}`])].join(' and ')}`,
+  }
+}
+
+/** A name as a whole; `*` stands for anything, slashes included: model ids and keys are no paths. */
+export function nameTest(written: string): ValueTest {
+  const expression = expressionIn(written)
+  if (expression) {
+    return {
+      holds: value => typeof value === 'string' && expression.test(value),
+      differs: `does not match ${expression}`,
+    }
+  }
+  const differs = `is not ${JSON.stringify(written)}`
+  if (!/[*?]/.test(written)) return { holds: value => value === written, differs }
+  const pattern = glob(written)
+  return { holds: value => typeof value === 'string' && pattern.test(value), differs }
+}
+
+function oneOf(tests: readonly ValueTest[]): ValueTest {
+  return {
+    holds: value => tests.some(test => test.holds(value)),
+    differs: tests.map(({ differs }) => differs).join(' and '),
+  }
+}

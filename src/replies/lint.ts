@@ -1,0 +1,113 @@
+/** Looks for rules that cannot mean what their author meant: those that never answer, and what hides them. */
+import { isDeepStrictEqual } from 'node:util'
+import { didYouMean } from '../core/suggest.js'
+import type { When } from './conditions/form.js'
+import { expressionIn, type TextCondition } from './conditions/text.js'
+import { nameTest } from './conditions/whole.js'
+import { START } from './engine.js'
+import type { ReadyRule } from './ready-rule.js'
+import { slowExpression } from './slow-expression.js'
+
+/** Something that is allowed but hardly meant. */
+export interface Finding {
+  /** Where the rule stands. */
+  readonly place: string
+  readonly sentence: string
+}
+
+/** What is odd about rules, in the order in which they are tried. `models` are the ids that the platform knows. */
+export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly Finding[] {
+  const rules = written.toSorted((a, b) => b.priority - a.priority)
+  const found = (rule: ReadyRule, sentence: string | undefined): Finding[] =>
+    sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
+  return rules.flatMap((rule, i) => [
+    ...found(rule, hiddenBy(rule, rules.slice(0, i))),
+    ...found(rule, deadScenario(rule, rules)),
+    ...whensOf(rule.written.when ?? {}).flatMap(when => [
+      ...found(rule, unknownModel(when, models)),
+      ...textsOf(when).flatMap(text => found(rule, slow(text))),
+    ]),
+  ])
+}
+
+/** An earlier rule that answers whenever this one could. */
+function hiddenBy(rule: ReadyRule, earlier: readonly ReadyRule[]): string | undefined {
+  const hiding = earlier.find(
+    other => answersAlways(other) && covers(other.written.when ?? {}, rule.written.when ?? {}),
+  )
+  if (!hiding) return undefined
+  const everything = hiding.conditions.length === 0
+  const why = everything ? 'matches everything' : 'matches all that this one does'
+  return `never answers: ${hiding.title} (${hiding.place}) stands in front of it and ${why}.`
+}
+
+/** Whether a rule whose conditions hold never steps aside for the next one. */
+const answersAlways = ({ times, then, scenario, sayings }: ReadyRule) =>
+  times === undefined &&
+  then !== 'miss' &&
+  scenario?.state === undefined &&
+  // What only calls tools is passed over where tool_choice rules that out, and what only speaks where it asks for a call.
+  sayings.every(({ speaks, calls }) => speaks && calls.length === 0)
+
+/** Whether `narrow` holds only where `wide` does. Careful: it says so only of what can be read off. */
+function covers(wide: When, narrow: When): boolean {
+  return Object.entries(wide).every(([key, wanted]) => {
+    const other = narrow[key as keyof When]
+    if (wanted === undefined || isDeepStrictEqual(wanted, other)) return true
+    if (other === undefined) return false
+    if (key === 'user' || key === 'system' || key === 'assistant' || key === 'any') return isPart(wanted, other)
+    if (key === 'model') return namesOf(other).every(name => namesOf(wanted).some(glob => nameTest(glob).holds(name)))
+    return false
+  })
+}
+
+const namesOf = (wanted: unknown) => (Array.isArray(wanted) ? wanted : [wanted]).map(String)
+
+/** Whether a text with `narrow` in it always has `wide` in it, both being plain parts. */
+const isPart = (wide: unknown, narrow: unknown) => {
+  const [part, whole] = [plainPart(wide), plainPart(narrow)]
+  return part !== undefined && whole?.includes(part) === true
+}
+
+function plainPart(written: unknown): string | undefined {
+  if (typeof written === 'string') return expressionIn(written) ? undefined : written
+  const { contains } = (written ?? {}) as { readonly contains?: unknown }
+  return typeof contains === 'string' ? contains : undefined
+}
+
+function deadScenario({ scenario }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
+  if (scenario?.state === undefined || scenario.state === START) return undefined
+  const { name, state } = scenario
+  const others = rules.flatMap(rule => (rule.scenario?.name === name ? [rule.scenario.next ?? START] : []))
+  if (others.includes(state)) return undefined
+  return `never answers: no rule brings scenario "${name}" into the state "${state}".${didYouMean(state, others)}`
+}
+
+function unknownModel({ model }: When, models: readonly string[]): string | undefined {
+  if (model === undefined) return undefined
+  const strange = namesOf(model).find(name => !models.some(id => nameTest(name).holds(id)))
+  if (strange === undefined) return undefined
+  return `asks for a model that the platform does not list: ${JSON.stringify(strange)}.${didYouMean(strange, models)}`
+}
+
+function slow(text: string): string | undefined {
+  const expression = expressionIn(text)
+  if (!expression || !slowExpression(expression)) return undefined
+  return `has an expression that can take exponential time and hold everything up: ${expression}. A repetition stands inside another.`
+}
+
+/** Conditions with those inside them. */
+function whensOf(when: When): readonly When[] {
+  const { not, allOf = [], anyOf = [] } = when
+  return [when, ...[...(not ? [not] : []), ...allOf, ...anyOf].flatMap(whensOf)]
+}
+
+function textsOf({ user, system, assistant, any, toolResult }: When): readonly string[] {
+  const contains = typeof toolResult === 'object' ? toolResult.contains : undefined
+  return [user, system, assistant, any, contains].flatMap(plainTexts)
+}
+
+const plainTexts = (written: TextCondition | undefined): readonly string[] => {
+  if (typeof written === 'string') return [written]
+  return Array.isArray(written) ? written.flatMap(plainTexts) : []
+}

@@ -1,0 +1,258 @@
+/** Magic for the impatient: words in a prompt that bring about an error, a tool call or a slow stream without a rule. */
+import { type ChatRequest, textOf } from '../core/chat.js'
+import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
+import type { Fault } from '../core/fault.js'
+import type { PaceInput } from '../core/pace.js'
+import { didYouMean } from '../core/suggest.js'
+import * as texts from './magic-texts.js'
+import type { Choice, Said, ToolCall } from './said.js'
+
+const PREFIX = 'standin:'
+
+/** What magic words do; whatever is not in it stays as it would be without them. */
+interface Effect {
+  readonly choice?: Partial<Choice>
+  readonly fault?: Fault
+  readonly pace?: PaceInput
+}
+
+/** What the magic words of a prompt ask for together. */
+export interface Magic extends Required<Effect> {
+  /** What gave it, for the log. */
+  readonly source: string
+}
+
+/** Makes a value that a JSON Schema allows. */
+export type Sample = (schema: unknown) => unknown
+
+interface Asked {
+  readonly request: ChatRequest
+  readonly sample: Sample
+  /** What the `form` of the word has caught. */
+  readonly detail: string | undefined
+}
+
+interface MagicWord {
+  readonly word: string
+  readonly meaning: string
+  /** How it is written, where that is not the word itself; and one that is. */
+  readonly form?: RegExp
+  readonly example?: string
+  readonly effect: (asked: Asked) => Effect
+}
+
+const says = (choice: Partial<Choice>) => () => ({ choice })
+const fails = (fault: Fault) => () => ({ fault })
+
+/** All magic words, in the order in which they are listed. */
+export const magicWords: readonly MagicWord[] = [
+  {
+    word: 'help',
+    meaning: 'Lists these words.',
+    effect: () => ({
+      choice: { text: magicWords.map(({ word, meaning }) => `${PREFIX}${word} ${meaning}`).join('\n') },
+    }),
+  },
+  {
+    word: 'error-NNN',
+    meaning: 'Answers with the status NNN, 400 to 599; 429 and 503 with Retry-After: 1.',
+    form: /^error-([45]\d\d)$/,
+    example: 'error-500',
+    effect: ({ detail }) => ({ fault: statusFault(Number(detail)) }),
+  },
+  {
+    word: 'tool',
+    meaning:
+      'Calls the first tool that the request offers; tool:get_weather calls that one. Its result is answered with text.',
+    form: /^tool(?::(.+))?$/,
+    effect: toolCall,
+  },
+  {
+    word: 'slow',
+    meaning: 'Streams 5 pieces a second after a pause of one second.',
+    effect: () => ({ pace: { firstTokenMs: 1000, tokensPerSecond: 5 } }),
+  },
+  {
+    word: 'stall',
+    meaning: 'Falls silent after 3 chunks of the stream.',
+    effect: fails({ stallAfterChunks: 3 }),
+  },
+  {
+    word: 'cut',
+    meaning: 'Closes the connection after 3 chunks of the stream.',
+    effect: fails({ cutAfterChunks: 3 }),
+  },
+  {
+    word: 'hang',
+    meaning: 'Never answers.',
+    effect: fails({ hang: true }),
+  },
+  {
+    word: 'reset',
+    meaning: 'Resets the connection before any byte of the answer.',
+    effect: fails({ reset: 'before' }),
+  },
+  {
+    word: 'malformed',
+    meaning: 'Breaks the JSON of the second chunk.',
+    effect: fails({ malformedChunk: 2 }),
+  },
+  {
+    word: 'no-done',
+    meaning: 'Leaves out the [DONE] of the stream.',
+    effect: fails({ done: 'missing' }),
+  },
+  {
+    word: 'error-event',
+    meaning: 'Sends an error event after 3 chunks of the stream, and ends it.',
+    effect: fails({ errorAfterChunks: 3 }),
+  },
+  {
+    word: 'length',
+    meaning: 'Stops in the midst of a word, with finish_reason length.',
+    effect: says({ finishReason: 'length' }),
+  },
+  {
+    word: 'filter',
+    meaning: 'Stops with finish_reason content_filter.',
+    effect: says({ finishReason: 'content_filter' }),
+  },
+  {
+    word: 'refusal',
+    meaning: 'Refuses, in the refusal of the message.',
+    effect: says({ refusal: texts.refusal }),
+  },
+  {
+    word: 'empty',
+    meaning: 'Says nothing: the text is empty.',
+    effect: says({ text: '' }),
+  },
+  {
+    word: 'json',
+    meaning: 'Says a JSON object.',
+    effect: says({ text: texts.json }),
+  },
+  {
+    word: 'long',
+    meaning: 'Says about 2,000 words.',
+    effect: says({ text: texts.long }),
+  },
+  {
+    word: 'markdown',
+    meaning: 'Says Markdown: headings, lists, a table, code.',
+    effect: says({ text: texts.markdown }),
+  },
+  {
+    word: 'unicode',
+    meaning: 'Says emoji, Chinese, Japanese, Korean, right-to-left text and combining characters.',
+    effect: says({ text: texts.unicode }),
+  },
+  {
+    word: 'reasoning',
+    meaning: 'Reasons before it speaks.',
+    effect: says({ reasoning: texts.reasoning }),
+  },
+]
+
+const written = /(?<!\S)standin:(\S+)/g
+
+/** Whether there is a magic word in a prompt, or something that was meant as one. */
+export const hasMagic = (lastUserText: string) => lastUserText.includes(PREFIX) && lastUserText.search(written) >= 0
+
+/**
+ * What the magic words in the last user message ask for, together; of two that say the same thing the first counts.
+ * Throws a PlatformError for a word that is not known, and for a tool that is not offered.
+ */
+export function magicOf(request: ChatRequest, lastUserText: string, sample: Sample): Magic | undefined {
+  const words = [...lastUserText.matchAll(written)].map(([, word]) => word ?? '')
+  if (words.length === 0) return undefined
+  const effects = words.map(word => effectOf(word, request, sample)).reverse()
+  return {
+    choice: settled(Object.assign({}, ...effects.map(({ choice }) => choice))),
+    fault: Object.assign({}, ...effects.map(({ fault }) => fault)),
+    pace: Object.assign({}, ...effects.map(({ pace }) => pace)),
+    source: `magic ${words.join(' ')}`,
+  }
+}
+
+/** What would be said, with the magic done to it. */
+export function withMagic(usual: Said, { choice, fault, pace, source }: Magic): Said {
+  // Words of its own leave nothing of what would be said, its tool calls and its token counts included.
+  const { usage, pace: usually, ...others } = usual
+  const own = choice.text !== undefined
+  return {
+    ...others,
+    ...(usage && !own && { usage }),
+    choices: own ? [choice as Choice] : usual.choices.map(said => ({ ...said, ...choice })),
+    ...(isSaid(fault) && { fault }),
+    ...((usually || isSaid(pace)) && { pace: { ...usually, ...pace } }),
+    source,
+  }
+}
+
+const isSaid = (part: object) => Object.keys(part).length > 0
+
+function effectOf(written: string, request: ChatRequest, sample: Sample): Effect {
+  for (const { word, form, effect } of magicWords) {
+    const found = form ? form.exec(written) : word === written && [word]
+    if (found) return effect({ request, sample, detail: found[1] })
+  }
+  const examples = magicWords.map(({ word, example = word }) => PREFIX + example)
+  const near = didYouMean(PREFIX + written.slice(0, 40), examples, PREFIX)
+  throw unknownMagic(
+    PREFIX + written,
+    near,
+    magicWords.map(({ word }) => word),
+  )
+}
+
+/** A choice whose parts go together. */
+function settled(choice: Partial<Choice>): Partial<Choice> {
+  const { text, toolCalls, refusal, finishReason } = choice
+  if (text === undefined && (toolCalls || refusal !== undefined)) return { ...choice, text: null }
+  if (finishReason !== 'length') return choice
+  return { ...choice, text: text === undefined ? texts.cutOff : text && firstHalf(text) }
+}
+
+/** By code points, or a half of one could be left. */
+function firstHalf(text: string): string {
+  const points = [...text]
+  return points.slice(0, Math.ceil(points.length / 2)).join('')
+}
+
+function statusFault(status: number): Fault {
+  const message = `Status ${status}, since the prompt says ${PREFIX}error-${status}.`
+  return status === 429 || status === 503 ? { status, message, retryAfter: 1 } : { status, message }
+}
+
+function toolCall({ request, sample, detail }: Asked): Effect {
+  const last = request.messages.at(-1)
+  // Whoever brings the result of a call sends the same prompt along, and would be made to call for ever.
+  if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
+  const tools = (request.tools ?? []).flatMap(offered)
+  const tool = detail === undefined ? tools[0] : tools.find(({ name }) => name === detail)
+  if (tool) return { choice: { toolCalls: [callOf(tool, sample)] } }
+  if (tools.length === 0) throw noToolOffered(`${PREFIX}tool`)
+  const names = tools.map(({ name }) => name)
+  throw toolNotOffered(detail ?? '', didYouMean(detail ?? '', names), names)
+}
+
+interface Tool {
+  readonly kind: ToolCall['kind']
+  readonly name: string
+  readonly parameters: unknown
+}
+
+/** What is under the key that a tool's type names, where it has a name. */
+function offered(tool: NonNullable<ChatRequest['tools']>[number]): readonly Tool[] {
+  const { type: kind } = tool
+  if (kind !== 'function' && kind !== 'custom') return []
+  const { name, parameters } = Object(tool[kind]) as { readonly name?: unknown; readonly parameters?: unknown }
+  return typeof name === 'string' ? [{ kind, name, parameters }] : []
+}
+
+const callOf = ({ kind, name, parameters }: Tool, sample: Sample): ToolCall => ({
+  kind,
+  name,
+  arguments: kind === 'custom' ? 'Some input.' : JSON.stringify(sample(parameters ?? { type: 'object' })),
+})

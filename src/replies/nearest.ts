@@ -1,0 +1,34 @@
+/** Which rule came nearest to answering, and what kept it from it. */
+import type { Asked } from './conditions/asked.js'
+import type { Engine } from './engine.js'
+import type { ReadyRule } from './ready-rule.js'
+
+export interface Nearest {
+  readonly rule: ReadyRule
+  /** Sentences without their ends. */
+  readonly reasons: readonly string[]
+}
+
+/** The rule with the fewest reasons against it; among equals the one of whose conditions the most hold, then the first. */
+export function nearestRule({ rules, reasonsAgainst }: Engine, asked: Asked): Nearest | undefined {
+  let best: (Nearest & { readonly holding: number }) | undefined
+  for (const rule of rules) {
+    const reasons = reasonsAgainst(rule, asked)
+    const holding = rule.conditions.length - reasons.length
+    const isBetter =
+      !best ||
+      reasons.length < best.reasons.length ||
+      (reasons.length === best.reasons.length && holding > best.holding)
+    if (isBetter) best = { rule, reasons, holding }
+  }
+  return best
+}
+
+/** `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
+export function nearestSentence(engine: Engine, asked: Asked): string {
+  const nearest = nearestRule(engine, asked)
+  if (!nearest) return 'There are no rules.'
+  const { rule, reasons } = nearest
+  const where = rule.title.includes(rule.place) ? '' : ` (${rule.place})`
+  return `The nearest is ${rule.title}${where}: ${reasons.join('; ')}.`
+}

@@ -1,0 +1,72 @@
+/** A rule made ready: its conditions, what it says each time, and whether it may speak. */
+import type { PaceInput } from '../core/pace.js'
+import type { Asked } from './conditions/asked.js'
+import { type Condition, compileWhen, firstGroups, userTextOf } from './conditions/compile.js'
+import type { Rule, Then } from './rules.js'
+import type { Said } from './said.js'
+import { type Saying, sayingOf, type Texts } from './saying.js'
+
+export interface ReadyRule {
+  readonly written: Rule
+  /** `rule "weather"`. */
+  readonly title: string
+  /** Where it stands: a file and a line, or its place in a list. */
+  readonly place: string
+  readonly conditions: readonly Condition[]
+  /** Texts of which the last user message has one, where the rule matches. */
+  readonly needles: readonly string[]
+  readonly priority: number
+  readonly times: number | undefined
+  readonly scenario: Rule['scenario']
+  readonly sayings: readonly Saying[]
+  readonly then: Then
+  /** Whether anything about it changes with how often it has answered. */
+  readonly counts: boolean
+  /** Whether anything that it says is to go wrong. */
+  readonly fails: boolean
+  readonly said: (asked: Asked, count: number) => Said | Promise<Said>
+}
+
+/** Makes a rule ready. `place` stands in for a missing name; `texts` are the files that it says and the language of its templates. */
+export function readyRule(rule: Rule, place: string, texts: Texts): ReadyRule {
+  const { name, when, reply, replies, times, priority = 0, scenario, pace } = rule
+  const conditions = compileWhen(when ?? {})
+  const title = `rule "${name ?? place}"`
+  const forms = replies ?? (reply ? [reply] : [])
+  const own = { title, groups: (asked: Asked) => firstGroups(conditions, asked), ...paced(pace) }
+  const sayings = forms.map((form, i) => {
+    const source = forms.length > 1 ? `${title} (${i + 1} of ${forms.length})` : title
+    return sayingOf(form, replies ? ['replies', i] : ['reply'], { ...own, source }, texts)
+  })
+  const then = rule.then ?? 'repeat-last'
+  return {
+    written: rule,
+    title,
+    place,
+    conditions,
+    needles: userTextOf(when ?? {})?.needles ?? [],
+    priority,
+    times,
+    scenario,
+    sayings,
+    then,
+    counts:
+      times !== undefined ||
+      then === 'miss' ||
+      sayings.length > 1 ||
+      scenario !== undefined ||
+      sayings.some(({ isFixed }) => !isFixed),
+    fails: forms.some(({ fault }) => fault !== undefined),
+    said: (asked, count) => (sayings[turnOf(count, sayings.length, then)] as Saying).said(asked, count),
+  }
+}
+
+const paced = (pace: PaceInput | null | undefined) => (pace ? { pace } : {})
+
+/** Which of `length` replies is said the time `count`, counted from 1. */
+export const turnOf = (count: number, length: number, then: Then): number =>
+  then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
+
+/** Whether there is nothing left to say for a rule that has answered `answered` times. */
+export const isSpent = ({ times, then, sayings }: ReadyRule, answered: number): boolean =>
+  answered >= (times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= sayings.length)

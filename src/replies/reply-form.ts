@@ -1,0 +1,83 @@
+/** The form of what a rule says, as its author writes it. */
+import * as v from 'valibot'
+import { closed, described, number, word } from '../core/check.js'
+import { faultSchema } from '../core/fault.js'
+import { finishReasons } from './said.js'
+
+const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
+const text = v.string('text')
+const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
+const count = v.pipe(number(0, 1_000_000_000, 'a whole number'), v.integer('a whole number'))
+
+const toolCall = closed({
+  name: described(filled, 'The name of the tool.'),
+  arguments: v.optional(
+    described(
+      v.union([v.record(v.string(), v.unknown()), text], 'a map of arguments, or text'),
+      'Its arguments: a map, which becomes JSON, or a text that is sent as it is. Texts may be templates.',
+    ),
+    {},
+  ),
+  id: describe(filled, 'The id of the call; made up without it.'),
+  type: v.optional(
+    described(
+      word(['function', 'custom']),
+      'custom for one of the tools that take a text, which is then the arguments.',
+    ),
+    'function',
+  ),
+})
+
+const choiceEntries = {
+  text: describe(text, 'What the model says. May be a template: Hi {{match[1]}}.'),
+  file: describe(filled, 'A file whose text it says, beside the file with the rule. It is no template.'),
+  json: describe(v.unknown(), 'A value that it says as JSON. Texts in it may be templates.'),
+  toolCalls: describe(
+    v.pipe(v.array(toolCall, 'a list of tool calls'), v.nonEmpty('a list with at least one tool call')),
+    'Tools that it calls.',
+  ),
+  refusal: describe(filled, 'How it refuses. May be a template.'),
+  reasoning: describe(text, 'What it thinks before it speaks (reasoning_content). May be a template.'),
+  finishReason: describe(word(finishReasons), 'Why it stops, where that is not what follows from the rest.'),
+} as const
+
+const onlyOne = 'says more than one of text, file and json.'
+const isOne = (choice: object) => ['text', 'file', 'json'].filter(key => key in choice).length <= 1
+
+const choice = v.pipe(
+  closed(choiceEntries),
+  v.check(choice => isOne(choice), onlyOne),
+)
+
+const isSomething = (reply: object) => Object.keys(reply).length > 0
+const isChoicesOrOne = (reply: object) => !('choices' in reply) || !Object.keys(choiceEntries).some(key => key in reply)
+
+export const replySchema = v.pipe(
+  closed({
+    ...choiceEntries,
+    choices: describe(
+      v.pipe(v.array(choice, 'a list of choices'), v.nonEmpty('a list with at least one choice')),
+      'What it says when a request wants several choices (n); the last one stands for those that are missing.',
+    ),
+    usage: describe(
+      closed({
+        promptTokens: describe(count, 'In place of the counted prompt_tokens.'),
+        completionTokens: describe(count, 'In place of the counted completion_tokens.'),
+        cachedTokens: describe(count, 'The cached_tokens of the prompt.'),
+        reasoningTokens: describe(count, 'The reasoning_tokens of the completion.'),
+      }),
+      'Token counts in place of those that are counted.',
+    ),
+    fault: describe(faultSchema, 'What goes wrong with the answer.'),
+  }),
+  v.check(
+    reply => isSomething(reply),
+    'says nothing. It must have text, file, json, toolCalls, refusal, choices or a fault.',
+  ),
+  v.check(reply => isOne(reply), onlyOne),
+  v.check(reply => isChoicesOrOne(reply), 'has choices, and beside them what one of them says.'),
+)
+
+/** What a rule says, as its author writes it. */
+export type ReplyForm = v.InferOutput<typeof replySchema>
+export type ChoiceForm = v.InferOutput<typeof choice>

@@ -1,0 +1,214 @@
+/** One of the things that a rule says: the same object each time where nothing in it is a template, else made from the request. */
+import { hash } from 'node:crypto'
+import type { Path } from '../core/check.js'
+import { templateFailed } from '../core/errors.js'
+import type { PaceInput } from '../core/pace.js'
+import type { Asked } from './conditions/asked.js'
+import { seedOf, withFaker } from './fake.js'
+import type { ChoiceForm, ReplyForm } from './reply-form.js'
+import type { Choice, Said, ToolCall } from './said.js'
+import {
+  type Compiled,
+  type Facts,
+  hasTemplate,
+  shownHeaders,
+  TemplateError,
+  type Templates,
+  toolFact,
+} from './templates.js'
+
+/** What sayings are made with. */
+export interface Texts {
+  /** The language of templates; only there when some text is one. */
+  readonly templates: Templates | undefined
+  readonly seed: number
+  /** The text of a file that a rule says; `undefined` when it cannot be read, which is then complained of already. */
+  file(name: string): string | undefined
+  /** Told of what is wrong with a template: where, and a sentence. */
+  complain(path: Path, sentence: string): void
+}
+
+/** What a saying is called, and what it takes over from its rule. */
+interface Own {
+  readonly source: string
+  /** The rule's. */
+  readonly title: string
+  readonly pace?: PaceInput
+  groups(asked: Asked): RegExpExecArray | null
+}
+
+export interface Saying {
+  /** Whether it is the same whatever is asked. */
+  readonly isFixed: boolean
+  /** Whether it says anything beside calls of tools. */
+  readonly speaks: boolean
+  /** The tools that it calls. */
+  readonly calls: readonly string[]
+  /** Whether it is what a model may always do: refuse, or fail. */
+  readonly isAlwaysSayable: boolean
+  /** `count` is how often the rule has answered with this answer, from 1. */
+  said(asked: Asked, count: number): Said | Promise<Said>
+}
+
+/** A part of a saying that may depend on the request. */
+type Part<T> = { readonly fixed: T } | Made<T>
+
+interface Made<T> {
+  readonly needsFaker: boolean
+  readonly made: (facts: Facts) => T
+}
+
+/** Makes a saying ready; `path` is where its form stands in the rule. */
+export function sayingOf(form: ReplyForm, path: Path, own: Own, texts: Texts): Saying {
+  const { choices: several, usage, fault, ...single } = form
+  const parts = several
+    ? several.map((choice, i) => choicePart(choice, [...path, 'choices', i], texts))
+    : [choicePart(single, path, texts)]
+  const more = { ...(usage && { usage }), ...(fault && { fault }), ...(own.pace && { pace: own.pace }) }
+  const said = (choices: readonly Choice[]): Said => ({ choices, source: own.source, ...more })
+  const all = joined(parts)
+  const forms: readonly ChoiceForm[] = several ?? [single]
+  const about = {
+    speaks: forms.some(form => !('toolCalls' in form) || speech.some(key => key in form)),
+    calls: forms.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name)),
+    isAlwaysSayable:
+      Object.keys(form).every(key => key === 'fault') || forms.some(({ refusal }) => refusal !== undefined),
+  }
+  if ('fixed' in all) {
+    const always = said(all.fixed)
+    return { ...about, isFixed: true, said: () => always }
+  }
+  function made(facts: Facts): Said {
+    try {
+      return said((all as Made<readonly Choice[]>).made(facts))
+    } catch (error) {
+      throw error instanceof TemplateError ? templateFailed(own.title, error.message) : error
+    }
+  }
+  return {
+    ...about,
+    isFixed: false,
+    said(asked, count) {
+      const facts = factsOf(asked, count, own)
+      if (!all.needsFaker) return made(facts)
+      // The rule's name makes two rules say different things to one request; how often it has answered must not.
+      return withFaker(seedOf(asked.request, texts.seed) ^ numberOf(own.title), faker =>
+        made(Object.defineProperty(facts, 'faker', { value: faker })),
+      )
+    },
+  }
+}
+
+const speech = ['text', 'file', 'json', 'refusal']
+
+const numberOf = (text: string) => Number.parseInt(hash('sha256', text, 'hex').slice(0, 7), 16)
+
+function choicePart(form: ChoiceForm, path: Path, texts: Texts): Part<Choice> {
+  const { file, json, toolCalls = [], finishReason } = form
+  const written = (key: 'text' | 'refusal' | 'reasoning'): Part<string | undefined> =>
+    form[key] === undefined ? { fixed: undefined } : textPart(form[key], [...path, key], texts)
+  const spoken: Part<string | undefined> =
+    'json' in form
+      ? mapped(valuePart(json, [...path, 'json'], texts), value => JSON.stringify(value))
+      : file === undefined
+        ? written('text')
+        : { fixed: texts.file(file) }
+  const calls = toolCalls.map((call, i) => callPart(call, [...path, 'toolCalls', i], texts))
+  const all = joined<unknown>([spoken, written('refusal'), written('reasoning'), joined(calls)])
+  return mapped(all, ([text, refusal, reasoning, toolCalls]) => {
+    const silent = (toolCalls as readonly ToolCall[]).length > 0 || refusal !== undefined
+    return {
+      text: (text as string | undefined) ?? (silent ? null : ''),
+      ...((toolCalls as readonly ToolCall[]).length > 0 && { toolCalls: toolCalls as readonly ToolCall[] }),
+      ...(refusal !== undefined && { refusal: refusal as string }),
+      ...(reasoning !== undefined && { reasoning: reasoning as string }),
+      ...(finishReason && { finishReason }),
+    }
+  })
+}
+
+function callPart(call: NonNullable<ChoiceForm['toolCalls']>[number], path: Path, texts: Texts): Part<ToolCall> {
+  const { id, name, type: kind, arguments: given } = call
+  const own = { kind, name, ...(id !== undefined && { id }) }
+  const here = [...path, 'arguments']
+  const sent = typeof given === 'string' ? textPart(given, here, texts) : mapped(valuePart(given, here, texts), json)
+  return mapped(sent, text => ({ ...own, arguments: text }))
+}
+
+const json = (value: unknown) => JSON.stringify(value)
+
+/** A text, which is text whatever its template gives. */
+const textPart = (text: string, path: Path, texts: Texts): Part<string> =>
+  compiled(text, path, texts, ({ renderText }, facts) => renderText(facts))
+
+/** A value; a text in it that is one expression and nothing else has the type of what that gives. */
+const valuePart = (value: unknown, path: Path, texts: Texts): Part<unknown> =>
+  compiled(value, path, texts, ({ renderValue }, facts) => renderValue(facts))
+
+/** A value with templates in it, or the value itself where there are none. */
+function compiled<T>(
+  value: T,
+  path: Path,
+  { templates, complain }: Texts,
+  render: (compiled: Compiled, facts: Facts) => T,
+): Part<T> {
+  if (!templates || !hasTemplate(value)) return { fixed: value }
+  try {
+    const ready = templates.compile(value)
+    return { needsFaker: ready.needsFaker, made: facts => render(ready, facts) }
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    complain([...path, ...error.path], error.message)
+    return { fixed: value }
+  }
+}
+
+function mapped<A, B>(part: Part<A>, change: (value: A) => B): Part<B> {
+  if ('fixed' in part) return { fixed: change(part.fixed) }
+  const { needsFaker, made } = part
+  return { needsFaker, made: facts => change(made(facts)) }
+}
+
+/** Several parts as one. */
+function joined<T>(parts: readonly Part<T>[]): Part<readonly T[]> {
+  if (parts.every(part => 'fixed' in part)) return { fixed: parts.map(({ fixed }) => fixed) }
+  return {
+    needsFaker: parts.some(part => 'needsFaker' in part && part.needsFaker),
+    made: facts => parts.map(part => ('fixed' in part ? part.fixed : part.made(facts))),
+  }
+}
+
+/** What the templates of a rule can name, worked out when one does. */
+function factsOf(asked: Asked, count: number, { groups }: Own): Facts {
+  const now = new Date()
+  return {
+    request: asked.request,
+    model: asked.request.model,
+    caller: asked.caller,
+    count,
+    now: now.toISOString(),
+    timestamp: Math.floor(now.getTime() / 1000),
+    get user() {
+      return asked.user
+    },
+    get system() {
+      return asked.system
+    },
+    get assistant() {
+      return asked.assistant
+    },
+    get turn() {
+      return asked.turn
+    },
+    get match() {
+      return groups(asked) ?? []
+    },
+    get tool() {
+      const last = asked.toolResults.at(-1)
+      return last && toolFact(last.tool, last.text)
+    },
+    get headers() {
+      return shownHeaders(asked.headers)
+    },
+  }
+}

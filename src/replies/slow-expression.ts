@@ -1,0 +1,40 @@
+/** Tells regular expressions that can take exponential time: a repetition without end inside another one. */
+
+import { behindClass, repetition } from './conditions/literals.js'
+
+const endless = /^(?:[*+]|\{\d+,\})/
+
+/** Whether a group that repeats without end has a repetition without end in it: `(a+)+`. Some such are harmless, `(a+b)+` for one; most are not meant. */
+export function slowExpression({ source }: RegExp): boolean {
+  /** For each group that is open: whether something in it repeats without end, and what has to follow that. */
+  const open: { repeats: boolean; fenced: boolean }[] = []
+  for (let i = 0; i < source.length; i++) {
+    const letter = source[i]
+    const here = open.at(-1)
+    if (letter === '\\') i++
+    else if (letter === '[') i = behindClass(source, i)
+    else if (letter === '(') {
+      open.push({ repeats: false, fenced: false })
+      continue
+    } else if (letter === ')') {
+      const group = open.pop()
+      const around = open.at(-1)
+      const repeats = endless.test(source.slice(i + 1))
+      if (group?.repeats && !group.fenced && repeats) return true
+      if (around && (repeats || group?.repeats)) Object.assign(around, { repeats: true, fenced: false })
+      continue
+    } else if (letter === '|') {
+      if (here) here.fenced = false
+      continue
+    } else if (letter === '*' || letter === '+' || letter === '?' || letter === '^' || letter === '$') continue
+    else if (letter === '{') {
+      i += (repetition.exec(source.slice(i))?.[0].length ?? 1) - 1
+      continue
+    }
+    if (!here) continue
+    if (endless.test(source.slice(i + 1))) Object.assign(here, { repeats: true, fenced: false })
+    // Something that must follow the repetition keeps the turns of the outer one apart.
+    else if (here.repeats && !/^[?*{]/.test(source.slice(i + 1))) here.fenced = true
+  }
+  return false
+}

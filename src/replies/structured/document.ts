@@ -1,0 +1,105 @@
+/** A schema as a whole: where its references lead, how deep a value has to be, and whether a value fits. */
+import { dereference, type Schema as ValidatorSchema, validate } from '@cfworker/json-schema'
+import { type Json, type Schema, type SchemaObject, type TypeName, tidied } from './schema.js'
+import { UnfitSchema } from './unfit.js'
+
+export interface SchemaDocument {
+  readonly root: Schema
+  /** What a `$ref` stands for. */
+  target(schema: SchemaObject): Schema
+  /** How many levels a value of this schema has at least; Infinity where there can be none that ends. */
+  height(schema: Schema): number
+  fits(value: Json, schemas: readonly Schema[]): boolean
+}
+
+/** The validator leaves the resolved address of a reference with the schema that has it. */
+type Dereferenced = SchemaObject & { readonly __absolute_ref__?: string }
+
+/** Reads a schema as it was sent. Throws an UnfitSchema where it cannot be read. */
+export function readDocument(sent: unknown): SchemaDocument {
+  const root = tidied(sent)
+  const lookup = lookupOf(root)
+  const nodes = Object.values(lookup).filter(schema => typeof schema === 'object')
+  const target = (schema: SchemaObject) => {
+    const found = lookup[(schema as Dereferenced).__absolute_ref__ ?? '']
+    if (found !== undefined) return found
+    throw new UnfitSchema(`it refers to ${JSON.stringify(schema.$ref)}, which is not in the schema`)
+  }
+  for (const node of nodes) if (node.$ref !== undefined) target(node)
+  const heights = heightsOf(nodes, target)
+  return {
+    root,
+    target,
+    height: schema => heightIn(heights, schema),
+    fits: (value, schemas) =>
+      schemas.every(schema => {
+        // Our form is one of theirs; only their types are narrower than what they take.
+        return validate(value, schema as ValidatorSchema, '2019-09', lookup as Record<string, ValidatorSchema>).valid
+      }),
+  }
+}
+
+function lookupOf(root: Schema): Readonly<Record<string, Schema>> {
+  try {
+    return dereference(root as ValidatorSchema) as Record<string, Schema>
+  } catch (error) {
+    if (error instanceof RangeError) throw error
+    throw new UnfitSchema('its $id and $ref cannot be read as addresses of one schema each')
+  }
+}
+
+type Heights = ReadonlyMap<Schema, number>
+
+const heightIn = (heights: Heights, schema: Schema) =>
+  typeof schema === 'boolean' ? (schema ? 0 : Number.POSITIVE_INFINITY) : (heights.get(schema) ?? 0)
+
+/** Begins with "never ends" for all and looks again until nothing gets lower. What is in a circle stays there. */
+function heightsOf(nodes: readonly SchemaObject[], target: (schema: SchemaObject) => Schema): Heights {
+  const heights = new Map<Schema, number>(nodes.map(node => [node, Number.POSITIVE_INFINITY]))
+  // Children come after their parents in the lookup, so backwards one round is enough for most schemas.
+  const order = nodes.toReversed()
+  for (let changed = true; changed; ) {
+    changed = false
+    for (const node of order) {
+      const height = nextHeight(node, target, schema => heightIn(heights, schema))
+      if (height >= heightIn(heights, node)) continue
+      heights.set(node, height)
+      changed = true
+    }
+  }
+  return heights
+}
+
+/** Never more than is needed: of what would take a closer look it says 0. */
+function nextHeight(node: SchemaObject, target: (s: SchemaObject) => Schema, height: (s: Schema) => number): number {
+  const { $ref, allOf = [], anyOf, oneOf } = node
+  const inPlace = [...allOf.map(height)]
+  if ($ref !== undefined) inPlace.push(height(target(node)))
+  for (const branches of [anyOf, oneOf]) if (branches) inPlace.push(Math.min(...branches.map(height)))
+  return Math.max(ownHeight(node, height), ...inPlace)
+}
+
+const scalars: readonly TypeName[] = ['null', 'boolean', 'integer', 'number', 'string']
+
+function ownHeight(node: SchemaObject, height: (schema: Schema) => number): number {
+  const { type, enum: listed, required = [], properties = {} } = node
+  const { minItems = 0, items, prefixItems, contains, minContains = 1 } = node
+  if (node.const !== undefined || listed !== undefined || type === undefined) return 0
+  if (type.some(name => scalars.includes(name))) return 0
+  const ofObject = () =>
+    required.map(key => (Object.hasOwn(properties, key) ? height(properties[key] ?? true) : 0)).reduce(higher, 0) + 1
+  const rest = Array.isArray(items) ? undefined : (items as Schema | undefined)
+  const first = prefixItems ?? (Array.isArray(items) ? (items as readonly Schema[]) : [])
+  const ofArray = () => {
+    const demanded = first.slice(0, minItems).map(height)
+    if (minItems > first.length && rest !== undefined) demanded.push(height(rest))
+    if (contains !== undefined && minContains > 0) demanded.push(height(contains))
+    return demanded.reduce(higher, 0) + 1
+  }
+  return Math.min(
+    type.includes('object') ? ofObject() : Number.POSITIVE_INFINITY,
+    type.includes('array') ? ofArray() : Number.POSITIVE_INFINITY,
+  )
+}
+
+const higher = (a: number, b: number) => Math.max(a, b)

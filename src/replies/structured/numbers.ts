@@ -1,0 +1,127 @@
+/** Makes numbers: within their bounds, of their steps, and of a size that their name makes one expect. */
+import type { Faker } from '../fake.js'
+import { each, greatest, smallest } from './layers.js'
+import type { Layers, Made } from './place.js'
+import { type Quantity, quantityOf } from './quantities.js'
+
+interface Range {
+  readonly least: number
+  readonly most: number
+}
+
+/** A number of these layers, or nothing where none was found. */
+export function makeNumber(said: Layers, name: string, type: 'integer' | 'number', faker: Faker): Made | undefined {
+  const format = each(said, layer => layer.format).find(format => /^u?int(8|16|32|64)$/.test(format))
+  const whole = type === 'integer' || format !== undefined
+  const layers = format === 'int32' ? [...said, { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }] : said
+  const bounds = boundsOf(layers)
+  if (bounds.least > bounds.most) return undefined
+  const steps = each(layers, ({ multipleOf }) => multipleOf)
+  const usual = quantityOf(name, whole)
+  const range = preferred(bounds, usual)
+  const step = commonStep(whole ? [...steps, 1] : steps)
+  if (step === undefined) return decimal(range, bounds, usual.decimals, faker)
+  return multiple(range, step, bounds, steps, faker) ?? multiple(nearest(bounds, step), step, bounds, steps, faker)
+}
+
+interface Bounds extends Range {
+  readonly within: (value: number) => boolean
+}
+
+function boundsOf(layers: Layers): Bounds {
+  const above = greatest(layers, l => l.exclusiveMinimum, Number.NEGATIVE_INFINITY)
+  const below = smallest(layers, l => l.exclusiveMaximum, Number.POSITIVE_INFINITY)
+  const least = Math.max(
+    above,
+    greatest(layers, l => l.minimum, -Number.MAX_VALUE),
+  )
+  const most = Math.min(
+    below,
+    smallest(layers, l => l.maximum, Number.MAX_VALUE),
+  )
+  return { least, most, within: value => value >= least && value <= most && value > above && value < below }
+}
+
+/** Bounds further apart than this were not meant to say which numbers are usual: zod gives every integer some. */
+const WIDE = 1_000_000
+
+/** The part of what is allowed in which one expects the number. */
+function preferred({ least, most }: Range, usual: Quantity): Range {
+  const common = { least: Math.max(least, usual.least), most: Math.min(most, usual.most) }
+  const narrow = most - least <= WIDE
+  // 1 to 100 is only what is taken where nothing is known; who gives both bounds knows better.
+  if (usual.isGuess && narrow) return { least, most }
+  if (common.least < common.most || (common.least === common.most && !narrow)) return common
+  if (narrow) return { least, most }
+  const near = Math.abs(least) < Math.abs(most) ? least : most
+  const width = Math.max(100, Math.abs(near))
+  return near === least
+    ? { least, most: Math.min(most, least + width) }
+    : { least: Math.max(least, most - width), most }
+}
+
+/** Some steps from the bound that is nearer to 0, where no step falls into what is usual. */
+function nearest({ least, most }: Range, step: number): Range {
+  if (least <= 0 && most >= 0) return { least: Math.max(least, -step), most: Math.min(most, 10 * step) }
+  return least > 0
+    ? { least, most: Math.min(most, least + 10 * step) }
+    : { least: Math.max(least, most - 10 * step), most }
+}
+
+function decimal(range: Range, { within, least, most }: Bounds, decimals: number, faker: Faker): Made | undefined {
+  const drawn = range.least + faker.number.float() * (range.most - range.least)
+  // The fewest digits that stay within narrow bounds.
+  const rounded = [decimals, 2, 3, 4, 6, 9, 12, 15].map(digits => Number(drawn.toFixed(digits)))
+  const value = [...rounded, drawn, least / 2 + most / 2, least, most].find(
+    value => Number.isFinite(value) && within(value),
+  )
+  return value === undefined ? undefined : { value: value + 0 }
+}
+
+const TRIES = 60
+
+function multiple(
+  range: Range,
+  step: number,
+  { within }: Bounds,
+  steps: readonly number[],
+  faker: Faker,
+): Made | undefined {
+  const [first, last] = [Math.ceil(range.least / step), Math.floor(range.most / step)]
+  if (!(first <= last)) return undefined
+  const isMultiple = (value: number) =>
+    // Validators divide; of a step such as 0.1 not every multiple comes out whole.
+    Number.isInteger(value / step) && steps.every(one => Number.isInteger(value / one))
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const count = attempt < TRIES / 2 ? between(first, last, faker) : first + attempt - TRIES / 2
+    const value = Number((count * step).toPrecision(15)) + 0
+    if (within(value) && isMultiple(value)) return { value }
+  }
+  return undefined
+}
+
+const between = (first: number, last: number, faker: Faker) =>
+  Math.min(last, first + Math.floor(faker.number.float() * (last - first + 1)))
+
+/** The smallest number of which all steps are parts; nothing where there are no steps. */
+function commonStep(steps: readonly number[]): number | undefined {
+  const [first, ...rest] = [...new Set(steps)]
+  if (first === undefined || rest.length === 0) return first
+  const scale = 10 ** Math.max(...[first, ...rest].map(decimalsOf))
+  const whole = [first, ...rest].map(step => Math.round(step * scale))
+  return whole.reduce((a, b) => (a / greatestDivisor(a, b)) * b) / scale
+}
+
+const decimalsOf = (step: number) => {
+  const [digits = '', exponent = '0'] = String(step).split('e')
+  return Math.min(15, Math.max(0, (digits.split('.')[1]?.length ?? 0) - Number(exponent)))
+}
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b))
+
+/** All whole numbers of these layers from the smallest, where one of a few has not been taken yet. */
+export function* wholeNumbers(layers: Layers, most: number): Generator<number> {
+  const { least, most: last, within } = boundsOf(layers)
+  const first = least === -Number.MAX_VALUE ? Math.min(0, Math.floor(last)) : Math.ceil(least)
+  for (let count = 0; count < most && first + count <= last; count++) if (within(first + count)) yield first + count
+}

@@ -1,0 +1,201 @@
+/** Makes objects: what is required always, what is optional mostly, and further entries where maps ask for some. */
+import { each, greatest, nullChance, smallest } from './layers.js'
+import {
+  drawPerson,
+  type Layers,
+  type Made,
+  type Person,
+  type Place,
+  singular,
+  type Workshop,
+  wordsOf,
+} from './place.js'
+import type { Json, Schema } from './schema.js'
+import { UnfitSchema } from './unfit.js'
+
+/** An object that has to have more entries than this is not made. */
+const MOST_ENTRIES = 5000
+
+/** How likely an optional property is there, by attempt: mostly, but when that did not fit also none of them or all. */
+const PRESENT = [undefined, undefined, 0.5, 0, 1, 0.3] as const
+
+/** An object of these layers, or nothing where none was found. */
+export function makeObject(own: Layers, place: Place, attempt: number, shop: Workshop): Made | undefined {
+  const chosen = chooseKeys(own, place, attempt, shop)
+  if (!chosen) return undefined
+  const { layers, keys, required } = chosen
+  const least = greatest(layers, ({ minProperties }) => minProperties, 0)
+  const most = smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY)
+  if (least > MOST_ENTRIES) throw new UnfitSchema(`no value fits the schema: an object would need ${least} properties`)
+  const inside = insideOf(place, [...keys], shop)
+  const entries = new Map<string, Json>()
+  for (const key of keys) {
+    const made = shop.make(schemasOf(layers, key), inside(key))
+    if (made) entries.set(key, made.value)
+    else if (required.has(key)) return undefined
+  }
+  addEntries(entries, { layers, least, most, isMap: keys.size === 0 }, place, shop)
+  if (entries.size < least || entries.size > most) return undefined
+  return { value: Object.fromEntries(entries) }
+}
+
+interface Chosen {
+  readonly layers: Layers
+  /** In the order in which they are declared. */
+  readonly keys: ReadonlySet<string>
+  readonly required: ReadonlySet<string>
+}
+
+/** Which properties there will be. What is there can demand others, and further schemas of the whole. */
+function chooseKeys(own: Layers, place: Place, attempt: number, shop: Workshop): Chosen | undefined {
+  const decided = new Map<string, boolean>()
+  const applied = new Set<string>()
+  let layers = own
+  for (;;) {
+    const required = requiredIn(layers)
+    const keys = keysFor(layers, required, decided, place, attempt, shop)
+    if (!keys) return undefined
+    const dependent = each(layers, ({ dependentSchemas }) => dependentSchemas).flatMap(Object.entries<Schema>)
+    const due = dependent.filter(([key]) => keys.has(key) && !applied.has(key))
+    if (due.length === 0) return { layers, keys, required }
+    for (const [key] of due) applied.add(key)
+    const more = shop.expand([...layers, ...due.map(([, schema]) => schema)], place, attempt)
+    if (!more) return undefined
+    layers = more
+  }
+}
+
+function requiredIn(layers: Layers): ReadonlySet<string> {
+  const required = new Set(layers.flatMap(({ required = [] }) => required))
+  const dependent = each(layers, ({ dependentRequired }) => dependentRequired).flatMap(
+    Object.entries<readonly string[]>,
+  )
+  // A set that grows while it is walked through is walked through to its new end.
+  for (const key of required) {
+    for (const [when, keys] of dependent) if (when === key) for (const also of keys) required.add(also)
+  }
+  return required
+}
+
+function keysFor(
+  layers: Layers,
+  required: ReadonlySet<string>,
+  decided: Map<string, boolean>,
+  place: Place,
+  attempt: number,
+  shop: Workshop,
+): ReadonlySet<string> | undefined {
+  const least = greatest(layers, ({ minProperties }) => minProperties, 0)
+  const most = smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY)
+  if (required.size > most) return undefined
+  const declared = new Set(layers.flatMap(({ properties = {} }) => Object.keys(properties)))
+  for (const key of required) declared.add(key)
+  const optional = [...declared].filter(key => !required.has(key) && isPossible(layers, key, shop))
+  const chance = place.shallow && attempt < 3 ? 0 : (PRESENT[attempt % PRESENT.length] ?? 1 - nullChance(place))
+  for (const key of optional) if (!decided.has(key)) decided.set(key, shop.faker.datatype.boolean(chance))
+  const wanted = optional.filter(key => decided.get(key))
+  const spare = optional.filter(key => !decided.get(key))
+  // Together with what is required never more than there may be, and where it can be done not less than there must.
+  const taken = new Set([...wanted, ...spare.slice(0, Math.max(0, least - required.size - wanted.length))])
+  const kept = new Set(closed([...taken], layers, required, most))
+  return new Set([...declared].filter(key => required.has(key) || kept.has(key)))
+}
+
+/** The optional properties that stay: each with what it demands beside it, as long as there is room. */
+function closed(optional: readonly string[], layers: Layers, required: ReadonlySet<string>, most: number) {
+  const kept = new Set<string>()
+  for (const key of optional) {
+    const along = [...requiredIn([...layers, { required: [...kept, key] }])].filter(also => !required.has(also))
+    if (along.length + required.size <= most) for (const also of along) kept.add(also)
+  }
+  return kept
+}
+
+/** Whether there can be a property of this name at all. */
+function isPossible(layers: Layers, key: string, { document }: Workshop): boolean {
+  if (schemasOf(layers, key).some(schema => document.height(schema) === Number.POSITIVE_INFINITY)) return false
+  if (each(layers, ({ not }) => not).some(not => forbids(not, key))) return false
+  return document.fits(
+    key,
+    each(layers, ({ propertyNames }) => propertyNames),
+  )
+}
+
+/** The usual way to say that a property must not be there. */
+const forbids = (not: Schema, key: string) =>
+  typeof not === 'object' && Object.keys(not).length === 1 && not.required?.length === 1 && not.required[0] === key
+
+/** All that is said of a property of this name. */
+function schemasOf(layers: Layers, key: string): readonly Schema[] {
+  const isDeclared = layers.some(({ properties }) => properties && Object.hasOwn(properties, key))
+  return layers.flatMap(layer => {
+    const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = layer
+    const named = Object.hasOwn(properties, key) ? [properties[key] ?? true] : []
+    const matched = Object.entries(patternProperties).filter(([pattern]) => new RegExp(pattern, 'u').test(key))
+    const own = [...named, ...matched.map(([, schema]) => schema)]
+    if (own.length > 0) return own
+    if (additionalProperties !== undefined) return [additionalProperties]
+    return unevaluatedProperties !== undefined && !isDeclared ? [unevaluatedProperties] : []
+  })
+}
+
+/** The places inside an object. */
+function insideOf(place: Place, keys: readonly string[], { faker }: Workshop): (key: string) => Place {
+  let known: Person | undefined
+  const person = () => {
+    known ??= drawPerson(faker)
+    return known
+  }
+  const around = [place.name, ...keys.slice(0, 30).map(wordsOf)].join(' ')
+  return key => ({ ...place, name: wordsOf(key), around, person, depth: place.depth + 1 })
+}
+
+interface Wanted {
+  readonly layers: Layers
+  readonly least: number
+  readonly most: number
+  /** Whether the object has no properties of its own: then a few entries show what it is for. */
+  readonly isMap: boolean
+}
+
+function addEntries(entries: Map<string, Json>, { layers, least, most, isMap }: Wanted, place: Place, shop: Workshop) {
+  const saysMore = layers.some(
+    ({ additionalProperties, patternProperties }) =>
+      typeof additionalProperties === 'object' || Object.keys(patternProperties ?? {}).length > 0,
+  )
+  const listed = listedNames(layers)
+  // Who lists the names of a map wants to see them all: it is what a record over an enum comes to.
+  const usual = listed?.length ?? shop.faker.number.int({ min: 1, max: 3 })
+  const some = isMap && (saysMore || listed) && !place.shallow ? usual : 0
+  const size = Math.min(most, Math.max(least, some))
+  const inside = insideOf(place, [], shop)
+  const name = singular(place.name)
+  for (let attempt = 0; entries.size < size && attempt < 2 * size + 20; attempt++) {
+    const word = listed?.[attempt] ?? newKey(layers, attempt, inside(''), shop)
+    const key = [word, `${word}_${attempt}`, `${word}${attempt}`].find(
+      key => key !== undefined && !entries.has(key) && isPossible(layers, key, shop),
+    )
+    if (word === undefined || key === undefined) continue
+    const made = shop.make(schemasOf(layers, key), { ...inside(key), name })
+    if (made) entries.set(key, made.value)
+  }
+}
+
+/** The names that entries may have, where they are listed. */
+function listedNames(layers: Layers): readonly string[] | undefined {
+  const names = each(layers, ({ propertyNames }) => propertyNames)
+  const lists = names.flatMap(schema => (typeof schema === 'object' && schema.enum ? [schema.enum] : []))
+  return lists[0]?.filter(name => typeof name === 'string')
+}
+
+/** A name for a further entry: as the names are said to be, or a word. */
+function newKey(layers: Layers, attempt: number, place: Place, { make, faker }: Workshop): string | undefined {
+  const names = each(layers, ({ propertyNames }) => propertyNames)
+  const patterns = each(layers, ({ patternProperties }) => patternProperties).flatMap(Object.keys)
+  const onlyPatterns = layers.some(({ additionalProperties }) => additionalProperties === false)
+  const pattern = patterns[attempt % Math.max(1, patterns.length)]
+  const like: Schema[] = pattern !== undefined && (onlyPatterns || attempt % 2 === 0) ? [{ pattern }] : []
+  if (names.length + like.length === 0) return faker.hacker.noun().replace(/\W+/g, '_')
+  const made = make([...names, ...like, { type: ['string'] }], { ...place, name: 'label' })
+  return typeof made?.value === 'string' ? made.value : undefined
+}

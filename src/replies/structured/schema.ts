@@ -1,0 +1,177 @@
+/** Brings a JSON Schema of whatever draft and dialect into one form that the rest of this folder can rely on. */
+import { UnfitSchema } from './unfit.js'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+export const typeNames = ['null', 'boolean', 'integer', 'number', 'string', 'array', 'object'] as const
+export type TypeName = (typeof typeNames)[number]
+
+type Schemas = Readonly<Record<string, Schema>>
+
+/** The keywords that are read here; each is of its right type where it is there at all. */
+export interface SchemaObject {
+  readonly $ref?: string
+  readonly title?: string
+  readonly description?: string
+  readonly type?: readonly TypeName[]
+  readonly const?: Json
+  readonly enum?: readonly Json[]
+  readonly examples?: readonly Json[]
+  readonly default?: Json
+  readonly format?: string
+  readonly pattern?: string
+  /** A pattern that only the older, looser reading of regular expressions takes; validators do not know it. */
+  readonly loosePattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly multipleOf?: number
+  readonly properties?: Schemas
+  readonly patternProperties?: Schemas
+  readonly additionalProperties?: Schema
+  readonly unevaluatedProperties?: Schema
+  readonly propertyNames?: Schema
+  readonly required?: readonly string[]
+  readonly minProperties?: number
+  readonly maxProperties?: number
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
+  readonly dependentSchemas?: Schemas
+  readonly items?: Schema | readonly Schema[]
+  readonly prefixItems?: readonly Schema[]
+  readonly additionalItems?: Schema
+  readonly unevaluatedItems?: Schema
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems?: boolean
+  readonly contains?: Schema
+  readonly minContains?: number
+  readonly maxContains?: number
+  readonly allOf?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly not?: Schema
+  readonly if?: Schema
+  readonly then?: Schema
+  readonly else?: Schema
+}
+
+export type Schema = boolean | SchemaObject
+
+type Raw = Record<string, unknown>
+
+const isObject = (value: unknown): value is Raw => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isNumber = (value: unknown) => typeof value === 'number'
+const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
+const isText = (value: unknown) => typeof value === 'string'
+const isFlag = (value: unknown) => typeof value === 'boolean'
+const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
+const isSchema = (value: unknown) => isFlag(value) || isObject(value)
+const areSome = (value: unknown) => Array.isArray(value) && value.length > 0
+
+const keysOf = <T>(keys: string, value: T) => keys.split(' ').map((key): [string, T] => [key, value])
+
+/** What a keyword's value has to be. A keyword with another is left out, as if it were not known. */
+const shapes = new Map<string, (value: unknown) => boolean>([
+  ...keysOf('minimum maximum exclusiveMinimum exclusiveMaximum', isNumber),
+  ...keysOf('minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', isCount),
+  ...keysOf('$id $ref $anchor title description format pattern', isText),
+  ...keysOf('enum examples', Array.isArray),
+  ...keysOf('properties patternProperties $defs definitions dependentSchemas dependentRequired', isObject),
+  ...keysOf('additionalProperties unevaluatedProperties propertyNames contains additionalItems', isSchema),
+  ...keysOf('unevaluatedItems not if then else', isSchema),
+  ...keysOf('allOf anyOf oneOf prefixItems', areSome),
+  ['items', value => isSchema(value) || areSome(value)],
+  ['multipleOf', value => isNumber(value) && (value as number) > 0],
+  ['uniqueItems', isFlag],
+  ['required', areTexts],
+  ['type', areTexts],
+])
+
+/** Their values are data, or words about the schema, and no schemas. */
+const plain = new Set(keysOf('default const enum examples required type dependentRequired', 0).map(([key]) => key))
+const maps = new Set(keysOf('properties patternProperties $defs definitions dependentSchemas', 0).map(([key]) => key))
+
+/** The schema in its one form; a copy. Throws an UnfitSchema where a pattern is no regular expression. */
+export function tidied(schema: unknown): Schema {
+  if (!isObject(schema)) return schema !== false
+  const entries = Object.entries(inOneDialect(schema)).flatMap(([key, value]) => {
+    if (shapes.get(key)?.(value) === false || value === undefined) return []
+    return [[key, tidiedValue(key, value)] as const]
+  })
+  return withReadablePattern(Object.fromEntries(entries))
+}
+
+function tidiedValue(key: string, value: unknown): unknown {
+  if (plain.has(key)) return value
+  if (Array.isArray(value)) return value.map(tidied)
+  if (!isObject(value)) return value
+  if (!maps.has(key)) return tidied(value)
+  if (key === 'patternProperties') for (const pattern of Object.keys(value)) requireRegularExpression(pattern)
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, tidied(inner)]))
+}
+
+/** What older drafts, OpenAPI and writers by hand say in another way. */
+function inOneDialect({ id: _id, nullable, example, dependencies, $dynamicRef, $recursiveRef, ...rest }: Raw): Raw {
+  const schema: Raw = { ...rest, $recursiveAnchor: undefined, $dynamicAnchor: undefined }
+  // Names that the validator uses for itself.
+  for (const key of Object.keys(schema)) if (key.startsWith('__absolute')) schema[key] = undefined
+  if (typeof schema.type === 'string') schema.type = [schema.type]
+  if (nullable === true && areTexts(schema.type) && !('enum' in schema) && !('const' in schema)) {
+    schema.type = [...schema.type, 'null']
+  }
+  if (example !== undefined && !Array.isArray(schema.examples)) schema.examples = [example]
+  schema.$ref ??= $dynamicRef ?? $recursiveRef
+  schema.$anchor ??= rest.$dynamicAnchor
+  // What zod calls a time has no offset, which is no time of the format's (RFC 3339); its pattern says what is meant.
+  if (schema.format === 'time' && typeof schema.pattern === 'string' && !takesOffset(schema.pattern)) {
+    schema.format = 'local-time'
+  }
+  // Draft 4: a flag beside the bound.
+  if (schema.exclusiveMinimum === true) Object.assign(schema, { exclusiveMinimum: schema.minimum, minimum: undefined })
+  if (schema.exclusiveMaximum === true) Object.assign(schema, { exclusiveMaximum: schema.maximum, maximum: undefined })
+  return isObject(dependencies) ? withDependencies(schema, dependencies) : schema
+}
+
+/** Draft 7 has one keyword for what are two since. */
+function withDependencies(schema: Raw, dependencies: Raw): Raw {
+  const entries = Object.entries(dependencies)
+  const lists = Object.fromEntries(entries.filter(([, value]) => areTexts(value)))
+  const schemas = Object.fromEntries(entries.filter(([, value]) => !Array.isArray(value)))
+  const { dependentRequired, dependentSchemas } = schema
+  return {
+    ...schema,
+    dependentRequired: { ...lists, ...(isObject(dependentRequired) && dependentRequired) },
+    dependentSchemas: { ...schemas, ...(isObject(dependentSchemas) && dependentSchemas) },
+  }
+}
+
+/** Patterns are read with the flag u, as validators do; many that are written by hand only make sense without. */
+function withReadablePattern(schema: Raw): SchemaObject {
+  const { pattern, ...rest } = schema
+  if (typeof pattern !== 'string' || isRegularExpression(pattern, 'u')) return schema
+  if (!isRegularExpression(pattern, '')) throw noRegularExpression(pattern)
+  return { ...rest, loosePattern: pattern }
+}
+
+const takesOffset = (pattern: string) =>
+  !isRegularExpression(pattern, 'u') ||
+  ['10:30:00Z', '10:30:00+00:00'].some(time => new RegExp(pattern, 'u').test(time))
+
+function requireRegularExpression(pattern: string): void {
+  if (!isRegularExpression(pattern, 'u')) throw noRegularExpression(pattern)
+}
+
+const noRegularExpression = (pattern: string) =>
+  new UnfitSchema(`the pattern ${JSON.stringify(pattern.slice(0, 60))} is not a regular expression`)
+
+function isRegularExpression(pattern: string, flags: string): boolean {
+  try {
+    new RegExp(pattern, flags)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,17 @@
+/** Templates in replies: what they can name, and the way to them, which loads Liquid for whoever has one. */
+import { withFaker } from './fake.js'
+import type { Templates } from './templates/compile.js'
+import { textsIn } from './templates/has-template.js'
+
+export type { Compiled, Templates } from './templates/compile.js'
+export { type Facts, shownHeaders, toolFact } from './templates/facts.js'
+export { hasTemplate } from './templates/has-template.js'
+export { TemplateError } from './templates/template-error.js'
+
+/** Loads Liquid; faker too, unless `replies`, which are all that will be compiled, do not speak of it. */
+export async function loadTemplates(replies?: unknown): Promise<Templates> {
+  const withoutFaker = replies !== undefined && [...textsIn(replies)].every(text => !text.includes('faker'))
+  const { createTemplates } = await import('./templates/compile.js')
+  // Its functions are looked up when a template is compiled. Whoever renders sets a seed first.
+  return createTemplates(withoutFaker ? undefined : await withFaker(0, faker => faker))
+}

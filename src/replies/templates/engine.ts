@@ -1,0 +1,102 @@
+/** Liquid as it is used here: the tags and filters that neither read files, nor evaluate values, nor take for ever. */
+import { type Context, Drop, filters, Liquid, toValue } from 'liquidjs'
+
+/** What filters and ranges may make in one rendering: characters and elements. */
+const MEMORY = 16_000_000
+/** What may be written in one rendering. */
+const CHARACTERS = 128_000_000
+const RENDER_MS = 1000
+
+/** Why a rendering was stopped, in the words of Liquid and in ours. */
+export const stops: Readonly<Record<string, string>> = {
+  'memory alloc limit exceeded': `its filters and ranges make more than ${MEMORY} characters or elements`,
+  'template render limit exceeded': `it takes longer than ${RENDER_MS} ms`,
+  'Invalid string length': `it writes more than ${CHARACTERS} characters`,
+}
+
+const tags = ['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'capture', 'raw', 'comment', '#']
+
+/** Filters that work on text. Objects and arrays come to them as JSON. */
+const onText = `append prepend capitalize downcase upcase strip lstrip rstrip squish strip_newlines strip_html
+  newline_to_br escape escape_once remove remove_first remove_last replace replace_first replace_last split truncate
+  truncatewords number_of_words slugify url_encode url_decode base64_encode base64_decode`.split(/\s+/)
+
+/** Filters that work on values. Left out are those that take an expression as text, that wait, and that roll dice. */
+const onValues = `abs at_least at_most ceil divided_by floor minus modulo plus round times compact concat default
+  first last map reverse size slice sort sort_natural sum uniq date`.split(/\s+/)
+
+/** Filters that read their first argument as a path. */
+const byProperty = ['where', 'reject', 'find']
+
+/** What Liquid calls a filter on. */
+interface Call {
+  readonly context: Context
+}
+type Handler = (this: Call, value: unknown, ...rest: unknown[]) => unknown
+
+/** A value as text: missing ones are empty, objects and arrays are JSON. */
+export function textOfValue(written: unknown): string {
+  const value: unknown = toValue(written) ?? ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** With `keepTypes` an output has the value of its expression; without, its text. */
+export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
+  const liquid = new Liquid({
+    // No file is read, whatever a tag asks for.
+    templates: {},
+    strictFilters: true,
+    ownPropertyOnly: true,
+    // The same on every machine.
+    locale: 'en-US',
+    timezoneOffset: 0,
+    preserveTimezones: true,
+    memoryLimit: MEMORY,
+    renderLimit: RENDER_MS,
+    ...(!keepTypes && { outputEscape: output as (value: unknown) => string }),
+  })
+  for (const name of Object.keys(liquid.tags)) if (!tags.includes(name)) delete liquid.tags[name]
+  for (const name of Object.keys(liquid.filters)) liquid.unregisterFilter(name)
+  for (const name of onText) liquid.registerFilter(name, takingText(handlerOf(name)))
+  for (const name of onValues) liquid.registerFilter(name, handlerOf(name))
+  for (const name of byProperty) liquid.registerFilter(name, takingPath(handlerOf(name)))
+  liquid.registerFilter('json', json)
+  liquid.registerFilter('join', join)
+  return liquid
+}
+
+const handlerOf = (name: string) => filters[name] as Handler
+
+/** What is written for a value; counted, since texts that hold each other twice grow faster than any clock ticks. */
+function output(this: Call, value: unknown): string {
+  const text = textOfValue(value)
+  const written = this.context.getRegister('written', 0) + text.length
+  if (written > CHARACTERS) throw new RangeError('Invalid string length')
+  this.context.setRegister('written', written)
+  return text
+}
+
+const isData = (value: unknown) => typeof value === 'object' && value !== null && !(value instanceof Drop)
+
+const takingText = (filter: Handler): Handler =>
+  function (...values) {
+    return filter.apply(this, values.map(value => (isData(value) ? json.call(this, value) : value)) as [unknown])
+  }
+
+// Liquid reads the path as an expression of its own, which must not come out of a prompt.
+const takingPath = (filter: Handler): Handler =>
+  function (list, path, ...rest) {
+    if (typeof path !== 'string' || !/^[\w.-]+$/.test(path)) throw new Error('a property is a name, such as "role"')
+    return filter.call(this, list, path, ...rest)
+  }
+
+/** Other than Liquid's, it writes a missing value as null: what is made of it has to stay JSON. */
+const json: Handler = function (value, space) {
+  const text = JSON.stringify(toValue(value) ?? null, null, Number(space ?? 0))
+  this.context.memoryLimit.use(text.length)
+  return text
+}
+
+const join: Handler = function (list, ...separator) {
+  return handlerOf('join').call(this, Array.isArray(list) ? list.map(textOfValue) : textOfValue(list), ...separator)
+}

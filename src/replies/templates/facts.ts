@@ -1,0 +1,83 @@
+/** What a template can name. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { withFaker } from '../fake.js'
+
+/** Each is asked for only when a template names it, so whatever takes work may be a getter. */
+export interface Facts {
+  /** The whole body of the request. */
+  readonly request: object
+  /** The text of the last user message. */
+  readonly user: string
+  /** The texts of all system messages. */
+  readonly system: string
+  /** The text of the last assistant message. */
+  readonly assistant: string
+  readonly model: string
+  /** How many user messages there are. */
+  readonly turn: number
+  /** What the rule's first regular expression found, as `exec` gives it; an empty array without one. */
+  readonly match: readonly (string | undefined)[] & { readonly groups?: RegExpMatchArray['groups'] }
+  /** The last result of a tool, as `toolFact` gives it. */
+  readonly tool: { readonly name: string; readonly content: unknown; readonly text: string } | undefined
+  readonly caller: {
+    readonly kind: string
+    readonly name?: string | undefined
+    readonly email?: string | undefined
+    readonly id?: string | undefined
+  }
+  /** As `shownHeaders` gives them. */
+  readonly headers: Readonly<Record<string, string>>
+  /** How often this rule has answered, counted from 1. */
+  readonly count: number
+  /** The time in ISO 8601. */
+  readonly now: string
+  /** The time in seconds since 1970. */
+  readonly timestamp: number
+  /** Seeded; needed only by templates with `needsFaker`. */
+  readonly faker?: Faker | undefined
+}
+
+export type Faker = Parameters<Parameters<typeof withFaker>[1]>[0]
+
+/** All names, and of those with a closed set of members the members. */
+export const factMembers: { readonly [K in keyof Facts]-?: readonly string[] | undefined } = {
+  request: undefined,
+  user: undefined,
+  system: undefined,
+  assistant: undefined,
+  model: undefined,
+  turn: undefined,
+  match: undefined,
+  tool: ['name', 'content', 'text'],
+  caller: ['kind', 'name', 'email', 'id'],
+  headers: undefined,
+  count: undefined,
+  now: undefined,
+  timestamp: undefined,
+  faker: undefined,
+}
+
+/** What templates see of a match: its texts, and each named group as a property. */
+export function matched(match: Facts['match']): object {
+  const { groups = {} } = match
+  // Of an array Liquid takes these for its own; as groups they are the author's.
+  const isTaken = ['first', 'last', 'length'].some(name => name in groups)
+  return Object.assign(isTaken ? { ...[...match] } : [...match], groups)
+}
+
+/** The fact that a tool's result is: with what its text says, where that is JSON. */
+export function toolFact(name: string, text: string): NonNullable<Facts['tool']> {
+  try {
+    return { name, text, content: JSON.parse(text) }
+  } catch {
+    return { name, text, content: text }
+  }
+}
+
+const credentials = new Set(['authorization', 'proxy-authorization', 'apikey', 'x-api-key', 'cookie'])
+
+/** The headers of a request without those that hold credentials: what a template renders stands in answers and logs. */
+export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const shown = Object.entries(headers).filter(([name, value]) => value !== undefined && !credentials.has(name))
+  return Object.fromEntries(shown.map(([name, value]) => [name, String(value)]))
+}

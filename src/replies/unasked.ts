@@ -1,0 +1,84 @@
+/** What the model says where no rule has an answer: a few sentences, the JSON that was asked for, or a call of a tool. */
+import { hash } from 'node:crypto'
+import type { ChatRequest } from '../core/chat.js'
+import { unfitSchema } from '../core/errors.js'
+import { type CalledTool, calledTool } from './called-tool.js'
+import { fakeReply, seedOf, variant } from './fake.js'
+import { promptedSchema } from './prompted-json.js'
+import type { Choice, Said, ToolCall } from './said.js'
+import { loadStructured, UnfitSchema } from './structured/index.js'
+
+/** So many different texts are made up for one request, and so many different values; OpenAI allows for 128 choices. */
+const MOST_TEXTS = 128
+const MOST_VALUES = 8
+
+/** The same for the same request and seed. Rejects with a 400 where a schema has no value that fits. */
+export async function unasked(request: ChatRequest, seed: number): Promise<Said> {
+  const tool = calledTool(request)
+  if (tool) return { choices: await calls(tool, request, seed), source: 'canned tool call' }
+  const { response_format: format } = request
+  if (format?.type === 'json_schema' && format.json_schema) {
+    const { name, schema } = format.json_schema
+    const asked = { name, schema, field: 'response_format.json_schema.schema' }
+    return { choices: await jsonTexts(asked, request, seed), source: 'canned JSON' }
+  }
+  if (format?.type === 'json_object') {
+    const asked = { name: 'json_object', schema: promptedSchema(request), field: 'response_format' }
+    return { choices: await jsonTexts(asked, request, seed), source: 'canned JSON' }
+  }
+  return { choices: await texts(request, seed), source: 'canned reply' }
+}
+
+const countOf = ({ n }: ChatRequest, most: number) => Math.min(n ?? 1, most)
+
+async function texts(request: ChatRequest, seed: number): Promise<readonly Choice[]> {
+  const choices: Choice[] = []
+  for (let i = 0; i < countOf(request, MOST_TEXTS); i++) choices.push({ text: await fakeReply(request, seed, i) })
+  return choices
+}
+
+async function calls(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
+  const { kind, name, isLegacy } = tool
+  const all = await argumentsOf(tool, request, seed)
+  return all.map(args => {
+    const call: ToolCall = { kind, name, arguments: args }
+    return { text: null, toolCalls: [call], ...(isLegacy && { finishReason: 'function_call' as const }) }
+  })
+}
+
+async function argumentsOf(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly string[]> {
+  const { kind, name, parameters, field } = tool
+  if (kind === 'custom') return (await texts(request, seed)).map(({ text }) => text ?? '')
+  // `true` would let anything be an argument; arguments have names.
+  const schema = typeof parameters === 'object' && parameters !== null ? asObject(parameters) : (parameters ?? true)
+  if (schema === true) return ['{}']
+  return values({ name, schema, field }, request, seed)
+}
+
+/** Arguments are an object, whether their schema says so or not. */
+const asObject = (schema: object) => ('type' in schema || '$ref' in schema ? schema : { type: 'object', ...schema })
+
+async function jsonTexts(asked: Asked, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
+  return (await values(asked, request, seed)).map(text => ({ text }))
+}
+
+/** What a value is asked for with. */
+interface Asked {
+  readonly name: string
+  readonly schema: unknown
+  /** Where the schema stands in the request. */
+  readonly field: string
+}
+
+/** Values as JSON, one for each choice. */
+async function values({ name, schema, field }: Asked, request: ChatRequest, seed: number): Promise<readonly string[]> {
+  const structured = await loadStructured()
+  const own = Number.parseInt(hash('sha256', `${seedOf(request, seed)} ${name}`, 'hex').slice(0, 8), 16)
+  try {
+    return Array.from({ length: countOf(request, MOST_VALUES) }, (_, i) =>
+      JSON.stringify(structured.sample(schema, variant(own, i), name)),
+    )
+  } catch (error) {
+    throw error instanceof UnfitSchema ? unfitSchema(field, error.message) : error
+  }
+}

@@ -1,0 +1,61 @@
+/** Lets a fault take its course with one answer: delays it, keeps it back, replaces it, or spoils its body on the way. */
+import type { ServerResponse } from 'node:http'
+import { codeOfStatus } from '../core/auth-errors.js'
+import { faultError, type PlatformError } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
+import { type Fault, inWords } from '../core/fault.js'
+import { isAuth } from '../core/reserved.js'
+import type { ChosenFault } from '../faults/index.js'
+import { reset, type Spoilt, spoil } from './spoil.js'
+
+interface Course {
+  /** Gives the answer as if nothing were wrong; the response spoils it. */
+  goOn(): void
+  /** Gives this error in place of the answer. */
+  refuse(error: PlatformError): void
+  /** Called when nothing more can leave, whoever ended it. The exchange then says what has left. */
+  ended(): void
+}
+
+/** Takes a response of which nothing has left yet, and nothing is destroyed. */
+export function strike(response: ServerResponse, exchange: Exchange, { fault, by }: ChosenFault, course: Course): void {
+  const words = `fault ${inWords(fault)}${by === undefined ? '' : ` (${by})`}`
+  let spoilt: Spoilt | undefined
+  let complete = false
+  response.once('finish', () => {
+    complete = true
+  })
+  response.once('close', () => {
+    const { outcome } = exchange
+    const told = isOnlyForBody(fault) && spoilt?.happened() === false ? `${words}, which did not come about` : words
+    const source = outcome?.source === undefined ? told : `${outcome.source} + ${told}`
+    exchange.outcome = { status: 0, error: undefined, ...outcome, source, complete }
+    course.ended()
+  })
+
+  function begin(): void {
+    if (fault.hang) return
+    if (fault.reset === 'before') return reset(response)
+    spoilt = spoil(response, exchange.method === 'HEAD' ? headOnly(fault) : fault)
+    if (fault.status === undefined) course.goOn()
+    else
+      course.refuse(
+        faultError({ ...fault, status: fault.status }, codeOf(fault.status, exchange), `Made by the ${words}.`),
+      )
+  }
+
+  if (fault.delayMs === undefined) return begin()
+  const timer = setTimeout(begin, fault.delayMs)
+  response.once('close', () => clearTimeout(timer))
+}
+
+const isOnlyForBody = ({ status, delayMs }: Fault) => status === undefined && delayMs === undefined
+
+/** An answer to HEAD has no body that could be spoilt. */
+const headOnly = ({ contentType }: Fault): Fault => ({ contentType })
+
+/** The platform's 404 names the path (platform-api.md, "Errors"). */
+function codeOf(status: number, { path }: Exchange): string {
+  if (isAuth(path)) return codeOfStatus(status)
+  return status === 404 ? 'not_found' : 'fault'
+}

@@ -1,0 +1,33 @@
+/** Holds a chat completion request against the limits of its credential. */
+import type { ServerResponse } from 'node:http'
+import type { ChatRequest } from '../core/chat.js'
+import { PlatformError } from '../core/errors.js'
+import type { Exchange, Mode } from '../core/exchange.js'
+import { chatIn } from '../core/read-chat.js'
+import type { Pass } from '../limits/index.js'
+
+interface Limited {
+  readonly response: ServerResponse
+  readonly exchange: Exchange
+  readonly parts: { readonly mode: Mode }
+  readonly pass?: Pass | undefined
+}
+
+/** Counts the prompt and, for as long as it is open, the stream. Throws a 400 or a 429 when it is too much. */
+export function limitChat({ response, exchange, parts, pass }: Limited): void {
+  // Who has left already never closes again.
+  if (!pass?.countsChat || response.destroyed) return
+  const chat = readable(exchange, parts.mode)
+  const close = chat && pass.chat(chat)
+  if (close) response.once('close', close)
+}
+
+/** What the live platform makes of a body that is no chat completion request is for it to say. */
+function readable(exchange: Exchange, mode: Mode): ChatRequest | undefined {
+  try {
+    return chatIn(exchange)
+  } catch (error) {
+    if (mode === 'proxy' && error instanceof PlatformError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,154 @@
+/** What a fault makes of a body: which of its bytes leave, what is done in between, and how it ends. */
+import { brokenStream } from '../core/errors.js'
+import type { Fault } from '../core/fault.js'
+import { createEventSplitter, dataOf, halvedEvent } from '../streaming/events.js'
+
+/** What is done next. After a `cut`, a `reset` or an `end` nothing is. */
+export type Step =
+  /** `spoilt` when it is not what was to leave here. */
+  | { readonly kind: 'pass'; readonly bytes: Buffer; readonly spoilt?: boolean }
+  | { readonly kind: 'stall' }
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'reset' }
+  /** As if it were all there was. */
+  | { readonly kind: 'end' }
+
+/** What is done when the head has left, with the bytes of the body as they come, and when there are no more of them. */
+export interface Treatment {
+  begin(): Iterable<Step>
+  take(bytes: Buffer): Iterable<Step>
+  end(): Iterable<Step>
+}
+
+/** What the head says of a body. */
+export interface BodyFacts {
+  readonly isStream: boolean
+  /** Its bytes, where their number is told beforehand. */
+  readonly length: number | undefined
+}
+
+export function treatmentOf(fault: Fault, { isStream, length }: BodyFacts): Treatment {
+  const inner = isStream ? stream(fault) : whole(fault, length)
+  if (fault.cutAfterBytes !== undefined) return limited(inner, fault.cutAfterBytes, 'cut')
+  if (isStream || length === undefined || length === 0) return inner
+  if (fault.reset) return limited(inner, halfOf(length), 'reset')
+  if (fault.truncate) return limited(inner, halfOf(length), 'end')
+  return inner
+}
+
+/** How long a truncated body is. */
+export const halfOf = (length: number) => Math.floor(length / 2)
+
+const none: readonly Step[] = []
+const passing = (bytes: Buffer): Step => ({ kind: 'pass', bytes })
+const spoilt = (bytes: Buffer): Step => ({ kind: 'pass', bytes, spoilt: true })
+const nothing = Buffer.alloc(0)
+
+/** Lets so many bytes pass, then ends in this way. */
+function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end'): Treatment {
+  let left = bytes
+  function* within(steps: Iterable<Step>): Generator<Step> {
+    if (left === 0) yield { kind: ending }
+    for (const step of steps) {
+      if (step.kind !== 'pass' || step.bytes.length < left) {
+        if (step.kind === 'pass') left -= step.bytes.length
+        yield step
+        continue
+      }
+      yield { ...step, bytes: step.bytes.subarray(0, left) }
+      left = 0
+      yield { kind: ending }
+    }
+  }
+  return {
+    begin: () => within(inner.begin()),
+    take: taken => within(inner.take(taken)),
+    end: () => within(inner.end()),
+  }
+}
+
+/** A JSON body whose length nobody tells is collected up to here, and ends in the middle of that. */
+const LONGEST_COLLECTED_BYTES = 1_048_576
+
+/** A body that is no stream. */
+function whole({ reset, truncate }: Fault, length: number | undefined): Treatment {
+  const collected: Buffer[] = []
+  let size = 0
+  function* half(): Generator<Step> {
+    yield passing(Buffer.concat(collected).subarray(0, halfOf(size)))
+    yield { kind: 'end' }
+  }
+  return {
+    begin: () => none,
+    *take(bytes) {
+      if (length !== undefined || !(reset || truncate)) return yield passing(bytes)
+      if (reset && bytes.length > 0) {
+        yield passing(bytes.subarray(0, halfOf(bytes.length)))
+        return yield { kind: 'reset' }
+      }
+      collected.push(bytes)
+      size += bytes.length
+      if (size > LONGEST_COLLECTED_BYTES) yield* half()
+    },
+    *end() {
+      if (size > 0) yield* half()
+    },
+  }
+}
+
+/** A stream that is reset in its middle is reset after so many chunks. */
+const CHUNKS_BEFORE_RESET = 2
+
+/** The events of a stream. */
+function stream(fault: Fault): Treatment {
+  const splitter = createEventSplitter()
+  let chunks = 0
+  /** The last chunk, where the last one of all is to end in its middle. */
+  let held: Buffer | undefined
+
+  function* due(): Generator<Step> {
+    if (chunks === fault.stallAfterChunks) yield { kind: 'stall' }
+    if (chunks === fault.cutAfterChunks) yield { kind: 'cut' }
+    if (fault.reset && chunks === CHUNKS_BEFORE_RESET) yield { kind: 'reset' }
+    if (chunks !== fault.errorAfterChunks) return
+    yield spoilt(Buffer.from(`data: ${JSON.stringify({ error: fault.message ?? brokenStream })}\n\n`))
+    yield { kind: 'end' }
+  }
+
+  function* passChunk(event: Buffer, isHalved: boolean): Generator<Step> {
+    chunks++
+    yield isHalved || chunks === fault.malformedChunk ? spoilt(halvedEvent(event)) : passing(event)
+    yield* due()
+  }
+
+  function* letGo({ isLast }: { isLast: boolean }): Generator<Step> {
+    const event = held
+    held = undefined
+    if (event) yield* passChunk(event, isLast)
+  }
+
+  function* passEvent(event: Buffer): Generator<Step> {
+    const data = dataOf(event)
+    if (data === undefined) return yield passing(event)
+    const isDone = data.trim() === '[DONE]'
+    yield* letGo({ isLast: isDone })
+    if (!isDone && fault.truncate) held = event
+    else if (!isDone) yield* passChunk(event, false)
+    else if (fault.done === 'missing') yield spoilt(nothing)
+    else yield passing(event)
+    if (isDone && fault.done === 'double') yield spoilt(event)
+  }
+
+  return {
+    begin: due,
+    *take(bytes) {
+      for (const event of splitter.push(bytes)) yield* passEvent(event)
+    },
+    *end() {
+      const rest = splitter.rest()
+      if (rest.length > 0) yield* passEvent(rest)
+      yield* letGo({ isLast: true })
+      if (fault.reset) yield { kind: 'reset' }
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/** Takes a stream of server-sent events apart, byte for byte, wherever the network cut it (HTML standard, "Server-sent events"). */
+
+export interface EventSplitter {
+  /** The events that are complete with these bytes, each with the blank line that ends it. */
+  push(bytes: Buffer): readonly Buffer[]
+  /** What came after the last blank line. */
+  rest(): Buffer
+}
+
+const LF = 10
+const CR = 13
+const nothing: Buffer = Buffer.alloc(0)
+
+/** An event that grows beyond this is handed on as it is: whoever splits must not collect without bound. */
+const LONGEST_BYTES = 1_048_576
+
+/** Lines end in LF or CRLF. The third kind, a lone CR, is not looked for: nobody can tell it from half a CRLF until more comes. */
+export function createEventSplitter(): EventSplitter {
+  let held: Buffer = nothing
+  /** Where the line that is being read begins. */
+  let line = 0
+
+  return {
+    push(bytes) {
+      const searched = held.length
+      held = searched === 0 ? bytes : Buffer.concat([held, bytes])
+      const events: Buffer[] = []
+      let start = 0
+      for (let end = held.indexOf(LF, searched); end >= 0; end = held.indexOf(LF, end + 1)) {
+        const isBlank = end === line || (end === line + 1 && held[line] === CR)
+        line = end + 1
+        if (!isBlank) continue
+        events.push(held.subarray(start, line))
+        start = line
+      }
+      held = held.subarray(start)
+      line -= start
+      if (held.length <= LONGEST_BYTES) return events
+      const tooLong = held
+      held = nothing
+      line = 0
+      return [...events, tooLong]
+    },
+    rest: () => held,
+  }
+}
+
+/** What an event says: the values of its data lines; `undefined` where it has none, as a comment. */
+export function dataOf(event: Buffer): string | undefined {
+  const values = event
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter(line => line.startsWith('data:'))
+    .map(line => line.slice('data:'.length).replace(/^ /, ''))
+  return values.length === 0 ? undefined : values.join('\n')
+}
+
+/** The event with the last of its data lines ending in the middle. */
+export function halvedEvent(event: Buffer): Buffer {
+  // A character for each byte, so that places in the text are places in the bytes.
+  const last = [...event.toString('latin1').matchAll(/^data: ?(.*)$/gm)].at(-1)
+  if (!last) return event
+  const end = last.index + last[0].length
+  const middle = end - Math.floor((last[1]?.length ?? 0) / 2)
+  return Buffer.concat([event.subarray(0, letterAt(event, middle)), event.subarray(end)])
+}
+
+/** Where the letter begins that the byte at `place` is part of: UTF-8 marks all bytes but the first. */
+export function letterAt(bytes: Buffer, place: number): number {
+  let start = place
+  while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--
+  return start
+}

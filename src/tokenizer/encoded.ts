@@ -1,0 +1,99 @@
+/** Tokens as OpenAI's models have them. The one door of the package `gpt-tokenizer`. */
+import { blocksOf } from './blocks.js'
+import { bytesOf } from './characters.js'
+import { remembered } from './remembered.js'
+import type { Tokenizer } from './tokenizer.js'
+
+export type Encoding = 'o200k_base' | 'cl100k_base'
+
+/** The package's own, as far as it is used. */
+interface Encoder {
+  encode(text: string, options: { readonly disallowedSpecial: Set<string> }): readonly number[]
+  setMergeCacheSize(size: number): void
+}
+
+/** What each token stands for: a text, or bytes that are none by themselves. */
+type Table = readonly (string | readonly number[])[]
+
+/** Loads an encoding's table, some megabytes, and makes its tokenizer. */
+export async function loadTokenizer(encoding: Encoding): Promise<Tokenizer> {
+  const [encoder, { default: table }] = await tables[encoding]()
+  return createTokenizer(encoder, table)
+}
+
+const tables: Readonly<Record<Encoding, () => Promise<[Encoder, { default: Table }]>>> = {
+  o200k_base: () =>
+    Promise.all([import('gpt-tokenizer/encoding/o200k_base'), import('gpt-tokenizer/bpeRanks/o200k_base')]),
+  cl100k_base: () =>
+    Promise.all([import('gpt-tokenizer/encoding/cl100k_base'), import('gpt-tokenizer/bpeRanks/cl100k_base')]),
+}
+
+/** Words whose tokens the package remembers. It keeps them in the order of their use, which takes longer than merging when there are many. */
+const WORDS = 1000
+
+/** Texts whose count is remembered. */
+const MEMORY = { characters: 4_000_000, texts: 10_000 }
+
+/** Names such as <|endoftext|> are what somebody wrote, like any other text. */
+const asData = { disallowedSpecial: new Set<string>() }
+
+/** Some tokens of a text that end where a character does. */
+interface Part {
+  readonly text: string
+  readonly tokens: number
+}
+
+function createTokenizer(encoder: Encoder, table: Table): Tokenizer {
+  encoder.setMergeCacheSize(WORDS)
+
+  function counted(text: string): number {
+    let sum = 0
+    for (const block of blocksOf(text)) sum += encoder.encode(block, asData).length
+    return sum
+  }
+
+  function* partsOf(text: string): Generator<Part> {
+    for (const block of blocksOf(text)) yield* partsOfBlock(block, encoder.encode(block, asData), table)
+  }
+
+  function cut(text: string, most: number): string {
+    const kept: string[] = []
+    let sum = 0
+    for (const { text: part, tokens } of partsOf(text)) {
+      sum += tokens
+      if (sum > most) break
+      kept.push(part)
+    }
+    // Cut off from what followed it, the last word may fall into tokens of another kind, and into more of them.
+    while (kept.length > 0 && counted(kept.join('')) > most) kept.pop()
+    return kept.join('')
+  }
+
+  return { count: remembered(counted, MEMORY), cut, pieces: text => Array.from(partsOf(text), part => part.text) }
+}
+
+/** Goes through tokens and characters side by side, in bytes, and parts them where both end. */
+function* partsOfBlock(block: string, tokens: readonly number[], table: Table): Generator<Part> {
+  let start = 0
+  let end = 0
+  let tokensOfPart = 0
+  /** By how many bytes the characters are ahead of the tokens. */
+  let ahead = 0
+  for (const token of tokens) {
+    ahead -= sizeOf(table[token])
+    tokensOfPart++
+    while (ahead < 0 && end < block.length) {
+      const character = block.codePointAt(end) ?? 0
+      ahead += bytesOf(character)
+      end += character > 0xffff ? 2 : 1
+    }
+    if (ahead !== 0) continue
+    yield { text: block.slice(start, end), tokens: tokensOfPart }
+    start = end
+    tokensOfPart = 0
+  }
+  if (start < block.length) yield { text: block.slice(start), tokens: tokensOfPart }
+}
+
+const sizeOf = (meaning: Table[number] | undefined) =>
+  typeof meaning === 'string' ? Buffer.byteLength(meaning) : (meaning?.length ?? 0)

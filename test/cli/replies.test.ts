@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { run } from '../command.js'
+
+const rules = `- name: greet
+  when: { user: '/^hello (\\w+)/i' }
+  reply: { text: 'Hi {{match[1]}}, you said "{{user}}"' }
+- name: weather
+  when: { user: weather, tools: [get_weather], toolResult: false }
+  reply: { toolCalls: [{ name: get_weather, arguments: { city: Oslo, unit: '{{request.metadata.unit}}' } }] }
+- name: story
+  when: { user: story }
+  reply: { file: story.md, fault: { cutAfterChunks: 30 } }
+`
+const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': rules, 'story.md': 'Once upon a time.' }
+
+test('replies check says that the rules are good', async () => {
+  expect(await run(['replies', 'check'], { files })).toEqual({
+    ...{ code: 0, signal: null, stderr: '' },
+    stdout: 'The rules are good. There are 3.\n',
+  })
+})
+
+test('replies check names what never answers, by file and line, and fails', async () => {
+  const more = { ...files, 'rules.yaml': `${rules}- reply: { text: x }\n- name: late\n  reply: { text: y }\n` }
+  expect(await run(['replies', 'check'], { files: more })).toMatchObject({
+    code: 1,
+    stdout:
+      'rules.yaml:11: rule "late" never answers: rule "rules.yaml:10" (rules.yaml:10) stands in front of it and matches everything.\n',
+  })
+})
+
+test.each([
+  ["- reply: { text: 'Hi {{usr}}' }", 'rules.yaml:1:12: usr is not known in templates. Did you mean "user"?\n'],
+  [
+    "- reply: { text: 'Hi {{user' }",
+    expect.stringMatching(/^rules\.yaml:1:12: The template cannot be read: .*\{% raw %\}/),
+  ],
+  ["- reply: { json: { a: ['{{ user | upcas }}'] } }", expect.stringContaining('Did you mean "upcase"?')],
+  ["- reply: { text: '{{faker.person.fullNam}}' }", expect.stringContaining('fullName')],
+  ['- reply: { file: nowhere.md }', 'rules.yaml:1:12: nowhere.md cannot be read (ENOENT).\n'],
+])('what is wrong in a rule stops with its place: %s', async (text, stderr) => {
+  const wrong = { ...files, 'rules.yaml': text }
+  expect(await run(['replies', 'check'], { files: wrong })).toMatchObject({ code: 2, stdout: '', stderr })
+})
+
+test('replies try says which rule answers, what it says, and what the others lack', async () => {
+  const { stdout, code } = await run(['replies', 'try', 'Once more: a story', '--stream'], { files })
+  expect(code).toBe(0)
+  expect(stdout).toBe(`rule "story" (rules.yaml:7) answers.
+  when { user: story }
+
+  Once upon a time.
+  fault { cutAfterChunks: 30 }
+
+Passed over:
+  rule "greet" (rules.yaml:1): user does not match /^hello (\\w+)/i
+  rule "weather" (rules.yaml:4): user does not contain "weather"; tools does not offer get_weather
+`)
+})
+
+test('replies try fills in templates and shows calls', async () => {
+  expect((await run(['replies', 'try', 'hello', 'Ada'], { files })).stdout).toContain('Hi Ada, you said "hello Ada"')
+  const request = JSON.stringify({
+    metadata: { unit: 'celsius' },
+    tools: [{ type: 'function', function: { name: 'get_weather' } }],
+  })
+  const more = { ...files, 'request.json': request }
+  const { stdout } = await run(['replies', 'try', 'the weather?', '--request', 'request.json'], { files: more })
+  expect(stdout).toContain('(calls) get_weather({"city":"Oslo","unit":"celsius"})')
+})
+
+test('replies try says what is said where no rule answers, and which came nearest', async () => {
+  const { stdout } = await run(['replies', 'try', 'bye'], { files })
+  expect(stdout).toMatch(
+    /^No rule answers\.\nThe nearest is rule "greet" \(rules\.yaml:1\): user does not match .*\n\ncanned reply instead:\n {2}\w/,
+  )
+})
+
+test.each([
+  [['replies', 'try'], 'standin replies try needs a prompt'],
+  [['replies', 'try', 'x', '--request', 'none.json'], 'none.json: cannot be read (ENOENT).'],
+  [['replies', 'try', 'x', '--request', 'rules.yaml'], 'rules.yaml is not JSON:'],
+  [['replies', 'chek'], 'Did you mean "check"?'],
+  [['config', 'check', '--model', 'x'], 'The flag --model belongs to standin replies try.'],
+])('%j is explained', async (args, sentence) => {
+  expect(await run(args, { files })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
+})

@@ -1,0 +1,168 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { generateText, jsonSchema, streamText, type ToolSet, tool } from 'ai'
+import OpenAI from 'openai'
+import type { RunnableToolFunctionWithoutParse } from 'openai/lib/RunnableFunction'
+import type { ChatCompletion } from 'openai/resources/chat/completions'
+import OpenAI4 from 'openai-v4'
+import OpenAI5 from 'openai-v5'
+import { expect, test } from 'vitest'
+import { unpaced } from '../../src/core/pace.js'
+import type { Said } from '../../src/replies/index.js'
+import { serverSaying } from '../endpoints/chat/saying.js'
+import { hello } from '../scene.js'
+
+const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
+const tools = ['weather', 'time'].map(name => ({ type: 'function' as const, function: { name, parameters: {} } }))
+
+const calls: Partial<Said> = {
+  choices: [
+    {
+      text: 'Let me see.',
+      toolCalls: [
+        { kind: 'function', name: 'weather', arguments: '{"city": "Paris", "unit": "celsius"}' },
+        { kind: 'function', name: 'time', arguments: '{"zone": "Europe/Paris"}', id: 'call_time' },
+      ],
+    },
+  ],
+}
+
+// The older majors differ from the newest in types that no test here looks at; version 4 has its streams among the beta features.
+const majors: [major: string, streamsOf: (baseURL: string) => OpenAI['chat']['completions']][] = [
+  ['openai 6', baseURL => new OpenAI({ baseURL, apiKey: 'x' }).chat.completions],
+  ['openai 5', baseURL => (new OpenAI5({ baseURL, apiKey: 'x' }) as unknown as OpenAI).chat.completions],
+  ['openai 4', baseURL => (new OpenAI4({ baseURL, apiKey: 'x' }) as unknown as { beta: OpenAI }).beta.chat.completions],
+]
+
+const callsIn = ({ choices: [choice] }: ChatCompletion) =>
+  choice?.message.tool_calls?.map(call =>
+    call.type === 'function' ? [call.id, call.function.name, call.function.arguments] : [],
+  )
+
+test.each(majors)('the stream helper of %s puts the calls of tools together', async (_major, streamsOf) => {
+  const stream = streamsOf(await serverSaying(calls)).stream({ ...request, tools })
+  const done: unknown[] = []
+  stream.on('tool_calls.function.arguments.done', ({ name, arguments: said }) => done.push([name, said]))
+  const completion = await stream.finalChatCompletion()
+  expect(callsIn(completion)).toEqual([
+    [expect.stringMatching(/^call_\w{24}$/), 'weather', '{"city": "Paris", "unit": "celsius"}'],
+    ['call_time', 'time', '{"zone": "Europe/Paris"}'],
+  ])
+  expect(completion.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: 'Let me see.' } })
+  expect(done).toEqual([
+    ['weather', '{"city": "Paris", "unit": "celsius"}'],
+    ['time', '{"zone": "Europe/Paris"}'],
+  ])
+})
+
+test.each(majors)('the stream helper of %s puts choices and their logprobs together', async (_major, streamsOf) => {
+  const said = { choices: [{ text: 'One and two.' }, { text: 'Three.' }] }
+  const stream = streamsOf(await serverSaying(said)).stream({ ...request, n: 2, logprobs: true, top_logprobs: 2 })
+  const { choices } = await stream.finalChatCompletion()
+  expect(choices.map(({ message, finish_reason }) => [message.content, finish_reason])).toEqual([
+    ['One and two.', 'stop'],
+    ['Three.', 'stop'],
+  ])
+  for (const { logprobs, message } of choices) {
+    expect(logprobs?.content?.map(({ token }) => token).join('')).toBe(message.content)
+  }
+})
+
+test.each(majors)('the stream helper of %s puts a refusal together', async (_major, streamsOf) => {
+  const said = { choices: [{ text: null, refusal: 'I will not say that.' }] }
+  const stream = streamsOf(await serverSaying(said)).stream(request)
+  expect((await stream.finalChatCompletion()).choices[0]?.message).toMatchObject({
+    content: null,
+    refusal: 'I will not say that.',
+  })
+})
+
+test.each(majors)('the stream helper of %s puts a function call together', async (_major, streamsOf) => {
+  const stream = streamsOf(await serverSaying(calls)).stream({ ...request, functions: [{ name: 'weather' }] })
+  expect((await stream.finalChatCompletion()).choices[0]).toMatchObject({
+    message: { function_call: { name: 'weather', arguments: '{"city": "Paris", "unit": "celsius"}' } },
+    finish_reason: 'function_call',
+  })
+})
+
+test('calls and choices that come in a rhythm arrive as well, whatever is in them', async () => {
+  const toolCalls = [{ kind: 'function', name: 'post', arguments: '{"text": "他们 👍🏽 é"}' }] as const
+  const pace = { ...unpaced, firstTokenMs: 1, tokensPerSecond: 10_000 }
+  const baseURL = await serverSaying({ choices: [{ text: 'Ja, natürlich 👍', toolCalls }], pace })
+  const stream = new OpenAI({ baseURL, apiKey: 'x' }).chat.completions.stream({ ...request, tools, n: 2 })
+  const completion = await stream.finalChatCompletion()
+  expect(completion.choices.map(({ message }) => message.content)).toEqual(['Ja, natürlich 👍', 'Ja, natürlich 👍'])
+  expect(callsIn(completion)).toEqual([[expect.any(String), 'post', '{"text": "他们 👍🏽 é"}']])
+})
+
+test('openai runs tools, and their results go back to the model', async () => {
+  const client = new OpenAI({ baseURL: await serverSaying(calls), apiKey: 'x' })
+  const asked: unknown[] = []
+  const noting = (name: string): RunnableToolFunctionWithoutParse => {
+    const note = (said: string) => `${asked.push([name, said])} asked`
+    return { type: 'function', function: { name, description: '', parameters: {}, function: note } }
+  }
+  const runner = client.chat.completions.runTools(
+    { ...request, tools: [noting('weather'), noting('time')] },
+    { maxChatCompletions: 2 },
+  )
+  await runner.done()
+  expect(asked.slice(0, 2)).toEqual([
+    ['weather', '{"city": "Paris", "unit": "celsius"}'],
+    ['time', '{"zone": "Europe/Paris"}'],
+  ])
+  // The second answer is one to messages with calls and their results in them.
+  expect(runner.allChatCompletions()).toHaveLength(2)
+})
+
+/** The model of the AI SDK that says this. */
+async function aiModel(said: Partial<Said>) {
+  const provider = createOpenAICompatible({ name: 'standin', baseURL: await serverSaying(said), includeUsage: true })
+  return { model: provider(hello.model), prompt: 'hello', maxRetries: 0 }
+}
+
+const thinking: Partial<Said> = {
+  choices: [{ text: 'Four.', reasoning: 'Two and two.' }],
+  usage: { promptTokens: 100, cachedTokens: 80 },
+}
+const cost = {
+  inputTokenDetails: { cacheReadTokens: 80, noCacheTokens: 20 },
+  outputTokens: 5,
+  outputTokenDetails: { reasoningTokens: 3, textTokens: 2 },
+}
+
+test('the AI SDK reads thoughts and what they cost', async () => {
+  const { text, reasoningText, usage } = await generateText(await aiModel(thinking))
+  expect({ text, reasoningText }).toEqual({ text: 'Four.', reasoningText: 'Two and two.' })
+  expect(usage).toMatchObject(cost)
+})
+
+test('the AI SDK streams thoughts before words', async () => {
+  const { fullStream, usage } = streamText(await aiModel(thinking))
+  const parts: string[] = []
+  for await (const part of fullStream) {
+    if (part.type === 'reasoning-delta' || part.type === 'text-delta') parts.push(`${part.type} ${part.text}`)
+  }
+  expect(parts).toEqual(['reasoning-delta Two', 'reasoning-delta  and', 'reasoning-delta  two.', 'text-delta Four.'])
+  expect(await usage).toMatchObject(cost)
+})
+
+const aiTool = tool({ inputSchema: jsonSchema<Record<string, string>>({ type: 'object' }) })
+// The types of the AI SDK do not stand exactOptionalPropertyTypes.
+const aiTools = { weather: aiTool, time: aiTool } as unknown as ToolSet
+const aiCalls = [
+  {
+    toolCallId: expect.stringMatching(/^call_\w{24}$/),
+    toolName: 'weather',
+    input: { city: 'Paris', unit: 'celsius' },
+  },
+  { toolCallId: 'call_time', toolName: 'time', input: { zone: 'Europe/Paris' } },
+]
+
+test('the AI SDK reads the calls of tools, whole and streamed', async () => {
+  const whole = await generateText({ ...(await aiModel(calls)), tools: aiTools })
+  expect(whole.toolCalls).toMatchObject(aiCalls)
+  expect(whole.finishReason).toBe('tool-calls')
+  const streamed = streamText({ ...(await aiModel(calls)), tools: aiTools })
+  expect(await streamed.toolCalls).toMatchObject(aiCalls)
+  expect(await streamed.finishReason).toBe('tool-calls')
+})

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { modelSaying } from './saying.js'
+
+const { whole, chunks } = modelSaying({ choices: [{ text: 'Hi there, 他们!' }] })
+
+test('the tokens of the logprobs are those of the text', () => {
+  const logprobs = whole({ logprobs: true }).choices[0]?.logprobs
+  const tokens = logprobs?.content ?? []
+  expect(tokens.map(({ token }) => token)).toEqual(['Hi', ' there,', ' 他们!'])
+  expect(tokens.map(({ bytes }) => Buffer.from(bytes ?? []).toString()).join('')).toBe('Hi there, 他们!')
+  expect(tokens.map(({ top_logprobs }) => top_logprobs)).toEqual([[], [], []])
+  expect(logprobs?.refusal).toBeNull()
+})
+
+test('an event of a stream has the logprobs of its piece', () => {
+  const content = whole({ logprobs: true, top_logprobs: 2 }).choices[0]?.logprobs?.content
+  const events = chunks({ logprobs: true, top_logprobs: 2 }).map(({ choices: [choice] }) => choice?.logprobs)
+  expect(events[0]).toBeNull()
+  expect(events.slice(1, -1)).toEqual(content?.map(token => ({ content: [token], refusal: null })))
+  expect(events.at(-1)).toBeNull()
+})
+
+test('a refusal has logprobs of its own', () => {
+  const model = modelSaying({ choices: [{ text: null, refusal: 'No, never.' }] })
+  const { content, refusal } = model.whole({ logprobs: true }).choices[0]?.logprobs ?? {}
+  expect(content).toBeNull()
+  expect(refusal?.map(({ token }) => token)).toEqual(['No,', ' never.'])
+  expect(model.chunks({ logprobs: true })[1]?.choices[0]?.logprobs).toEqual({ content: null, refusal: [refusal?.[0]] })
+})
+
+test('calls of tools have none', () => {
+  const toolCalls = [{ kind: 'function', name: 'now', arguments: '{}' }] as const
+  const model = modelSaying({ choices: [{ text: null, toolCalls }] })
+  expect(model.whole({ logprobs: true }).choices[0]?.logprobs).toBeNull()
+  expect(model.chunks({ logprobs: true }).map(({ choices: [choice] }) => choice?.logprobs)).toEqual(
+    Array.from({ length: 4 }, () => null),
+  )
+})
+
+test('whoever does not ask for logprobs gets none', () => {
+  expect(whole({ logprobs: false, stop: '?' }).choices[0]?.logprobs).toBeNull()
+})
+
+test('whatever the text, its logprobs are likely ones, and the same each time', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.constantFrom(' the, of and', 'a a a', '. .')),
+      fc.integer({ min: 0, max: 20 }),
+      (text, top_logprobs) => {
+        const request = { logprobs: true, top_logprobs }
+        const answer = () => modelSaying({ choices: [{ text }] }).whole(request).choices[0]?.logprobs?.content ?? []
+        const tokens = answer()
+        expect(answer()).toEqual(tokens)
+        expect(tokens.map(({ token }) => token).join('')).toBe(text)
+        for (const { top_logprobs: top, ...chosen } of tokens) {
+          expect(top).toHaveLength(top_logprobs)
+          if (top.length > 0) expect(top[0]).toEqual(chosen)
+          const values = top.map(({ logprob }) => logprob)
+          expect(values).toEqual(values.toSorted((a, b) => b - a))
+          expect(Math.max(chosen.logprob, ...values)).toBeLessThanOrEqual(0)
+          expect(values.reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeLessThanOrEqual(1)
+          expect(new Set(top.map(({ token }) => token)).size).toBe(top.length)
+        }
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('a model is not equally sure of everything', () => {
+  const text = 'It was the best of times, it was the worst of times, it was the age of wisdom'
+  const tokens = modelSaying({ choices: [{ text }] }).whole({ logprobs: true }).choices[0]?.logprobs?.content ?? []
+  expect(new Set(tokens.map(({ logprob }) => logprob)).size).toBe(tokens.length)
+})

@@ -1,0 +1,268 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { ChatRequest } from '../../src/core/chat.js'
+import { PlatformError } from '../../src/core/errors.js'
+import { anonymous, type Caller } from '../../src/core/exchange.js'
+import { createCounters, createLimits, type LimitSettings } from '../../src/limits/index.js'
+
+const MINUTE = 60_000
+const CHAT = '/v1/chat/completions'
+const ada: Caller = { kind: 'user', id: 'ada' }
+const bob: Caller = { kind: 'user', id: 'bob' }
+
+/** Limits on a clock that stands still until it is told to move; a prompt has as many tokens as its `seed` says. */
+function limitsWith(settings: Partial<LimitSettings>, maxPromptTokensOf: Record<string, number> = {}) {
+  const clock = { ms: 1000 }
+  const counters = createCounters(() => clock.ms)
+  const limits = createLimits({
+    settings: { requestsPerMinute: 0, tokensPerMinute: 0, concurrentStreams: 0, maxPromptTokens: 0, ...settings },
+    maxPromptTokensOf: new Map(Object.entries(maxPromptTokensOf)),
+    counters,
+    promptTokens: ({ seed }) => seed ?? 0,
+  })
+  const passFor = (caller: Caller, path = CHAT) => {
+    const pass = limits?.passFor(caller, path)
+    if (!pass) throw new Error(`nothing is limited on ${path}`)
+    return pass
+  }
+  return { clock, limits, passFor }
+}
+
+const chat = (tokens: number, more: Partial<ChatRequest> = {}): ChatRequest => ({
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content: 'hello' }],
+  seed: tokens,
+  ...more,
+})
+
+/** The refusal that `ask` meets, with its headers by name; `undefined` when it passes. */
+function refusal(ask: () => unknown) {
+  try {
+    ask()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    return { status: error.status, message: error.message, headers: byName(error.headers) }
+  }
+}
+
+function byName(flat: readonly string[]): Record<string, string> {
+  const pairs = flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] ?? '']] : []))
+  return Object.fromEntries(pairs)
+}
+
+test('without any limit there are no limits to ask', () => {
+  expect(limitsWith({}).limits).toBeUndefined()
+  expect(limitsWith({}, { 'gpt-4o': 0 }).limits).toBeUndefined()
+  expect(limitsWith({}, { 'gpt-4o': 1 }).limits).toBeDefined()
+})
+
+test('a request too many is refused until the minute of the first one is over', () => {
+  const { clock, passFor } = limitsWith({ requestsPerMinute: 2 })
+  passFor(ada).request()
+  clock.ms += 40_000
+  passFor(ada, '/v1/models').request()
+  clock.ms += 5_500
+  expect(refusal(() => passFor(ada).request())).toEqual({
+    status: 429,
+    message: 'Rate limit reached for requests: 2 per minute, and all are used. Try again in 14.5s.',
+    headers: { 'retry-after': '15', 'retry-after-ms': '14500' },
+  })
+  clock.ms += 14_499.5
+  expect(refusal(() => passFor(ada).request())?.headers).toEqual({ 'retry-after': '1', 'retry-after-ms': '1' })
+  clock.ms += 0.5
+  expect(refusal(() => passFor(ada).request())).toBeUndefined()
+})
+
+test('credentials do not share, and whoever sends none is not counted', () => {
+  const { limits, passFor } = limitsWith({ requestsPerMinute: 1 })
+  const callers: Caller[] = [
+    ada,
+    bob,
+    { kind: 'apiKey', name: 'my app', id: 'ada' },
+    { kind: 'apiKey', name: 'my app', id: 'other' },
+    { kind: 'anon' },
+    { kind: 'service' },
+  ]
+  for (const caller of callers) expect(refusal(() => passFor(caller).request())).toBeUndefined()
+  for (const caller of callers) expect(refusal(() => passFor(caller).request())?.status).toBe(429)
+  expect(limits?.passFor(anonymous, CHAT)).toBeUndefined()
+})
+
+test('the documented endpoints that take a credential are limited, and nothing else', () => {
+  const { limits } = limitsWith({ requestsPerMinute: 1 })
+  const limited = ['/v1/models', CHAT, '/api/v1', '/health', '/auth/v1/user', '/v1', '/api/v1x'].filter(path =>
+    limits?.passFor(ada, path),
+  )
+  expect(limited).toEqual(['/v1/models', CHAT, '/api/v1'])
+})
+
+test('in any minute from its first request on a credential has no more requests than it may, whatever comes when', () => {
+  const events = fc.array(
+    fc.record({ caller: fc.constantFrom(ada, bob), waitMs: fc.integer({ min: 0, max: 25_000 }) }),
+    {
+      minLength: 50,
+      maxLength: 200,
+    },
+  )
+  fc.assert(
+    fc.property(events, fc.integer({ min: 1, max: 5 }), (asked, most) => {
+      const { clock, passFor } = limitsWith({ requestsPerMinute: most })
+      const windows = new Map<Caller, { startMs: number; passed: number }>()
+      for (const { caller, waitMs } of asked) {
+        clock.ms += waitMs
+        const refused = refusal(() => passFor(caller).request())
+        const window = windows.get(caller)
+        if (!window || clock.ms - window.startMs >= MINUTE) {
+          expect(refused).toBeUndefined()
+          windows.set(caller, { startMs: clock.ms, passed: 1 })
+        } else {
+          expect(refused !== undefined).toBe(window.passed >= most)
+          if (!refused) window.passed++
+        }
+      }
+    }),
+  )
+})
+
+test('prompts have to fit into what is left of the tokens, and answers are taken off afterwards', () => {
+  const { clock, passFor } = limitsWith({ tokensPerMinute: 100 })
+  const first = passFor(ada)
+  first.chat(chat(40))
+  expect(byName(first.headers())).toMatchObject({ 'x-ratelimit-remaining-tokens': '60' })
+  first.settle({ prompt: 40, completion: 35 })
+  expect(byName(first.headers())).toMatchObject({ 'x-ratelimit-remaining-tokens': '25' })
+  clock.ms += 20_000
+  expect(refusal(() => passFor(ada).chat(chat(26)))).toEqual({
+    status: 429,
+    message: 'Rate limit reached for tokens: 100 per minute, 75 used, 26 requested. Try again in 40s.',
+    headers: { 'retry-after': '40', 'retry-after-ms': '40000' },
+  })
+  expect(refusal(() => passFor(ada).chat(chat(25)))).toBeUndefined()
+  expect(refusal(() => passFor(bob).chat(chat(100)))).toBeUndefined()
+})
+
+test('an answer may cost more than is left; then nothing is left, and never less', () => {
+  const { passFor } = limitsWith({ tokensPerMinute: 100 })
+  const pass = passFor(ada)
+  pass.chat(chat(10))
+  pass.settle({ prompt: 10, completion: 5000 })
+  expect(byName(pass.headers())['x-ratelimit-remaining-tokens']).toBe('0')
+  expect(refusal(() => passFor(ada).chat(chat(1)))?.status).toBe(429)
+})
+
+test('an answer that tells another prompt counts that one', () => {
+  const { passFor } = limitsWith({ tokensPerMinute: 100 })
+  const pass = passFor(ada)
+  pass.chat(chat(10))
+  pass.settle({ prompt: 50, completion: 7 })
+  expect(byName(pass.headers())['x-ratelimit-remaining-tokens']).toBe('43')
+})
+
+test('an answer that comes in a later minute is no burden on that one', () => {
+  const { clock, passFor } = limitsWith({ tokensPerMinute: 100 })
+  const slow = passFor(ada)
+  slow.chat(chat(10))
+  clock.ms += MINUTE
+  const next = passFor(ada)
+  next.chat(chat(20))
+  slow.settle({ prompt: 10, completion: 90 })
+  expect(byName(next.headers())['x-ratelimit-remaining-tokens']).toBe('80')
+})
+
+test('a prompt that could never pass is told so, and no client is to try again', () => {
+  const { passFor } = limitsWith({ tokensPerMinute: 100 })
+  expect(refusal(() => passFor(ada).chat(chat(101)))).toEqual({
+    status: 429,
+    message:
+      'Request too large: the limit is 100 tokens per minute, and the prompt alone has 101. Make it shorter; waiting does not help.',
+    headers: { 'x-should-retry': 'false' },
+  })
+  expect(refusal(() => passFor(ada).chat(chat(100)))).toBeUndefined()
+})
+
+test('a prompt that is too long for its model is a 400 that costs no tokens; the own limit of a model beats the common one', () => {
+  const own = { 'gpt-4o': 50, 'gpt-4o-mini': 10, 'llama-3.3-70b-instruct': 0 }
+  const { passFor } = limitsWith({ maxPromptTokens: 20, tokensPerMinute: 1000 }, own)
+  const asked = (model: string, tokens: number) => refusal(() => passFor(ada).chat(chat(tokens, { model })))
+  expect(asked('gpt-4o-mini', 11)).toEqual({
+    status: 400,
+    message: "This model's maximum prompt is 10 tokens; yours has 11. Make it shorter.",
+    headers: {},
+  })
+  expect(asked('gpt-4o', 51)?.status).toBe(400)
+  expect(asked('mistral-small-latest', 21)?.status).toBe(400)
+  expect(byName(passFor(ada).headers())['x-ratelimit-remaining-tokens']).toBe('1000')
+  expect([asked('gpt-4o', 50), asked('mistral-small-latest', 20), asked('llama-3.3-70b-instruct', 900)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+})
+
+test('the longest prompt holds for those without a credential too', () => {
+  const { passFor } = limitsWith({ maxPromptTokens: 20, requestsPerMinute: 1 })
+  expect(refusal(() => passFor(anonymous).chat(chat(21)))?.status).toBe(400)
+  for (let i = 0; i < 3; i++) {
+    const pass = passFor(anonymous)
+    pass.request()
+    expect(pass.chat(chat(20))).toBeUndefined()
+    expect(pass.headers()).toEqual([])
+  }
+})
+
+test('so many streams are open at once; one that ends makes room for one, however often it is told to end', () => {
+  const { passFor } = limitsWith({ concurrentStreams: 2 })
+  const open = (caller = ada) => passFor(caller).chat(chat(1, { stream: true }))
+  const [first, second] = [open(), open()]
+  expect(refusal(() => open())).toEqual({
+    status: 429,
+    message: 'Rate limit reached for streams: 2 at the same time, and all are open. Wait until one has ended.',
+    headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
+  })
+  expect(passFor(ada).chat(chat(1))).toBeUndefined()
+  expect(open(bob)).toBeDefined()
+  first?.()
+  first?.()
+  expect(open()).toBeDefined()
+  expect(refusal(() => open())?.status).toBe(429)
+  second?.()
+  expect(open()).toBeDefined()
+})
+
+test('a stream that finds no room costs no tokens, and one without tokens takes no room', () => {
+  const { passFor } = limitsWith({ concurrentStreams: 1, tokensPerMinute: 100 })
+  const end = passFor(ada).chat(chat(10, { stream: true }))
+  expect(refusal(() => passFor(ada).chat(chat(10, { stream: true })))?.status).toBe(429)
+  expect(byName(passFor(ada).headers())['x-ratelimit-remaining-tokens']).toBe('90')
+  end?.()
+  expect(refusal(() => passFor(ada).chat(chat(91, { stream: true })))?.status).toBe(429)
+  expect(passFor(ada).chat(chat(90, { stream: true }))).toBeDefined()
+})
+
+test('headers tell the limits that there are, what is left, and how long until all of it is back', () => {
+  const { clock, passFor } = limitsWith({ requestsPerMinute: 3, tokensPerMinute: 100 })
+  const pass = passFor(ada)
+  pass.request()
+  pass.chat(chat(30))
+  const headers = (requests: string, tokens: string, reset: string) => ({
+    'x-ratelimit-limit-requests': '3',
+    'x-ratelimit-remaining-requests': requests,
+    'x-ratelimit-reset-requests': reset,
+    'x-ratelimit-limit-tokens': '100',
+    'x-ratelimit-remaining-tokens': tokens,
+    'x-ratelimit-reset-tokens': reset,
+  })
+  expect(byName(pass.headers())).toEqual(headers('2', '70', '1m0s'))
+  clock.ms += 1
+  expect(byName(pass.headers())).toEqual(headers('2', '70', '59.999s'))
+  clock.ms += 58_799
+  expect(byName(pass.headers())).toEqual(headers('2', '70', '1.2s'))
+  clock.ms += 1_194
+  expect(byName(pass.headers())).toEqual(headers('2', '70', '6ms'))
+  clock.ms += 6
+  expect(byName(pass.headers())).toEqual(headers('3', '100', '0s'))
+  const onlyRequests = limitsWith({ requestsPerMinute: 3 }).passFor(ada)
+  expect(Object.keys(byName(onlyRequests.headers()))).toEqual(Object.keys(headers('', '', '')).slice(0, 3))
+  expect(limitsWith({ concurrentStreams: 3 }).passFor(ada).headers()).toEqual([])
+})

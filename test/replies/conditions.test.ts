@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest'
+import type { ChatRequest } from '../../src/core/chat.js'
+import type { Caller } from '../../src/core/exchange.js'
+import type { RuleInput } from '../../src/replies/index.js'
+import { repliesOf } from './said.js'
+
+type When = RuleInput['when']
+
+const system = { role: 'system', content: 'You are a pirate.' }
+const user = (content: string) => ({ role: 'user', content })
+const assistant = (content: string) => ({ role: 'assistant', content })
+const tool = (name: string) => ({ type: 'function', function: { name, parameters: { type: 'object' } } })
+const called = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [
+    { id: 'c1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
+    { id: 'c2', type: 'function', function: { name: 'get_time', arguments: '{}' } },
+  ],
+}
+const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+
+const asking = (more: object, ...messages: object[]) =>
+  ({ model: 'gpt-4o-mini', messages: messages.length > 0 ? messages : [user('hello')], ...more }) as ChatRequest
+
+/** What keeps the rule from answering; nothing when it answers. */
+async function objectionTo(when: When, request: ChatRequest, who: { caller?: Caller; headers?: object } = {}) {
+  const replies = await repliesOf([{ name: 'it', when, reply: { text: 'yes' } }])
+  const { rule, nearest } = replies.explain(request, who as never)
+  return rule ? '' : nearest.replace('The nearest is rule "it" (rules[0]): ', '')
+}
+
+test.each<[When, ChatRequest]>([
+  [{ user: /^HELLO$/i }, asking({})],
+  [{ user: { exact: 'hello' } }, asking({})],
+  [{ user: ['bye', 'hell'] }, asking({})],
+  [{ user: ['bye', /l{2}/] }, asking({})],
+  [{ user: { contains: '/tmp/' } }, asking({}, user('cd /tmp/ && ls'))],
+  [{ system: 'pirate' }, asking({}, system, user('hi'))],
+  [{ system: '/polite[\\s\\S]*pirate/' }, asking({}, { role: 'developer', content: 'Be polite.' }, system, user('hi'))],
+  [{ assistant: 'second' }, asking({}, user('a'), assistant('first'), user('b'), assistant('second'), user('c'))],
+  [{ any: 'first' }, asking({}, user('a'), assistant('first'), user('b'))],
+  [{ any: 'pirate' }, asking({}, system, user('b'))],
+  [{ model: ['llama', 'gpt-*'] }, asking({})],
+  [{ model: '/^gpt/' }, asking({})],
+  [{ turn: 1 }, asking({})],
+  [{ turn: { min: 2 } }, asking({}, user('a'), assistant('b'), user('c'))],
+  [{ turn: { min: 1, max: 1 } }, asking({}, system, user('a'))],
+  [{ stream: true }, asking({ stream: true })],
+  [{ stream: false }, asking({})],
+  [{ stream: false }, asking({ stream: null })],
+  [{ temperature: 0 }, asking({ temperature: 0 })],
+  [{ temperature: { min: 0.5, max: 1 } }, asking({ temperature: 0.7 })],
+  [{ tools: true }, asking({ tools: [tool('a')] })],
+  [{ tools: false }, asking({})],
+  [{ tools: false }, asking({ tools: [] })],
+  [{ tools: 'b' }, asking({ tools: [tool('a'), tool('b')] })],
+  [{ tools: ['b', 'a'] }, asking({ tools: [tool('a'), tool('b'), tool('c')] })],
+  [{ tools: ['sql'] }, asking({ tools: [{ type: 'custom', custom: { name: 'sql' } }] })],
+  [{ tools: ['old'] }, asking({ functions: [{ name: 'old' }] })],
+  [{ toolResult: false }, asking({})],
+  [{ toolResult: true }, asking({}, user('a'), called, result('c1', 'rain'))],
+  [{ toolResult: { tool: 'get_weather' } }, asking({}, user('a'), called, result('c1', 'rain'), result('c2', 'noon'))],
+  [
+    { toolResult: { tool: 'get_time', contains: 'noon' } },
+    asking({}, called, result('c1', 'rain'), result('c2', 'noon')),
+  ],
+  [{ toolResult: { contains: /ra.n/ } }, asking({}, user('a'), called, result('c1', '{"sky":"rain"}'))],
+  [{ toolResult: { tool: 'f' } }, asking({}, user('a'), { role: 'function', name: 'f', content: '1' })],
+  [{ toolResult: false }, asking({}, user('a'), called, result('c1', 'rain'), user('and now?'))],
+  [{ responseFormat: 'text' }, asking({})],
+  [{ responseFormat: 'json_object' }, asking({ response_format: { type: 'json_object' } })],
+  [
+    { responseFormat: { type: 'json_schema', name: 'city*' } },
+    asking({ response_format: { type: 'json_schema', json_schema: { name: 'city_report', schema: {} } } }),
+  ],
+  [{ request: { 'metadata.unit': 'celsius' } }, asking({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'metadata.unit': 'cel*' } }, asking({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'metadata.unit': /^c/ } }, asking({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'metadata.unit': { contains: 'els' } } }, asking({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'metadata.unit': ['kelvin', 'celsius'] } }, asking({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'messages[0].name': 'bob' } }, asking({}, { ...user('hi'), name: 'bob' })],
+  [{ request: { 'messages[-1].content': 'hi' } }, asking({}, system, user('hi'))],
+  [{ request: { 'tools[0].function.name': 'a' } }, asking({ tools: [tool('a')] })],
+  [{ request: { top_p: { max: 0.5 }, n: 2, store: true } }, asking({ top_p: 0.1, n: 2, store: true })],
+  [{ request: { user: { present: true }, seed: { present: false } } }, asking({ user: 'u', seed: null })],
+  [{ request: { 'messages.length': 1 } }, asking({})],
+  [{ request: { vendor_extension: 7 } }, asking({ vendor_extension: 7 })],
+  [{ not: { user: 'bye' } }, asking({})],
+  [{ not: { user: 'hello', stream: true } }, asking({})],
+  [{ allOf: [{ user: 'he' }, { user: 'lo' }] }, asking({})],
+  [{ anyOf: [{ user: 'bye' }, { turn: 1, stream: false }] }, asking({})],
+  [{ anyOf: [{ not: { anyOf: [{ user: 'x' }] } }] }, asking({})],
+])('%j holds for %j', async (when, request) => {
+  expect(await objectionTo(when, request)).toBe('')
+})
+
+test.each<[When, ChatRequest, string]>([
+  [{ user: /^bye/ }, asking({}), 'user does not match /^bye/.'],
+  [{ user: { exact: 'hell' } }, asking({}), 'user is not "hell".'],
+  [{ user: ['bye', 'ciao'] }, asking({}), 'user does not contain "bye" and does not contain "ciao".'],
+  [{ system: 'pirate' }, asking({}, user('pirate')), 'system does not contain "pirate".'],
+  [
+    { assistant: 'first' },
+    asking({}, assistant('first'), user('b'), assistant('second')),
+    'assistant does not contain "first".',
+  ],
+  [{ any: 'x' }, asking({}), 'no message fits: it does not contain "x".'],
+  [{ model: ['llama', 'nova-*'] }, asking({}), 'model is not "llama" and is not "nova-*".'],
+  [{ turn: { min: 2, max: 3 } }, asking({}), 'turn is not at least 2 and at most 3.'],
+  [{ stream: true }, asking({}), 'stream is not true.'],
+  [{ temperature: 1 }, asking({}), 'temperature is not 1.'],
+  [{ tools: true }, asking({}), 'no tools are offered.'],
+  [{ tools: false }, asking({ tools: [tool('a')] }), 'tools are offered.'],
+  [{ tools: ['a', 'b', 'c'] }, asking({ tools: [tool('b')] }), 'tools does not offer a, c.'],
+  [{ toolResult: true }, asking({}), 'the request does not end with a tool result.'],
+  [{ toolResult: false }, asking({}, called, result('c1', 'x')), 'the request ends with a tool result.'],
+  [{ toolResult: { tool: 'get_time' } }, asking({}, called, result('c1', 'x')), 'toolResult is not of get_time.'],
+  [{ toolResult: { contains: 'sun' } }, asking({}, called, result('c1', 'x')), 'toolResult does not contain "sun".'],
+  [{ toolResult: { tool: 'a' } }, asking({}, user('x'), result('lost', 'x')), 'toolResult is not of a.'],
+  [{ responseFormat: 'json_schema' }, asking({}), 'responseFormat is not json_schema.'],
+  [
+    { responseFormat: { name: 'a' } },
+    asking({ response_format: { type: 'json_schema', json_schema: { name: 'b', schema: {} } } }),
+    'the name of responseFormat is not "a".',
+  ],
+  [
+    { request: { 'metadata.unit': 'c' } },
+    asking({ metadata: { unit: 'celsius' } }),
+    'request.metadata.unit is not "c".',
+  ],
+  [{ request: { 'a.b[3].c': { present: true } } }, asking({ a: { b: [] } }), 'request.a.b[3].c is not there.'],
+  // Only what is the request's own.
+  [{ request: { 'constructor.name': 'Object' } }, asking({}), 'request.constructor.name is not "Object".'],
+  [{ request: { n: { min: 1 } } }, asking({ n: null }), 'request.n is not at least 1.'],
+  [{ not: { user: 'hello' } }, asking({}), 'all of not holds (user).'],
+  [{ allOf: [{ user: 'he' }, { user: 'lx' }] }, asking({}), 'user does not contain "lx".'],
+  [
+    { anyOf: [{ user: 'bye' }, { stream: true }] },
+    asking({}),
+    'none of anyOf holds: user does not contain "bye"; stream is not true.',
+  ],
+])('%j does not hold for %j, and says why', async (when, request, why) => {
+  expect(await objectionTo(when, request)).toBe(why)
+})
+
+test.each<[When, boolean]>([
+  [{ header: { 'X-Tenant': 'acme' } }, true],
+  [{ header: { 'x-tenant': 'ac*' } }, true],
+  [{ header: { 'x-tenant': { present: true } } }, true],
+  [{ header: { 'x-other': { present: false } } }, true],
+  [{ header: { 'x-tenant': 'acme', 'x-other': 'y' } }, false],
+])('%j is a condition on headers: %s', async (when, holds) => {
+  expect(await objectionTo(when, asking({}), { headers: { 'x-tenant': 'acme' } })).toBe(
+    holds ? '' : 'header x-other is not "y".',
+  )
+})
+
+test('a condition on a header never repeats what was sent', async () => {
+  const why = await objectionTo({ header: { authorization: 'Bearer a' } }, asking({}), {
+    headers: { authorization: 'Bearer secret' },
+  })
+  expect(why).toBe('header authorization is not "Bearer a".')
+})
+
+const ada: Caller = { kind: 'user', id: '1', email: 'ada@example.com' }
+const key: Caller = { kind: 'apiKey', id: '2', name: 'my app' }
+
+test.each<[When, Caller, string]>([
+  [{ caller: { kind: 'user' } }, ada, ''],
+  [{ caller: { email: '*@example.com' } }, ada, ''],
+  [{ caller: { key: 'my *' } }, key, ''],
+  [{ caller: { kind: 'apiKey', key: 'my app' } }, key, ''],
+  [{ caller: { kind: 'apiKey' } }, ada, 'caller.kind is not "apiKey".'],
+  [{ caller: { email: 'ada@example.com' } }, key, 'caller.email is not "ada@example.com".'],
+  [{ caller: { key: 'other' } }, key, 'caller.key is not "other".'],
+])('%j for the caller %j: %j', async (when, caller, why) => {
+  expect(await objectionTo(when, asking({}), { caller })).toBe(why)
+})
+
+test.each([
+  [{ usr: 'x' }, '[0].when.usr is not known here. Did you mean "user"?'],
+  [{ toolResults: true }, '[0].when.toolResults is not known here. Did you mean "toolResult"?'],
+  [{ toolResult: { tol: 'x' } }, '[0].when.toolResult.tol is not known here. Did you mean "tool"?'],
+  [{ not: { modle: 'x' } }, '[0].when.not.modle is not known here. Did you mean "model"?'],
+  [{ anyOf: [{ steam: true }] }, '[0].when.anyOf[0].steam is not known here. Did you mean "stream"?'],
+  [{ caller: { mail: 'x' } }, '[0].when.caller.mail is not known here. Did you mean "email"?'],
+  [{ turn: { mn: 1 } }, '[0].when.turn.mn is not known here. Did you mean "min"?'],
+  [{ turn: {} }, '[0].when.turn must be a range with min, max or both, not an object.'],
+  [{ turn: { min: 3, max: 1 } }, '[0].when.turn must be a range whose min is not above its max, not an object.'],
+  [{ system: [] }, '[0].when.system must be a list of texts that is not empty, not an empty array.'],
+  [{ any: '/(/' }, '[0].when.any must be a valid regular expression, not "/(/".'],
+  [{ temperature: 'hot' }, '[0].when.temperature must be a number, or { min: …, max: … }, not "hot".'],
+  [
+    { responseFormat: 'json' },
+    expect.stringMatching(/^\[0\]\.when\.responseFormat must be .*json_schema.*, not "json"\.$/),
+  ],
+  [{ request: { 'a..b': 1 } }, expect.stringContaining('a path such as metadata.unit or messages[0].name')],
+  [{ header: 'x' }, expect.stringContaining('[0].when.header must be')],
+])('conditions that are wrong are told: %j', async (when, sentence) => {
+  const rules = [{ when, reply: { text: 'x' } }] as unknown as readonly RuleInput[]
+  const error = await repliesOf(rules).catch(error => error)
+  expect(error.problems.map((problem: { sentence: string }) => problem.sentence)).toEqual([sentence])
+})

@@ -1,0 +1,97 @@
+// biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and nobody awaits a rule.
+import { expect, test } from 'vitest'
+import { lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
+import { slowExpression } from '../../src/replies/slow-expression.js'
+
+/** What is odd about rules, a line each. */
+async function oddities(...rules: RuleInput[]) {
+  const { rules: ready } = await rulesFromCode(rules, '.', 0)
+  return lint(ready, ['gpt-4o', 'gpt-4o-mini']).map(({ place, sentence }) => `${place}: ${sentence}`)
+}
+
+const say = { text: 'x' }
+const call = { toolCalls: [{ name: 'now' }] }
+
+test('rules that each have their say are not odd', async () => {
+  const rules: RuleInput[] = [
+    { when: { user: 'a', model: 'gpt-*' }, reply: say },
+    { when: { user: 'b' }, times: 2, reply: say },
+    { when: { user: 'b' }, replies: [say], then: 'miss' },
+    { when: { user: 'b' }, scenario: { name: 's', state: 'start', next: 'over' }, reply: say },
+    { when: { user: 'b' }, scenario: { name: 's', state: 'over' }, reply: say },
+    { when: { user: 'weather' }, reply: call },
+    { when: { user: 'weather' }, reply: say },
+    { reply: say },
+  ]
+  expect(await oddities(...rules)).toEqual([])
+})
+
+test.each<[RuleInput['when'], RuleInput['when'], boolean]>([
+  [{}, { user: 'a' }, true],
+  [{ user: 'refund' }, { user: 'refund' }, true],
+  [{ user: 'refund' }, { user: 'my refund now' }, true],
+  [{ user: 'refund' }, { user: { contains: 'refunds' } }, true],
+  [{ user: 'refund' }, { user: 'refund', stream: true }, true],
+  [{ model: 'gpt-*' }, { model: 'gpt-4o' }, true],
+  [{ model: '*', turn: 1 }, { model: ['gpt-4o', 'gpt-4o-mini'], turn: 1 }, true],
+  [{ user: /^a/ }, { user: /^a/ }, true],
+  [{ user: 'my refund' }, { user: 'refund' }, false],
+  [{ user: 'refund', stream: true }, { user: 'refund' }, false],
+  [{ user: /refund/ }, { user: 'refund' }, false],
+  [{ user: 'a' }, { system: 'a' }, false],
+  [{ model: 'gpt-4o' }, { model: 'gpt-*' }, false],
+  [{ turn: 1 }, { turn: 2 }, false],
+])('a rule with %j in front hides one with %j: %s', async (first, second, hides) => {
+  const found = await oddities({ when: first, reply: say }, { name: 'late', when: second, reply: say })
+  expect(found).toEqual(hides ? [expect.stringContaining('rules[1]: rule "late" never answers: rule "rules[0]"')] : [])
+})
+
+test('a catch-all in front is named with its place', async () => {
+  expect(await oddities({ name: 'all', reply: say }, { name: 'late', when: { user: 'a' }, reply: say })).toEqual([
+    'rules[1]: rule "late" never answers: rule "all" (rules[0]) stands in front of it and matches everything.',
+  ])
+})
+
+test('it is the order in which rules are tried that counts, not the one in which they stand', async () => {
+  expect(await oddities({ reply: say }, { when: { user: 'a' }, priority: 1, reply: say })).toEqual([])
+})
+
+test('a state that no rule leads to is told, with the one that was meant', async () => {
+  const rules: RuleInput[] = [
+    { when: { user: 'a' }, scenario: { name: 'order', next: 'paid' }, reply: say },
+    { when: { user: 'b' }, scenario: { name: 'order', state: 'payed' }, reply: say },
+  ]
+  expect(await oddities(...rules)).toEqual([
+    'rules[1]: rule "rules[1]" never answers: no rule brings scenario "order" into the state "payed". Did you mean "paid"?',
+  ])
+})
+
+test('a model that is not listed is told, wherever in the conditions it stands', async () => {
+  expect(await oddities({ when: { anyOf: [{ model: 'gpt-4o' }, { not: { model: 'gtp-4o' } }] }, reply: say })).toEqual([
+    'rules[0]: rule "rules[0]" asks for a model that the platform does not list: "gtp-4o". Did you mean "gpt-4o"?',
+  ])
+})
+
+test('an expression that can hold everything up is told', async () => {
+  expect(await oddities({ when: { any: ['fine', '/^(a+)+$/'] }, reply: say })).toEqual([
+    expect.stringContaining('can take exponential time and hold everything up: /^(a+)+$/.'),
+  ])
+})
+
+test.each([
+  [/^(a+)+$/, true],
+  [/(a*)*/, true],
+  [/(\w+\s?)+$/, true],
+  [/(x|y+)*z/, true],
+  [/((ab)+)+/, true],
+  [/([a-z]+)*\d/, true],
+  [/(a{2,}){3,}/, true],
+  [/(a+b)+/, false],
+  [/(\d+,)*\d+/, false],
+  [/\(a+\)+/, false],
+  [/[(a+)]+/, false],
+  [/^(hello|hi)\b/i, false],
+  [/\b(tell|write)\b[\s\S]{0,40}\bstory\b/i, false],
+])('%s is slow: %s', (expression, slow) => {
+  expect(slowExpression(expression)).toBe(slow)
+})

@@ -1,0 +1,246 @@
+import fc from 'fast-check'
+import * as v from 'valibot'
+import { expect, test } from 'vitest'
+import type { ChatRequest } from '../../src/core/chat.js'
+import { PlatformError } from '../../src/core/errors.js'
+import { faultSchema } from '../../src/core/fault.js'
+import { type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'
+import type { Said } from '../../src/replies/said.js'
+
+const weather = { type: 'function', function: { name: 'get_weather', parameters: { of: 'weather' } } }
+const clock = { type: 'function', function: { name: 'get_time' } }
+const grep = { type: 'custom', custom: { name: 'grep' } }
+
+const asking = (text: string, more: Partial<ChatRequest> = {}): ChatRequest => ({
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content: text }],
+  ...more,
+})
+
+/** What a prompt brings about; the samples of a schema are the schema itself. */
+const magic = (text: string, more?: Partial<ChatRequest>) =>
+  magicOf(asking(text, more), text, schema => ({ sampleOf: schema }))
+
+function refusalOf(text: string, more?: Partial<ChatRequest>) {
+  try {
+    magic(text, more)
+  } catch (error) {
+    if (error instanceof PlatformError) return { status: error.status, code: error.code, message: error.message }
+    throw error
+  }
+  return undefined
+}
+
+const nothing: Omit<Magic, 'source'> = { choice: {}, fault: {}, pace: {} }
+
+/** A way to write each of the words. */
+const written = magicWords.map(({ word, example = word }) => `standin:${example}`)
+
+test.each([
+  ['standin:error-500', { fault: { status: 500, message: 'Status 500, since the prompt says standin:error-500.' } }],
+  ['standin:error-429', { fault: { status: 429, message: expect.any(String), retryAfter: 1 } }],
+  ['standin:error-503', { fault: { status: 503, message: expect.any(String), retryAfter: 1 } }],
+  ['standin:slow', { pace: { firstTokenMs: 1000, tokensPerSecond: 5 } }],
+  ['standin:stall', { fault: { stallAfterChunks: 3 } }],
+  ['standin:cut', { fault: { cutAfterChunks: 3 } }],
+  ['standin:hang', { fault: { hang: true } }],
+  ['standin:reset', { fault: { reset: 'before' } }],
+  ['standin:malformed', { fault: { malformedChunk: 2 } }],
+  ['standin:no-done', { fault: { done: 'missing' } }],
+  ['standin:error-event', { fault: { errorAfterChunks: 3 } }],
+  ['standin:filter', { choice: { finishReason: 'content_filter' } }],
+  ['standin:refusal', { choice: { text: null, refusal: expect.stringContaining('sorry') } }],
+  ['standin:empty', { choice: { text: '' } }],
+  ['standin:reasoning', { choice: { reasoning: expect.any(String) } }],
+  ['standin:length', { choice: { finishReason: 'length', text: expect.stringMatching(/midd$/) } }],
+])('%s', (word, expected) => {
+  expect(magic(`please ${word} now`)).toEqual({ ...nothing, ...expected, source: `magic ${word.slice(8)}` })
+})
+
+test('the texts are what they are called', () => {
+  const textOf = (word: string) => magic(word)?.choice.text ?? ''
+  expect(JSON.parse(textOf('standin:json'))).toMatchObject({ ok: true })
+  const words = textOf('standin:long').split(/\s+/)
+  expect(words.length).toBeGreaterThan(1800)
+  expect(words.length).toBeLessThan(2200)
+  expect(textOf('standin:markdown')).toMatch(/^# .*^## .*^1\. .*^\| --- \|.*^```ts$/ms)
+  const unicode = textOf('standin:unicode')
+  for (const script of [/\p{Emoji_Presentation}/u, /\p{Script=Han}/u, /\p{Script=Hangul}/u, /\p{Script=Hebrew}/u]) {
+    expect(unicode).toMatch(script)
+  }
+  expect(unicode).toMatch(/\p{L}\p{M}/u)
+  expect(unicode).not.toBe(unicode.normalize('NFC'))
+})
+
+test('every word that is listed works, and its fault is one that a rule could have', () => {
+  for (const word of written) {
+    const { fault = {} } = magic(word, { tools: [weather] }) ?? {}
+    const isFault = Object.keys(fault).length > 0
+    expect(isFault ? v.is(faultSchema, fault) : fault, word).toEqual(isFault ? true : {})
+  }
+})
+
+test('help lists every word with its meaning, a line each', () => {
+  const lines = String(magic('standin:help')?.choice.text).split('\n')
+  expect(lines).toEqual(magicWords.map(({ word, meaning }) => `standin:${word} ${meaning}`))
+  expect(new Set(magicWords.map(({ word }) => word)).size).toBe(magicWords.length)
+  for (const { meaning } of magicWords) expect(meaning).toMatch(/^[A-Z].+\.$/)
+})
+
+test.each([
+  'standin:empty',
+  'say standin:empty',
+  'standin:empty please',
+  'a\nstandin:empty\r\nb',
+  'a\tstandin:empty\tb',
+  'see http://a.test/standin:cut and standin:empty',
+])('%j is heard', text => {
+  expect(magic(text)).toMatchObject({ choice: { text: '' }, fault: {} })
+})
+
+test.each([
+  '',
+  'hello',
+  'standin',
+  'standin :slow',
+  'standin: slow',
+  'notstandin:slow',
+  '"standin:slow"',
+  'Standin:slow',
+])('%j is not', text => {
+  expect(magic(text)).toBeUndefined()
+})
+
+test('whatever else a prompt says, it is left alone', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text => {
+      expect(magic(text)).toBeUndefined()
+    }),
+  )
+})
+
+test('several words combine: fault and pace from one, words from another', () => {
+  expect(magic('standin:slow standin:json standin:cut standin:no-done standin:filter standin:reasoning')).toEqual({
+    choice: { text: expect.stringMatching(/^{/), finishReason: 'content_filter', reasoning: expect.any(String) },
+    fault: { cutAfterChunks: 3, done: 'missing' },
+    pace: { firstTokenMs: 1000, tokensPerSecond: 5 },
+    source: 'magic slow json cut no-done filter reasoning',
+  })
+})
+
+test('of two that say the same thing the first counts', () => {
+  expect(magic('standin:error-404 standin:error-500 standin:json standin:markdown')).toMatchObject({
+    fault: { status: 404 },
+    choice: { text: expect.stringMatching(/^{/) },
+  })
+  expect(magic('standin:error-404 standin:error-429')?.fault.message).toContain('404')
+})
+
+test('length cuts the text of another word in its middle, and no character in halves', () => {
+  const whole = String(magic('standin:unicode')?.choice.text)
+  const cut = String(magic('standin:length standin:unicode')?.choice.text)
+  expect(whole.startsWith(cut)).toBe(true)
+  expect([...cut]).toHaveLength(Math.ceil([...whole].length / 2))
+  expect(cut).not.toMatch(/\p{Cs}/u)
+  expect(magic('standin:empty standin:length')?.choice).toEqual({ text: '', finishReason: 'length' })
+})
+
+test('tool calls the first tool that is offered, or the one that is named, with arguments from its schema', () => {
+  const tools = [{ type: 'web_search' }, weather, clock, grep]
+  const callIn = (text: string) => magic(text, { tools })?.choice
+  expect(callIn('standin:tool')).toEqual({
+    text: null,
+    toolCalls: [{ kind: 'function', name: 'get_weather', arguments: '{"sampleOf":{"of":"weather"}}' }],
+  })
+  expect(callIn('standin:tool:get_time')?.toolCalls).toEqual([
+    { kind: 'function', name: 'get_time', arguments: '{"sampleOf":{"type":"object"}}' },
+  ])
+  expect(callIn('standin:tool:grep')?.toolCalls).toEqual([
+    { kind: 'custom', name: 'grep', arguments: expect.stringMatching(/^[^{]+$/) },
+  ])
+  expect(callIn('standin:json standin:tool')).toMatchObject({
+    text: expect.stringMatching(/^{/),
+    toolCalls: [{ name: 'get_weather' }],
+  })
+})
+
+test('the result of the tool is answered with text, so that nobody calls for ever', () => {
+  const messages: ChatRequest['messages'] = [
+    { role: 'user', content: 'standin:tool' },
+    { role: 'assistant', content: null },
+    { role: 'tool', content: '21 °C' },
+  ]
+  expect(magic('standin:tool', { messages, tools: [weather] })?.choice).toEqual({ text: 'The tool says: 21 °C' })
+})
+
+test('a tool that is not offered is a 400 that names those that are', () => {
+  expect(refusalOf('standin:tool')).toEqual({
+    status: 400,
+    code: 'no_tool_offered',
+    message: 'The prompt says "standin:tool", but the request offers no tool to call.',
+  })
+  expect(refusalOf('standin:tool:get_wether', { tools: [weather, clock] })).toEqual({
+    status: 400,
+    code: 'tool_not_offered',
+    message:
+      'The prompt asks for the tool "get_wether", which the request does not offer. Did you mean "get_weather"? It offers get_weather or get_time.',
+  })
+})
+
+test.each([
+  ['standin:slwo', 'standin:slow'],
+  ['standin:eror-500', 'standin:error-500'],
+  ['standin:error-200', 'standin:error-500'],
+  ['standin:error-NNN', 'standin:error-500'],
+  ['standin:error-5000', 'standin:error-500'],
+  ['standin:nodone', 'standin:no-done'],
+  ['standin:Slow', 'standin:slow'],
+  ['standin:slow.', 'standin:slow'],
+])('%s is a 400 that proposes %s and lists all', (word, proposal) => {
+  const { message = '', ...rest } = refusalOf(`standin:json ${word} please`) ?? {}
+  expect(rest).toEqual({ status: 400, code: 'unknown_magic' })
+  expect(message).toContain(`The prompt says "${word}", which is no magic word. Did you mean "${proposal}"?`)
+  for (const known of magicWords) expect(message).toContain(known.word)
+})
+
+test('whatever stands behind the colon, it works or it is a 400 of bounded length', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.constantFrom('', 'tool:', 'error-'), (name, start) => {
+      const refusal = refusalOf(`standin:${start}${name.replace(/\s/g, '_').repeat(20)}`, { tools: [weather] })
+      if (refusal) expect(refusal.status).toBe(400)
+      expect(refusal?.message.length ?? 0).toBeLessThan(1200)
+    }),
+  )
+})
+
+test('magic is done to what would be said: its own words replace it, anything else is laid over it', () => {
+  const usual: Said = {
+    choices: [{ text: 'one', reasoning: 'hm' }, { text: 'two' }],
+    usage: { completionTokens: 7 },
+    pace: { jitter: 0.5 },
+    fault: { delayMs: 5 },
+    source: 'rule "a"',
+  }
+  const done = (text: string) => withMagic(usual, magic(text) as Magic)
+  expect(done('standin:filter standin:slow')).toEqual({
+    ...usual,
+    choices: [
+      { text: 'one', reasoning: 'hm', finishReason: 'content_filter' },
+      { text: 'two', finishReason: 'content_filter' },
+    ],
+    pace: { jitter: 0.5, firstTokenMs: 1000, tokensPerSecond: 5 },
+    source: 'magic filter slow',
+  })
+  expect(done('standin:empty standin:cut')).toEqual({
+    choices: [{ text: '' }],
+    pace: usual.pace,
+    fault: { cutAfterChunks: 3 },
+    source: 'magic empty cut',
+  })
+  const plain: Said = { choices: [{ text: 'one' }], source: 'rule "b"' }
+  expect(withMagic(plain, magic('standin:hang') as Magic)).toEqual({
+    ...plain,
+    fault: { hang: true },
+    source: 'magic hang',
+  })
+})

@@ -1,0 +1,11 @@
+/** What rules that are written in a test say. */
+import { createReplies, joined, type RuleInput, rulesFromCode, type Said } from '../../src/replies/index.js'
+
+/** Replies with these rules. */
+export async function repliesOf(rules: readonly RuleInput[], { seed = 0, strict = false } = {}) {
+  const loaded = await rulesFromCode(rules, process.cwd(), seed)
+  return createReplies({ rules: joined([loaded]).rules, seed, strict, magic: false })
+}
+
+/** What the first choice says. */
+export const textOf = ({ choices }: Said) => choices[0]?.text

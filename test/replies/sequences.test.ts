@@ -1,0 +1,216 @@
+// biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and nobody awaits a rule.
+import { expect, test } from 'vitest'
+import type { ChatRequest } from '../../src/core/chat.js'
+import type { RuleInput } from '../../src/replies/index.js'
+import { repliesOf, textOf } from './said.js'
+
+const asking = (content: string, more: object = {}): ChatRequest => ({
+  model: 'm',
+  messages: [{ role: 'user', content }],
+  ...more,
+})
+
+/** What rules say to one prompt after the other; the canned reply stands as a dash. */
+async function dialogue(rules: readonly RuleInput[], prompts: readonly string[]) {
+  const replies = await repliesOf(rules)
+  const said: (string | null | undefined)[] = []
+  for (const prompt of prompts) {
+    const answer = await replies.answer(asking(prompt))
+    said.push(answer.source.startsWith('canned') ? '-' : textOf(answer))
+  }
+  return said.join(' ')
+}
+
+const counting = [{ text: 'one' }, { text: 'two' }, { text: 'three' }]
+const count = Array(5).fill('count')
+
+test.each([
+  [undefined, 'one two three three three'],
+  ['repeat-last', 'one two three three three'],
+  ['cycle', 'one two three one two'],
+  ['miss', 'one two three - -'],
+] as const)('a sequence of replies goes on with then: %s', async (then, expected) => {
+  expect(await dialogue([{ when: { user: 'count' }, replies: counting, ...(then && { then }) }], count)).toBe(expected)
+})
+
+test('a sequence that ends with a fault says so in what it gives', async () => {
+  const replies = await repliesOf([
+    { replies: [{ text: 'one' }, { fault: { status: 429, message: 'slow down', retryAfter: 3 } }], then: 'cycle' },
+  ])
+  const faults = [1, 2, 3].map(async () => (await replies.answer(asking('x'))).fault)
+  expect(await Promise.all(faults)).toEqual([
+    undefined,
+    { status: 429, message: 'slow down', retryAfter: 3 },
+    undefined,
+  ])
+})
+
+test('each rule counts for itself, and only its own answers', async () => {
+  const rules = [
+    { when: { user: 'a' }, replies: counting },
+    { when: { user: 'b' }, replies: counting },
+  ]
+  expect(await dialogue(rules, ['a', 'x', 'b', 'a', 'b', 'a'])).toBe('one - one two two three')
+})
+
+test('the log says which of the replies it was', async () => {
+  const replies = await repliesOf([{ name: 'flaky', replies: counting }])
+  expect((await replies.answer(asking('x'))).source).toBe('rule "flaky" (1 of 3)')
+  expect((await replies.answer(asking('x'))).source).toBe('rule "flaky" (2 of 3)')
+})
+
+test('many at once get each reply of a sequence once', async () => {
+  const texts = Array.from({ length: 50 }, (_, i) => String(i))
+  const replies = await repliesOf([{ replies: texts.map(text => ({ text })), then: 'miss' }])
+  const said = await Promise.all(texts.map(async () => textOf(await replies.answer(asking('x')))))
+  expect(said.toSorted()).toEqual(texts.toSorted())
+})
+
+test('a rule with times answers so often, then the next one does', async () => {
+  const rules = [
+    { when: { user: 'hi' }, reply: { text: 'welcome' }, times: 2 },
+    { when: { user: 'hi' }, reply: { text: 'again?' } },
+  ]
+  expect(await dialogue(rules, ['hi', 'hi', 'bye', 'hi', 'hi'])).toBe('welcome welcome - again? again?')
+})
+
+test('rules of a higher priority are tried first, equal ones in their order', async () => {
+  const say = (text: string, priority?: number) => ({
+    reply: { text },
+    ...(priority !== undefined && { priority }),
+    times: 1,
+  })
+  const rules = [say('c'), say('e', -1), say('a', 10), say('b', 10), say('d')]
+  expect(await dialogue(rules, Array(6).fill('x'))).toBe('a b c d e -')
+})
+
+test('a scenario moves from state to state, and rules answer only in theirs', async () => {
+  const rules = [
+    { when: { user: 'pay' }, scenario: { name: 'order', state: 'filled', next: 'paid' }, reply: { text: 'Paid.' } },
+    { when: { user: 'add' }, scenario: { name: 'order', state: 'start', next: 'filled' }, reply: { text: 'Added.' } },
+    { when: { user: 'add' }, scenario: { name: 'order', state: 'filled' }, reply: { text: 'More.' } },
+    { when: { user: 'add' }, reply: { text: 'Closed.' } },
+    { when: { user: 'again' }, scenario: { name: 'order', next: 'start' }, reply: { text: 'Anew.' } },
+    { when: { user: 'other' }, scenario: { name: 'other', state: 'start' }, reply: { text: 'Mine.' } },
+  ]
+  const prompts = ['pay', 'add', 'add', 'pay', 'pay', 'add', 'other', 'again', 'add']
+  expect(await dialogue(rules, prompts)).toBe('- Added. More. Paid. - Closed. Mine. Anew. Added.')
+})
+
+const tools = [
+  { type: 'function', function: { name: 'get_weather' } },
+  { type: 'function', function: { name: 'get_time' } },
+]
+const named = (name: string) => ({ type: 'function', function: { name } })
+
+test.each([
+  [undefined, 'call'],
+  ['auto', 'call'],
+  ['required', 'call'],
+  [named('get_weather'), 'call'],
+  ['none', 'words'],
+])('tool_choice %j is heeded: the rule of the %s answers', async (tool_choice, expected) => {
+  const replies = await repliesOf([
+    { name: 'call', when: { user: 'weather' }, reply: { toolCalls: [{ name: 'get_weather' }] } },
+    { name: 'words', when: { user: 'weather' }, reply: { text: 'It rains.' } },
+  ])
+  const answer = await replies.answer(asking('weather', { tools, tool_choice }))
+  expect(answer.source).toBe(`rule "${expected}"`)
+})
+
+test.each([
+  ['required', 'tool_choice is required, and it calls no tool'],
+  [named('get_time'), 'tool_choice asks for get_time, which it does not call'],
+])('a rule that only speaks is passed over with tool_choice %j, and the log can say so', async (tool_choice, why) => {
+  const replies = await repliesOf([{ name: 'words', reply: { text: 'It rains.' } }])
+  expect(replies.explain(asking('x', { tools, tool_choice })).passed).toEqual([
+    { rule: expect.objectContaining({ title: 'rule "words"' }), reasons: [why] },
+  ])
+})
+
+test('a rule that is passed over for its tool choice has not answered', async () => {
+  const replies = await repliesOf([{ replies: counting }])
+  await replies.answer(asking('x', { tools, tool_choice: 'required' }))
+  expect(textOf(await replies.answer(asking('x')))).toBe('one')
+})
+
+test('a model may always refuse or fail, whatever tool_choice says', async () => {
+  const request = asking('x', { tools, tool_choice: 'required' })
+  expect((await (await repliesOf([{ reply: { refusal: 'No.' } }])).answer(request)).source).toBe('rule "rules[0]"')
+  expect((await (await repliesOf([{ reply: { fault: { status: 500 } } }])).answer(request)).source).toBe(
+    'rule "rules[0]"',
+  )
+})
+
+test('strict refuses what no rule answers, and names the nearest rule and what differs', async () => {
+  const replies = await repliesOf(
+    [
+      { name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi.' } },
+      { name: 'weather', when: { user: 'weather', stream: true }, reply: { text: 'Rain.' } },
+    ],
+    { strict: true },
+  )
+  expect(() => replies.answer(asking('the weather?'))).toThrow(
+    expect.objectContaining({
+      status: 424,
+      message:
+        'No rule matches this request, and strict is on. The nearest is rule "weather" (rules[1]): stream is not true.',
+    }),
+  )
+})
+
+test.each([
+  [{ times: 1, reply: { text: 'x' } }, 'it has answered once already'],
+  [{ then: 'miss' as const, replies: [{ text: 'x' }] }, 'it has answered once already'],
+  [
+    { scenario: { name: 's', state: 'start', next: 'over' }, reply: { text: 'x' } },
+    'scenario "s" is in state "over", not "start"',
+  ],
+])('strict says why a rule that would fit does not answer: %j', async (rule, why) => {
+  const replies = await repliesOf([rule], { strict: true })
+  await replies.answer(asking('x'))
+  expect(() => replies.answer(asking('x'))).toThrow(`The nearest is rule "rules[0]": ${why}.`)
+})
+
+test('strict without any rules says that there are none', async () => {
+  const replies = await repliesOf([], { strict: true })
+  expect(() => replies.answer(asking('x'))).toThrow('There are no rules.')
+})
+
+test('a canned reply tells whoever asks which rule came nearest', async () => {
+  const replies = await repliesOf([{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi.' } }])
+  const { remark } = await replies.answer(asking('help'))
+  expect(remark?.()).toBe('The nearest is rule "greet" (rules[0]): user does not contain "hello".')
+})
+
+test.each<[object, string]>([
+  [{ reply: {} }, '[0].reply says nothing. It must have text, file, json, toolCalls, refusal, choices or a fault.'],
+  [{ reply: { text: 'a', json: 1 } }, '[0].reply says more than one of text, file and json.'],
+  [{ reply: { choices: [{ text: 'a' }], text: 'b' } }, '[0].reply has choices, and beside them what one of them says.'],
+  [{ reply: { choices: [] } }, '[0].reply.choices must be a list with at least one choice, not an empty array.'],
+  [{ reply: { toolCalls: [{}] } }, '[0].reply.toolCalls[0].name is missing. It must be text.'],
+  [
+    { reply: { toolCalls: [{ name: 'a', args: {} }] } },
+    expect.stringContaining('toolCalls[0].args is not known here.') as never,
+  ],
+  [
+    { reply: { finishReason: 'done' } },
+    expect.stringContaining('[0].reply.finishReason must be one of stop, length') as never,
+  ],
+  [{ reply: { fault: { statis: 500 } } }, '[0].reply.fault.statis is not known here. Did you mean "status"?'],
+  [{ reply: { fault: { status: 200 } } }, '[0].reply.fault.status must be an HTTP status from 400 to 599, not 200.'],
+  [
+    { reply: { usage: { promptTokns: 1 } } },
+    '[0].reply.usage.promptTokns is not known here. Did you mean "promptTokens"?',
+  ],
+  [{ replies: [] }, '[0].replies must be a list with at least one reply, not an empty array.'],
+  [{ reply: { text: 'a' }, replies: [{ text: 'b' }] }, '[0] has to have either reply or replies.'],
+  [{ reply: { text: 'a' }, then: 'cycle' }, '[0] has then, which goes with replies only.'],
+  [{ replies: [{ text: 'a' }], then: 'loop' }, '[0].then must be one of repeat-last, cycle, miss, not "loop".'],
+  [{ reply: { text: 'a' }, times: 0 }, '[0].times must be a whole number from 1 to 1000000, not 0.'],
+  [{ reply: { text: 'a' }, scenario: { state: 'x' } }, '[0].scenario.name is missing. It must be text.'],
+  [{ reply: { file: 'nowhere.md' } }, '[0].reply.file: nowhere.md cannot be read (ENOENT).'],
+])('rules that are wrong are told: %j', async (rule, sentence) => {
+  const error = await repliesOf([rule as RuleInput]).catch(error => error)
+  expect(error.problems?.map((problem: { sentence: string }) => problem.sentence)).toEqual([sentence])
+})

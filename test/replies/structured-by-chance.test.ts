@@ -1,0 +1,96 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { default as ajvFormats } from 'ajv-formats'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { loadStructured, UnfitSchema } from '../../src/replies/structured/index.js'
+import { type AnySchema, answerable, draft07, draft2020, wild } from './schema-grammar.js'
+
+// Its types describe a module of another kind than the one that there is.
+const addFormats = ajvFormats as unknown as typeof ajvFormats.default
+
+/** What the judge has to say against a value; nothing where it validates. */
+function complaints(Judge: typeof Ajv | typeof Ajv2020, schema: AnySchema, value: unknown): readonly ErrorObject[] {
+  // What is listed twice in an enum is no matter.
+  const judge = new Judge({ strict: false, logger: false, ownProperties: true, validateSchema: false })
+  addFormats(judge)
+  const validate = judge.compile(schema)
+  return validate(value) ? [] : (validate.errors ?? [])
+}
+
+const seeds = fc.integer({ min: 0, max: 2 ** 32 - 1 })
+
+test.each([
+  ['2020-12', Ajv2020, draft2020],
+  ['draft-07', Ajv, draft07],
+] as const)(
+  'whatever schema of %s has a value, one is made that ajv takes',
+  { timeout: 60_000 },
+  async (_, Judge, dialect) => {
+    const { sample } = await loadStructured()
+    fc.assert(
+      fc.property(answerable(dialect), seeds, (schema, seed) => {
+        expect(complaints(Judge, schema, sample(schema, seed))).toEqual([])
+      }),
+      { numRuns: 1000 },
+    )
+  },
+)
+
+const simpleValues: readonly unknown[] = [
+  ...[null, true, false, 0, 1, -1, 2, 3, 6, 0.5, 10, '', 'a', 'foo', 'abc', 'aaaa', '#1e90ff', 'AB-1234', '2024-01'],
+  ...[[], [1], [null], ['a'], [[]], [{}], [1, 2], [null, null], ['a', 'b'], [1, 2, 3], {}, { a: 1 }, { b: null }],
+  ...[{ c: 'a' }, { a: {} }, { a: null, b: null }, { a: 1, b: 1, c: 1 }, { a: null, b: null, c: null, d: null }],
+]
+
+test('whatever keywords come together, a value is right and so is a refusal', { timeout: 60_000 }, async () => {
+  const { sample } = await loadStructured()
+  let made = 0
+  const refusalOf = (schema: AnySchema, seed: number): string | undefined => {
+    try {
+      const value = sample(schema, seed)
+      made++
+      expect(complaints(Ajv2020, schema, value)).toEqual([])
+      return undefined
+    } catch (error) {
+      if (error instanceof UnfitSchema) return error.message
+      throw error
+    }
+  }
+  fc.assert(
+    fc.property(wild(), seeds, (schema, seed) => {
+      const refusal = refusalOf(schema, seed)
+      // By what they exclude, schemas can ask for the oddest things; and some refer to themselves without an end.
+      const isOdd = /"(\$ref|not|oneOf|if|unevaluatedProperties)":/.test(JSON.stringify(schema))
+      if (refusal !== 'no value fits the schema' || isOdd) return
+      expect(simpleValues.filter(value => complaints(Ajv2020, schema, value).length === 0)).toEqual([])
+    }),
+    { numRuns: 800 },
+  )
+  expect(made).toBeGreaterThan(150)
+})
+
+test('the same schema and seed give the same value, in whatever order they are asked for', async () => {
+  const { sample } = await loadStructured()
+  fc.assert(
+    fc.property(fc.array(fc.tuple(answerable(draft2020), seeds), { minLength: 2, maxLength: 4 }), asked => {
+      const ask = ([schema, seed]: readonly [AnySchema, number]) => JSON.stringify(sample(schema, seed))
+      const forwards = asked.map(ask)
+      expect(asked.toReversed().map(ask)).toEqual(forwards.toReversed())
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('making a value leaves the schema as it was sent', async () => {
+  const { sample } = await loadStructured()
+  fc.assert(
+    fc.property(answerable(draft2020), seeds, (schema, seed) => {
+      const before = structuredClone(schema)
+      sample(schema, seed)
+      expect(schema).toEqual(before)
+      if (typeof schema === 'object') expect(Object.getOwnPropertyNames(schema)).toEqual(Object.keys(schema))
+    }),
+    { numRuns: 200 },
+  )
+})

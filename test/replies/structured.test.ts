@@ -1,0 +1,404 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { default as ajvFormats } from 'ajv-formats'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod/v4'
+import { loadStructured, UnfitSchema } from '../../src/replies/structured/index.js'
+
+// Its types describe a module of another kind than the one that there is.
+const addFormats = ajvFormats as unknown as typeof ajvFormats.default
+const { sample } = await loadStructured()
+
+/** Values of twenty seeds; all of them validate. */
+function samplesOf(schema: object | boolean, name?: string): readonly unknown[] {
+  const judge = new Ajv2020({ strict: false, logger: false, ownProperties: true })
+  addFormats(judge)
+  const validate = judge.compile(structuredClone(schema))
+  const values = Array.from({ length: 20 }, (_, seed) => sample(schema, seed, name))
+  for (const value of values) expect(validate(value), JSON.stringify([value, validate.errors])).toBe(true)
+  return values
+}
+
+const refusal = (schema: unknown): string => {
+  try {
+    return `no refusal but ${JSON.stringify(sample(schema, 1)).slice(0, 200)}`
+  } catch (error) {
+    if (error instanceof UnfitSchema) return error.message
+    throw error
+  }
+}
+
+const text = { type: 'string' }
+const closed = (properties: Record<string, object | boolean>) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+})
+
+describe("the examples of OpenAI's guide to structured outputs", () => {
+  test('a chain of thought has steps and an answer', () => {
+    const step = closed({ explanation: text, output: text })
+    const [first] = samplesOf(closed({ steps: { type: 'array', items: step }, final_answer: text })) as [
+      { steps: { explanation: string }[]; final_answer: string },
+    ]
+    expect(first.steps.length).toBeGreaterThan(0)
+    expect(first.steps[0]?.explanation).toMatch(/^[A-Z].+\w.+/)
+  })
+
+  test('a paper has its authors by name', () => {
+    const list = { type: 'array', items: text }
+    const [paper] = samplesOf(closed({ title: text, authors: list, abstract: text, keywords: list }), 'paper') as [
+      { authors: string[] },
+    ]
+    expect(paper.authors[0]).toMatch(/^\S+ \S+/)
+  })
+
+  test('a user interface is a tree that ends', () => {
+    const attribute = closed({ name: text, value: text })
+    const ui = closed({
+      type: { type: 'string', enum: ['div', 'button', 'header', 'section', 'field', 'form'] },
+      label: text,
+      children: { type: 'array', items: { $ref: '#' } },
+      attributes: { type: 'array', items: attribute },
+    })
+    const sizes = samplesOf(ui).map(value => JSON.stringify(value).length)
+    expect(Math.max(...sizes)).toBeLessThan(20_000)
+    expect(samplesOf(ui).some(value => (value as { children: unknown[] }).children.length > 0)).toBe(true)
+  })
+
+  test('a moderation has a category or null', () => {
+    const values = samplesOf(
+      closed({
+        is_violating: { type: 'boolean' },
+        category: { type: ['string', 'null'], enum: ['violence', 'sexual', 'self_harm', null] },
+        explanation_if_violating: { type: ['string', 'null'] },
+      }),
+    ) as { category: unknown }[]
+    expect(new Set(values.map(({ category }) => category)).size).toBeGreaterThan(2)
+  })
+
+  test('a linked list has a few nodes', () => {
+    const node = closed({ value: { type: 'number' }, next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } })
+    interface Node {
+      readonly next: Node | null
+    }
+    const lengthOf = (at: Node | null): number => (at === null ? 0 : 1 + lengthOf(at.next))
+    const lists = samplesOf({ ...closed({ linked_list: { $ref: '#/$defs/node' } }), $defs: { node } })
+    const lengths = lists.map(list => lengthOf((list as { linked_list: Node }).linked_list))
+    expect(Math.max(...lengths)).toBeLessThan(10)
+    expect(new Set(lengths).size).toBeGreaterThan(1)
+  })
+})
+
+describe('schemas as libraries write them', () => {
+  test('zod reads what is made for its schemas', () => {
+    const Category = z.object({
+      name: z.string(),
+      get children() {
+        return z.array(Category)
+      },
+    })
+    const schema = z.object({
+      id: z.uuid(),
+      email: z.email(),
+      site: z.url(),
+      age: z.int().min(0).max(150),
+      price: z.number().positive().multipleOf(0.01),
+      born: z.iso.date(),
+      seen: z.iso.datetime().nullable(),
+      level: z.int32().optional(),
+      for: z.iso.duration(),
+      ip: z.ipv4(),
+      ip6: z.ipv6(),
+      net: z.cidrv4(),
+      key: z.base64url(),
+      mood: z.emoji(),
+      phone: z.e164(),
+      ids: z.tuple([z.cuid(), z.cuid2(), z.ulid(), z.nanoid(), z.xid(), z.ksuid(), z.guid()]),
+      role: z.enum(['admin', 'user']),
+      tags: z.array(z.string().min(2).max(12)).min(1).max(5),
+      scores: z.record(z.string(), z.number()),
+      byDay: z.record(z.enum(['mon', 'tue']), z.boolean()),
+      shape: z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('circle'), radius: z.number().gt(0) }),
+        z.object({ kind: z.literal('square'), side: z.number().lt(10) }),
+      ]),
+      code: z.string().regex(/^[A-Z]{3}-\d{4}$/),
+      slug: z.string().startsWith('a-').endsWith('-z').includes('-'),
+      category: Category,
+      anything: z.any(),
+    })
+    const ofInput = z.intersection(
+      z.object({ pair: z.tuple([z.string(), z.number()]).rest(z.boolean()) }),
+      z.object({ b: z.string() }),
+    )
+    for (const value of samplesOf(z.toJSONSchema(schema))) expect(schema.parse(value)).toBeTruthy()
+    const draft7 = z.toJSONSchema(schema, { target: 'draft-7' })
+    for (let seed = 0; seed < 20; seed++) expect(schema.parse(sample(draft7, seed))).toBeTruthy()
+    for (const value of samplesOf(z.toJSONSchema(ofInput, { io: 'input' }))) expect(ofInput.parse(value)).toBeTruthy()
+  })
+
+  test("zod's times have no offset, although the format that it names has", () => {
+    const schema = z.iso.time()
+    expect(schema.parse(sample(z.toJSONSchema(schema), 1))).toMatch(/^\d\d:\d\d:\d\d$/)
+  })
+
+  test('pydantic writes titles, references and null as a default', () => {
+    const values = samplesOf({
+      $defs: {
+        Color: { enum: ['red', 'green'], title: 'Color', type: 'string' },
+        Item: {
+          properties: {
+            sku: { pattern: '^[A-Z]{2}\\d{3}$', title: 'Sku', type: 'string' },
+            color: { $ref: '#/$defs/Color', default: 'red' },
+            weight: {
+              anyOf: [{ exclusiveMinimum: 0, type: 'number' }, { type: 'null' }],
+              default: null,
+              title: 'Weight',
+            },
+          },
+          required: ['sku'],
+          title: 'Item',
+          type: 'object',
+        },
+      },
+      properties: {
+        items: { items: { $ref: '#/$defs/Item' }, minItems: 1, title: 'Items', type: 'array' },
+        when: { format: 'date-time', title: 'When', type: 'string' },
+        labels: { additionalProperties: { type: 'integer' }, title: 'Labels', type: 'object' },
+        point: { maxItems: 2, minItems: 2, prefixItems: [{ type: 'number' }, { type: 'number' }], type: 'array' },
+      },
+      required: ['items', 'when', 'labels', 'point'],
+      title: 'Order',
+      type: 'object',
+    }) as { items: { weight?: number | null }[] }[]
+    expect(values.some(({ items }) => typeof items[0]?.weight === 'number')).toBe(true)
+  })
+
+  test('OpenAPI 3.0 and draft 4 say it in another way', () => {
+    const values = ['a', 'b'].flatMap(() =>
+      Array.from({ length: 20 }, (_, seed) =>
+        sample(
+          { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true, nullable: true },
+          seed,
+        ),
+      ),
+    )
+    const numbers = values.filter(value => value !== null) as number[]
+    expect(numbers.every(value => value > 0 && value < 1)).toBe(true)
+    expect(values).toContain(null)
+    expect(sample({ type: 'string', example: 'tabby' }, 1)).toBe('tabby')
+    expect(sample({ $ref: '#/components/schemas/Cat', components: { schemas: { Cat: { const: 'cat' } } } }, 1)).toBe(
+      'cat',
+    )
+  })
+
+  test('what is written wrongly by hand is passed over', () => {
+    const value = sample(
+      {
+        type: 'object',
+        properties: { city: { type: 'string', required: true }, days: null },
+        required: 'city',
+        minProperties: '2',
+      },
+      3,
+    )
+    expect(value).toMatchObject({ city: expect.any(String) })
+    expect(sample({ type: 'string', pattern: '^[\\w-.]+\\-x$' }, 1)).toMatch(/^[\w\-.]+-x$/)
+  })
+})
+
+describe('what one would expect', () => {
+  test('fields are filled as their names say', () => {
+    const fields =
+      'firstName last_name email phoneNumber city country zip_code currency date created_at url description ' +
+      'userId status title latitude age price count isActive confidence'
+    const number = /latitude|age|price|count|confidence/
+    const schema = closed(
+      Object.fromEntries(
+        fields.split(' ').map(name => [name, number.test(name) ? { type: 'number' } : name === 'isActive' ? {} : text]),
+      ),
+    )
+    for (const value of samplesOf(schema) as Record<string, string & number>[]) {
+      const { firstName = '', last_name = '', age = 0, confidence = 0, latitude = 0 } = value
+      const letters = `${firstName}.${last_name}`.toLowerCase().replace(/[^a-z.]/g, '')
+      expect(value.email).toBe(`${letters}@example.com`)
+      expect(value.phoneNumber).toMatch(/^\+1 555 01\d\d$/)
+      expect(value.city).toMatch(/^\p{Lu}/u)
+      expect(value.zip_code).toMatch(/^\d{5}$/)
+      expect(value.currency).toMatch(/^[A-Z]{3}$/)
+      expect(value.date).toMatch(/^20\d\d-\d\d-\d\d$/)
+      expect(value.created_at).toMatch(/^20\d\d-\d\d-\d\dT\d\d:\d\d:00Z$/)
+      expect(value.url).toMatch(/^https:\/\/www\.example\.com\//)
+      expect(age).toBeGreaterThanOrEqual(18)
+      expect(age).toBeLessThanOrEqual(80)
+      expect(Math.abs(latitude)).toBeLessThanOrEqual(90)
+      expect(confidence).toBeGreaterThan(0)
+      expect(confidence).toBeLessThan(1)
+      expect(typeof value.isActive).toBe('boolean')
+    }
+  })
+
+  test('constraints win over names', () => {
+    expect(sample({ ...closed({ age: { type: 'integer', minimum: 200, maximum: 201 } }) }, 1)).toMatchObject({
+      age: expect.toSatisfy((age: number) => age === 200 || age === 201),
+    })
+    expect(sample(closed({ email: { type: 'string', maxLength: 3 } }), 1)).toMatchObject({
+      email: expect.stringMatching(/^.{1,3}$/),
+    })
+  })
+
+  test("the example in a tool's description is taken", () => {
+    const schema = closed({ location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' } })
+    expect(samplesOf(schema)).toContainEqual({ location: 'San Francisco, CA' })
+  })
+
+  test('examples and defaults are taken where they are valid', () => {
+    expect(sample(closed({ size: { type: 'string', examples: ['XXL'] } }), 1)).toEqual({ size: 'XXL' })
+    expect(sample(closed({ limit: { type: 'integer', default: 25 } }), 1)).toEqual({ limit: 25 })
+    expect(sample(closed({ limit: { type: 'integer', default: 25, maximum: 9 } }), 1)).not.toEqual({ limit: 25 })
+  })
+
+  test('what is optional is there as a rule, and sometimes not', () => {
+    const values = samplesOf({ type: 'object', properties: { note: text } }) as { note?: string }[]
+    const present = values.filter(({ note }) => note !== undefined).length
+    expect(present).toBeGreaterThan(10)
+    expect(present).toBeLessThan(20)
+  })
+
+  test('properties stand in the order in which they are declared', () => {
+    const schema = { ...closed({ z: text, a: text, m: text }), required: ['m', 'a', 'z'] }
+    expect(Object.keys(sample(schema, 1) as object)).toEqual(['z', 'a', 'm'])
+  })
+
+  test('a property may have any name', () => {
+    const properties = JSON.parse('{"__proto__":{"type":"integer"},"toString":{"type":"string"},"":{"const":1}}')
+    const value = sample(closed(properties), 1) as object
+    expect(Object.keys(value)).toEqual(['__proto__', 'toString', ''])
+    expect(JSON.stringify(value)).toMatch(/^\{"__proto__":\d+,"toString":"/)
+  })
+
+  test('different seeds give different values', () => {
+    const values = samplesOf(closed({ name: text, price: { type: 'number' } })).map(value => JSON.stringify(value))
+    expect(new Set(values).size).toBe(20)
+  })
+})
+
+describe('schemas that cannot be answered', () => {
+  test.each<readonly [string, unknown, string]>([
+    ['false', false, 'no value fits the schema'],
+    ['a contradiction', { type: 'string', enum: [1, 2] }, 'no value fits the schema'],
+    ['bounds the wrong way round', { type: 'integer', minimum: 2, maximum: 1 }, 'no value fits the schema'],
+    [
+      'a contradiction deep inside',
+      closed({ a: closed({ b: { allOf: [text, { type: 'null' }] } }) }),
+      'no value fits the schema',
+    ],
+    [
+      'more unlike items than there are',
+      { type: 'array', uniqueItems: true, minItems: 3, items: { type: 'boolean' } },
+      'no value fits the schema',
+    ],
+    ['a schema that only refers to itself', { $ref: '#' }, 'no value fits the schema'],
+    ['an object that needs itself', closed({ self: { $ref: '#' } }), 'no value fits the schema'],
+    [
+      'two that need each other',
+      {
+        $defs: { a: closed({ b: { $ref: '#/$defs/b' } }), b: closed({ a: { $ref: '#/$defs/a' } }) },
+        $ref: '#/$defs/a',
+      },
+      'no value fits the schema',
+    ],
+    [
+      'a reference to nothing',
+      closed({ a: { $ref: '#/$defs/gone' } }),
+      'it refers to "#/$defs/gone", which is not in the schema',
+    ],
+    [
+      'a reference to elsewhere',
+      { $ref: 'https://example.com/s.json' },
+      'it refers to "https://example.com/s.json", which is not in the schema',
+    ],
+    ['a broken pattern', { type: 'string', pattern: '(' }, 'the pattern "(" is not a regular expression'],
+    [
+      'a text without end',
+      { type: 'string', minLength: 1e9 },
+      'no value fits the schema: a text would need 1000000000 characters',
+    ],
+    [
+      'an array without end',
+      { type: 'array', minItems: 1e9 },
+      'no value fits the schema: an array would need 1000000000 items',
+    ],
+    [
+      'an object without end',
+      { type: 'object', minProperties: 1e9 },
+      'no value fits the schema: an object would need 1000000000 properties',
+    ],
+    [
+      'addresses that are none',
+      { $id: 'http://', type: 'string' },
+      'its $id and $ref cannot be read as addresses of one schema each',
+    ],
+  ])('%s is told in a sentence', (_what, schema, sentence) => {
+    expect(refusal(schema)).toBe(sentence)
+  })
+})
+
+describe('hostile schemas end quickly', () => {
+  const nested = (levels: number) => {
+    let schema: object = text
+    for (let level = 0; level < levels; level++) schema = closed({ a: schema })
+    return schema
+  }
+
+  /** Each schema has the next one twice: 2^40 ways down. */
+  const doubling = (keyword: string) => {
+    const entries = Array.from({ length: 40 }, (_, i) => {
+      const next = { $ref: `#/$defs/s${i + 1}` }
+      return [`s${i}`, { [keyword]: [next, next] }]
+    })
+    return { $defs: { ...Object.fromEntries(entries), s40: text }, $ref: '#/$defs/s0' }
+  }
+
+  test.each<readonly [string, unknown, string | RegExp]>([
+    ['nested 100 deep', nested(100), /no refusal/],
+    ['nested 100000 deep', nested(100_000), 'no value fits the schema: it is nested too deeply'],
+    ['alternatives that double', doubling('anyOf'), 'no value that fits the schema was found in time'],
+    ['all of it twice, again and again', doubling('allOf'), 'no value that fits the schema was found in time'],
+    [
+      'a pattern that backtracks without end',
+      { type: 'string', pattern: '^(\\w+\\s?)*$', not: { pattern: '^(a|a?)+$' }, minLength: 40 },
+      /./,
+    ],
+    [
+      'a pattern of a million million characters',
+      { type: 'string', pattern: '^((x{10000}){10000}){10000}$' },
+      /no value/,
+    ],
+    [
+      'itself in every alternative',
+      { allOf: [{ $ref: '#' }, { anyOf: [{ $ref: '#' }, { not: { $ref: '#' } }] }] },
+      'no value fits the schema',
+    ],
+    [
+      'arrays of arrays of arrays',
+      {
+        type: 'array',
+        minItems: 300,
+        items: { type: 'array', minItems: 300, items: { type: 'array', minItems: 300 } },
+      },
+      /within reach|in time/,
+    ],
+    [
+      'a tree that branches in ten ways',
+      { ...closed({}), properties: Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`p${i}`, { $ref: '#' }])) },
+      /no refusal/,
+    ],
+    ['five thousand unlike texts', { type: 'array', minItems: 5000, uniqueItems: true, items: text }, /no refusal/],
+  ])('%s', (_what, schema, outcome) => {
+    const startedMs = performance.now()
+    expect(refusal(schema)).toMatch(outcome)
+    expect(performance.now() - startedMs).toBeLessThan(4000)
+  })
+})

@@ -1,0 +1,515 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { withFaker } from '../../src/replies/fake.js'
+import {
+  type Facts,
+  hasTemplate,
+  loadTemplates,
+  shownHeaders,
+  TemplateError,
+  type Templates,
+  toolFact,
+} from '../../src/replies/templates.js'
+
+let templates: Templates
+let plainFacts: Facts
+
+beforeAll(async () => {
+  templates = await loadTemplates()
+  plainFacts = {
+    request: { model: 'gpt-4o-mini', metadata: { unit: 'celsius' }, messages: [{ role: 'user', content: 'hello' }] },
+    user: 'hello',
+    system: 'Be kind.',
+    assistant: 'Yes?',
+    model: 'gpt-4o-mini',
+    turn: 1,
+    match: [],
+    tool: undefined,
+    caller: { kind: 'user', id: 'u1', email: 'ada@example.com' },
+    headers: {},
+    count: 1,
+    now: '2026-03-04T05:06:07.000Z',
+    timestamp: 1_772_600_767,
+    faker: await seededFaker(7),
+  }
+})
+
+/** What is rendered: of a text a text, of anything else a value. */
+function render(template: unknown, facts: Partial<Facts> = {}): unknown {
+  const { renderText, renderValue } = templates.compile(template)
+  return (typeof template === 'string' ? renderText : renderValue)({ ...plainFacts, ...facts })
+}
+
+/** What a regular expression finds, as a fact. */
+const matchOf = (expression: RegExp, text: string) => expression.exec(text) ?? []
+
+/** Faker with a seed; nothing else uses it meanwhile. */
+const seededFaker = (seed: number) => withFaker(seed, faker => faker)
+
+/** What is wrong with a template, and where. */
+function mistakeIn(template: unknown, facts?: Partial<Facts>) {
+  try {
+    const rendered = facts ? render(template, facts) : templates.compile(template)
+    return { rendered }
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    const { message, line, column, path } = error
+    return { message, line, column, path }
+  }
+}
+
+/** Anything that anybody may write, lone surrogates included, and what a template engine could take for its own. */
+const anyText = fc.oneof(
+  { arbitrary: fc.string({ unit: 'binary' }), weight: 2 },
+  {
+    arbitrary: fc
+      .array(
+        fc.oneof(
+          fc.string({ unit: 'binary', maxLength: 4 }),
+          fc.constantFrom(
+            '{{ user }}',
+            '{{',
+            '}}',
+            '{%',
+            '%}',
+            '{% raw %}',
+            '{% endraw %}',
+            '{% assign user = 1 %}',
+            '{{ faker.person.fullName }}',
+            '{{- ',
+            ' -}}',
+            '| upcase',
+            '$&',
+            '$1',
+            '${user}',
+            '"',
+            "'",
+            '\\',
+            '\n',
+            '\r\n',
+            '\0',
+            '\ud800',
+            '<b>&amp;</b>',
+            '- a: *b',
+            '__proto__',
+            'constructor',
+            '[object Object]',
+          ),
+        ),
+      )
+      .map(parts => parts.join('')),
+    weight: 3,
+  },
+)
+
+describe('what is in a prompt is data', () => {
+  test('whatever a user writes comes out as it is', () => {
+    fc.assert(
+      fc.property(anyText, said => {
+        const match = matchOf(/^(?<all>.*)$/s, said)
+        expect(render('{{user}}', { user: said })).toBe(said)
+        expect(render('«{{ user }}»', { user: said })).toBe(`«${said}»`)
+        expect(render('{{match[1]}}{{ match.all }}', { match })).toBe(said + said)
+        expect(render('{{ request.messages[0].content }}', { request: { messages: [{ content: said }] } })).toBe(said)
+        expect(render('{% for part in match %}{{ part }}{% endfor %}', { match })).toBe(said + said)
+        expect(render('{% capture x %}{{ user }}{% endcapture %}{% assign y = x %}{{ y }}', { user: said })).toBe(said)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('inside of JSON it stays one text, under whatever key', () => {
+    fc.assert(
+      fc.property(anyText, fc.string({ unit: 'binary' }), (said, key) => {
+        const template = Object.fromEntries([[key, { said: 'You: {{ user }}', whole: '{{user}}', list: ['{{user}}'] }]])
+        const expected = Object.fromEntries([[key, { said: `You: ${said}`, whole: said, list: [said] }]])
+        const rendered = render(template, { user: said })
+        expect(rendered).toStrictEqual(expected)
+        expect(JSON.parse(JSON.stringify(rendered))).toStrictEqual(expected)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('written through the filter json it makes valid JSON of a text', () => {
+    fc.assert(
+      fc.property(anyText, said => {
+        const rendered = render('{"said": {{ user | json }}, "missing": {{ match[3] | json }}}', { user: said })
+        expect(JSON.parse(String(rendered))).toEqual({ said, missing: null })
+      }),
+    )
+  })
+
+  test('what was rendered is not rendered again, whether as a value or as an argument of a filter', () => {
+    const user = '{{ model }}{% assign model = "x" %}{{ 1 | plus: 1 }}'
+    expect(render('{{ user }}', { user })).toBe(user)
+    expect(render('{{ "a" | append: user }}', { user })).toBe(`a${user}`)
+    expect(render('{{ "a-b" | replace: "-", user }}', { user: '$& $1 {{x}}' })).toBe('a$& $1 {{x}}b')
+    expect(render('{{ match[9] | default: user }}', { user })).toBe(user)
+  })
+
+  test('any JSON value that comes in a request comes out the same, with its type', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), sent => {
+        const value = JSON.parse(JSON.stringify(sent)) as unknown
+        expect(render({ a: '{{ request.metadata }}' }, { request: { metadata: value } })).toEqual({ a: value })
+        const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
+        expect(render('{{ request.metadata }}', { request: { metadata: value } })).toBe(text)
+      }),
+    )
+  })
+
+  test.each([
+    'request.constructor',
+    'request.constructor.name',
+    'request.__proto__',
+    'request.toString',
+    'request["__proto__"]["constructor"]',
+    'user.constructor',
+    'match.constructor',
+    'match.join',
+    'match["push"]',
+    'headers.hasOwnProperty',
+    'count.toFixed',
+    'request[user]',
+  ])('%s reaches nothing: own properties only', path => {
+    expect(render(`[{{ ${path} }}]`, { user: 'constructor', match: matchOf(/l+/, 'hello') })).toBe('[]')
+  })
+
+  test('a key that is called __proto__ is a key', () => {
+    const request = JSON.parse('{"__proto__": {"polluted": "yes"}}') as object
+    expect(render('{{ request.__proto__.polluted }}', { request })).toBe('yes')
+    const rendered = render(JSON.parse('{"__proto__": "{{ user }}"}'))
+    expect(Object.entries(rendered as object)).toEqual([['__proto__', 'hello']])
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  test('a prompt is no path for a filter that takes one', () => {
+    const where = '{{ request.messages | where: user }}'
+    expect(mistakeIn(where, { user: 'a[(100000000000000000..100000000000000001)]' })).toMatchObject({
+      message: 'The template cannot be rendered: a property is a name, such as "role".',
+    })
+    expect(render(where, { user: 'role' })).toBe('[{"role":"user","content":"hello"}]')
+  })
+})
+
+test('the examples of the documentation', () => {
+  const match = matchOf(/my name is (?<name>\w+)/, 'my name is Ada')
+  expect(render('Hi {{match[1]}}, you said "{{user}}"', { match })).toBe('Hi Ada, you said "hello"')
+  expect(render('{{ match.name | upcase }}', { match })).toBe('ADA')
+  expect(render('{{request.metadata.unit}}')).toBe('celsius')
+  expect(render('{{ now }} {{ now | date: "%Y-%m-%d %H:%M" }} {{ timestamp | date: "%H:%M" }}')).toBe(
+    '2026-03-04T05:06:07.000Z 2026-03-04 05:06 05:06',
+  )
+  expect(render('{{count}}. {{ caller.email }} {{ headers.x-tenant }}', { headers: { 'x-tenant': 'acme' } })).toBe(
+    '1. ada@example.com acme',
+  )
+  expect(render('{{ match[1] | default: "stranger" }}')).toBe('stranger')
+  expect(render('{% if turn > 1 %}Again?{% else %}Welcome.{% endif %}', { turn: 2 })).toBe('Again?')
+  expect(render('{% raw %}{{ this }} and {% that %}{% endraw %}')).toBe('{{ this }} and {% that %}')
+  expect(render('{% for m in request.messages %}{{ m.role }}: {{ m.content }}{% endfor %}')).toBe('user: hello')
+  expect(render('{{ "a,b" | split: "," | join: " and " }}{% comment %} {{ nothing }} {% endcomment %}')).toBe('a and b')
+})
+
+test('a text is rendered as text, a lone expression inside of a value keeps its type', () => {
+  const tool = toolFact('weather', '{"degrees": 21.5}')
+  const turn = templates.compile('{{ turn }}')
+  expect([turn.renderText(plainFacts), turn.renderValue(plainFacts)]).toEqual(['1', 1])
+  expect(
+    render(
+      {
+        turn: '{{ turn }}',
+        next: '{{ turn | plus: 1 }}',
+        degrees: '{{ tool.content.degrees }}',
+        all: '{{ tool.content }}',
+        warm: '{{ tool.content.degrees }} °C',
+        yes: '{{ true }}',
+        spaced: ' {{ turn }}',
+        list: ['{{ request.messages }}', 4, null, false],
+        numbers: '{{ (1..3) }}',
+        none: '{{ nil }}',
+        '{{ turn }}': 'a key',
+      },
+      { tool },
+    ),
+  ).toEqual({
+    turn: 1,
+    next: 2,
+    degrees: 21.5,
+    all: { degrees: 21.5 },
+    warm: '21.5 °C',
+    yes: true,
+    spaced: ' 1',
+    list: [[{ role: 'user', content: 'hello' }], 4, null, false],
+    numbers: [1, 2, 3],
+    none: null,
+    '{{ turn }}': 'a key',
+  })
+})
+
+test('what is missing is nothing in a text, and null in a value', () => {
+  expect(render('[{{ tool.name }}{{ match[1] }}{{ request.a.b.c }}{{ caller.name }}]')).toBe('[]')
+  expect(render({ a: '{{ tool.content.x }}', b: ['{{ match[1] }}'], c: '-{{ match[1] }}-' })).toEqual({
+    a: null,
+    b: [null],
+    c: '--',
+  })
+})
+
+test('what a tool says is JSON where it is JSON', () => {
+  const say = (text: string) =>
+    render('{{ tool.name }} {{ tool.content.a }} {{ tool.text }}', { tool: toolFact('t', text) })
+  expect(say('{"a": [1]}')).toBe('t [1] {"a": [1]}')
+  expect(say('{a}')).toBe('t  {a}')
+  expect(render({ content: '{{ tool.content }}' }, { tool: toolFact('t', 'sunny') })).toEqual({ content: 'sunny' })
+})
+
+test('objects and arrays stand in a text as JSON, through filters and captures too', () => {
+  const request = { metadata: { unit: 'celsius' }, list: [{ a: 1 }, [2]] }
+  expect(render('{{ request.metadata }}', { request })).toBe('{"unit":"celsius"}')
+  expect(render('{{ request.metadata | upcase }}', { request })).toBe('{"UNIT":"CELSIUS"}')
+  expect(render('{{ "is " | append: request.list }}', { request })).toBe('is [{"a":1},[2]]')
+  expect(render('{{ request.list | join: "; " }}', { request })).toBe('{"a":1}; [2]')
+  expect(render('{% capture x %}{{ request.metadata }}{% endcapture %}{{ x }}', { request })).toBe('{"unit":"celsius"}')
+})
+
+test('groups may have any name, those that arrays know included', () => {
+  const match = matchOf(/(?<first>\w+) (?<last>\w+)(?<size>!)?(?<length>\?)?(?<__proto__>\.)/, 'Ada Lovelace.')
+  expect(render('{{ match.last }}, {{ match.first }}{{ match.size }}{{ match[0] }}', { match })).toBe(
+    'Lovelace, AdaAda Lovelace.',
+  )
+  expect(render('{{ match[1] }}{{ match.name }}', { match: matchOf(/x/, 'hello') })).toBe('')
+})
+
+test('a fact is asked for only when a template names it', () => {
+  const asked: string[] = []
+  const facts = new Proxy(plainFacts, {
+    get(target, name, receiver) {
+      asked.push(String(name))
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  const compiled = templates.compile({ a: '{{ user }} {{ user }}', b: '{% if count > 1 %}{{ turn }}{% endif %}' })
+  expect(asked).toEqual([])
+  compiled.renderValue(facts)
+  expect(asked.sort()).toEqual(['count', 'turn', 'user'])
+})
+
+test('a value without templates is given back as it is', () => {
+  const value = { a: ['x', 1, null, true, { b: '}} %} {' }] }
+  expect(hasTemplate(value)).toBe(false)
+  expect(render(value)).toEqual(value)
+  expect(render('plain')).toBe('plain')
+  expect(hasTemplate({ a: ['{% if true %}'] })).toBe(true)
+  expect(hasTemplate({ '{{ key }}': 1 })).toBe(false)
+  expect(hasTemplate('Hi {{ user }}')).toBe(true)
+})
+
+describe('a mistake is told with its place when the template is compiled', () => {
+  test.each([
+    ['Hi {{ usr }}', 1, 7, 'usr is not known in templates. Did you mean "user"?'],
+    ['one\ntwo {{ moddel }}', 2, 8, 'moddel is not known in templates. Did you mean "model"?'],
+    ['{{ user | upcas }}', 1, 1, 'The filter upcas is not known in templates. Did you mean "upcase"?'],
+    ['{{ count-1 }}', 1, 4, 'count-1 is not known in templates. Did you mean "count"?'],
+    ['{{ caller.mail }}', 1, 4, 'caller.mail is not known in templates. Did you mean "email"?'],
+    ['{{ user | append: usr }}', 1, 19, 'usr is not known in templates. Did you mean "user"?'],
+    ['{% if x.y == 1 %}{% endif %}', 1, 7, expect.stringMatching(/^x is not known in templates\. There are request, /)],
+    ['{% for m in mesages %}{% endfor %}', 1, 13, expect.stringMatching(/^mesages is not known in templates\./)],
+    ['{{ match[nr] }}', 1, 10, expect.stringMatching(/^nr is not known in templates\./)],
+    ['{{ constructor }}', 1, 4, expect.stringMatching(/^constructor is not known in templates\./)],
+    ['{{ __proto__ }}', 1, 4, expect.stringMatching(/^__proto__ is not known in templates\./)],
+    ['{{ [user] }}', 1, 4, 'Here has to stand a name, such as user.'],
+    ['{{ user name }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
+    ['{{ turn > }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
+    ['a\n  {% endif %}', 2, 3, 'The tag endif stands without its if.'],
+    ['{% else %}', 1, 1, 'The tag else stands without its if, unless, case or for.'],
+    [
+      '{% fro m in request.messages %}',
+      1,
+      1,
+      'The tag fro is not known in templates. Did you mean "for"? Where braces are only text, put them between {% raw %} and {% endraw %}.',
+    ],
+    [
+      'function() {{ }}',
+      1,
+      15,
+      'The template cannot be read: invalid value expression: "". Where braces are only text, put them between {% raw %} and {% endraw %}.',
+    ],
+    ['x {{ user', 1, 3, expect.stringMatching(/^The template cannot be read: output .* not closed\. Where braces/)],
+    ['x {% if user', 1, 3, expect.stringMatching(/^The template cannot be read: tag .* not closed\. Where braces/)],
+    ['{% if user %}', 1, 1, expect.stringMatching(/^The template cannot be read: tag .* not closed\. Where braces/)],
+    ['{{ user | }}{{ | upcase }}', 1, 16, expect.stringMatching(/^The template cannot be read: invalid value/)],
+  ])('%j at %i:%i', (template, line, column, message) => {
+    expect(mistakeIn(template)).toEqual({ message, line, column, path: [] })
+  })
+
+  test('with the way to the text inside of a value', () => {
+    expect(mistakeIn({ city: '{{ user }}', days: [1, { unit: '{{ usr }}' }] })).toMatchObject({
+      path: ['days', 1, 'unit'],
+      line: 1,
+      column: 4,
+    })
+  })
+
+  test.each(['include "a"', 'render "/etc/passwd"', 'layout "x"', 'block a', 'increment user', 'liquid', 'echo user'])(
+    'there is no tag for %s',
+    tag => {
+      const [name] = tag.split(' ')
+      expect(mistakeIn(`{% ${tag} %}`)).toMatchObject({
+        message: expect.stringContaining(`The tag ${name} is not known in templates.`),
+      })
+    },
+  )
+
+  test.each(['where_exp: "m", user', 'map_exp: user', 'sample', 'sha256', 'constructor', 'toString', 'raw'])(
+    'there is no filter %s',
+    filter => {
+      expect(mistakeIn(`{{ request.messages | ${filter} }}`)).toMatchObject({
+        message: expect.stringMatching(/^The filter \w+ is not known in templates\./),
+      })
+    },
+  )
+
+  test('whatever is written, it is compiled or it is told; what is compiled is rendered or that is told', () => {
+    const words = ['{{', '}}', '{%', '%}', 'if', 'for', 'in', 'user', 'request', 'faker', '.', '|', ':', 'upcase', ' ']
+    const more = ['"', "'", '[', ']', '(', ')', '1', '..', 'endif', 'endfor', 'assign', '=', 'x', 'raw', 'match', 'and']
+    const braces = fc.constantFrom('{{ ', ' }}', '{% if user %}', '{% endif %}', '{{ user }}', '{% raw %}')
+    const written = fc.array(fc.oneof(braces, fc.constantFrom(...words, ...more)), { maxLength: 12 })
+    fc.assert(
+      fc.property(written, parts => {
+        const mistake = mistakeIn(parts.join(' '), {})
+        expect(mistake.message ?? '', parts.join(' ')).not.toMatch(/undefined|not a function|Cannot read/)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('nothing holds the process', () => {
+  test.each([
+    ['{% for i in (1..1000000000) %}x{% endfor %}', 'characters or elements'],
+    ['{{ (1..1000000000) | join: "" }}', 'characters or elements'],
+    [
+      '{% for i in (1..9999) %}{% for j in (1..9999) %}{% for k in (1..9999) %}{% endfor %}{% endfor %}{% endfor %}',
+      'ms',
+    ],
+    ['{% assign s = "xx" %}{% for i in (1..99) %}{% assign s = s | append: s %}{% endfor %}', 'characters or elements'],
+    ['{% assign s = "xx" %}{% for i in (1..99) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}', 'writes'],
+    ['{{ now | date: "%9999999999Y" }}', 'characters or elements'],
+  ])('%s', (template, reason) => {
+    const startedMs = performance.now()
+    expect(mistakeIn(template, {})).toMatchObject({
+      message: expect.stringMatching(/^The template cannot be rendered: its? /),
+      line: 1,
+    })
+    expect(mistakeIn({ a: template }, {}).message).toContain(reason)
+    expect(performance.now() - startedMs).toBeLessThan(10_000)
+  })
+
+  test.each(['(100000000000000000..100000000000000001)', '(match[1]..match[2])'])(
+    'the range %s, which might never end, is refused',
+    range => {
+      expect(mistakeIn(`{% for i in ${range} %}{% endfor %}`)).toMatchObject({
+        message: 'A range begins with a number that is written out: (1..count).',
+        column: 13,
+      })
+    },
+  )
+
+  test('a long prompt is no reason to stop', () => {
+    const user = 'word '.repeat(800_000)
+    expect(render('{{ user }}{{ user }}{{ user | upcase | strip }}', { user })).toHaveLength(12_000_000 - 1)
+  })
+})
+
+test('a filter that cannot do its work says why and where', () => {
+  expect(mistakeIn('a\n{{ user | url_decode }}', { user: '%' })).toEqual({
+    message: 'The template cannot be rendered: URI malformed.',
+    line: 2,
+    column: 1,
+    path: [],
+  })
+  expect(mistakeIn({ a: ['{{ user | url_decode }}'] }, { user: '%' })).toMatchObject({ path: ['a', 0], line: 1 })
+})
+
+describe('faker', () => {
+  test('whether it is needed is known beforehand', () => {
+    expect(templates.compile('{{ user }} faker').needsFaker).toBe(false)
+    expect(templates.compile('{{ faker.person.fullName }}').needsFaker).toBe(true)
+    expect(templates.compile({ a: [{ b: '{% if faker.datatype.boolean %}{% endif %}' }] }).needsFaker).toBe(true)
+  })
+
+  test('it is not loaded for replies that do not speak of it', async () => {
+    const without = await loadTemplates({ text: 'Hi {{ user }}' })
+    expect(without.compile('Hi {{ user }}').renderText({ ...plainFacts, faker: undefined })).toBe('Hi hello')
+    const within = await loadTemplates([{ text: '{{ faker.person.firstName }}' }])
+    expect(within.compile('{{ faker.person.firstName }}').renderText(plainFacts)).toMatch(/^\p{Lu}/u)
+  })
+
+  test('the same seed says the same, another one something else', async () => {
+    const template = {
+      name: '{{ faker.person.fullName }} {{ faker.person.fullName }}',
+      when: '{{ faker.date.past }} {{ faker.string.ulid }}',
+      number: '{{ faker.number.int }}',
+    }
+    const said = async (seed: number) => render(template, { faker: await seededFaker(seed) }) as typeof template
+    const first = await said(1)
+    expect(await said(1)).toEqual(first)
+    expect(await said(2)).not.toEqual(first)
+    const [given, , again] = first.name.split(' ')
+    expect(given).not.toBe(again)
+  })
+
+  test('every function that can be called without arguments is there, and says something that JSON can hold', async () => {
+    const faker = await seededFaker(3)
+    const needing = ['date.between', 'date.betweens', 'string.fromCharacters']
+    const functions = Object.entries(faker as unknown as Record<string, object>)
+      .filter(([module, part]) => typeof part === 'object' && !['fakerCore', 'helpers'].includes(module))
+      .flatMap(([module, part]) => Object.keys(part).map(name => `${module}.${name}`))
+      .filter(name => !name.endsWith('.faker') && !needing.includes(name))
+    expect(functions.length).toBeGreaterThan(200)
+    for (const name of functions) {
+      const made = render({ made: `{{ faker.${name} }}`, text: `:{{ faker.${name} }}` }, { faker }) as {
+        made: unknown
+        text: string
+      }
+      expect(made.made, name).not.toBeNull()
+      expect(JSON.parse(JSON.stringify(made)), name).toEqual(made)
+      expect(made.text, name).not.toMatch(/^:$|\[object|=>/)
+    }
+  })
+
+  test('numbers stay numbers, dates can be formatted, parts of objects be named', () => {
+    expect(render({ n: '{{ faker.number.int }}' })).toEqual({ n: expect.any(Number) })
+    expect(render('{{ faker.date.past | date: "%Y" }}')).toMatch(/^202[56]$/)
+    expect(render('{{ faker.airline.airport.iataCode }}')).toMatch(/^[A-Z]{3}$/)
+    expect(render('{{ faker.person.firstName | upcase }}')).toMatch(/^[^a-z]+$/)
+  })
+
+  test.each([
+    ['faker.person.fulName', 'faker.person.fulName is not known in templates. Did you mean "faker.person.fullName"?'],
+    ['faker.persn.fullName', 'faker.persn is not known in templates. Did you mean "faker.person"?'],
+    ['faker.helpers.fake', /^faker\.helpers is not known in templates\./],
+    ['faker.fakerCore.config', /^faker\.fakerCore is not known in templates\./],
+    ['faker.constructor.name', /^faker\.constructor is not known in templates\./],
+    ['faker.person.constructor', /^faker\.person\.constructor is not known in templates\./],
+    ['faker.person.faker', /^faker\.person\.faker is not known in templates\./],
+    ['faker.seed', 'faker is named with a module and a function, such as faker.person.fullName.'],
+    ['faker', 'faker is named with a module and a function, such as faker.person.fullName.'],
+    ['faker[user].fullName', 'faker is named with a module and a function, such as faker.person.fullName.'],
+    ['faker.date.between', 'faker.date.between needs arguments, and templates give none.'],
+  ])('%s is a mistake', (name, message) => {
+    const sentence = typeof message === 'string' ? message : expect.stringMatching(message)
+    expect(mistakeIn(`{{ ${name} }}`)).toMatchObject({ message: sentence, line: 1, column: 4 })
+  })
+})
+
+test('no header with a credential is shown', () => {
+  const secret = { authorization: 'Bearer x', 'proxy-authorization': 'x', apikey: 'x', 'x-api-key': 'x', cookie: 'x' }
+  expect(shownHeaders({ ...secret, 'x-tenant': 'acme', 'x-many': ['a', 'b'], host: 'h', via: undefined })).toEqual({
+    'x-tenant': 'acme',
+    'x-many': 'a,b',
+    host: 'h',
+  })
+})

@@ -1,0 +1,331 @@
+import fc from 'fast-check'
+import OpenAI from 'openai'
+import { zodResponseFormat } from 'openai/helpers/zod'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod/v4'
+import { type ChatRequest, chatRequest } from '../../src/core/chat.js'
+import { check } from '../../src/core/check.js'
+import { PlatformError } from '../../src/core/errors.js'
+import { fakeReply } from '../../src/replies/fake.js'
+import { unasked } from '../../src/replies/unasked.js'
+import { hello, platformWith } from '../scene.js'
+
+/** A request that has passed the check. */
+function requestOf(more: object, said = 'What is the weather in Berlin?'): ChatRequest {
+  const checked = check(chatRequest, { ...hello, messages: [{ role: 'user', content: said }], ...more })
+  if ('value' in checked) return checked.value
+  throw new Error(checked.mistakes[0]?.sentence)
+}
+
+const said = (more: object, message?: string, seed = 0) => unasked(requestOf(more, message), seed)
+
+const location = { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] }
+const weather = { type: 'function', function: { name: 'get_weather', description: 'Weather', parameters: location } }
+const mail = {
+  type: 'function',
+  function: {
+    name: 'sendEmail',
+    description: 'Sends an email to somebody.',
+    parameters: { type: 'object', properties: { to: { type: 'string', format: 'email' } }, required: ['to'] },
+  },
+}
+const now = { type: 'function', function: { name: 'now' } }
+const code = { type: 'custom', custom: { name: 'run_code', description: 'Runs python code.' } }
+const tools = [weather, mail, now, code, { type: 'web_search', anything: 1 }]
+
+/** The one call that the model makes. */
+async function callOf(more: object, message?: string, seed?: number) {
+  const { choices, source } = await said(more, message, seed)
+  expect(source).toBe('canned tool call')
+  const [{ text, toolCalls, finishReason } = { text: 'nothing' }] = choices
+  expect(text).toBeNull()
+  expect(toolCalls).toHaveLength(1)
+  return { ...toolCalls?.[0], finishReason }
+}
+
+describe('words', () => {
+  test('without a wish the model says what it has always said', async () => {
+    const request = requestOf({})
+    expect(await unasked(request, 7)).toEqual({
+      choices: [{ text: await fakeReply(request, 7) }],
+      source: 'canned reply',
+    })
+  })
+
+  test('n choices are n different texts, and the first is the one of n = 1', async () => {
+    const { choices } = await said({ n: 5 })
+    const texts = choices.map(({ text }) => text)
+    expect(new Set(texts).size).toBe(5)
+    expect(texts[0]).toBe((await said({})).choices[0]?.text)
+  })
+
+  test.each([
+    { tools },
+    { tools, tool_choice: 'auto' },
+    { tools, tool_choice: 'none' },
+    { tools: [{ type: 'web_search' }], tool_choice: 'required' },
+    { tools, tool_choice: { type: 'web_search' } },
+    { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [weather] } } },
+    { functions: [{ name: 'now' }], function_call: 'auto' },
+    { response_format: { type: 'text' } },
+    { tools: null, tool_choice: null, response_format: null, functions: null, function_call: null, n: null },
+  ])('who need not call a tool speaks: %j', async more => {
+    expect(await said(more)).toMatchObject({ source: 'canned reply', choices: [{ text: expect.stringMatching(/\w/) }] })
+  })
+})
+
+describe('tools', () => {
+  test('a named function is called with arguments of its schema', async () => {
+    const call = await callOf({ tools, tool_choice: { type: 'function', function: { name: 'sendEmail' } } })
+    expect(call).toMatchObject({ kind: 'function', name: 'sendEmail', finishReason: undefined })
+    expect(JSON.parse(call.arguments ?? '')).toEqual({ to: expect.stringMatching(/^\S+@\S+$/) })
+  })
+
+  test('a function without parameters is called with an empty object', async () => {
+    const call = await callOf({ tools, tool_choice: { type: 'function', function: { name: 'now' } } })
+    expect(call.arguments).toBe('{}')
+  })
+
+  test('parameters that forget to say so are an object all the same', async () => {
+    const parameters = { properties: { city: { type: 'string' } }, required: ['city'] }
+    const tool = { type: 'function', function: { name: 'f', parameters } }
+    const call = await callOf({ tools: [tool], tool_choice: 'required' })
+    expect(JSON.parse(call.arguments ?? '')).toEqual({ city: expect.any(String) })
+  })
+
+  test('a named custom tool is given text', async () => {
+    const call = await callOf({ tools, tool_choice: { type: 'custom', custom: { name: 'run_code' } } })
+    expect(call).toMatchObject({ kind: 'custom', name: 'run_code', arguments: expect.stringMatching(/\w/) })
+  })
+
+  test.each([
+    ['What is the weather in Berlin?', 'get_weather'],
+    ['Please send an e-mail: an email to Ada', 'sendEmail'],
+    ['Run this Python code for me', 'run_code'],
+    ['', 'get_weather'],
+    ['Nothing of the kind', 'get_weather'],
+  ])('when some tool is required, %j calls %s', async (message, name) => {
+    expect(await callOf({ tools, tool_choice: 'required' }, message)).toMatchObject({ name })
+  })
+
+  test('only tools that are allowed are called', async () => {
+    const allowed_tools = { mode: 'required', tools: [mail, { type: 'function', function: { name: 'now' } }] }
+    expect(await callOf({ tools, tool_choice: { type: 'allowed_tools', allowed_tools } })).toMatchObject({
+      name: 'sendEmail',
+    })
+  })
+
+  test('a function of the old form is called in the old form', async () => {
+    const functions = [{ name: 'a' }, { name: 'b', parameters: location }]
+    const call = await callOf({ functions, function_call: { name: 'b' } })
+    expect(call).toMatchObject({ kind: 'function', name: 'b', finishReason: 'function_call' })
+    expect(JSON.parse(call.arguments ?? '')).toEqual({ location: expect.any(String) })
+  })
+
+  test('a tool goes before JSON', async () => {
+    const response_format = { type: 'json_object' }
+    expect(await callOf({ tools, tool_choice: 'required', response_format })).toMatchObject({ name: 'get_weather' })
+  })
+
+  test('each of n choices calls the tool with arguments of its own', async () => {
+    const { choices } = await said({ tools, tool_choice: 'required', n: 4 })
+    const given = choices.map(({ toolCalls }) => toolCalls?.[0]?.arguments)
+    expect(given).toHaveLength(4)
+    expect(new Set(given).size).toBeGreaterThan(1)
+  })
+
+  test('the arguments depend on the request and the seed, and not on whether they are streamed', async () => {
+    const ask = async (more: object, seed: number) =>
+      (await callOf({ tools, tool_choice: 'required', ...more }, undefined, seed)).arguments
+    expect(await ask({ stream: true }, 1)).toBe(await ask({}, 1))
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(seed => ask({}, seed)))
+    expect(new Set(answers).size).toBeGreaterThan(1)
+  })
+
+  test('parameters that nothing fits are told with their place', async () => {
+    const tool = {
+      type: 'function',
+      function: { name: 'f', parameters: { type: 'object', required: ['a'], properties: { a: false } } },
+    }
+    const failed = await said({ tools: [now, tool], tool_choice: { type: 'function', function: { name: 'f' } } }).catch(
+      (error: unknown) => error,
+    )
+    expect(failed).toBeInstanceOf(PlatformError)
+    expect(failed).toMatchObject({
+      status: 400,
+      message: 'tools[1].function.parameters cannot be answered: no value fits the schema.',
+    })
+  })
+})
+
+const person = {
+  type: 'object',
+  properties: { name: { type: 'string' }, age: { type: 'integer' } },
+  required: ['name', 'age'],
+  additionalProperties: false,
+}
+const personFormat = { type: 'json_schema', json_schema: { name: 'person', strict: true, schema: person } }
+
+/** What the platform answers over HTTP, read as JSON. */
+async function jsonOver(body: object) {
+  const { chat } = await platformWith()
+  const response = await chat({ ...hello, ...body })
+  expect(response.status).toBe(200)
+  const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
+  return JSON.parse(choices[0]?.message.content ?? '')
+}
+
+describe('JSON', () => {
+  test('a schema is answered with a value of it', async () => {
+    expect(await jsonOver({ response_format: personFormat })).toEqual({
+      name: expect.stringMatching(/^\S+ \S+/),
+      age: expect.any(Number),
+    })
+  })
+
+  test("OpenAI's client parses what it asked for with zod", async () => {
+    const { url, apiKey } = await platformWith()
+    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
+    const Event = z.object({ name: z.string(), date: z.iso.date(), participants: z.array(z.string()).min(1) })
+    const { choices } = await client.chat.completions.parse({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Alice and Bob are going to a science fair on Friday.' }],
+      response_format: zodResponseFormat(Event, 'event'),
+    })
+    expect(choices[0]?.message.parsed).toMatchObject({ date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) })
+  })
+
+  test('another name of the schema is another question', async () => {
+    const ask = async (name: string) =>
+      (await said({ response_format: { ...personFormat, json_schema: { name, schema: person } } })).choices[0]?.text
+    expect(await ask('person')).toBe(await ask('person'))
+    expect(await ask('person')).not.toBe(await ask('customer'))
+  })
+
+  test('n choices are different values', async () => {
+    const { choices, source } = await said({ response_format: personFormat, n: 3 })
+    expect(source).toBe('canned JSON')
+    expect(new Set(choices.map(({ text }) => text)).size).toBe(3)
+  })
+
+  test.each([
+    ['Answer in JSON.', { answer: expect.any(String) }],
+    ['Give me JSON with "name" and `age`.', { name: expect.any(String), age: expect.any(Number) }],
+    [
+      'Reply as JSON like {"sentiment": "positive|negative", "score": 0.5, "tags": ["a"], "by": {"name": "x"}}. No "prose".',
+      {
+        sentiment: expect.stringMatching(/^(positive|negative)$/),
+        score: expect.any(Number),
+        tags: expect.arrayContaining([expect.any(String)]),
+        by: { name: expect.any(String) },
+      },
+    ],
+    ['JSON, not {"this": or that}. Call it \'title\'.', { this: expect.anything(), title: expect.any(String) }],
+  ])('without a schema the prompt says what the object looks like: %s', async (content, expected) => {
+    const messages = [
+      { role: 'system', content },
+      { role: 'user', content: 'Well?' },
+    ]
+    expect(await jsonOver({ messages, response_format: { type: 'json_object' } })).toEqual(expected)
+  })
+
+  test('whatever the prompt is, an object is answered with', async () => {
+    const bits = fc.constantFrom(
+      '{',
+      '}',
+      '"',
+      '"a":',
+      '"__proto__":',
+      ',',
+      '[',
+      ']',
+      '1',
+      'null',
+      '\\',
+      "'b'",
+      '`c d`',
+      ' ',
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string(),
+          fc.array(bits, { maxLength: 30 }).map(some => some.join('')),
+        ),
+        async content => {
+          const { choices } = await said({ response_format: { type: 'json_object' } }, content)
+          expect(JSON.parse(choices[0]?.text ?? '')).toBeTypeOf('object')
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a schema that nothing fits is a 400 that names the field', async () => {
+    const { chat } = await platformWith()
+    const schema = { type: 'object', properties: { a: { $ref: '#/$defs/gone' } } }
+    const response = await chat({
+      ...hello,
+      response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
+    })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({
+      error:
+        'response_format.json_schema.schema cannot be answered: it refers to "#/$defs/gone", which is not in the schema.',
+    })
+  })
+})
+
+describe('what is asked for wrongly is told', () => {
+  const functionNamed = (name: unknown) => ({ type: 'function', function: { name } })
+  test.each<readonly [object, string]>([
+    [{ tools: [{ type: 'function' }] }, 'tools[0].function is missing. It must be an object.'],
+    [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name is missing. It must be text.'],
+    [{ tools: [functionNamed(5)] }, 'tools[0].function.name must be text, not 5.'],
+    [{ tools: [functionNamed('')] }, 'tools[0].function.name must be text that is not empty, not "".'],
+    [{ tools: [weather, { type: 'custom' }] }, 'tools[1].custom is missing. It must be an object.'],
+    [
+      { tools: [{ type: 'function', function: { name: 'f', parameters: [] } }] },
+      'tools[0].function.parameters must be an object, true or false, not an empty array.',
+    ],
+    [{ tools, tool_choice: 'always' }, 'tool_choice must be one of none, auto, required, not "always".'],
+    [{ tool_choice: 'required' }, 'tool_choice must be one of none, auto where no tools are offered, not "required".'],
+    [{ tools, tool_choice: { type: 'function' } }, 'tool_choice.function is missing. It must be an object.'],
+    [
+      { tools, tool_choice: functionNamed('get_wether') },
+      'tool_choice.function.name must be the name of a function that is offered, not "get_wether".',
+    ],
+    [
+      { tools, tool_choice: { type: 'custom', custom: { name: 'now' } } },
+      'tool_choice.custom.name must be the name of a custom tool that is offered, not "now".',
+    ],
+    [
+      { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'some', tools: [] } } },
+      'tool_choice.allowed_tools.mode must be one of auto, required, not "some".',
+    ],
+    [
+      { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [functionNamed('x')] } } },
+      'tool_choice.allowed_tools.tools[0].function.name must be the name of a function that is offered, not "x".',
+    ],
+    [{ functions: [{}] }, 'functions[0].name is missing. It must be text.'],
+    [{ function_call: { name: 'f' } }, 'function_call.name must be the name of a function that is offered, not "f".'],
+    [{ function_call: 'f' }, 'function_call must be none, auto or an object with a name, not "f".'],
+    [
+      { response_format: { type: 'xml' } },
+      'response_format.type must be one of text, json_object, json_schema, not "xml".',
+    ],
+    [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema is missing. It must be an object.'],
+    [
+      { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
+      'response_format.json_schema.name is missing. It must be text.',
+    ],
+    [
+      { response_format: { type: 'json_schema', json_schema: { name: 'x' } } },
+      'response_format.json_schema.schema is missing. It must be an object.',
+    ],
+  ])('%j', async (more, error) => {
+    const { chat } = await platformWith()
+    const response = await chat({ ...hello, ...more })
+    expect({ status: response.status, ...((await response.json()) as object) }).toEqual({ status: 400, error })
+  })
+})

@@ -1,0 +1,277 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Exchange } from '../../src/core/exchange.js'
+import type { Fault } from '../../src/core/fault.js'
+import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
+import { ProblemsError } from '../../src/index.js'
+import { openPlatform } from '../../src/platform.js'
+import { folderWith } from '../command.js'
+import { hello, platformWith } from '../scene.js'
+
+const asking = (fault: string) => ({ headers: { 'x-standin-fault': fault } })
+/** Open to anyone on the auth backend. */
+const jwks = '/auth/v1/.well-known/jwks.json'
+const statusOf = async (response: Promise<Response>) => (await response).status
+
+// By header.
+
+test('a credential that is wrong is refused before the header is read', async () => {
+  const { ask } = await platformWith()
+  for (const fault of ['status=503', 'nonsense', 'hang']) {
+    expect(await statusOf(ask('/v1/models', { bearer: 'sk-local-nobody', ...asking(fault) }))).toBe(401)
+  }
+})
+
+test('a body that is too large and a path that is not there are what they are', async () => {
+  const { ask, chat } = await platformWith({ limits: { bodyBytes: 10 } })
+  expect(await statusOf(chat(hello, asking('status=503')))).toBe(413)
+  expect(await statusOf(ask('/nowhere', asking('status=503')))).toBe(404)
+})
+
+test('the header comes before what is wrong with the request itself', async () => {
+  const { chat } = await platformWith()
+  expect(await statusOf(chat({ model: 'nobody' }, asking('status=503')))).toBe(503)
+  const delayed = await chat({ model: 'nobody' }, asking('delayMs=5'))
+  expect([delayed.status, await delayed.json()]).toEqual([400, { error: expect.stringContaining('messages') }])
+})
+
+test.each([
+  ['status=200', 'status must be an HTTP status from 400 to 599, not 200.'],
+  ['status=soon', 'status must be an HTTP status from 400 to 599, not "soon".'],
+  ['stauts=503', 'stauts is not known here. Did you mean "status"?'],
+  ['delayMs=-1', 'delayMs must be milliseconds from 0 to 3600000, not -1.'],
+  ['hang=false', 'hang must be true, not false.'],
+  ['reset', 'reset must be one of before, mid-body, not true.'],
+  ['malformedChunk=0', 'malformedChunk must be a whole number from 1 to 1000000, not 0.'],
+  ['cutAfterChunks=1.5', 'cutAfterChunks must be a whole number from 0 to 1000000, not 1.5.'],
+  ['', 'it is no fault: it must say what goes wrong, such as status or delayMs.'],
+  ['chance=0.5', 'it is no fault: it must say what goes wrong, such as status or delayMs.'],
+  ['status=503; cutAfterChunks=3', 'cutAfterChunks is not possible together with status.'],
+  ['done=double; status=503', 'done is not possible together with status.'],
+  ['hang; delayMs=5', 'delayMs is not possible together with hang.'],
+  ['reset=before; truncate', 'truncate is not possible together with reset: before.'],
+  ['cutAfterChunks=3; errorAfterChunks=2', 'errorAfterChunks is not possible together with cutAfterChunks.'],
+  ['reset=mid-body; cutAfterBytes=2', 'reset is not possible together with cutAfterBytes.'],
+  ['done=missing; cutAfterChunks=2', 'done is not possible together with cutAfterChunks.'],
+  ['truncate; stallMs=5', 'stallMs is only for a fault with stallAfterChunks.'],
+  ['delayMs=5; retryAfter=5', 'retryAfter is only for a fault with status.'],
+  ['hang; message=Hm.', 'message is only for a fault with status or errorAfterChunks.'],
+])('a header that cannot be followed is told what is wrong with it: %s', async (fault, sentence) => {
+  const { ask } = await platformWith()
+  for (const path of ['/v1/models', jwks]) {
+    const response = await ask(path, { ...asking(fault) })
+    expect(response.status).toBe(400)
+    const { error, msg } = (await response.json()) as { error?: string; msg?: string }
+    expect(error ?? msg).toBe(`Header x-standin-fault: ${sentence}`)
+  }
+})
+
+test('faults by header can be switched off', async () => {
+  const { ask } = await platformWith({ faults: { header: false } })
+  const response = await ask('/v1/models', asking('delayMs=1'))
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({ error: expect.stringContaining('faults.header') })
+  expect(await statusOf(ask('/v1/models'))).toBe(200)
+})
+
+// By call.
+
+test('a call befalls the next request, and that one only', async () => {
+  const { ask, chat, failNext } = await platformWith()
+  failNext({ status: 503 })
+  expect(await statusOf(chat(hello))).toBe(503)
+  expect(await statusOf(chat(hello))).toBe(200)
+  failNext({ status: 500 }, { times: 2 })
+  expect(await statusOf(ask('/v1/models'))).toBe(500)
+  expect(await statusOf(chat(hello))).toBe(500)
+  expect(await statusOf(chat(hello))).toBe(200)
+})
+
+test('calls wait in line for the requests that they are meant for', async () => {
+  const { ask, chat, failNext } = await platformWith()
+  failNext({ status: 500 }, { path: '/v1/models' })
+  failNext({ status: 502 }, { method: 'POST' })
+  failNext({ status: 503 }, { path: '/v1/*' })
+  expect(await statusOf(chat(hello))).toBe(502)
+  expect(await statusOf(ask('/health'))).toBe(200)
+  expect(await statusOf(ask('/v1/models'))).toBe(500)
+  expect(await statusOf(ask('/v1/models'))).toBe(503)
+  expect(await statusOf(ask('/v1/models'))).toBe(200)
+})
+
+test('a request that is refused, or has a fault of its own, uses up no call', async () => {
+  const { ask, chat, failNext } = await platformWith()
+  failNext({ status: 503 })
+  expect(await statusOf(ask('/v1/models', { bearer: null }))).toBe(401)
+  expect(await statusOf(ask('/nowhere'))).toBe(404)
+  expect(await statusOf(ask('/v1/models', { method: 'OPTIONS' }))).toBe(204)
+  expect(await statusOf(chat(hello, asking('status=418')))).toBe(418)
+  expect(await statusOf(ask(jwks))).toBe(200)
+  expect(await statusOf(chat(hello))).toBe(503)
+})
+
+test('the auth backend fails when the path says so', async () => {
+  const { ask, failNext } = await platformWith()
+  failNext({ status: 500 }, { path: '/auth/v1/*' })
+  expect(await statusOf(ask('/v1/models'))).toBe(200)
+  const response = await ask(jwks)
+  expect([response.status, await response.json()]).toEqual([
+    500,
+    expect.objectContaining({ error_code: 'unexpected_failure', msg: 'Something went wrong on the server.' }),
+  ])
+})
+
+test('of many requests at once as many fail as were asked to', async () => {
+  const { ask, failNext } = await platformWith()
+  failNext({ status: 503 }, { times: 7 })
+  const all = await Promise.all(Array.from({ length: 40 }, () => statusOf(ask('/v1/models'))))
+  expect(all.filter(status => status === 503)).toHaveLength(7)
+  expect(all.filter(status => status === 200)).toHaveLength(33)
+})
+
+test('a call that is wrong is refused where it is made', async () => {
+  const { failNext } = await platformWith()
+  expect(() => failNext({ status: 200 })).toThrow(ProblemsError)
+  expect(() => failNext({})).toThrow('failNext: fault is no fault')
+  expect(() => failNext({ status: 500, hang: true })).toThrow('fault.status is not possible together with hang.')
+  expect(() => failNext({ hang: true }, { times: 0 })).toThrow('times must be a whole number from 1 to 1000000')
+  expect(() => failNext({ hang: true }, { path: 'v1' })).toThrow('path must be a path such as /v1/*')
+})
+
+// By call over HTTP.
+
+const post = (body: unknown, headers = {}) => ({
+  method: 'POST',
+  bearer: null,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  headers: { 'content-type': 'application/json', ...headers },
+})
+
+test('a program in any language asks for a fault over HTTP, sees who waits, and forgets them', async () => {
+  const { ask, chat } = await platformWith()
+  const call = { fault: { status: 503, message: 'Later.' }, times: 2, path: '/v1/*', method: 'POST' }
+  const made = await ask('/__standin/faults', post(call))
+  expect(made.status).toBe(201)
+  const { id } = (await made.json()) as { id: string }
+  const failed = await chat(hello)
+  expect([failed.status, await failed.json()]).toEqual([503, { error: 'Later.' }])
+  const waiting = await ask('/__standin/faults', { bearer: null })
+  expect(await waiting.json()).toEqual({ data: [{ id, ...call, times: 1 }] })
+  expect(await statusOf(ask('/__standin/faults', { method: 'DELETE', bearer: null }))).toBe(204)
+  expect(await statusOf(chat(hello))).toBe(200)
+})
+
+test.each([
+  ['', 400, 'The request body is empty. It must be a JSON object.'],
+  ['{', 400, expect.stringMatching(/^The request body is not valid JSON: /)],
+  [[], 400, 'The request body must be an object, not an empty array.'],
+  [{}, 400, expect.stringMatching(/^fault is missing\./)],
+  [{ fault: {} }, 400, 'fault is no fault: it must say what goes wrong, such as status or delayMs.'],
+  [{ fault: { status: '503' } }, 400, 'fault.status must be an HTTP status from 400 to 599, not "503".'],
+  [{ fault: { hang: true }, tmes: 2 }, 400, 'tmes is not known here. Did you mean "times"?'],
+  [{ fault: { hang: true }, method: 'get' }, 400, expect.stringMatching(/^method must be one of GET, /)],
+  ['x'.repeat(70_000), 413, 'The request body is larger than 65536 bytes.'],
+])('what cannot be followed is told by its field: %j', async (body, status, error) => {
+  const { ask } = await platformWith()
+  const response = await ask('/__standin/faults', post(body))
+  expect([response.status, await response.json()]).toEqual([status, { error }])
+})
+
+test('faults are for JSON only, for three methods, and not for pages of another origin', async () => {
+  const { ask } = await platformWith()
+  const call = { fault: { hang: true } }
+  expect(await statusOf(ask('/__standin/faults', post(call, { 'content-type': 'text/plain' })))).toBe(415)
+  expect(await statusOf(ask('/__standin/faults', post(call, { origin: 'http://evil.example' })))).toBe(403)
+  const put = await ask('/__standin/faults', { ...post(call), method: 'PUT' })
+  expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, DELETE'])
+  expect(await statusOf(ask('/v1/models'))).toBe(200)
+})
+
+// By rule, by chance, and which comes first.
+
+/** A request as the line hands it on. */
+const exchange = (body = '', path = '/v1/chat/completions', fault?: string): Exchange => ({
+  method: 'POST',
+  path,
+  query: '',
+  headers: fault === undefined ? {} : { 'x-standin-fault': fault },
+  authorization: undefined,
+  startedMs: 0,
+  caller: { kind: 'anonymous' },
+  body: Buffer.from(body),
+  outcome: undefined,
+})
+
+const always = (fault: Fault) => ({ ...fault, chance: 1, path: '/v1/*' })
+
+/** Where each request's fault comes from, in the order in which the line asks. */
+function chooserWith(random: Parameters<typeof createFaults>[0]['random'], seed = 1) {
+  const calls = createFaultCalls()
+  const faults = createFaults({ header: true, random, seed, calls, chances: createChances() })
+  const choose = (asked: Exchange, ruled?: Fault) => faults.asked(asked) ?? faults.drawn(asked, { fault: ruled })
+  return { calls, choose }
+}
+
+test('the header comes before a call, a call before the rule, the rule before chance', () => {
+  const { calls, choose } = chooserWith([always({ status: 504 })])
+  calls.add({ fault: { status: 502 }, times: 1 })
+  const rule = { status: 503 }
+  expect(choose(exchange('', undefined, 'status=501'), rule)).toEqual({ fault: { status: 501 }, by: 'x-standin-fault' })
+  expect(choose(exchange(), rule)).toEqual({ fault: { status: 502 }, by: 'one-shot' })
+  expect(choose(exchange(), rule)).toEqual({ fault: rule })
+  expect(choose(exchange())).toMatchObject({ fault: { status: 504 }, by: 'faults.random[0]' })
+})
+
+test('what does not come about leaves its place to the next, and a call its turn to another request', () => {
+  const { calls, choose } = chooserWith([always({ status: 504 })])
+  calls.add({ fault: { status: 502, chance: 0 }, times: 1 })
+  const rule = { status: 503, chance: 0 }
+  expect(choose(exchange('', undefined, 'status=501; chance=0'), rule)).toMatchObject({ fault: { status: 504 } })
+  expect(calls.waiting()).toHaveLength(1)
+})
+
+test('chance befalls the paths that it is meant for', () => {
+  const { choose } = chooserWith([
+    { status: 500, chance: 1, path: '/v1/models' },
+    { status: 501, chance: 1, path: '/auth/*' },
+  ])
+  expect(choose(exchange('', '/v1/models'))).toMatchObject({ fault: { status: 500 } })
+  expect(choose(exchange('', '/auth/v1/token'))).toMatchObject({ fault: { status: 501 } })
+  expect(choose(exchange('', '/v1/modelsx'))).toBeUndefined()
+})
+
+test('chance strikes answers of the platform and of the auth backend alike', async () => {
+  const random = [
+    { status: 503, chance: 1 },
+    { status: 429, chance: 1, path: '/auth/v1/*' },
+  ]
+  const { ask, chat } = await platformWith({ faults: { random } })
+  expect(await statusOf(ask('/health'))).toBe(200)
+  expect(await statusOf(ask('/v1/models'))).toBe(503)
+  expect(await statusOf(chat(hello))).toBe(503)
+  expect(await statusOf(ask(jwks))).toBe(429)
+})
+
+test('a random fault that says no chance is a mistake of the configuration, told with its place', async () => {
+  const starting = platformWith({ faults: { random: [{ status: 503 } as never] } })
+  await expect(starting).rejects.toThrow('startPlatform: faults.random[0].chance is missing.')
+  const clashing = platformWith({ faults: { random: [{ status: 503, hang: true, chance: 0.1 }] } })
+  await expect(clashing).rejects.toThrow('faults.random[0].status is not possible together with hang.')
+})
+
+// Over a reload, and in the journal.
+
+test('calls outlast a reload, and the rest is read anew', async () => {
+  const cwd = folderWith({ 'platform.config.yaml': 'port: 0\nstate: memory\nfaults: { header: true }\n' })
+  const platform = await openPlatform({ cwd })
+  onTestFinished(() => platform.stop())
+  platform.faultCalls.add({ fault: { status: 503 }, times: 1 })
+  writeFileSync(path.join(cwd, 'platform.config.yaml'), 'port: 0\nstate: memory\nfaults: { header: false }\n')
+  await platform.reload()
+  const ask = (headers = {}) =>
+    fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}`, ...headers } })
+  expect(await statusOf(ask({ 'x-standin-fault': 'status=500' }))).toBe(400)
+  expect(await statusOf(ask())).toBe(503)
+  expect(await statusOf(ask())).toBe(200)
+})

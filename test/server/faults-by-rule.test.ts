@@ -1,0 +1,93 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Exchange, Paced, Reply } from '../../src/core/exchange.js'
+import type { Fault } from '../../src/core/fault.js'
+import { unpaced } from '../../src/core/pace.js'
+import { createRoutes } from '../../src/endpoints/index.js'
+import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
+import { createJournal } from '../../src/journal/index.js'
+import { createCors } from '../../src/server/cors.js'
+import { createLine } from '../../src/server/handle.js'
+import { listen } from '../../src/server/listen.js'
+import { createPacer } from '../../src/streaming/pacer.js'
+import { hear } from './answers.js'
+
+const paced: Paced = {
+  head: 'data: {"a":1}\n\n',
+  before: 'data: {"b":',
+  pieces: ['2', '3'],
+  after: '}\n\n',
+  tail: 'data: [DONE]\n\n',
+  pace: { ...unpaced, firstTokenMs: 1, tokensPerSecond: 500 },
+}
+const atOnce = Buffer.from('data: {"a":1}\n\ndata: {"b":2}\n\ndata: {"b":3}\n\ndata: [DONE]\n\n')
+
+/** A line whose one endpoint answers by a rule that has this fault. */
+async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
+  const contentType = typeof body === 'string' ? 'application/json' : 'text/event-stream'
+  const reply: Reply = {
+    kind: 'reply',
+    status: 200,
+    contentType,
+    body,
+    source: 'rule "x"',
+    fault,
+    ...(sent && { sent }),
+  }
+  const journal = createJournal()
+  const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
+  const notHere = () => Promise.reject(new Error('not in this mode'))
+  const endpoint = { method: 'POST', path: '/v1/chat/completions', access: 'anyone', takesBody: true } as const
+  const line = createLine(
+    () => ({
+      mode: 'emulate',
+      routes: createRoutes([{ ...endpoint, reply: () => reply }]),
+      identify: () => ({ kind: 'service' }),
+      cors: createCors('*'),
+      bodyLimitBytes: 1000,
+      faults: createFaults({
+        header: true,
+        random: [],
+        seed: 0,
+        calls: createFaultCalls(),
+        chances: createChances(),
+      }),
+      proxy: notHere,
+      auth: { mode: 'local', routes: notHere, gateway: { admit: async () => undefined }, proxy: notHere },
+    }),
+    { journal, pacer: createPacer(), report: error => expect.unreachable(String(error)) },
+  )
+  const listener = await listen({ line, rest: () => {} }, { host: '127.0.0.1', port: 0 })
+  onTestFinished(() => listener.stop(0))
+  const heard = await hear({ url: `http://127.0.0.1:${listener.port}`, apiKey: 'any' }, { isStream: true })
+  return { ...heard, outcome: (await journaled).outcome }
+}
+
+test.each([
+  ['at once', atOnce],
+  ['paced', paced],
+])("a rule's fault cuts its stream, and the journal names both: %s", async (_name, body) => {
+  const { text, isWhole, outcome } = await lineWith(body, { cutAfterChunks: 2 })
+  expect({ text, isWhole }).toEqual({ text: 'data: {"a":1}\n\ndata: {"b":2}\n\n', isWhole: false })
+  expect(outcome).toMatchObject({ source: 'rule "x" + fault cutAfterChunks=2', complete: false })
+})
+
+test("a rule's status takes the place of what it says", async () => {
+  const { status, text, outcome } = await lineWith('{}', { status: 503, message: 'Later.' })
+  expect({ status, text }).toEqual({ status: 503, text: '{"error":"Later."}' })
+  expect(outcome).toMatchObject({ status: 503, error: 'Later.', source: 'fault status=503; message=Later. (rule "x")' })
+})
+
+test("a rule's fault without a chance never comes about, with all of it always does", async () => {
+  expect((await lineWith('{}', { status: 503, chance: 0 })).status).toBe(200)
+  expect((await lineWith('{}', { status: 503, chance: 1 })).status).toBe(503)
+})
+
+test('bytes that were lent for a stream are given back when they have left, and not before', async () => {
+  const lend = async (fault: Fault) => {
+    let givenBack = 0
+    const { text } = await lineWith(Buffer.from(atOnce), fault, () => givenBack++)
+    return { text, givenBack }
+  }
+  expect(await lend({ stallAfterChunks: 1, stallMs: 20 })).toEqual({ text: atOnce.toString(), givenBack: 1 })
+  expect((await lend({ cutAfterChunks: 1 })).givenBack).toBe(0)
+})

@@ -1,0 +1,197 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Exchange } from '../../src/core/exchange.js'
+import type { PlatformOptions } from '../../src/index.js'
+import { openPlatform } from '../../src/platform.js'
+import { hello } from '../scene.js'
+import { all, hear, streams, ways, wholes } from './answers.js'
+
+/** A platform seen from inside: what its journal takes in of chat completions, in order. */
+async function fromInside({ rules = [], ...options }: PlatformOptions = {}) {
+  const values = { port: 0, state: 'memory', mode: options.mode ?? 'emulate' }
+  const flags = [
+    ...Object.entries(values),
+    ...Object.entries(options.upstream ?? {}).map(([k, v]) => [`upstream.${k}`, v]),
+  ].map(([name, value]) => ({ path: String(name).split('.'), value, origin: 'the test' }))
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags, rules })
+  onTestFinished(() => platform.stop())
+  const entries: Exchange[] = []
+  const listeners: (() => void)[] = []
+  platform.journal.follow(exchange => {
+    if (exchange.path !== '/v1/chat/completions') return
+    entries.push(exchange)
+    for (const listener of listeners.splice(0)) listener()
+  })
+  return {
+    platform,
+    entries,
+    /** The journal's first entries, as soon as there are so many. */
+    async journaled(count = 1) {
+      while (entries.length < count) await new Promise<void>(added => listeners.push(added))
+      return entries.slice(0, count)
+    },
+  }
+}
+
+const outcomeOf = ({ outcome }: Exchange = {} as Exchange) => outcome
+
+test.each(all)('the journal names the fault and what it befell: %s', async (_name, way) => {
+  const { platform, journaled } = await fromInside(await way.options())
+  await hear(platform, { ...way, fault: 'delayMs=1; contentType=text/plain' })
+  const [entry] = await journaled()
+  expect(outcomeOf(entry)).toMatchObject({
+    status: 200,
+    source: `${way.source} + fault delayMs=1; contentType=text/plain (x-standin-fault)`,
+    complete: true,
+  })
+})
+
+test.each(streams)('the journal knows a stream that a fault has cut: %s', async (_name, way) => {
+  const { platform, journaled } = await fromInside(await way.options())
+  for (const fault of ['cutAfterChunks=2', 'reset=mid-body', 'cutAfterBytes=40'])
+    await hear(platform, { ...way, fault })
+  expect((await journaled(3)).map(outcomeOf)).toMatchObject([
+    { status: 200, source: `${way.source} + fault cutAfterChunks=2 (x-standin-fault)`, complete: false },
+    { status: 200, source: `${way.source} + fault reset=mid-body (x-standin-fault)`, complete: false },
+    { status: 200, source: `${way.source} + fault cutAfterBytes=40 (x-standin-fault)`, complete: false },
+  ])
+})
+
+test.each(streams)('a stream that ends in an error event has arrived as it was meant to: %s', async (_name, way) => {
+  const { platform, journaled } = await fromInside(await way.options())
+  await hear(platform, { ...way, fault: 'errorAfterChunks=2' })
+  expect(outcomeOf((await journaled())[0])).toMatchObject({ complete: true })
+})
+
+test.each(wholes)('the journal knows a fault that there was no room for: %s', async (_name, way) => {
+  const { platform, journaled } = await fromInside(await way.options())
+  await hear(platform, { ...way, fault: 'cutAfterChunks=1' })
+  expect(outcomeOf((await journaled())[0])).toMatchObject({
+    source: `${way.source} + fault cutAfterChunks=1 (x-standin-fault), which did not come about`,
+    complete: true,
+  })
+})
+
+test('an error by fault is journaled with what the client was told, and what made it', async () => {
+  const { platform, journaled } = await fromInside()
+  platform.faultCalls.add({ fault: { status: 429, message: 'Slow down.' }, times: 1 })
+  await hear(platform, { isStream: false })
+  expect(outcomeOf((await journaled())[0])).toEqual({
+    status: 429,
+    source: 'fault status=429; message=Slow down. (one-shot)',
+    error: 'Slow down.',
+    hint: 'Made by the fault status=429; message=Slow down. (one-shot).',
+    complete: true,
+  })
+})
+
+test.each(all)('each request is journaled once, with or without a fault: %s', async (_name, way) => {
+  const { platform, entries, journaled } = await fromInside(await way.options())
+  const faults = ['delayMs=1', 'status=503', 'reset=before', 'reset=mid-body', 'truncate', 'cutAfterBytes=9', undefined]
+  for (const fault of faults) await hear(platform, { ...way, ...(fault && { fault }) }).catch(() => {})
+  await journaled(faults.length)
+  await hear(platform, way)
+  await journaled(faults.length + 1)
+  expect(entries).toHaveLength(faults.length + 1)
+})
+
+// Clients that leave, and a platform that stops.
+
+/** Asks and leaves as soon as `until` has come. */
+async function leaveAfter(platform: { url: string; apiKey: string }, fault: string, until: 'taken' | 'data') {
+  const request = http.request(`${platform.url}/v1/chat/completions`, {
+    method: 'POST',
+    agent: false,
+    headers: { authorization: `Bearer ${platform.apiKey}`, 'x-standin-fault': fault },
+  })
+  request.on('error', () => {})
+  await new Promise<void>(sent => request.end(JSON.stringify({ ...hello, stream: true }), () => sent()))
+  if (until === 'data') {
+    const [response] = await once(request, 'response')
+    await once(response, 'data')
+  }
+  // Whoever asks later and has an answer knows that those before have been taken.
+  else await fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}` } })
+  request.destroy()
+}
+
+test.each(streams)(
+  'whoever leaves a request that hangs or waits frees it, and it is journaled: %s',
+  async (_name, way) => {
+    const { platform, journaled } = await fromInside(await way.options())
+    const faults = ['hang', 'delayMs=3600000', 'status=503; delayMs=3600000']
+    for (const fault of faults) await leaveAfter(platform, fault, 'taken')
+    const outcomes = (await journaled(faults.length)).map(outcomeOf)
+    expect(outcomes).toEqual(
+      faults.map(fault => ({
+        status: 0,
+        error: undefined,
+        complete: false,
+        source: `fault ${fault} (x-standin-fault)`,
+      })),
+    )
+  },
+)
+
+test.each(streams)('whoever leaves a silent stream frees it: %s', async (_name, way) => {
+  const { platform, journaled } = await fromInside(await way.options())
+  await leaveAfter(platform, 'stallAfterChunks=1', 'data')
+  const [entry] = await journaled()
+  expect(outcomeOf(entry)).toMatchObject({
+    status: 200,
+    complete: false,
+    source: `${way.source} + fault stallAfterChunks=1 (x-standin-fault)`,
+  })
+})
+
+test.each(streams)('a platform stops whatever hangs, waits or is silent: %s', async (_name, way) => {
+  const { platform, entries } = await fromInside(await way.options())
+  const faults = ['hang', 'delayMs=3600000', 'stallAfterChunks=1', 'stallAfterChunks=1; stallMs=3600000']
+  const asked = faults.map(fault => hear(platform, { ...way, fault }).catch(() => undefined))
+  // The last in line is answered after the others have been taken.
+  await hear(platform, way)
+  const startMs = performance.now()
+  await platform.stop()
+  expect(performance.now() - startMs).toBeLessThan(2000)
+  await Promise.all(asked)
+  expect(entries.length).toBe(faults.length + 1)
+})
+
+test('a live stream that is held up does not run into the memory', async () => {
+  let taken = 0
+  const event = Buffer.from(`data: ${JSON.stringify({ text: 'x'.repeat(65_000) })}\n\n`)
+  const server = http.createServer(async (request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const gone = once(response, 'close')
+    while (!response.destroyed && taken < 2000) {
+      taken++
+      if (!response.write(event)) await Promise.race([once(response, 'drain'), gone])
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const { platform, journaled } = await fromInside({
+    mode: 'proxy',
+    upstream: { baseUrl: `http://127.0.0.1:${port}`, apiKey: 'sk-live' },
+  })
+  const held = hear(platform, { isStream: true, fault: 'stallAfterChunks=2; stallMs=400; cutAfterChunks=2' })
+  const { text } = await held
+  await journaled()
+  expect(text.length).toBe(2 * event.length)
+  // Kernel and streams buffer a few megabytes between two processes; 2000 events would be 130.
+  expect(taken).toBeLessThan(400)
+})
+
+test('a live stream goes on after its silence, however long the live platform may be silent', async () => {
+  const { upstream, ...options } = await (ways['proxied, a paced stream'] as (typeof ways)[string]).options()
+  const { platform, journaled } = await fromInside({ ...options, upstream: { ...upstream, idleTimeoutMs: 100 } })
+  const { isWhole, text } = await hear(platform, { isStream: true, fault: 'stallAfterChunks=1; stallMs=400' })
+  expect(isWhole).toBe(true)
+  expect(text).toContain('[DONE]')
+  expect(outcomeOf((await journaled())[0])).toMatchObject({ complete: true })
+})

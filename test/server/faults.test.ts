@@ -1,0 +1,382 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createClient } from '@supabase/supabase-js'
+import { expect, onTestFinished, test } from 'vitest'
+import ws from 'ws'
+import { hello, platformWith } from '../scene.js'
+import { wireTo } from '../wire.js'
+import { all, CHUNKS, eventsIn, hear, streams, wholes } from './answers.js'
+
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const json = (event = '') => event.replace(/^data: /, '')
+
+test.each(all)('without a fault: %s', async (_name, { options, isStream }) => {
+  const platform = await platformWith(await options())
+  const { text, isWhole } = await hear(platform, { isStream })
+  expect(isWhole).toBe(true)
+  if (isStream) expect(eventsIn(text)).toHaveLength(CHUNKS + 1)
+  else expect(isJson(text)).toBe(true)
+})
+
+test.each(all)('a status takes the place of the answer, with its text and Retry-After: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const fault = 'status=429; message="Slow down; please."; retryAfter=7'
+  const { status, headers, text, isWhole } = await hear(platform, { ...way, fault })
+  expect({ status, isWhole, text }).toEqual({ status: 429, isWhole: true, text: '{"error":"Slow down; please."}' })
+  expect(headers).toMatchObject({ 'retry-after': '7', 'content-type': 'application/json' })
+})
+
+test.each(all)('a reset before the answer leaves nothing of it: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  await expect(hear(platform, { ...way, fault: 'reset=before' })).rejects.toMatchObject({ code: 'ECONNRESET' })
+})
+
+test.each(all)('a reset in mid-body leaves the beginning: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const { status, text, isWhole, wasReset } = await hear(platform, { ...way, fault: 'reset=mid-body' })
+  expect({ status, isWhole, wasReset }).toEqual({ status: 200, isWhole: false, wasReset: true })
+  if (way.isStream) expect(eventsIn(text)).toHaveLength(2)
+  else expect(text.length).toBeGreaterThan(100)
+  expect(text).not.toContain('DONE')
+  expect(isJson(text)).toBe(false)
+})
+
+test.each(all)('a delay comes before the headers: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const startMs = performance.now()
+  const { text, isWhole } = await hear(platform, { ...way, fault: 'delayMs=150' })
+  // Node's timers count whole milliseconds and may be early by a part of one.
+  expect(performance.now() - startMs).toBeGreaterThan(149)
+  expect(isWhole).toBe(true)
+  expect(text).toContain('three')
+})
+
+test.each(all)('so many bytes, and the connection is closed: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  for (const bytes of [0, 1, 99]) {
+    const { status, text, isWhole } = await hear(platform, { ...way, fault: `cutAfterBytes=${bytes}` })
+    expect({ status, isWhole, bytes: text.length }).toEqual({ status: 200, isWhole: false, bytes })
+  }
+})
+
+test.each(all)('another content type stands before the right body: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const fault = 'contentType="text/html; charset=utf-8"'
+  const { headers, text, isWhole } = await hear(platform, { ...way, fault })
+  expect(headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(isWhole).toBe(true)
+  expect(text).toContain('three')
+})
+
+test.each(streams)('so many chunks, and the connection is closed: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  for (const chunks of [0, 1, 3, CHUNKS]) {
+    const { status, text, isWhole, wasReset } = await hear(platform, { ...way, fault: `cutAfterChunks=${chunks}` })
+    expect({ status, isWhole, wasReset }).toEqual({ status: 200, isWhole: false, wasReset: false })
+    expect(eventsIn(text)).toHaveLength(chunks)
+    expect(eventsIn(text).every(event => isJson(json(event)))).toBe(true)
+  }
+})
+
+test.each(streams)('a stream that is shorter than its fault arrives whole: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  for (const fault of [
+    `cutAfterChunks=${CHUNKS + 1}`,
+    'cutAfterBytes=1000000',
+    'malformedChunk=99',
+    'errorAfterChunks=99',
+  ]) {
+    const { text, isWhole } = await hear(platform, { ...way, fault })
+    expect(isWhole).toBe(true)
+    expect(eventsIn(text)).toHaveLength(CHUNKS + 1)
+  }
+})
+
+test.each(wholes)('what only a stream can suffer leaves a whole answer alone: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  for (const fault of [
+    'cutAfterChunks=0',
+    'stallAfterChunks=0',
+    'malformedChunk=1',
+    'done=missing',
+    'errorAfterChunks=0',
+  ]) {
+    const { text, isWhole } = await hear(platform, { ...way, fault })
+    expect(isWhole && isJson(text)).toBe(true)
+  }
+})
+
+test.each(streams)('one chunk is malformed, and the others are not: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const { text, isWhole } = await hear(platform, { ...way, fault: 'malformedChunk=3' })
+  const events = eventsIn(text).map(json)
+  expect(isWhole).toBe(true)
+  expect(events.map(isJson)).toEqual([true, true, false, true, true, true, true, false])
+  expect(events[2]).toMatch(/^\{"id":/)
+  expect(events.at(-1)).toBe('[DONE]')
+})
+
+test.each(streams)('[DONE] is missing, or comes twice: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const missing = await hear(platform, { ...way, fault: 'done=missing' })
+  expect(missing.isWhole).toBe(true)
+  expect(missing.text).not.toContain('[DONE]')
+  expect(eventsIn(missing.text)).toHaveLength(CHUNKS)
+  const double = await hear(platform, { ...way, fault: 'done=double' })
+  expect(double.isWhole).toBe(true)
+  expect(eventsIn(double.text).slice(-2)).toEqual(['data: [DONE]', 'data: [DONE]'])
+  expect(eventsIn(double.text)).toHaveLength(CHUNKS + 2)
+})
+
+test.each(streams)('an error event ends the stream: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const told = await hear(platform, { ...way, fault: 'errorAfterChunks=2; message=The model "fell" over' })
+  expect(told.isWhole).toBe(true)
+  expect(eventsIn(told.text)).toHaveLength(3)
+  expect(JSON.parse(json(eventsIn(told.text)[2]))).toEqual({ error: 'The model "fell" over' })
+  const untold = await hear(platform, { ...way, fault: 'errorAfterChunks=0' })
+  expect(JSON.parse(json(untold.text))).toEqual({ error: expect.stringContaining('Something went wrong') })
+})
+
+test.each(streams)('a silence interrupts the stream, and nothing of it is lost: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const startMs = performance.now()
+  const { text, isWhole } = await hear(platform, { ...way, fault: 'stallAfterChunks=2; stallMs=150' })
+  expect(performance.now() - startMs).toBeGreaterThan(149)
+  expect(isWhole).toBe(true)
+  expect(eventsIn(text)).toHaveLength(CHUNKS + 1)
+})
+
+test.each(streams)('a silence may come before the connection is closed: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const fault = 'stallAfterChunks=1; stallMs=50; cutAfterChunks=1'
+  const { text, isWhole } = await hear(platform, { ...way, fault })
+  expect(isWhole).toBe(false)
+  expect(eventsIn(text)).toHaveLength(1)
+})
+
+test.each(wholes)('JSON ends in its middle, and HTTP says that all is there: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const { headers, text, isWhole } = await hear(platform, { ...way, fault: 'truncate' })
+  expect(isWhole).toBe(true)
+  expect(headers['content-length']).toBe(String(text.length))
+  expect(text).toMatch(/^\{"id":/)
+  expect(isJson(text)).toBe(false)
+  const { text: full } = await hear(platform, way)
+  expect(text.length).toBe(Math.floor(full.length / 2))
+})
+
+test.each(streams)('the last chunk of a stream ends in its middle: %s', async (_name, way) => {
+  const platform = await platformWith(await way.options())
+  const { text, isWhole } = await hear(platform, { ...way, fault: 'truncate' })
+  const events = eventsIn(text).map(json)
+  expect(isWhole).toBe(true)
+  expect(events).toHaveLength(CHUNKS + 1)
+  expect(events.map(isJson)).toEqual([...Array(CHUNKS - 1).fill(true), false, false])
+  expect(events.at(-1)).toBe('[DONE]')
+})
+
+test('several things go wrong with one answer', async () => {
+  const platform = await platformWith({ rules: [{ reply: { text: 'one two three' } }] })
+  const fault = 'delayMs=20; contentType=text/plain; malformedChunk=2; done=double'
+  const { headers, text } = await hear(platform, { isStream: true, fault })
+  expect(headers['content-type']).toBe('text/plain')
+  expect(eventsIn(text).map(event => isJson(json(event)))).toEqual([true, false, true, true, true, false, false])
+})
+
+test('an error can have the body of a proxy that answers in HTML, and be cut as well', async () => {
+  const { chat } = await platformWith()
+  const html = await chat(hello, { headers: { 'x-standin-fault': 'status=502; contentType=text/html' } })
+  expect([html.status, html.headers.get('content-type')]).toEqual([502, 'text/html'])
+  const cut = await chat(hello, { headers: { 'x-standin-fault': 'status=500; cutAfterBytes=5' } })
+  expect(cut.status).toBe(500)
+  await expect(cut.text()).rejects.toThrow('terminated')
+})
+
+test('a reset is told from a close on the socket', async () => {
+  const { url, apiKey } = await platformWith()
+  const asked = (fault: string) =>
+    `GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nx-standin-fault: ${fault}\r\n\r\n`
+  const closed = await wireTo(url)
+  await closed.say(asked('cutAfterBytes=20'))
+  expect(await closed.rest()).toMatch(/\r\n\r\n.{20}$/s)
+  const reset = await wireTo(url)
+  await reset.say(asked('reset=before'))
+  await expect(reset.rest()).rejects.toMatchObject({ code: 'ECONNRESET' })
+})
+
+test('a client of HTTP/1.0, for which the end of the connection is the end of the body, is told of a cut by a reset', async () => {
+  const { url, apiKey } = await platformWith()
+  const wire = await wireTo(url)
+  const body = JSON.stringify({ ...hello, stream: true })
+  const head = `Authorization: Bearer ${apiKey}\r\nContent-Length: ${body.length}\r\nx-standin-fault: cutAfterChunks=2`
+  await wire.say(`POST /v1/chat/completions HTTP/1.0\r\n${head}\r\n\r\n${body}`)
+  await expect(wire.rest()).rejects.toMatchObject({ code: 'ECONNRESET' })
+})
+
+test.each([
+  ['GET', '/health'],
+  ['HEAD', '/health'],
+  ['GET', '/v1/models'],
+  ['HEAD', '/v1/models'],
+  ['GET', '/api/v1'],
+])('%s %s fails on demand, in the shape of the platform', async (method, path) => {
+  const { ask, apiKey, anonKey } = await platformWith()
+  const bearer = path === '/api/v1' ? anonKey : apiKey
+  const response = await ask(path, { method, bearer, headers: { 'x-standin-fault': 'status=503; retryAfter=3' } })
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3'])
+  const text = await response.text()
+  if (method === 'HEAD') expect(text).toBe('')
+  else expect(JSON.parse(text)).toEqual({ error: 'The service is not available at the moment. Try again later.' })
+})
+
+test('what happens to a body happens to none where there is none', async () => {
+  const { ask } = await platformWith()
+  for (const fault of ['truncate', 'cutAfterBytes=0', 'reset=mid-body']) {
+    const response = await ask('/v1/models', { method: 'HEAD', headers: { 'x-standin-fault': fault } })
+    expect(response.status).toBe(200)
+    expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100)
+  }
+})
+
+test('a 404 names its path and a 401 its challenge, as the real ones do', async () => {
+  const { ask } = await platformWith()
+  const lost = await ask('/v1/models', { headers: { 'x-standin-fault': 'status=404' } })
+  expect(await lost.json()).toEqual({ error: 'Not found.', path: '/v1/models' })
+  const refused = await ask('/v1/models', { headers: { 'x-standin-fault': 'status=401; message=No.' } })
+  expect(refused.headers.get('www-authenticate')).toBe('Bearer')
+  expect(await refused.json()).toEqual({ error: 'No.' })
+})
+
+test("the auth backend fails in Supabase's words, and nothing has happened then", async () => {
+  const { authUrl, anonKey } = await platformWith()
+  let fault = 'status=429'
+  const { auth } = createClient(authUrl, anonKey, {
+    realtime: { transport: ws as never },
+    global: {
+      fetch: (url, init) =>
+        fetch(url, {
+          ...init,
+          headers: { ...Object.fromEntries(new Headers(init?.headers)), 'x-standin-fault': fault },
+        }),
+    },
+  })
+  const ada = { email: 'ada@example.com', password: 'correct horse' }
+  const limited = await auth.signUp(ada)
+  expect(limited.error).toMatchObject({ name: 'AuthApiError', status: 429, code: 'over_request_rate_limit' })
+  fault = 'status=503'
+  const gone = await auth.signUp(ada)
+  expect(gone.error).toMatchObject({ name: 'AuthRetryableFetchError', status: 503 })
+  fault = 'delayMs=1'
+  expect((await auth.signUp(ada)).data.user?.email).toBe(ada.email)
+})
+
+test('a page of another origin may read what failed', async () => {
+  const platform = await platformWith({ cors: { origins: ['http://app.test'] } })
+  const origin = 'http://app.test'
+  for (const fault of ['status=503', 'truncate', 'contentType=text/plain', 'delayMs=1']) {
+    const { headers } = await hear(platform, { isStream: false, fault, origin })
+    expect(headers['access-control-allow-origin']).toBe(origin)
+  }
+  const { headers } = await hear(platform, { isStream: false, fault: 'status=999', origin })
+  expect(headers['access-control-allow-origin']).toBe(origin)
+})
+
+test('a connection outlives a fault that ends an answer in good order', async () => {
+  const { url, apiKey } = await platformWith()
+  const wire = await wireTo(url)
+  for (const fault of ['truncate', 'status=500', 'contentType=text/plain']) {
+    await wire.say(
+      `GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nx-standin-fault: ${fault}\r\n\r\n`,
+    )
+    expect((await wire.answer()).body.length).toBeGreaterThan(0)
+  }
+})
+
+/** A live platform that writes these bytes, a write each. */
+async function liveThatWrites(head: http.OutgoingHttpHeaders, writes: readonly Buffer[]) {
+  const asked: http.IncomingHttpHeaders[] = []
+  const server = http.createServer(async (request, response) => {
+    asked.push(request.headers)
+    response.writeHead(200, head)
+    for (const bytes of writes) {
+      await new Promise<void>(sent => void response.write(bytes, () => sent()))
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const upstream = { baseUrl: `http://127.0.0.1:${port}`, apiKey: 'sk-live' }
+  return { asked, platform: await platformWith({ mode: 'proxy', upstream }) }
+}
+
+const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
+
+test.each([
+  ['with the line ends of Windows', '\r\n'],
+  ['with those of Unix', '\n'],
+])('the chunks of a live stream are counted however the network cuts them, %s', async (_name, end) => {
+  const events = [
+    ': hello',
+    'event: chunk\ndata: {"t":"😀é"}',
+    'id: 7\ndata: {"text":"b"}',
+    'data: {"text":"c"}',
+    'data: [DONE]',
+  ]
+  const text = events.map(event => event.replaceAll('\n', end) + end + end).join('')
+  const everyByte = [...Buffer.from(text)].map(byte => Buffer.from([byte]))
+  const { platform } = await liveThatWrites(sse, everyByte)
+  const cut = await hear(platform, { isStream: true, fault: 'cutAfterChunks=2' })
+  expect(cut.text).toBe(text.slice(0, text.indexOf('data: {"text":"c"}')))
+  const done = await hear(platform, { isStream: true, fault: 'done=missing' })
+  expect(done.text).toBe(text.slice(0, text.indexOf('data: [DONE]')))
+  const malformed = await hear(platform, { isStream: true, fault: 'malformedChunk=1' })
+  expect(malformed.text).toBe(text.replace('{"t":"😀é"}', '{"t":"'))
+})
+
+test('a live stream that tells its length no longer does when it gets longer', async () => {
+  const text = 'data: {"a":1}\n\ndata: [DONE]\n\n'
+  const { platform } = await liveThatWrites({ ...sse, 'content-length': text.length }, [Buffer.from(text)])
+  const heard = await hear(platform, { isStream: true, fault: 'done=double' })
+  expect(heard).toMatchObject({ isWhole: true, text: `${text}data: [DONE]\n\n` })
+})
+
+test('a live body whose length nobody tells ends in its middle as well', async () => {
+  const body = Buffer.from(JSON.stringify({ text: 'x'.repeat(1000) }))
+  const { platform } = await liveThatWrites({ 'content-type': 'application/json' }, [
+    body.subarray(0, 10),
+    body.subarray(10),
+  ])
+  const truncated = await hear(platform, { isStream: false, fault: 'truncate' })
+  expect(truncated).toMatchObject({ isWhole: true, text: body.toString().slice(0, Math.floor(body.length / 2)) })
+  const reset = await hear(platform, { isStream: false, fault: 'reset=mid-body' })
+  expect(reset).toMatchObject({ isWhole: false, text: body.toString().slice(0, 5) })
+})
+
+test('the live platform is asked for plain text where a fault has to read it, and is told nothing of faults', async () => {
+  const { platform, asked } = await liveThatWrites({ 'content-type': 'application/json' }, [Buffer.from('{}')])
+  const headers = { 'accept-encoding': 'gzip', 'x-standin-fault': 'delayMs=1', 'X-Standin-Pace': 'firstTokenMs=1' }
+  await platform.chat(hello, { headers })
+  await platform.chat(hello, { headers: { 'accept-encoding': 'gzip' } })
+  expect(asked.map(sent => sent['accept-encoding'])).toEqual(['identity', 'gzip'])
+  for (const sent of asked) expect(Object.keys(sent).filter(name => name.startsWith('x-standin'))).toEqual([])
+})
+
+test('a status takes the place of a live answer without the live platform being asked', async () => {
+  const { platform, asked } = await liveThatWrites({}, [Buffer.from('{}')])
+  const response = await platform.chat(hello, { headers: { 'x-standin-fault': 'status=503' } })
+  expect(response.status).toBe(503)
+  expect(asked).toEqual([])
+})

@@ -1,0 +1,314 @@
+import { once } from 'node:events'
+import http, { type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import OpenAI from 'openai'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { ConfigInput } from '../../src/config/schema.js'
+import { openPlatform } from '../../src/platform.js'
+import { hello, platformWith } from '../scene.js'
+
+const rules = [{ reply: { text: 'Hi there!' } }]
+// By the estimate.
+const PROMPT = 9
+const ANSWER = 3
+
+const limited = (limits: ConfigInput['limits'], options = {}) => platformWith({ rules, limits, ...options })
+
+/** The headers in which clients look for what is left. */
+const standingOf = ({ headers }: { readonly headers: Headers }) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-ratelimit-')))
+
+const left = ({ headers }: { readonly headers: Headers }, what: 'requests' | 'tokens') =>
+  headers.get(`x-ratelimit-remaining-${what}`)
+
+const errorOf = async (response: Response) => ((await response.json()) as { error: string }).error
+
+/** Lets the clock of this process, which is also the platform's, be moved. */
+function movableClock() {
+  const now = performance.now.bind(performance)
+  let aheadMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const forward = (ms: number) => {
+    aheadMs += ms
+  }
+  return { forward }
+}
+
+/** OpenAI's client, and the status of each answer that it got. */
+function clientOf({ url, apiKey }: { readonly url: string; readonly apiKey: string }, maxRetries: number) {
+  const statuses: number[] = []
+  const openai = new OpenAI({
+    baseURL: `${url}/v1`,
+    apiKey,
+    maxRetries,
+    async fetch(...asked) {
+      const response = await fetch(...asked)
+      statuses.push(response.status)
+      return response
+    },
+  })
+  const ask = () =>
+    openai.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] })
+  return { ask, statuses }
+}
+
+test('without limits no answer has a word of them', async () => {
+  const { chat } = await platformWith({ rules })
+  expect(standingOf(await chat(hello))).toEqual({})
+})
+
+test('whatever the answer is, it says what is left', async () => {
+  const { ask, chat } = await limited({ requestsPerMinute: 100, tokensPerMinute: 1000, bodyBytes: 1000 })
+  const answers = [
+    await chat(hello),
+    await chat({ ...hello, stream: true }),
+    await chat({ ...hello, model: 'unknown' }),
+    await chat({ messages: [] }),
+    await chat({ ...hello, user: 'x'.repeat(2000) }),
+    await chat(hello, { headers: { 'content-type': 'text/plain' } }),
+    await ask('/v1/models', { method: 'HEAD' }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 400, 413, 415, 200])
+  expect(answers.map(answer => left(answer, 'requests'))).toEqual(['99', '98', '97', '96', '95', '94', '93'])
+  for (const answer of answers) {
+    expect(standingOf(answer)).toMatchObject({
+      'x-ratelimit-limit-requests': '100',
+      'x-ratelimit-reset-requests': expect.stringMatching(/^(1m0s|59(\.\d+)?s|5\d(\.\d+)?s)$/),
+      'x-ratelimit-limit-tokens': '1000',
+      'x-ratelimit-remaining-tokens': expect.stringMatching(/^9\d\d$/),
+      'x-ratelimit-reset-tokens': expect.stringMatching(/s$/),
+    })
+  }
+})
+
+test('only the headers of limits that there are go out', async () => {
+  const { chat } = await limited({ tokensPerMinute: 1000 })
+  expect(Object.keys(standingOf(await chat(hello))).filter(name => name.endsWith('requests'))).toEqual([])
+  const { chat: other } = await limited({ concurrentStreams: 1, maxPromptTokens: 100 })
+  expect(standingOf(await other(hello))).toEqual({})
+})
+
+test("one request too many is OpenAI's RateLimitError, with everything that a client needs to wait", async () => {
+  const platform = await limited({ requestsPerMinute: 2 })
+  const { ask } = clientOf(platform, 0)
+  await ask()
+  await ask()
+  const error = await ask().catch(failure => failure)
+  expect(error).toBeInstanceOf(OpenAI.RateLimitError)
+  expect(error.message).toMatch(/^429 .*Rate limit reached for requests: 2 per minute/)
+  const afterMs = Number(error.headers.get('retry-after-ms'))
+  expect(afterMs).toBeGreaterThan(0)
+  expect(afterMs).toBeLessThanOrEqual(60_000)
+  expect(error.headers.get('retry-after')).toBe(String(Math.ceil(afterMs / 1000)))
+  expect(left(error, 'requests')).toBe('0')
+})
+
+test("OpenAI's client waits as long as it is told, and then gets its answer", async () => {
+  const clock = movableClock()
+  const platform = await limited({ requestsPerMinute: 1 })
+  const { ask, statuses } = clientOf(platform, 1)
+  await ask()
+  // By itself it would come again after half a second at most, and be refused again.
+  clock.forward(59_200)
+  expect((await ask()).choices[0]?.message.content).toBe('Hi there!')
+  expect(statuses).toEqual([200, 429, 200])
+})
+
+test('a refused request leaves its connection in order, however much of it was still to come', async () => {
+  const { chat } = await limited({ requestsPerMinute: 1 })
+  await chat(hello)
+  for (let i = 0; i < 3; i++) {
+    const response = await chat({ ...hello, messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] })
+    expect(response.status).toBe(429)
+    expect(await errorOf(response)).toMatch(/^Rate limit reached for requests/)
+  }
+})
+
+test('prompt and answer are taken off the tokens, whole or streamed, until a prompt does not fit any more', async () => {
+  const clock = movableClock()
+  const { chat } = await limited({ tokensPerMinute: 30 })
+  expect(left(await chat(hello), 'tokens')).toBe(String(30 - PROMPT - ANSWER))
+  expect(left(await chat({ ...hello, stream: true }), 'tokens')).toBe(String(30 - 2 * (PROMPT + ANSWER)))
+  const refused = await chat(hello)
+  expect(refused.status).toBe(429)
+  expect(await errorOf(refused)).toMatch(/^Rate limit reached for tokens: 30 per minute, 24 used, 9 requested\. Try/)
+  clock.forward(60_000)
+  expect((await chat(hello)).status).toBe(200)
+})
+
+test('a prompt beyond the whole limit is refused for good, and no client tries it again', async () => {
+  const platform = await limited({ tokensPerMinute: 5 })
+  const { ask, statuses } = clientOf(platform, 2)
+  await expect(ask()).rejects.toThrow(/Request too large: the limit is 5 tokens per minute, and the prompt alone has 9/)
+  expect(statuses).toEqual([429])
+})
+
+test('a prompt that is too long for its model is a 400, which counts as a request', async () => {
+  const { chat } = await limited(
+    { maxPromptTokens: 8, requestsPerMinute: 10 },
+    { models: [{ id: 'gpt-4o-mini' }, { id: 'gpt-4o', maxPromptTokens: 50 }] },
+  )
+  const refused = await chat(hello)
+  expect(refused.status).toBe(400)
+  expect(await errorOf(refused)).toBe("This model's maximum prompt is 8 tokens; yours has 9. Make it shorter.")
+  expect(left(refused, 'requests')).toBe('9')
+  expect((await chat({ ...hello, model: 'gpt-4o' })).status).toBe(200)
+})
+
+test('the tokenizer of the configuration counts', async () => {
+  const { chat } = await limited({ tokensPerMinute: 1000 }, { tokenizer: 'o200k_base' })
+  const messages = [{ role: 'user', content: 'a'.repeat(400) }]
+  // A token of this encoding is eight of them.
+  const tokens = 3 + 4 + 400 / 8
+  const refused = await (await limited({ tokensPerMinute: tokens - 1 }, { tokenizer: 'o200k_base' })).chat({
+    ...hello,
+    messages,
+  })
+  expect(await errorOf(refused)).toContain(`the prompt alone has ${tokens}.`)
+  expect((await chat({ ...hello, messages })).status).toBe(200)
+})
+
+test('so many streams are open at once; whoever leaves or is done makes room', async () => {
+  const pace = { tokensPerSecond: 1 }
+  const platform = await platformWith({
+    rules: [{ when: { user: 'slow' }, reply: { text: 'one two three four' }, pace }, ...rules],
+    limits: { concurrentStreams: 2 },
+  })
+  const { chat } = platform
+  const slow = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'slow' }], stream: true }
+  const leaving = new AbortController()
+  await chat(slow, { signal: leaving.signal })
+  await chat(slow)
+
+  const refused = await chat({ ...hello, stream: true })
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(refused.headers.get('retry-after-ms')).toBe('1000')
+  expect(await errorOf(refused)).toMatch(/^Rate limit reached for streams: 2 at the same time/)
+  expect((await chat(hello)).status).toBe(200)
+
+  leaving.abort()
+  await vi.waitFor(async () => expect((await chat({ ...hello, stream: true })).status).toBe(200))
+  // One after the other they never meet.
+  for (let i = 0; i < 10; i++) {
+    const response = await chat({ ...hello, stream: true })
+    expect(response.status).toBe(200)
+    await response.text()
+  }
+})
+
+test('a stream that ends in an error makes room as well', async () => {
+  const { chat } = await limited({ concurrentStreams: 1 })
+  for (let i = 0; i < 3; i++) {
+    const response = await chat({ ...hello, model: 'unknown', stream: true })
+    expect(response.status).toBe(400)
+    await response.text()
+  }
+  expect((await chat({ ...hello, stream: true })).status).toBe(200)
+})
+
+test('two credentials do not share', async () => {
+  const apiKeys = ['one', 'other'].map(name => ({ name, key: `sk-local-${name}` }))
+  const { chat } = await limited({ requestsPerMinute: 1 }, { apiKeys })
+  const statuses: number[] = []
+  for (const bearer of ['sk-local-one', 'sk-local-other', 'sk-local-one', 'sk-local-other']) {
+    statuses.push((await chat(hello, { bearer })).status)
+  }
+  expect(statuses).toEqual([200, 200, 429, 429])
+})
+
+test('what has no good credential costs nothing and tells nothing', async () => {
+  const { chat } = await limited({ requestsPerMinute: 1 })
+  for (const bearer of [null, 'sk-local-wrong']) {
+    const refused = await chat(hello, { bearer })
+    expect(refused.status).toBe(401)
+    expect(standingOf(refused)).toEqual({})
+  }
+  expect((await chat(hello)).status).toBe(200)
+})
+
+test('neither the health of the platform nor its auth backend is limited', async () => {
+  const { ask, chat, anonKey } = await limited({ requestsPerMinute: 1 })
+  for (const path of ['/health', '/health', '/auth/v1/settings', '/auth/v1/settings']) {
+    const response = await ask(path, { bearer: anonKey, headers: { apikey: anonKey } })
+    expect(response.status).toBe(200)
+    expect(standingOf(response)).toEqual({})
+  }
+  expect(left(await ask('/api/v1', { bearer: anonKey }), 'requests')).toBe('0')
+  expect((await ask('/api/v1', { bearer: anonKey })).status).toBe(429)
+  expect((await chat(hello)).status).toBe(200)
+})
+
+test('what was used stays used when the configuration is read anew', async () => {
+  const given = { port: 0, state: 'memory', 'limits.requestsPerMinute': 2 }
+  const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
+  onTestFinished(() => platform.stop())
+  const ask = () => fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}` } })
+  await ask()
+  await platform.reload()
+  expect(left(await ask(), 'requests')).toBe('0')
+  await platform.reload()
+  expect((await ask()).status).toBe(429)
+})
+
+/** A platform with limits in front of a live one that answers like this. */
+async function limitedProxyTo(answer: RequestListener, limits: ConfigInput['limits']) {
+  const live = http.createServer(answer).listen(0, '127.0.0.1')
+  await once(live, 'listening')
+  onTestFinished(() => {
+    live.closeAllConnections()
+    live.close()
+  })
+  const baseUrl = `http://127.0.0.1:${(live.address() as AddressInfo).port}`
+  return platformWith({ mode: 'proxy', upstream: { baseUrl, apiKey: 'sk-live' }, limits })
+}
+
+test('in front of the live platform our limits hold, and our headers stand in place of its own', async () => {
+  const { chat } = await limitedProxyTo(
+    (_request, response) =>
+      void response
+        .writeHead(200, { 'X-RateLimit-Limit-Requests': '7', 'x-ratelimit-remaining-requests': '6', 'x-live': 'yes' })
+        .end('{}'),
+    { requestsPerMinute: 3, tokensPerMinute: 20 },
+  )
+  const answered = await chat(hello)
+  expect(answered.headers.get('x-live')).toBe('yes')
+  expect(answered.headers.get('x-ratelimit-limit-requests')).toBe('3')
+  expect(left(answered, 'requests')).toBe('2')
+  expect(left(answered, 'tokens')).toBe(String(20 - PROMPT))
+  await chat(hello)
+  expect(await errorOf(await chat(hello))).toMatch(
+    /^Rate limit reached for tokens: 20 per minute, 18 used, 9 requested/,
+  )
+  expect(await errorOf(await chat(hello))).toMatch(/^Rate limit reached for requests: 3 per minute/)
+})
+
+test('what the live platform makes of a body that is no chat completion request is its own affair', async () => {
+  const { chat } = await limitedProxyTo((_request, response) => void response.writeHead(418).end('{}'), {
+    tokensPerMinute: 20,
+    maxPromptTokens: 5,
+    concurrentStreams: 1,
+  })
+  const answered = await chat({ model: 'gpt-4o-mini', input: 'of a form that is not known here', stream: true })
+  expect(answered.status).toBe(418)
+  expect(left(answered, 'tokens')).toBe('20')
+  expect((await chat(hello)).status).toBe(400)
+})
+
+test('an open stream of the live platform is counted until it is done', async () => {
+  const { chat } = await limitedProxyTo(
+    (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n'),
+    { concurrentStreams: 1 },
+  )
+  const leaving = new AbortController()
+  expect((await chat({ ...hello, stream: true }, { signal: leaving.signal })).status).toBe(200)
+  expect((await chat({ ...hello, stream: true })).status).toBe(429)
+  leaving.abort()
+  const next = new AbortController()
+  await vi.waitFor(async () =>
+    expect((await chat({ ...hello, stream: true }, { signal: next.signal })).status).toBe(200),
+  )
+  next.abort()
+})
