@@ -71,17 +71,17 @@ export interface Reply {
   /** A text goes out with its length; bytes are a stream that is complete already, and go out as streams do, without. */
   readonly body: string | Buffer | Paced
   /** Called when a body of bytes has left; whoever made them may then use them again. */
-  readonly sent?: () => void
+  readonly sent?: (() => void) | undefined
   /** Further headers, as node's flat array of names and values. */
-  readonly headers?: readonly string[]
+  readonly headers?: readonly string[] | undefined
   /** What gave the answer, for the log: a rule's name, for example. */
-  readonly source?: string
+  readonly source?: string | undefined
   /** What is known of it beyond that, for whoever reads the log; worked out when somebody does. */
-  readonly remark?: () => string
+  readonly remark?: (() => string) | undefined
   /** What is to go wrong with it on its way. */
-  readonly fault?: Fault
+  readonly fault?: Fault | undefined
   /** What it costs of a limit on tokens. */
-  readonly tokens?: { readonly prompt: number; readonly completion: number }
+  readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
 }
 
 /** A body that leaves piece by piece. Its pieces are shared by many exchanges; what differs is the frame around each. */

@@ -26,10 +26,10 @@ export function chatCompletions({ access, modelIds, replies, pace, tokenizer }: 
 
   function answer(request: ChatRequest, said: Said): Reply {
     const { source, remark, fault } = said
-    const form = request.stream
+    const { contentType, headers, body, sent, tokens } = request.stream
       ? completions.streamed(request, said, paceFrom(said.pace, pace))
       : completions.whole(request, said)
-    return { kind: 'reply', status: 200, source, ...form, ...(remark && { remark }), ...(fault && { fault }) }
+    return { kind: 'reply', status: 200, contentType, headers, body, sent, source, remark, fault, tokens }
   }
 
   function reply(exchange: Exchange): Reply | Promise<Reply> {

@@ -4,7 +4,7 @@ import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { chatIn } from '../core/read-chat.js'
-import { type Asked, askedBy } from './conditions/asked.js'
+import { Asked } from './conditions/asked.js'
 import { createEngine, createMemory } from './engine.js'
 import { seedOf } from './fake.js'
 import type { LoadedRules } from './load.js'
@@ -22,7 +22,7 @@ export { type RuleInput, rulesSchema } from './rules.js'
 export type { Choice, FinishReason, Said, ToolCall, UsageInput } from './said.js'
 
 /** Who asks, beside what. */
-type Circumstances = Parameters<typeof askedBy>[1]
+type Circumstances = ConstructorParameters<typeof Asked>[1]
 
 /** Says what the model says. */
 export interface Replies {
@@ -74,12 +74,12 @@ export function createReplies({ rules, seed, strict, magic }: Wanted): Replies {
 
   return {
     answer(request, circumstances) {
-      const asked = askedBy(request, circumstances)
+      const asked = new Asked(request, circumstances)
       if (magic && hasMagic(asked.user)) return withMagicWords(asked)
       return engine.said(asked) ?? withoutRule(asked)
     },
     explain(request, circumstances) {
-      const asked = askedBy(request, circumstances)
+      const asked = new Asked(request, circumstances)
       const rule = engine.find(asked)
       const before = engine.rules.slice(0, rule ? engine.rules.indexOf(rule) : undefined)
       const passed = before.map(rule => ({ rule, reasons: engine.reasonsAgainst(rule, asked) }))
@@ -88,7 +88,7 @@ export function createReplies({ rules, seed, strict, magic }: Wanted): Replies {
     async faultFor(exchange) {
       if (!engine.rules.some(({ fails }) => fails)) return undefined
       const request = readable(exchange)
-      return request && (await engine.said(askedBy(request, exchange)))?.fault
+      return request && (await engine.said(new Asked(request, exchange)))?.fault
     },
   }
 }

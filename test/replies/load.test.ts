@@ -6,7 +6,7 @@ import { repliesJsonSchema } from '../../src/cli/replies.js'
 import type { ChatRequest } from '../../src/core/chat.js'
 import { ProblemsError } from '../../src/core/problem.js'
 import { readYaml } from '../../src/core/yaml.js'
-import { askedBy } from '../../src/replies/conditions/asked.js'
+import { Asked } from '../../src/replies/conditions/asked.js'
 import { createReplies, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
 import { textOf } from './said.js'
@@ -22,7 +22,7 @@ const textsOf = async (files: Files, patterns?: readonly string[]) =>
   (await saidBy(await load(files, patterns))).map(textOf)
 
 /** What the rules say, one by one. */
-const saidBy = ({ rules }: LoadedRules) => Promise.all(rules.map(rule => rule.said(askedBy(hello), 1)))
+const saidBy = ({ rules }: LoadedRules) => Promise.all(rules.map(rule => rule.said(new Asked(hello), 1)))
 const hello: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
 /** What is wrong, as it would be printed. */

@@ -1,10 +1,9 @@
 /** The forms of a chat completion: one JSON object, or the events of a stream (OpenAI's; the document does not show them). */
 import type { ChatRequest } from '../../core/chat.js'
-import type { Reply } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
 import type { Said } from '../../replies/index.js'
-import { promptTokens, type Tokenizer } from '../../tokenizer/index.js'
-import { inOnePiece, type Opening, secondsNow, streamForm } from './frame.js'
+import type { Tokenizer } from '../../tokenizer/index.js'
+import { type Form, inOnePiece, type Opening, secondsNow, streamForm } from './frame.js'
 import { createIds } from './ids.js'
 import { createPlainTexts, plainStream, plainWhole } from './plain.js'
 import { isPaced, paced } from './rhythm.js'
@@ -13,9 +12,6 @@ import { spokenChoices } from './trim.js'
 import { Cost, completionTokens, usageOf } from './usage.js'
 import { wholeCompletion } from './whole.js'
 
-/** The part of a reply that depends on its form. */
-type Form = Pick<Reply, 'contentType' | 'body' | 'sent' | 'headers' | 'tokens'>
-
 /** Makes completions; their tokens are those of `tokenizer`. */
 export function createCompletions(tokenizer: Tokenizer) {
   const plainText = createPlainTexts(tokenizer)
@@ -23,15 +19,14 @@ export function createCompletions(tokenizer: Tokenizer) {
   const nextCallId = createIds('call_', 16)
   const opening = ({ model }: ChatRequest): Opening => ({ id: nextId(), created: secondsNow(), model })
 
-  function costOfAnswer(request: ChatRequest, { usage }: Said, completion: () => number) {
-    return new Cost(() => usage?.promptTokens ?? promptTokens(request, tokenizer), completion)
-  }
+  const costOf = (request: ChatRequest, { usage }: Said, completion: () => number) =>
+    new Cost(request, usage, tokenizer, completion)
 
   /** The completion as one JSON object. */
   function whole(request: ChatRequest, said: Said): Form {
     const plain = plainText(request, said)
     if (plain) {
-      const tokens = costOfAnswer(request, said, plain.tokens)
+      const tokens = costOf(request, said, plain.tokens)
       return { contentType: 'application/json', body: plainWhole(plain, opening(request), tokens), tokens }
     }
     const { choices, tokens } = spoken(request, said)
@@ -44,8 +39,8 @@ export function createCompletions(tokenizer: Tokenizer) {
   function streamed(request: ChatRequest, said: Said, pace: Pace): Form {
     const plain = plainText(request, said)
     if (plain) {
-      const tokens = costOfAnswer(request, said, plain.tokens)
-      return { ...streamForm, ...plainStream(plain, opening(request), request, pace, tokens), tokens }
+      const tokens = costOf(request, said, plain.tokens)
+      return plainStream(plain, opening(request), request, pace, tokens)
     }
     const { choices, tokens } = spoken(request, said)
     const usage = request.stream_options?.include_usage ? usageOf(tokens, choices, said.usage) : undefined
@@ -58,7 +53,7 @@ export function createCompletions(tokenizer: Tokenizer) {
 
   function spoken(request: ChatRequest, said: Said) {
     const choices = spokenChoices(said, request, tokenizer)
-    return { choices, tokens: costOfAnswer(request, said, () => completionTokens(choices, said.usage)) }
+    return { choices, tokens: costOf(request, said, () => completionTokens(choices, said.usage)) }
   }
 
   return { whole, streamed }

@@ -1,5 +1,8 @@
 /** What stands around the words of every completion: its id, its time, its model and the marks of an event. */
-import type { Paced } from '../../core/exchange.js'
+import type { Paced, Reply } from '../../core/exchange.js'
+
+/** The part of a reply that depends on its form. */
+export type Form = Pick<Reply, 'contentType' | 'body' | 'sent' | 'headers' | 'tokens'>
 
 /** How a completion begins. */
 export interface Opening {

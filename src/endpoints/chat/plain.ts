@@ -6,7 +6,7 @@ import type { ChatRequest } from '../../core/chat.js'
 import type { Pace } from '../../core/pace.js'
 import type { Choice, Said } from '../../replies/index.js'
 import type { Tokenizer } from '../../tokenizer/index.js'
-import { FINGERPRINT, frame, inOnePiece, type Opening, start } from './frame.js'
+import { FINGERPRINT, type Form, frame, inOnePiece, type Opening, start, streamForm } from './frame.js'
 import { createMold, type Mold } from './mold.js'
 import { once } from './once.js'
 import { isPaced, paced } from './rhythm.js'
@@ -71,22 +71,24 @@ const usage = ({ prompt, completion }: Cost) =>
   `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion}}`
 
 /** The completion as a stream: in its rhythm, or without a pace complete already. */
-export function plainStream(own: Prepared, opening: Opening, request: ChatRequest, pace: Pace, cost: Cost) {
-  const total = request.stream_options?.include_usage ? usage(cost) : undefined
-  if (!isPaced(pace)) return atOnce(own, opening, total)
+export function plainStream(own: Prepared, opening: Opening, request: ChatRequest, pace: Pace, tokens: Cost): Form {
+  const total = request.stream_options?.include_usage ? usage(tokens) : undefined
+  if (!isPaced(pace)) return atOnce(own, opening, total, tokens)
   const ascii = own.ascii() && isAscii(opening.model)
-  return { body: { ...paced(events(own, opening, total), pace, request, cost), ascii } }
+  return { ...streamForm, body: { ...paced(events(own, opening, total), pace, request, tokens), ascii }, tokens }
 }
 
 /**
  * Without a pace the stream leaves in one piece: many times faster than an event at a time, and no client can tell. Within a second
  * two streams of the same words differ in nothing but the id, so the last one serves as a mold.
  */
-function atOnce(own: Prepared, opening: Opening, total: string | undefined) {
+function atOnce(own: Prepared, opening: Opening, total: string | undefined, tokens: Cost): Form {
   const { id, created, model } = opening
   const sameAs = `${created} ${total} ${model}`
   if (own.mold?.sameAs !== sameAs) own.mold = createMold(sameAs, id, inOnePiece(events(own, opening, total)))
-  return own.mold.cast(id)
+  const { body, sent } = own.mold.cast(id)
+  const { contentType, headers } = streamForm
+  return { contentType, headers, body, sent, tokens }
 }
 
 function events(own: Prepared, opening: Opening, total: string | undefined) {

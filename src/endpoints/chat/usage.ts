@@ -1,5 +1,7 @@
 /** What a completion costs, in tokens: counted, but for what its rule names. */
+import type { ChatRequest } from '../../core/chat.js'
 import type { UsageInput } from '../../replies/index.js'
+import { promptTokens, type Tokenizer } from '../../tokenizer/index.js'
 import type { Usage } from './body.js'
 import type { Spoken } from './trim.js'
 
@@ -8,22 +10,22 @@ import type { Spoken } from './trim.js'
  * A class, because each answer has one, and an object that brings its own getters takes ten times as long to make.
  */
 export class Cost {
-  readonly #countPrompt: () => number
-  readonly #countCompletion: () => number
-  #prompt: number | undefined
+  private counted: number | undefined
 
-  constructor(countPrompt: () => number, countCompletion: () => number) {
-    this.#countPrompt = countPrompt
-    this.#countCompletion = countCompletion
-  }
+  constructor(
+    private readonly request: ChatRequest,
+    private readonly named: UsageInput | undefined,
+    private readonly tokenizer: Tokenizer,
+    private readonly countCompletion: () => number,
+  ) {}
 
   get prompt(): number {
-    this.#prompt ??= this.#countPrompt()
-    return this.#prompt
+    this.counted ??= this.named?.promptTokens ?? promptTokens(this.request, this.tokenizer)
+    return this.counted
   }
 
   get completion(): number {
-    return this.#countCompletion()
+    return this.countCompletion()
   }
 }
 

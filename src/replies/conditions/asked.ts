@@ -10,64 +10,57 @@ export interface ToolResult {
   readonly text: string
 }
 
-/** One request as rules see it. */
-export interface Asked {
-  readonly request: ChatRequest
-  readonly headers: IncomingHttpHeaders
-  readonly caller: Caller
-  /** The text of the last user message; empty when there is none. */
-  readonly user: string
-  /** The texts of all system and developer messages, on lines of their own. */
-  readonly system: string
-  /** The text of the last assistant message; empty when there is none. */
-  readonly assistant: string
-  /** The text of every message. */
-  readonly texts: readonly string[]
-  /** How many user messages there are: 1 is the first turn. */
-  readonly turn: number
-  /** What tools have answered since the model last spoke; empty when the request ends with something else. */
-  readonly toolResults: readonly ToolResult[]
-}
-
 interface Circumstances {
   readonly headers?: IncomingHttpHeaders
   readonly caller?: Caller
 }
 
-export function askedBy(request: ChatRequest, { headers = {}, caller = anonymous }: Circumstances = {}): Asked {
-  const { messages } = request
-  let user: string | undefined
-  let system: string | undefined
-  let assistant: string | undefined
-  let texts: readonly string[] | undefined
-  let toolResults: readonly ToolResult[] | undefined
-  return {
-    request,
-    headers,
-    caller,
-    get user() {
-      user ??= lastTextOf(messages, 'user')
-      return user
-    },
-    get system() {
-      system ??= messages.filter(isInstruction).map(textOf).join('\n')
-      return system
-    },
-    get assistant() {
-      assistant ??= lastTextOf(messages, 'assistant')
-      return assistant
-    },
-    get texts() {
-      texts ??= messages.map(textOf)
-      return texts
-    },
-    get turn() {
-      return messages.reduce((sum, { role }) => sum + (role === 'user' ? 1 : 0), 0)
-    },
-    get toolResults() {
-      toolResults ??= toolResultsIn(messages)
-      return toolResults
-    },
+/** One request as rules see it. A class, because each request has one, and an object that brings its own getters takes ten times as long to make. */
+export class Asked {
+  readonly request: ChatRequest
+  readonly headers: IncomingHttpHeaders
+  readonly caller: Caller
+  /** The text of the last user message; empty when there is none. */
+  readonly user: string
+  private systemText: string | undefined
+  private assistantText: string | undefined
+  private allTexts: readonly string[] | undefined
+  private results: readonly ToolResult[] | undefined
+
+  constructor(request: ChatRequest, { headers = {}, caller = anonymous }: Circumstances = {}) {
+    this.request = request
+    this.headers = headers
+    this.caller = caller
+    this.user = lastTextOf(request.messages, 'user')
+  }
+
+  /** The texts of all system and developer messages, on lines of their own. */
+  get system(): string {
+    this.systemText ??= this.request.messages.filter(isInstruction).map(textOf).join('\n')
+    return this.systemText
+  }
+
+  /** The text of the last assistant message; empty when there is none. */
+  get assistant(): string {
+    this.assistantText ??= lastTextOf(this.request.messages, 'assistant')
+    return this.assistantText
+  }
+
+  /** The text of every message. */
+  get texts(): readonly string[] {
+    this.allTexts ??= this.request.messages.map(textOf)
+    return this.allTexts
+  }
+
+  /** How many user messages there are: 1 is the first turn. */
+  get turn(): number {
+    return this.request.messages.reduce((sum, { role }) => sum + (role === 'user' ? 1 : 0), 0)
+  }
+
+  /** What tools have answered since the model last spoke; empty when the request ends with something else. */
+  get toolResults(): readonly ToolResult[] {
+    this.results ??= toolResultsIn(this.request.messages)
+    return this.results
   }
 }
 
