@@ -365,7 +365,7 @@ const openTokenizer = async ({ tokenizer }: Config): Promise<Tokenizer> =>
 
 /** The limits of those models that have their own. */
 const maxPromptTokensOf = ({ models }: Config): ReadonlyMap<string, number> =>
-  new Map(models.flatMap(({ id, maxPromptTokens: most }) => (typeof most === 'number' ? [[id, most]] : [])))
+  new Map(models.flatMap(({ id, maxPromptTokens: most }) => (most === undefined ? [] : [[id, most]])))
 
 async function openProxy({ upstream }: Config, corsFor: Cors['headersFor']) {
   const { createProxy, platformCredentials } = await import('./server/proxy.js')

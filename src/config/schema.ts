@@ -1,9 +1,9 @@
 /** Every option: its name, its default, its meaning. Check, reference file, editor completion and environment names follow from it. */
 import * as v from 'valibot'
-import { closed, open, word } from '../core/check.js'
+import { closed, described, open, word } from '../core/check.js'
 import { credentialKinds, modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
-import { paceOptions, unpaced } from '../core/pace.js'
+import { paceInput, paceOptions, unpaced } from '../core/pace.js'
 import { authOptions } from './auth-options.js'
 import {
   anAddress,
@@ -34,6 +34,15 @@ const model = open({
   object: v.optional(v.literal('model', 'the word model'), 'model'),
   created: v.optional(integer(0, 253402300799), 1735689600),
   owned_by: v.optional(text, 'standin'),
+  pace: v.nullish(
+    described(
+      paceInput,
+      'The rhythm of streams of this model; what is left out is taken from the option pace. Not listed.',
+    ),
+  ),
+  maxPromptTokens: v.optional(
+    described(integer(1, 2 ** 31 - 1), 'The longest prompt that the model takes, in tokens. Not listed.'),
+  ),
 })
 
 const isOrigin = (written: string) => URL.canParse(written) && new URL(written).origin === written

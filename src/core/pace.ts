@@ -1,6 +1,6 @@
 /** The rhythm of a stream: what it is, and its options, the same in the configuration, in a rule and in a header. */
 import * as v from 'valibot'
-import { described, number, word } from './check.js'
+import { closed, described, number, word } from './check.js'
 
 /** How the pauses between the pieces of a stream vary around their mean. */
 export const distributions = ['fixed', 'uniform', 'lognormal'] as const
@@ -56,6 +56,20 @@ export const paceOptions = {
 
 /** A pace of which some may be left out. */
 export type PaceInput = { readonly [K in keyof Pace]?: Pace[K] | undefined }
+
+/** Checks a pace of which some may be left out, wherever one is written. */
+export const paceInput = closed({
+  firstTokenMs: v.optional(paceOptions.firstTokenMs),
+  tokensPerSecond: v.optional(paceOptions.tokensPerSecond),
+  jitter: v.optional(paceOptions.jitter),
+  distribution: v.optional(paceOptions.distribution),
+  promptTokensPerSecond: v.optional(paceOptions.promptTokensPerSecond),
+  fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams),
+})
+
+/** Whether a stream of this pace pauses at all; one that does not may leave in one piece. */
+export const isPaced = ({ firstTokenMs, tokensPerSecond, promptTokensPerSecond }: Pace) =>
+  firstTokenMs > 0 || tokensPerSecond > 0 || promptTokensPerSecond > 0
 
 /** `usual` with what `own` says otherwise. */
 export function paceFrom(own: PaceInput | null | undefined, usual: Pace): Pace {

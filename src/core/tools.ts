@@ -64,7 +64,7 @@ export const functionCall = v.union([text, named], 'text or an object')
 export const responseFormat = withOwnPart(
   open({
     type: word(['text', 'json_object', 'json_schema']),
-    json_schema: maybe(open({ name, schema: anObject, strict: maybe(v.boolean('true or false')) })),
+    json_schema: maybe(open({ name, schema: maybe(anObject), strict: maybe(v.boolean('true or false')) })),
   }),
   ['json_schema'],
 )

@@ -2,17 +2,19 @@
 import type { ChatRequest } from '../core/chat.js'
 import { alternatives, invalidRequest } from '../core/errors.js'
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
-import { type Pace, paceFrom } from '../core/pace.js'
+import { type Pace, type PaceInput, paceFrom } from '../core/pace.js'
+import { paceAsked } from '../core/pace-header.js'
 import { CHAT, chatIn } from '../core/read-chat.js'
 import { didYouMean } from '../core/suggest.js'
 import type { Replies, Said } from '../replies/index.js'
 import type { Tokenizer } from '../tokenizer/index.js'
 import { createCompletions } from './chat/completion.js'
+import type { Model } from './models.js'
 
 interface Parts {
   readonly access: Access
-  /** Ids of the models that may be asked. */
-  readonly modelIds: readonly string[]
+  /** The models that may be asked. */
+  readonly models: readonly Pick<Model, 'id' | 'pace'>[]
   readonly replies: Pick<Replies, 'answer'>
   /** The usual rhythm of streams. */
   readonly pace: Pace
@@ -20,24 +22,32 @@ interface Parts {
 }
 
 /** Checks the request, asks `replies` what the model says, and gives it the form that was asked for: whole or as a stream. */
-export function chatCompletions({ access, modelIds, replies, pace, tokenizer }: Parts): Endpoint {
-  const known = new Set(modelIds)
+export function chatCompletions({ access, models, replies, pace, tokenizer }: Parts): Endpoint {
+  const modelIds = models.map(({ id }) => id)
+  /** The usual rhythm of each model. */
+  const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 
-  function answer(request: ChatRequest, said: Said): Reply {
+  function answer(request: ChatRequest, said: Said, asked: PaceInput | undefined): Reply {
     const { source, remark, fault } = said
     const { contentType, headers, body, sent, tokens } = request.stream
-      ? completions.streamed(request, said, paceFrom(said.pace, pace))
+      ? completions.streamed(request, said, paceOf(request, said, asked))
       : completions.whole(request, said)
     return { kind: 'reply', status: 200, contentType, headers, body, sent, source, remark, fault, tokens }
   }
 
+  /** What the request itself asks for, else the rule, else the model. */
+  const paceOf = ({ model }: ChatRequest, said: Said, asked: PaceInput | undefined): Pace =>
+    paceFrom(asked, paceFrom(said.pace, usual.get(model) ?? pace))
+
   function reply(exchange: Exchange): Reply | Promise<Reply> {
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
-    if (!known.has(request.model)) throw unknownModel(request.model, modelIds)
-    const canned = replies.answer(request, exchange)
-    return canned instanceof Promise ? canned.then(found => answer(request, found)) : answer(request, canned)
+    if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
+    // Read before a rule counts its answer: a request that is refused has had none.
+    const asked = paceAsked(exchange.headers)
+    const said = replies.answer(request, exchange)
+    return said instanceof Promise ? said.then(found => answer(request, found, asked)) : answer(request, said, asked)
   }
 
   return { method: 'POST', path: CHAT, access, takesBody: true, reply }

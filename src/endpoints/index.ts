@@ -30,7 +30,7 @@ export function createEndpoints({
   return withIndex(access.index, [
     health({ version, access: access.health }),
     modelList({ models, access: access.models }),
-    chatCompletions({ modelIds: models.map(({ id }) => id), replies, pace, tokenizer, access: access.chat }),
+    chatCompletions({ models, replies, pace, tokenizer, access: access.chat }),
   ])
 }
 

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
 import { type ChatRequest, textOf } from '../core/chat.js'
+import { mulberry32 } from '../core/random.js'
 
 export type { Faker } from '@faker-js/faker'
 
@@ -51,21 +52,16 @@ async function load(): Promise<Faker> {
   const { faker } = await import('@faker-js/faker/locale/en')
   // Its class comes from the instance: the package's root would load every language there is.
   // An instance of our own, so that nobody else's calls move its state; with a generator that is cheap to seed.
-  return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions, randomizer: mulberry32() })
+  return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions, randomizer: cheapToSeed() })
 }
 
-/** Tommy Ettinger's Mulberry32. Faker's own generator takes some 20 µs for each seeding. */
-function mulberry32() {
-  let state = 0
+/** Faker's own generator takes some 20 µs for each seeding. */
+function cheapToSeed() {
+  let next = mulberry32(0)
   return {
     seed(seed: number | number[]) {
-      state = Number(seed) | 0
+      next = mulberry32(Number(seed))
     },
-    next() {
-      state = (state + 0x6d2b79f5) | 0
-      let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-    },
+    next: () => next(),
   }
 }

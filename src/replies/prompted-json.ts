@@ -1,33 +1,47 @@
 /** What a JSON object should look like that was asked for in words alone: `response_format: { type: "json_object" }`. */
 import { type ChatRequest, textOf } from '../core/chat.js'
 
-/** So much of the conversation's end is read, and so many braces are looked behind. */
+/** So much of the conversation's end is read, and after so many braces with no object behind them no more are tried. */
 const READ = 20_000
-const BRACES = 40
+const TRIED = 40
 
 const MOST_NAMES = 12
 
-/** A JSON Schema of it: like the last example that is shown, or with the names that stand in quotes; else with an answer. */
+/** A JSON Schema of it: the one that is shown last, one like the last example, or with the names that stand in quotes; else with an answer. */
 export function promptedSchema({ messages }: ChatRequest): object {
   const told = messages.filter(({ role }) => role !== 'assistant' && role !== 'tool' && role !== 'function')
   const text = told.map(textOf).join('\n').slice(-READ)
   const example = exampleIn(text)
-  if (example) return schemaLike(example, 0)
+  if (example) return isSchema(example) ? { type: 'object', ...example } : schemaLike(example, 0)
   const names = namesIn(text)
-  return withProperties(names.length > 0 ? names.map(name => [name, {}]) : [['answer', { type: 'string' }]])
+  return names.length > 0 ? withProperties(names.map(name => [name, {}])) : anyAnswer
 }
 
-const withProperties = (properties: readonly (readonly [string, object])[]) => ({
-  type: 'object',
-  properties: Object.fromEntries(properties),
-  required: properties.map(([name]) => name),
-})
+function withProperties(properties: readonly (readonly [string, object])[]) {
+  return { type: 'object', properties: Object.fromEntries(properties), required: properties.map(([name]) => name) }
+}
+
+/** What will do where nothing else is known. */
+export const anyAnswer = withProperties([['answer', { type: 'string' }]])
+
+/** Client libraries put a JSON Schema into the prompt where a model takes none; some leave its type out. */
+const isSchema = ({ type = 'object', properties }: { readonly type?: unknown; readonly properties?: unknown }) =>
+  type === 'object' && isObject(properties) && Object.values(properties).every(isObject)
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function exampleIn(text: string): object | undefined {
-  const starts = [...text.matchAll(/\{\s*"/g)].slice(-BRACES).map(({ index }) => index)
-  const found = starts.map(start => objectFrom(text, start)).filter(found => found !== undefined)
-  // Of an object in an object the outer one is the example: it begins first and ends last.
-  return found.findLast(({ start, end }) => !found.some(other => other.start < start && other.end > end))?.value
+  let last: ReturnType<typeof objectFrom>
+  let tried = 0
+  for (const { index } of text.matchAll(/\{\s*"/g)) {
+    // Of an object in an object the outer one is the example.
+    if (last && index < last.end) continue
+    const found = objectFrom(text, index)
+    last = found ?? last
+    if (!found && ++tried === TRIED) break
+  }
+  return last?.value
 }
 
 /** The JSON object that begins here, if it is one. */
@@ -35,7 +49,7 @@ function objectFrom(text: string, start: number) {
   const end = closingBrace(text, start)
   if (end === undefined) return undefined
   try {
-    return { start, end, value: JSON.parse(text.slice(start, end + 1)) as object }
+    return { end, value: JSON.parse(text.slice(start, end + 1)) as object }
   } catch {
     return undefined
   }

@@ -1,22 +1,13 @@
 /** The rules of what the emulated model says, as their authors write them. */
 import * as v from 'valibot'
 import { closed, described, number, word } from '../core/check.js'
-import { type PaceInput, paceOptions } from '../core/pace.js'
+import { type PaceInput, paceInput } from '../core/pace.js'
 import { type When, whenSchema } from './conditions/form.js'
 import { replySchema } from './reply-form.js'
 
 const text = v.string('text')
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
-
-const pace = closed({
-  firstTokenMs: v.optional(paceOptions.firstTokenMs),
-  tokensPerSecond: v.optional(paceOptions.tokensPerSecond),
-  jitter: v.optional(paceOptions.jitter),
-  distribution: v.optional(paceOptions.distribution),
-  promptTokensPerSecond: v.optional(paceOptions.promptTokensPerSecond),
-  fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams),
-})
 
 const scenario = closed({
   name: described(filled, 'Which scenario it is.'),
@@ -57,7 +48,7 @@ export const ruleSchema = v.pipe(
     scenario: describe(scenario, 'Answers only in one state of a scenario, and moves it on.'),
     pace: v.nullish(
       described(
-        pace,
+        paceInput,
         'The rhythm when the reply is streamed. What is left out is taken from the model or the configuration.',
       ),
     ),

@@ -1,10 +1,10 @@
 /** What the model says where no rule has an answer: a few sentences, the JSON that was asked for, or a call of a tool. */
 import { hash } from 'node:crypto'
 import type { ChatRequest } from '../core/chat.js'
-import { unfitSchema } from '../core/errors.js'
+import { PlatformError, unfitSchema } from '../core/errors.js'
 import { type CalledTool, calledTool } from './called-tool.js'
 import { fakeReply, seedOf, variant } from './fake.js'
-import { promptedSchema } from './prompted-json.js'
+import { anyAnswer, promptedSchema } from './prompted-json.js'
 import type { Choice, Said, ToolCall } from './said.js'
 import { loadStructured, UnfitSchema } from './structured/index.js'
 
@@ -17,15 +17,13 @@ export async function unasked(request: ChatRequest, seed: number): Promise<Said>
   const tool = calledTool(request)
   if (tool) return { choices: await calls(tool, request, seed), source: 'canned tool call' }
   const { response_format: format } = request
-  if (format?.type === 'json_schema' && format.json_schema) {
-    const { name, schema } = format.json_schema
+  const { name, schema } = format?.json_schema ?? {}
+  if (format?.type === 'json_schema' && name && schema) {
     const asked = { name, schema, field: 'response_format.json_schema.schema' }
     return { choices: await jsonTexts(asked, request, seed), source: 'canned JSON' }
   }
-  if (format?.type === 'json_object') {
-    const asked = { name: 'json_object', schema: promptedSchema(request), field: 'response_format' }
-    return { choices: await jsonTexts(asked, request, seed), source: 'canned JSON' }
-  }
+  // OpenAI's types let a name stand without a schema.
+  if (format && format.type !== 'text') return { choices: await objects(request, seed), source: 'canned JSON' }
   return { choices: await texts(request, seed), source: 'canned reply' }
 }
 
@@ -57,6 +55,17 @@ async function argumentsOf(tool: CalledTool, request: ChatRequest, seed: number)
 
 /** Arguments are an object, whether their schema says so or not. */
 const asObject = (schema: object) => ('type' in schema || '$ref' in schema ? schema : { type: 'object', ...schema })
+
+/** What a prompt shows is no promise: where nothing fits it, any object will do. */
+async function objects(request: ChatRequest, seed: number): Promise<readonly Choice[]> {
+  const asked = { name: 'json_object', schema: promptedSchema(request), field: 'response_format' }
+  try {
+    return await jsonTexts(asked, request, seed)
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    return jsonTexts({ ...asked, schema: anyAnswer }, request, seed)
+  }
+}
 
 async function jsonTexts(asked: Asked, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
   return (await values(asked, request, seed)).map(text => ({ text }))

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { startPlatform } from '../../src/index.js'
 import { platformWith } from '../scene.js'
 
 test('the models are listed in the form that clients of OpenAI read', async () => {
@@ -36,6 +37,40 @@ test('further fields of a model are listed as they are', async () => {
   const further = { context_window: 8192, pricing: { input: 0.5, currencies: ['EUR'] }, deprecated: false }
   const { ask } = await platformWith({ models: [{ id: 'one', ...further }] })
   expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'one', ...further }] })
+})
+
+test('the rhythm and the bounds of a model are not listed', async () => {
+  const { ask } = await platformWith({
+    models: [
+      {
+        id: 'one',
+        pace: { firstTokenMs: 300, distribution: 'lognormal' },
+        maxPromptTokens: 4096,
+        context_window: 8192,
+      },
+      { id: 'two', pace: {} },
+    ],
+  })
+  const listed = { object: 'model', created: 1_735_689_600, owned_by: 'standin' }
+  expect(await (await ask('/v1/models')).json()).toEqual({
+    object: 'list',
+    data: [
+      { id: 'one', ...listed, context_window: 8192 },
+      { id: 'two', ...listed },
+    ],
+  })
+})
+
+test.each([
+  [{ pace: { speed: 3 } }, 'models[0].pace.speed is not known here.'],
+  [{ pace: { jitter: 2 } }, 'models[0].pace.jitter must be a number from 0 to 1, not 2.'],
+  [{ pace: 'fast' }, 'models[0].pace must be an object, not "fast".'],
+  [{ maxPromptTokens: 0 }, 'models[0].maxPromptTokens must be a whole number from 1 to 2147483647, not 0.'],
+  [{ maxPromptTokens: 1.5 }, 'models[0].maxPromptTokens must be a whole number from 1 to 2147483647, not 1.5.'],
+])('what is wrong with a model is told: %o', async (more, sentence) => {
+  // What the compiler would not let through, as it stands in a file.
+  const model = { id: 'one', ...more } as { id: string }
+  await expect(startPlatform({ models: [model] })).rejects.toThrow(sentence)
 })
 
 test('every listed model can be asked', async () => {

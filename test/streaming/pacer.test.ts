@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Paced } from '../../src/core/exchange.js'
-import { unpaced } from '../../src/core/pace.js'
+import { distributions, type PaceInput, unpaced } from '../../src/core/pace.js'
 import { createPacer, type Sink } from '../../src/streaming/pacer.js'
 
 // Time is given: the wheel's timer is vitest's, and the clock is a number that only `pass` and `stall` move.
@@ -28,14 +29,17 @@ const stall = (ms: number) => {
   clockMs += ms
 }
 
-const paced = ({ pieces = ['a', 'b', 'c'], firstTokenMs = 0, tokensPerSecond = 0 }): Paced => ({
-  head: 'head ',
-  before: '<',
-  pieces,
-  after: '>',
-  tail: ' tail',
-  pace: { ...unpaced, firstTokenMs, tokensPerSecond },
+type Played = PaceInput & Partial<Pick<Paced, 'pieces' | 'promptTokens' | 'seed'>>
+
+const paced = ({ pieces = ['a', 'b', 'c'], promptTokens, seed, ...pace }: Played): Paced => ({
+  ...{ head: 'head ', before: '<', pieces, after: '>', tail: ' tail' },
+  pace: { ...unpaced, ...(pace as object) },
+  ...(promptTokens !== undefined && { promptTokens }),
+  ...(seed !== undefined && { seed }),
 })
+
+/** As many pieces as are asked for, each another one. */
+const numbered = (count: number) => Array.from({ length: count }, (_, i) => `${i}`)
 
 interface Heard extends Sink {
   readonly writes: { readonly text: string; readonly atMs: number; readonly last: boolean }[]
@@ -106,7 +110,7 @@ test('a single piece carries head and tail', () => {
 
 test('deadlines count from the start of the stream, so that rounding never adds up', () => {
   const heard = reader()
-  const pieces = Array.from({ length: 301 }, (_, i) => `${i} `)
+  const pieces = numbered(301)
   pacerOnClock().play(paced({ pieces, tokensPerSecond: 30 }), heard)
   pass(11_000)
   expect(heard.writes).toHaveLength(301)
@@ -275,10 +279,14 @@ test('a stopped stream writes nothing more, and the timer goes with the last one
   expect(other.text()).toBe('head <a><b>')
 })
 
-test('a stopped stream lets go of its reader', async () => {
+test.each([
+  ['the last one', 0],
+  ['one of several', 1],
+])('a stopped stream lets go of its reader when it is %s', async (_which, others) => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const pacer = pacerOnClock()
+  for (let i = 0; i < others; i++) pacer.play(paced({ firstTokenMs: 1000 }), reader())
   const startAndStop = () => {
     const heard = reader()
     pacer.play(paced({ firstTokenMs: 1000 }), heard)()
@@ -332,4 +340,292 @@ test('a reader that is closed while it is written to ends its stream', () => {
   pass(100)
   expect(heard.text()).toBe('head <a>')
   expect(vi.getTimerCount()).toBe(0)
+})
+
+describe('pauses that vary', () => {
+  const pieces = numbered(2001)
+
+  /** The pauses between the pieces of a stream, as an idle machine with a fine wheel plays them, and the one before the first. */
+  function pausesOf(pace: Played) {
+    const heard = reader()
+    createPacer({ tickMs: 1, nowMs: () => clockMs }).play(paced({ pieces, tokensPerSecond: 10, ...pace }), heard)
+    while (!heard.writes.at(-1)?.last) pass(1000)
+    const [first = 0] = heard.times()
+    return { first, pauses: heard.times().flatMap((atMs, i, all) => (i === 0 ? [] : [atMs - (all[i - 1] ?? 0)])) }
+  }
+  const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
+  const spread = (numbers: readonly number[]) => Math.sqrt(mean(numbers.map(number => (number - mean(numbers)) ** 2)))
+
+  test.each([1, 42, 2 ** 31])('uniform: a fifth up or down, evenly, and the mean stays (seed %i)', seed => {
+    const { pauses } = pausesOf({ jitter: 0.2, distribution: 'uniform', seed })
+    expect(pauses).toHaveLength(2000)
+    // The wheel rounds each piece up to a millisecond.
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(79)
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(121)
+    expect(Math.abs(mean(pauses) - 100)).toBeLessThan(1.5)
+    expect(Math.abs(spread(pauses) - 40 / Math.sqrt(12))).toBeLessThan(1)
+  })
+
+  test.each([1, 42, 2 ** 31])('lognormal: long pauses among many short ones, and the mean stays (seed %i)', seed => {
+    const { pauses } = pausesOf({ jitter: 0.5, distribution: 'lognormal', seed })
+    expect(Math.abs(mean(pauses) - 100)).toBeLessThan(5)
+    const logarithms = pauses.map(Math.log)
+    expect(Math.abs(spread(logarithms) - 0.5)).toBeLessThan(0.05)
+    // The median is below the mean, by half the variance of the logarithm.
+    expect(Math.abs(mean(logarithms) - (Math.log(100) - 0.125))).toBeLessThan(0.05)
+  })
+
+  test('fixed: whatever the jitter, they do not vary', () => {
+    const { first, pauses } = pausesOf({ firstTokenMs: 70, jitter: 1, distribution: 'fixed', seed: 1 })
+    expect(first).toBe(70)
+    expect(new Set(pauses)).toEqual(new Set([100]))
+  })
+
+  test('the pause before the first piece varies as the others do', () => {
+    const firsts = numbered(300).map(
+      seed => pausesOf({ pieces: ['a'], firstTokenMs: 500, jitter: 0.2, seed: Number(seed) }).first,
+    )
+    expect(Math.min(...firsts)).toBeGreaterThanOrEqual(400)
+    expect(Math.min(...firsts)).toBeLessThan(420)
+    expect(Math.max(...firsts)).toBeLessThanOrEqual(601)
+    expect(Math.max(...firsts)).toBeGreaterThan(580)
+    expect(Math.abs(mean(firsts) - 500)).toBeLessThan(15)
+  })
+
+  test('the same seed gives the same rhythm, another seed another one', () => {
+    const [once, again, other] = [7, 7, 8].map(seed => pausesOf({ jitter: 0.3, seed }))
+    expect(again).toEqual(once)
+    expect(other?.pauses).not.toEqual(once?.pauses)
+  })
+})
+
+describe('a prompt that takes time to read', () => {
+  test('delays the first piece, the longer it is, beside the pause that there is anyway', () => {
+    const heard = reader()
+    const pace = { firstTokenMs: 50, tokensPerSecond: 10, promptTokensPerSecond: 1000 }
+    pacerOnClock().play(paced({ ...pace, promptTokens: 250 }), heard)
+    pass(1000)
+    expect(heard.times()).toEqual([300, 400, 500])
+  })
+
+  test('delays nothing when its length is not known', () => {
+    const heard = reader()
+    pacerOnClock().play(paced({ promptTokensPerSecond: 1 }), heard)
+    expect(heard.text()).toBe(whole)
+  })
+})
+
+describe('streams that share their speed', () => {
+  const sharing = { tokensPerSecond: 10, fullSpeedStreams: 2 }
+  const play = (pacer: ReturnType<typeof pacerOnClock>, pace: Played) => {
+    const heard = reader()
+    return { heard, stop: pacer.play(paced({ pieces: numbered(4), ...pace }), heard) }
+  }
+
+  test('have their full speed as long as they are not too many', () => {
+    const pacer = pacerOnClock()
+    const streams = [play(pacer, sharing), play(pacer, sharing)]
+    pass(1000)
+    for (const { heard } of streams) expect(heard.times()).toEqual([0, 100, 200, 300])
+  })
+
+  test('are slower the more of them play', () => {
+    const pacer = pacerOnClock()
+    const streams = numbered(6).map(() => play(pacer, sharing))
+    pass(1000)
+    for (const { heard } of streams) expect(heard.times()).toEqual([0, 300, 600, 900])
+  })
+
+  test('wait longer for the first piece as well', () => {
+    const pacer = pacerOnClock()
+    const pace = { ...sharing, firstTokenMs: 100, promptTokensPerSecond: 1000, promptTokens: 50 }
+    const streams = numbered(4).map(() => play(pacer, pace))
+    pass(1000)
+    for (const { heard } of streams) expect(heard.times()).toEqual([300, 500, 700, 900])
+  })
+
+  test('get faster again when others leave, soon and not only with their next piece', () => {
+    const pacer = pacerOnClock()
+    const [stays, ...others] = numbered(200).map(() => play(pacer, sharing))
+    // Its next piece would be ten seconds away; a twentieth of that passes.
+    pass(500)
+    for (const { stop } of others) stop()
+    pass(1000)
+    // 500 ms of the crowd are 5 of its own; the other 95 go by at full speed, and it hears of it within 50 ms.
+    expect(stays?.heard.times()).toEqual([0, expect.toSatisfy(ms => ms >= 595 && ms <= 600), 695, 795])
+  })
+
+  test('get slower when others join', () => {
+    const pacer = pacerOnClock()
+    const first = play(pacer, sharing)
+    pass(150)
+    for (const _ of numbered(3)) play(pacer, { ...sharing, pieces: numbered(100) })
+    pass(1000)
+    // At 150 ms half of a pause is over; the other half and the next pause take twice as long.
+    expect(first.heard.times()).toEqual([0, 100, 250, 450])
+  })
+
+  test('do not slow down those that do not share, but are slowed down by them', () => {
+    const pacer = pacerOnClock()
+    const alone = numbered(3).map(() => play(pacer, { tokensPerSecond: 10, pieces: numbered(100) }))
+    const { heard } = play(pacer, sharing)
+    pass(1000)
+    expect(heard.times()).toEqual([0, 200, 400, 600])
+    for (const { heard } of alone) expect(heard.times().slice(0, 4)).toEqual([0, 100, 200, 300])
+  })
+
+  test('each has its own bound', () => {
+    const pacer = pacerOnClock()
+    const [narrow, wide] = [1, 4].map(fullSpeedStreams => play(pacer, { tokensPerSecond: 10, fullSpeedStreams }))
+    pass(1000)
+    expect(wide?.heard.times()).toEqual([0, 100, 200, 300])
+    // With the other one gone at 300 ms it is alone.
+    expect(narrow?.heard.times()).toEqual([0, 200, 350, 450])
+  })
+})
+
+describe('whatever happens', () => {
+  const pace = fc.record({
+    firstTokenMs: fc.integer({ min: 0, max: 400 }),
+    tokensPerSecond: fc.oneof(fc.constant(0), fc.double({ min: 5, max: 2000, noNaN: true })),
+    jitter: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true })),
+    distribution: fc.constantFrom(...distributions),
+    promptTokensPerSecond: fc.oneof(fc.constant(0), fc.integer({ min: 100, max: 10_000 })),
+    promptTokens: fc.nat(50),
+    seed: fc.integer(),
+    pieces: fc.nat(30).map(numbered),
+  })
+  const events = fc.array(
+    fc.record({
+      stallMs: fc.oneof(fc.constant(0), fc.nat(300)),
+      passMs: fc.nat(100),
+      /** Which readers are behind from then on. */
+      behind: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+    }),
+    { maxLength: 20 },
+  )
+  const idle = (ms: number) => [{ stallMs: 0, passMs: ms, behind: [false, false, false] }]
+
+  /** When each piece left, in order. */
+  const timesOfPieces = ({ writes }: Heard) =>
+    writes.flatMap(({ text, atMs }) => Array.from(text.matchAll(/<\d+>/g), () => atMs))
+  const wholeOf = ({ pieces = [] }: Played) => `head ${pieces.map(piece => `<${piece}>`).join('')} tail`
+
+  /** Plays streams, and after each millisecond that somebody notices calls `noticed`. */
+  function playAll(
+    streams: readonly Played[],
+    happening: readonly { stallMs: number; passMs: number; behind: boolean[] }[],
+    tickMs = 5,
+  ) {
+    const pacer = createPacer({ tickMs, nowMs: () => clockMs })
+    const readers = streams.map(played => {
+      const heard = reader()
+      pacer.play(paced(played), heard)
+      return heard
+    })
+    const writesBefore = readers.map(() => 0)
+    for (const { stallMs, passMs, behind } of happening) {
+      readers.forEach((heard, i) => {
+        heard.full = behind[i] === true
+        writesBefore[i] = heard.writes.length
+      })
+      stall(stallMs)
+      pass(passMs)
+      readers.forEach((heard, i) => {
+        if (heard.full) expect(heard.writes).toHaveLength(writesBefore[i] ?? 0)
+      })
+    }
+    return readers
+  }
+
+  test('every piece leaves, in order, never before its time, and none while its reader is behind', () => {
+    fc.assert(
+      fc.property(fc.array(pace, { minLength: 1, maxLength: 3 }), events, (streams, happening) => {
+        // Nothing disturbs these, and their wheel is fine: they leave at most a millisecond after their time.
+        const plan = playAll(streams, idle(20_000), 1).map(timesOfPieces)
+        const played = playAll(streams, [...happening, ...idle(20_000)])
+        played.forEach((heard, i) => {
+          expect(heard.text()).toBe(wholeOf(streams[i] ?? {}))
+          expect(heard.writes.filter(({ last }) => last)).toEqual(heard.writes.slice(-1))
+          timesOfPieces(heard).forEach((atMs, k) => {
+            expect(atMs).toBeGreaterThan((plan[i]?.[k] ?? 0) - 1 - 1e-6)
+          })
+        })
+        expect(vi.getTimerCount()).toBe(0)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('streams that come and go at any time follow their load: never ahead of it, and soon behind it', () => {
+    const comings = fc.array(
+      fc.record({
+        atMs: fc.nat(1500),
+        /** When its client leaves, after it came; most stay. */
+        leavesAfterMs: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.nat(1500)),
+        fullSpeedStreams: fc.constantFrom(0, 1, 2, 5),
+        firstTokenMs: fc.nat(200),
+        tokensPerSecond: fc.double({ min: 5, max: 100, noNaN: true }),
+        pieces: fc.nat(15).map(numbered),
+      }),
+      { minLength: 1, maxLength: 12 },
+    )
+    fc.assert(
+      fc.property(comings, comings => {
+        const pacer = pacerOnClock()
+        const streams = comings.map(coming => ({
+          ...coming,
+          ownMs: 0,
+          heard: undefined as Heard | undefined,
+          stop() {},
+        }))
+        const isPlaying = ({ heard }: { heard: Heard | undefined }) => heard !== undefined && !heard.writes.at(-1)?.last
+        for (let ms = 0; ms < 3000; ms++) {
+          for (const stream of streams.filter(({ atMs }) => atMs === ms)) {
+            stream.heard = reader()
+            stream.stop = pacer.play(paced(stream), stream.heard)
+          }
+          for (const stream of streams.filter(
+            stream => ms === stream.atMs + stream.leavesAfterMs && isPlaying(stream),
+          )) {
+            stream.stop()
+            // As one that has ended.
+            stream.heard?.writes.push({ text: '', atMs: ms, last: true })
+          }
+          const playing = streams.filter(isPlaying)
+          for (const stream of playing)
+            stream.ownMs += 1 / Math.max(1, playing.length / (stream.fullSpeedStreams || Infinity))
+          const heardBefore = playing.map(({ heard }) => heard?.writes.length)
+          pass(1)
+          playing.forEach(({ heard, ownMs, firstTokenMs, tokensPerSecond, pieces }, i) => {
+            const sent = heard ? timesOfPieces(heard).length : 0
+            const plan = (piece: number) => firstTokenMs + (piece * 1000) / tokensPerSecond
+            if (heard?.writes.length !== heardBefore[i] && sent > 0)
+              expect(ownMs).toBeGreaterThan(plan(sent - 1) - 1e-6)
+            if (sent < pieces.length) expect(ownMs).toBeLessThan(plan(sent) + 50 + 10)
+          })
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('all streams stop at any time, and nothing is left of them', () => {
+    fc.assert(
+      fc.property(fc.array(pace, { minLength: 1, maxLength: 5 }), fc.nat(1000), (streams, ms) => {
+        const pacer = pacerOnClock()
+        const played = streams.map(stream => {
+          const heard = reader()
+          return { heard, stop: pacer.play(paced({ ...stream, fullSpeedStreams: 1 }), heard) }
+        })
+        pass(ms)
+        const writes = played.map(({ heard }) => heard.writes.length)
+        for (const { stop } of played) stop()
+        expect(vi.getTimerCount()).toBe(0)
+        pass(1000)
+        expect(played.map(({ heard }) => heard.writes.length)).toEqual(writes)
+      }),
+      { numRuns: 50 },
+    )
+  })
 })

@@ -6,10 +6,6 @@ import type { Pace } from '../../core/pace.js'
 import type { Events } from './frame.js'
 import type { Cost } from './usage.js'
 
-/** Whether a stream takes any time at all. */
-export const isPaced = ({ firstTokenMs, tokensPerSecond, promptTokensPerSecond }: Pace) =>
-  firstTokenMs > 0 || tokensPerSecond > 0 || promptTokensPerSecond > 0
-
 /** The events in the rhythm of `pace`; the prompt is counted only where its length matters. */
 export function paced(events: Events, pace: Pace, request: ChatRequest, cost: Cost): Paced {
   return {

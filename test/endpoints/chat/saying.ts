@@ -23,12 +23,12 @@ export function modelSaying(said: Partial<Said>) {
   const complete: Said = { choices: [{ text: 'Hi there!' }], pace: unpaced, source: 'a test', ...said }
   const endpoint = chatCompletions({
     access: 'anyone',
-    modelIds: [hello.model],
+    models: [hello.model].map(id => ({ id })),
     replies: { answer: () => complete },
     pace: unpaced,
     tokenizer: estimated,
   })
-  const answer = (body: Buffer) => endpoint.reply({ body } as Exchange) as Reply
+  const answer = (body: Buffer) => endpoint.reply({ body, headers: {} } as Exchange) as Reply
   const replyTo = (request: object) => answer(Buffer.from(JSON.stringify({ ...hello, ...request })))
   return {
     answer,

@@ -1,0 +1,224 @@
+/** OpenAI's own helpers against rules: tools that are run, and what they are told. */
+import OpenAI from 'openai'
+import { zodFunction } from 'openai/helpers/zod'
+import type { ChatCompletion, ChatCompletionTool } from 'openai/resources/chat/completions'
+import OpenAI4 from 'openai-v4'
+import OpenAI5 from 'openai-v5'
+import { expect, test } from 'vitest'
+import { z } from 'zod/v4'
+import type { RuleInput } from '../../src/index.js'
+import { platformWith } from '../scene.js'
+import { asking } from './clients.js'
+
+// The older majors differ from the newest in types that no test here looks at.
+const majors: [major: string, Client: typeof OpenAI][] = [
+  ['openai 6', OpenAI],
+  ['openai 5', OpenAI5 as unknown as typeof OpenAI],
+  ['openai 4', OpenAI4 as unknown as typeof OpenAI],
+]
+
+const weatherRules: RuleInput[] = [
+  {
+    name: 'weather',
+    when: { user: 'weather', tools: ['get_weather'], toolResult: false },
+    reply: { toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] },
+  },
+  {
+    name: 'weather told',
+    when: { toolResult: { tool: 'get_weather', contains: 'rain' } },
+    reply: { text: 'Take an umbrella: it is {{tool.content.celsius}} degrees.' },
+  },
+]
+
+const both: RuleInput = {
+  when: { toolResult: false },
+  reply: {
+    text: 'Let me see.',
+    toolCalls: [
+      { name: 'get_weather', arguments: { city: 'Oslo' } },
+      { name: 'get_time', arguments: { zone: 'Europe/Oslo' } },
+    ],
+  },
+}
+
+/** A platform with these rules, and the chat of a client of it; version 4 has its helpers among the beta features. */
+async function chatWith(rules: RuleInput[], Client = OpenAI) {
+  const platform = await platformWith({ rules })
+  const client = new Client({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey, maxRetries: 0 })
+  const helpers = Client === majors[2]?.[1] ? (client as unknown as { beta: OpenAI }).beta : client
+  return { chat: client.chat.completions, helpers: helpers.chat.completions }
+}
+
+const functionTool = (name: string, ...names: string[]): ChatCompletionTool => ({
+  type: 'function',
+  function: {
+    name,
+    parameters: {
+      type: 'object',
+      properties: Object.fromEntries(names.map(name => [name, { type: 'string' }])),
+      required: names,
+      additionalProperties: false,
+    },
+    strict: true,
+  },
+})
+const tools = [functionTool('get_weather', 'city'), functionTool('get_time', 'zone')]
+
+const namesIn = ({ choices: [choice] }: ChatCompletion) =>
+  choice?.message.tool_calls?.map(call => (call.type === 'function' ? call.function.name : call.custom.name))
+
+/** A tool for `runTools` that notes what it is given. */
+const runnable = (name: string, noted: unknown[], result: unknown) => ({
+  type: 'function' as const,
+  function: {
+    name,
+    description: '',
+    parameters: { type: 'object', properties: {} },
+    parse: JSON.parse,
+    function: async (given: object) => {
+      noted.push([name, given])
+      return result as object
+    },
+  },
+})
+
+test.each(majors)('runTools of %s goes the whole way: a call, its result, an answer', async (_major, Client) => {
+  const { helpers } = await chatWith(weatherRules, Client)
+  const noted: unknown[] = []
+  const runner = helpers.runTools({
+    ...asking('What is the weather?'),
+    tools: [runnable('get_weather', noted, { sky: 'rain', celsius: 7 })],
+  })
+  expect(await runner.finalContent()).toBe('Take an umbrella: it is 7 degrees.')
+  expect(noted).toEqual([['get_weather', { city: 'Oslo' }]])
+  expect(runner.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+  expect(await runner.totalUsage()).toMatchObject({ total_tokens: expect.any(Number) })
+})
+
+test.each(majors)('runTools of %s goes the whole way with streams', async (_major, Client) => {
+  const { helpers } = await chatWith(weatherRules, Client)
+  const noted: unknown[] = []
+  const runner = helpers.runTools({
+    ...asking('What is the weather?'),
+    stream: true,
+    tools: [runnable('get_weather', noted, { sky: 'rain', celsius: 7 })],
+  })
+  const pieces: string[] = []
+  runner.on('content', piece => pieces.push(piece))
+  expect(await runner.finalContent()).toBe('Take an umbrella: it is 7 degrees.')
+  expect(noted).toEqual([['get_weather', { city: 'Oslo' }]])
+  expect(pieces.slice(0, 2)).toEqual(['Take', ' an'])
+})
+
+test('runTools answers two calls of one message, each by its id', async () => {
+  const { helpers } = await chatWith([both, { when: { toolResult: { tool: 'get_time' } }, reply: { text: 'Noon.' } }])
+  const noted: unknown[] = []
+  const runner = helpers.runTools({
+    ...asking('weather and time'),
+    tools: [runnable('get_weather', noted, 'rain'), runnable('get_time', noted, '12:00')],
+  })
+  expect(await runner.finalContent()).toBe('Noon.')
+  expect(noted).toEqual([
+    ['get_weather', { city: 'Oslo' }],
+    ['get_time', { zone: 'Europe/Oslo' }],
+  ])
+  const ids = runner.messages.flatMap(message => (message.role === 'tool' ? [message.tool_call_id] : []))
+  expect(new Set(ids).size).toBe(2)
+})
+
+test('runTools with a named tool is called once, as the client itself then ends', async () => {
+  const { helpers } = await chatWith([both])
+  const noted: unknown[] = []
+  const runner = helpers.runTools({
+    ...asking('weather and time'),
+    tool_choice: { type: 'function', function: { name: 'get_time' } },
+    tools: [runnable('get_weather', noted, 'rain'), runnable('get_time', noted, '12:00')],
+  })
+  await runner.done()
+  expect(noted).toEqual([['get_time', { zone: 'Europe/Oslo' }]])
+})
+
+test.each(majors)('the stream helper of %s tells arguments as they grow', async (_major, Client) => {
+  const { helpers } = await chatWith([both], Client)
+  const stream = helpers.stream({ ...asking('weather and time'), tools })
+  const grown: Record<string, string> = {}
+  const done: unknown[] = []
+  stream.on('tool_calls.function.arguments.delta', ({ name, arguments_delta }) => {
+    grown[name] = (grown[name] ?? '') + arguments_delta
+  })
+  stream.on('tool_calls.function.arguments.done', ({ name, index, parsed_arguments }) =>
+    done.push([index, name, parsed_arguments]),
+  )
+  const { choices } = await stream.finalChatCompletion()
+  expect(choices[0]?.finish_reason).toBe('tool_calls')
+  expect(grown).toEqual({ get_weather: '{"city":"Oslo"}', get_time: '{"zone":"Europe/Oslo"}' })
+  expect(done).toEqual([
+    [0, 'get_weather', { city: 'Oslo' }],
+    [1, 'get_time', { zone: 'Europe/Oslo' }],
+  ])
+})
+
+test.each([
+  ['two', {}, ['get_weather', 'get_time']],
+  ['one where parallel_tool_calls is false', { parallel_tool_calls: false }, ['get_weather']],
+  ['none where tool_choice is none', { tool_choice: 'none' as const }, undefined],
+  ['some where tool_choice is required', { tool_choice: 'required' as const }, ['get_weather', 'get_time']],
+  ['the named one', { tool_choice: { type: 'function' as const, function: { name: 'get_time' } } }, ['get_time']],
+])('the model calls %s', async (_what, more, names) => {
+  const { chat } = await chatWith([both])
+  const completion = await chat.create({ ...asking('weather and time'), tools, ...more })
+  expect(namesIn(completion)).toEqual(names)
+  expect(completion.choices[0]?.finish_reason).toBe(names ? 'tool_calls' : 'stop')
+  expect(completion.choices[0]?.message.content).toBe('Let me see.')
+})
+
+test('a call that nobody wrote a rule for is parsed by zodFunction, whole and streamed', async () => {
+  const { chat } = await chatWith([])
+  const parameters = z.object({
+    city: z.string(),
+    unit: z.enum(['celsius', 'fahrenheit']),
+    days: z.number().int().min(1).max(7),
+    near: z.array(z.object({ name: z.string(), km: z.number() })).nullable(),
+  })
+  const request = {
+    ...asking('What is the weather?'),
+    tools: [zodFunction({ name: 'get_weather', parameters })],
+    tool_choice: 'required' as const,
+  }
+  const whole = (await chat.parse(request)).choices[0]?.message.tool_calls?.[0]
+  const given = parameters.parse(whole?.function.parsed_arguments)
+  const streamed = await chat.stream(request).finalChatCompletion()
+  expect(streamed.choices[0]?.message.tool_calls?.[0]?.function.parsed_arguments).toEqual(given)
+})
+
+test('a custom tool is given its text, whole and streamed', async () => {
+  const { chat } = await chatWith([
+    { reply: { toolCalls: [{ name: 'shell', type: 'custom', arguments: 'ls -l "my folder"' }] } },
+  ])
+  const request = { ...asking('list'), tools: [{ type: 'custom' as const, custom: { name: 'shell' } }] }
+  const { choices } = await chat.create(request)
+  expect(choices[0]?.message.tool_calls).toEqual([
+    { id: expect.any(String), type: 'custom', custom: { name: 'shell', input: 'ls -l "my folder"' } },
+  ])
+  let input = ''
+  for await (const chunk of await chat.create({ ...request, stream: true })) {
+    // The client's types know custom calls in whole messages only.
+    const calls = (chunk.choices[0]?.delta.tool_calls ?? []) as { custom?: { input?: string } }[]
+    for (const { custom } of calls) input += custom?.input ?? ''
+  }
+  expect(input).toBe('ls -l "my folder"')
+})
+
+test('the result of a custom tool goes back to the model', async () => {
+  const { chat } = await chatWith([{ when: { toolResult: { tool: 'shell' } }, reply: { text: 'It is empty.' } }])
+  const { choices } = await chat.create({
+    ...asking('list'),
+    messages: [
+      { role: 'user', content: 'list' },
+      { role: 'assistant', tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'shell', input: 'ls' } }] },
+      { role: 'tool', tool_call_id: 'call_1', content: [{ type: 'text', text: '' }] },
+    ],
+    tools: [{ type: 'custom', custom: { name: 'shell', format: { type: 'text' } } }],
+  })
+  expect(choices[0]?.message.content).toBe('It is empty.')
+})
