@@ -1,5 +1,6 @@
 /** `standin dev`: starts a platform, says where it is, logs what it does, and stops when it is told to. */
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { configFileName, replyFilesOf } from '../config/load.js'
 import { type Problem, ProblemsError, wordProblem } from '../core/problem.js'
 import { openPlatform, type Platform } from '../platform.js'
@@ -101,8 +102,16 @@ function inWords(output: Output, quiet: boolean): Say {
 
 async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): Promise<void> {
   const { watchFiles } = await import('./watch.js')
-  let unwatch = watchFiles({ ...filesOf(platform), readAtMs }, changed)
+  let watched = { ...filesOf(platform), readAtMs }
+  let unwatch = watchFiles(watched, changed)
   let reloading = Promise.resolve()
+
+  function follow(files: typeof watched) {
+    if (isDeepStrictEqual({ ...files, readAtMs: watched.readAtMs }, watched)) return
+    unwatch()
+    watched = files
+    unwatch = watchFiles(files, changed)
+  }
 
   function changed() {
     reloading = reloading.then(reload)
@@ -110,24 +119,31 @@ async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): P
 
   async function reload() {
     const nowMs = Date.now()
-    const before = { address: addressOf(platform), keys: keysOf(platform), files: JSON.stringify(filesOf(platform)) }
+    const before = { address: addressOf(platform), keys: keysOf(platform) }
+    let broken: readonly string[] = []
     try {
       await platform.reload()
+      say.reloaded(platform, {
+        keys: keysOf(platform) !== before.keys,
+        address: addressOf(platform) !== before.address,
+      })
     } catch (error) {
-      return say.notReloaded(error)
+      say.notReloaded(error)
+      if (error instanceof ProblemsError) broken = error.files
     }
-    say.reloaded(platform, { keys: keysOf(platform) !== before.keys, address: addressOf(platform) !== before.address })
-    if (JSON.stringify(filesOf(platform)) === before.files) return
-    unwatch()
-    unwatch = watchFiles({ ...filesOf(platform), readAtMs: nowMs }, changed)
+    follow({ ...filesOf(platform, broken), readAtMs: nowMs })
   }
 }
 
-function filesOf({ loaded, textFiles }: Platform) {
+/** What is to be watched: what the platform was made from, and what kept it from being made anew. */
+function filesOf({ loaded, textFiles }: Platform, broken: readonly string[] = []) {
   const { signingKeys } = loaded.config.auth
   return {
     configFile: loaded.file ?? path.join(loaded.dir, configFileName),
-    more: [...textFiles, ...(signingKeys === '' ? [] : [path.resolve(loaded.dir, signingKeys)])],
+    more: [
+      ...new Set([...textFiles, ...broken]),
+      ...(signingKeys === '' ? [] : [path.resolve(loaded.dir, signingKeys)]),
+    ],
     replies: replyFilesOf(loaded).patterns,
   }
 }

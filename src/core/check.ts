@@ -57,16 +57,17 @@ function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: b
   return secret ? `must be ${message}.` : `must be ${message}, not ${shown(input)}.`
 }
 
+const LONGEST_SHOWN = 60
+
 /** `messages[1].role`; nothing for the whole. */
 function spoken(path: Path): string {
-  return path.reduce<string>((sum, key) => {
-    if (typeof key === 'number') return `${sum}[${key}]`
+  return path.reduce<string>((sum, step) => {
+    if (typeof step === 'number') return `${sum}[${step}]`
+    const key = step.length > LONGEST_SHOWN ? `${step.slice(0, LONGEST_SHOWN)}…` : step
     if (!/^[\w$-]+$/.test(key)) return `${sum}[${JSON.stringify(key)}]`
     return sum === '' ? key : `${sum}.${key}`
   }, '')
 }
-
-const LONGEST_SHOWN = 60
 
 /** A value as a person would name it, cut where it gets long. */
 function shown(value: unknown): string {
@@ -113,11 +114,18 @@ const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: stri
   return typeof message === 'string' ? `is missing. It must be ${message}.` : 'is missing.'
 }
 
-const noObject: v.GenericSchema = v.never('an object')
+/** An object whose keys are names of any kind. */
+export const map = <const K extends v.GenericSchema<string, string>, const S extends v.GenericSchema>(
+  key: K,
+  value: S,
+  what: string,
+) => withoutArrays(v.record(key, value, what), what)
 
 /** To valibot an array is an object as well; to people it is not. */
-const withoutArrays = <S extends v.GenericSchema>(schema: S): S =>
-  running(schema, (dataset, config) => (Array.isArray(dataset.value) ? noObject : schema)['~run'](dataset, config))
+function withoutArrays<S extends v.GenericSchema>(schema: S, what = 'an object'): S {
+  const none: v.GenericSchema = v.never(what)
+  return running(schema, (dataset, config) => (Array.isArray(dataset.value) ? none : schema)['~run'](dataset, config))
+}
 
 /** `schema` with a check of its own; what it says about itself stays. */
 const running = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })

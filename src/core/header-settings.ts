@@ -18,6 +18,7 @@ export function settingsIn<S extends v.GenericSchema<unknown, unknown>>(
     const mark = part.indexOf('=')
     const name = (mark < 0 ? part : part.slice(0, mark)).trim()
     if (part.trim() === '') continue
+    if (name in settings) throw invalidRequest(`Header ${header}: ${name} is there twice.`)
     settings[name] = mark < 0 ? true : read(part.slice(mark + 1).trim())
   }
   const checked = check(schema, { ...settings }, { firstOnly: true, whole: 'it' })

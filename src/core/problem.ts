@@ -17,16 +17,21 @@ export function wordProblem({ origin, line, column, sentence }: Problem): string
 }
 
 /** The problem of a file that could not be read. */
-export const unreadable = (origin: string, error: unknown): Problem => ({
-  origin,
-  sentence: `cannot be read (${(error as NodeJS.ErrnoException).code}).`,
-})
+export function unreadable(origin: string, error: unknown): Problem {
+  const { code, message } = error as NodeJS.ErrnoException
+  const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is no text in UTF-8' : (code ?? message)
+  return { origin, sentence: `cannot be read (${why}).` }
+}
 
 /** Thrown when files or options cannot be used as they are. */
 export class ProblemsError extends Error {
   override readonly name = 'ProblemsError'
 
-  constructor(readonly problems: readonly Problem[]) {
+  constructor(
+    readonly problems: readonly Problem[],
+    /** Files of which an edit may put things right. */
+    readonly files: readonly string[] = [],
+  ) {
     super(problems.map(wordProblem).join('\n'))
   }
 }

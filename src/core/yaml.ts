@@ -35,8 +35,10 @@ export interface YamlFile {
 /** Changes a text that has a `$` in it while the file is read; throws an Error whose message becomes a problem at the text's place. */
 export type ReplaceText = (text: string) => string
 
-/** Parses `text`. Never throws for what is in the file: that is in `problems`. */
-export function readYaml(text: string, origin: string, replaceText?: ReplaceText): YamlFile {
+/** Parses YAML. Never throws for what is in the file: that is in `problems`. */
+export function readYaml(written: string, origin: string, replaceText?: ReplaceText): YamlFile {
+  // Windows' editors put a byte order mark in front, which would count as the indentation of the first line.
+  const text = written.replace(/^\ufeff/, '')
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
   const problems: Problem[] = worthTelling(document.errors).map(error => {
@@ -56,6 +58,10 @@ export function readYaml(text: string, origin: string, replaceText?: ReplaceText
       if (!target) problems.push({ origin, ...at(node), sentence: noAnchor })
       else if (ancestors.includes(target))
         problems.push({ origin, ...at(node), sentence: 'This alias contains itself.' })
+    },
+    Pair(_key, { key }) {
+      if (problems.length === 0 && (isMap(key) || isSeq(key)))
+        problems.push({ origin, ...at(key), sentence: keyWithoutName })
     },
   })
 
@@ -91,6 +97,9 @@ export function readYaml(text: string, origin: string, replaceText?: ReplaceText
   return { value, problems, replaced, locate: path => at(find(document.contents, path)) }
 }
 
+// What `text: {{user}}` is to YAML.
+const keyWithoutName =
+  "A key has to be a word here, not a map or a list. A text that begins with { or [ stands in quotes: '{{user}}'."
 const noAnchor = 'The anchor of this alias is not set before it. A text that begins with * stands in quotes.'
 
 /** One mistake of syntax makes more behind it; keys that stand twice are each a mistake of its own. */
@@ -102,10 +111,23 @@ function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseErro
 /** What the library says without what it repeats of the file, which may be a secret. */
 function whyOf({ code, message }: YAMLParseError): string {
   if (code === 'MULTIPLE_DOCS') return 'A second document begins here; only one is read.'
-  return message
+  const why = message
     .replace(/( in YAML stream)?: .*$/s, '')
     .replace(/(escape sequence|reserved character|unexpected) .*$/s, '$1')
+  const remedy = remedies.find(([pattern]) => pattern.test(why))?.[1]
+  return remedy === undefined ? why : `${sentence(why)} ${remedy}`
 }
+
+/** What whoever wrote it most likely meant to write. */
+const remedies = [
+  [/^Invalid escape sequence/, "Between single quotes a backslash is only a backslash, as in '/\\d+/'."],
+  [/^Nested mappings are not allowed/, 'A text with a colon in it stands in quotes.'],
+  [/^Plain value cannot start with/, 'A text that begins with it stands in quotes.'],
+  [
+    /^Unexpected scalar at node end/,
+    'A quote within single quotes is written twice, and lines are indented by spaces.',
+  ],
+] as const
 
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
 

@@ -1,9 +1,10 @@
 /** Chooses the rule that answers, and remembers how often each has. */
 import type { ChatRequest } from '../core/chat.js'
 import { alternatives } from '../core/errors.js'
+import type { Fault } from '../core/fault.js'
 import { demandOf } from '../core/tools.js'
 import type { Asked } from './conditions/asked.js'
-import { isSpent, type ReadyRule, turnOf } from './ready-rule.js'
+import { isSpent, type ReadyRule } from './ready-rule.js'
 import { createRuleIndex } from './rule-index.js'
 import type { Said } from './said.js'
 import type { Saying } from './saying.js'
@@ -43,6 +44,8 @@ export interface Engine {
   readonly rules: readonly ReadyRule[]
   /** What the first rule that matches says; `undefined` when none does. */
   said(asked: Asked): Said | Promise<Said> | undefined
+  /** What goes wrong by the first rule that matches, which has answered then. */
+  fault(asked: Asked): Fault | undefined
   /** The rule that would answer, without its answering. */
   find(asked: Asked): ReadyRule | undefined
   /** Why a rule does not answer, a sentence without its end for each reason; empty when it would. */
@@ -70,18 +73,27 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
         return `scenario "${scenario.name}" is in state "${memory.stateOf(scenario.name)}", not "${scenario.state}"`
       }
     }
-    return unsayable(nextSaying(rule), request)
+    return unsayable(rule.sayingAt(memory.answered(rule) + 1), request)
   }
 
-  const nextSaying = (rule: ReadyRule) =>
-    rule.sayings[turnOf(memory.answered(rule) + 1, rule.sayings.length, rule.then)] as Saying
+  /** What a rule says next, counted as said. */
+  function take(rule: ReadyRule): { readonly saying: Saying; readonly count: number } {
+    const count = rule.counts ? memory.note(rule) : 1
+    return { saying: rule.sayingAt(count), count }
+  }
 
   return {
     rules,
     find,
     said(asked) {
       const rule = find(asked)
-      return rule?.said(asked, rule.counts ? memory.note(rule) : 1)
+      if (!rule) return undefined
+      const { saying, count } = take(rule)
+      return saying.said(asked, count)
+    },
+    fault(asked) {
+      const rule = find(asked)
+      return rule && take(rule).saying.fault
     },
     reasonsAgainst(rule, asked) {
       const differing = rule.conditions.filter(condition => !condition.holds(asked))

@@ -8,7 +8,7 @@ import { Asked } from './conditions/asked.js'
 import { createEngine, createMemory } from './engine.js'
 import { seedOf } from './fake.js'
 import type { LoadedRules } from './load.js'
-import { hasMagic, magicOf, withMagic } from './magic.js'
+import { hasMagic, magicOf, saysItself, withMagic } from './magic.js'
 import { nearestSentence } from './nearest.js'
 import type { ReadyRule } from './ready-rule.js'
 import type { Said } from './said.js'
@@ -67,9 +67,8 @@ export function createReplies({ rules, seed, strict, magic }: Wanted): Replies {
   async function withMagicWords({ request, user }: Asked): Promise<Said> {
     const { sample } = await loadStructured()
     const asked = magicOf(request, user, schema => sample(schema, seedOf(request, seed)))
-    // Where the words say all of it themselves, this is thrown away; it is for whoever tries things out.
-    const usual = await unasked(request, seed)
-    return asked ? withMagic(usual, asked) : usual
+    if (!asked) return unasked(request, seed)
+    return withMagic(saysItself(asked) ? nothing : await unasked(request, seed), asked)
   }
 
   return {
@@ -88,10 +87,13 @@ export function createReplies({ rules, seed, strict, magic }: Wanted): Replies {
     async faultFor(exchange) {
       if (!engine.rules.some(({ fails }) => fails)) return undefined
       const request = readable(exchange)
-      return request && (await engine.said(new Asked(request, exchange)))?.fault
+      return request && engine.fault(new Asked(request, exchange))
     },
   }
 }
+
+/** Stands where what would be said otherwise is of no use. */
+const nothing: Said = { choices: [{ text: '' }], source: '' }
 
 /** What is no chat completion request for us may be one for whoever answers. */
 function readable(exchange: Exchange): ChatRequest | undefined {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../core/suggest.js'
 import type { When } from './conditions/form.js'
 import { expressionIn, type TextCondition } from './conditions/text.js'
-import { nameTest } from './conditions/whole.js'
+import { nameTest, type ValueCondition } from './conditions/whole.js'
 import { START } from './engine.js'
 import type { ReadyRule } from './ready-rule.js'
 import { slowExpression } from './slow-expression.js'
@@ -20,21 +20,25 @@ export function lint(written: readonly ReadyRule[], models: readonly string[]): 
   const rules = written.toSorted((a, b) => b.priority - a.priority)
   const found = (rule: ReadyRule, sentence: string | undefined): Finding[] =>
     sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
-  return rules.flatMap((rule, i) => [
-    ...found(rule, hiddenBy(rule, rules.slice(0, i))),
-    ...found(rule, deadScenario(rule, rules)),
-    ...whensOf(rule.written.when ?? {}).flatMap(when => [
-      ...found(rule, unknownModel(when, models)),
-      ...textsOf(when).flatMap(text => found(rule, slow(text))),
-    ]),
-  ])
+  const earlier: ReadyRule[] = []
+  const findings: Finding[] = []
+  for (const rule of rules) {
+    findings.push(
+      ...found(rule, hiddenBy(rule, earlier)),
+      ...found(rule, deadScenario(rule, rules)),
+      ...whensOf(rule.written.when ?? {}).flatMap(when => [
+        ...found(rule, unknownModel(when, models)),
+        ...textsOf(when).flatMap(text => found(rule, slow(text))),
+      ]),
+    )
+    if (answersAlways(rule)) earlier.push(rule)
+  }
+  return findings
 }
 
-/** An earlier rule that answers whenever this one could. */
+/** One of the earlier rules, none of which steps aside, that answers whenever this one could. */
 function hiddenBy(rule: ReadyRule, earlier: readonly ReadyRule[]): string | undefined {
-  const hiding = earlier.find(
-    other => answersAlways(other) && covers(other.written.when ?? {}, rule.written.when ?? {}),
-  )
+  const hiding = earlier.find(other => covers(other.written.when ?? {}, rule.written.when ?? {}))
   if (!hiding) return undefined
   const everything = hiding.conditions.length === 0
   const why = everything ? 'matches everything' : 'matches all that this one does'
@@ -65,12 +69,14 @@ const namesOf = (wanted: unknown) => (Array.isArray(wanted) ? wanted : [wanted])
 
 /** Whether a text with `narrow` in it always has `wide` in it, both being plain parts. */
 const isPart = (wide: unknown, narrow: unknown) => {
-  const [part, whole] = [plainPart(wide), plainPart(narrow)]
-  return part !== undefined && whole?.includes(part) === true
+  const [part, whole] = [partIn(wide), partIn(narrow)]
+  // Of many rules nearly all end here; to make a regular expression takes its time.
+  if (part === undefined || whole?.includes(part) !== true) return false
+  return ![wide, narrow].some(written => typeof written === 'string' && expressionIn(written))
 }
 
-function plainPart(written: unknown): string | undefined {
-  if (typeof written === 'string') return expressionIn(written) ? undefined : written
+function partIn(written: unknown): string | undefined {
+  if (typeof written === 'string') return written
   const { contains } = (written ?? {}) as { readonly contains?: unknown }
   return typeof contains === 'string' ? contains : undefined
 }
@@ -102,12 +108,14 @@ function whensOf(when: When): readonly When[] {
   return [when, ...[...(not ? [not] : []), ...allOf, ...anyOf].flatMap(whensOf)]
 }
 
-function textsOf({ user, system, assistant, any, toolResult }: When): readonly string[] {
+function textsOf(when: When): readonly string[] {
+  const { user, system, assistant, any, toolResult, model, caller, header, request } = when
   const contains = typeof toolResult === 'object' ? toolResult.contains : undefined
-  return [user, system, assistant, any, contains].flatMap(plainTexts)
+  const values = [caller?.key, caller?.email, ...Object.values(header ?? {}), ...Object.values(request ?? {})]
+  return [user, system, assistant, any, contains, model, ...values].flatMap(plainTexts)
 }
 
-const plainTexts = (written: TextCondition | undefined): readonly string[] => {
+const plainTexts = (written: TextCondition | ValueCondition | undefined): readonly string[] => {
   if (typeof written === 'string') return [written]
   return Array.isArray(written) ? written.flatMap(plainTexts) : []
 }

@@ -1,5 +1,4 @@
 /** Reads rules: from the files that the configuration names, and from code. */
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { check, type Path } from '../core/check.js'
 import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
@@ -7,6 +6,7 @@ import { readYaml } from '../core/yaml.js'
 import { type ReadyRule, readyRule } from './ready-rule.js'
 import { type Rule, type RuleInput, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates } from './templates.js'
+import { readTextFile } from './text-file.js'
 
 export interface ReplyFiles {
   /** Names or globs, relative to `dir`. */
@@ -39,12 +39,13 @@ export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: n
     for (const file of files.filter(file => !taken.has(file))) {
       taken.add(file)
       const read = await readRules(file, path.relative(dir, file) || '.', seed)
-      if ('problems' in read) problems.push(...read.problems)
-      else loaded.push(read)
+      problems.push(...read.problems)
+      loaded.push(read)
     }
   }
-  if (problems.length > 0) throw new ProblemsError(problems)
-  return joined(loaded)
+  const all = joined(loaded)
+  if (problems.length > 0) throw new ProblemsError(problems, [...taken, ...all.files])
+  return all
 }
 
 /** Makes rules that were written in code ready; files that they say are beside `dir`. Rejects with a ProblemsError that names the rule and the field. */
@@ -59,7 +60,7 @@ export async function rulesFromCode(written: readonly RuleInput[], dir: string, 
     placeOf: i => `rules[${i}]`,
     complain: (at, sentence) => problems.push(told(`${spoken(at)}: ${sentence}`)),
   })
-  if (problems.length > 0) throw new ProblemsError(problems)
+  if (problems.length > 0) throw new ProblemsError(problems, loaded.files)
   return loaded
 }
 
@@ -81,31 +82,34 @@ async function findFiles(pattern: string, dir: string): Promise<string[]> {
   return found.map(file => path.normalize(file)).sort()
 }
 
-async function readRules(
-  file: string,
-  name: string,
-  seed: number,
-): Promise<LoadedRules | { readonly problems: readonly Problem[] }> {
+/** What came of reading one file; without problems its rules are good. */
+interface ReadRules extends LoadedRules {
+  readonly problems: readonly Problem[]
+}
+
+const unread = (problems: readonly Problem[]): ReadRules => ({ rules: [], files: [], problems })
+
+async function readRules(file: string, name: string, seed: number): Promise<ReadRules> {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = await readTextFile(file)
   } catch (error) {
-    return { problems: [unreadable(name, error)] }
+    return unread([unreadable(name, error)])
   }
   const yaml = readYaml(text, name)
-  if (yaml.problems.length > 0) return { problems: yaml.problems }
+  if (yaml.problems.length > 0) return unread(yaml.problems)
   // An empty file, or one in which all is commented out, has no rules; it is not wrong.
   const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file' })
   const told = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
-  if ('mistakes' in checked) return { problems: checked.mistakes.map(({ path, sentence }) => told(path, sentence)) }
+  if ('mistakes' in checked) return unread(checked.mistakes.map(({ path, sentence }) => told(path, sentence)))
   const problems: Problem[] = []
   const loaded = await makeReady(checked.value, {
     dir: path.dirname(file),
     seed,
     placeOf: i => `${name}:${yaml.locate([i]).line}`,
-    complain: (at, sentence) => problems.push(told(at, sentence)),
+    complain: (at, sentence) => problems.push(told(at, `${spoken(at)}: ${sentence}`)),
   })
-  return problems.length > 0 ? { problems } : loaded
+  return { ...loaded, problems }
 }
 
 interface Making {
@@ -118,10 +122,12 @@ interface Making {
 
 async function makeReady(rules: readonly Rule[], { dir, seed, placeOf, complain }: Making): Promise<LoadedRules> {
   const texts = new Map<string, string>()
+  const files = new Set<string>()
   for (const { at, file } of filesSaid(rules)) {
     const full = path.resolve(dir, file)
+    files.add(full)
     try {
-      texts.set(full, await readFile(full, 'utf8'))
+      texts.set(full, await readTextFile(full))
     } catch (error) {
       complain(at, `${file} ${unreadable(file, error).sentence}`)
     }
@@ -136,7 +142,7 @@ async function makeReady(rules: readonly Rule[], { dir, seed, placeOf, complain 
       complain: (at, sentence) => complain([i, ...at], sentence),
     }),
   )
-  return { rules: ready, files: [...texts.keys()] }
+  return { rules: ready, files: [...files] }
 }
 
 /** Every `file` in what rules say, with its place. */

@@ -154,7 +154,8 @@ export const magicWords: readonly MagicWord[] = [
   },
 ]
 
-const written = /(?<!\S)standin:(\S+)/g
+/** A word may stand in a sentence, in brackets or with a full stop behind it; in quotes it is spoken of. */
+const written = /(?<![^\s([])standin:(\S+)/g
 
 /** Whether there is a magic word in a prompt, or something that was meant as one. */
 export const hasMagic = (lastUserText: string) => lastUserText.includes(PREFIX) && lastUserText.search(written) >= 0
@@ -164,7 +165,7 @@ export const hasMagic = (lastUserText: string) => lastUserText.includes(PREFIX) 
  * Throws a PlatformError for a word that is not known, and for a tool that is not offered.
  */
 export function magicOf(request: ChatRequest, lastUserText: string, sample: Sample): Magic | undefined {
-  const words = [...lastUserText.matchAll(written)].map(([, word]) => word ?? '')
+  const words = [...lastUserText.matchAll(written)].map(([, word = '']) => word.replace(/[.,;:!?)"'\]}]+$/, ''))
   if (words.length === 0) return undefined
   const effects = words.map(word => effectOf(word, request, sample)).reverse()
   return {
@@ -174,6 +175,9 @@ export function magicOf(request: ChatRequest, lastUserText: string, sample: Samp
     source: `magic ${words.join(' ')}`,
   }
 }
+
+/** Whether nothing would be left of what would be said otherwise. */
+export const saysItself = ({ choice, fault }: Magic) => choice.text !== undefined || fault.status !== undefined
 
 /** What would be said, with the magic done to it. */
 export function withMagic(usual: Said, { choice, fault, pace, source }: Magic): Said {

@@ -24,8 +24,14 @@ export function nearestRule({ rules, reasonsAgainst }: Engine, asked: Asked): Ne
   return best
 }
 
+/** So many letters of a prompt, once for each rule, are held against rules for the sake of a sentence. */
+const MOST_LETTERS = 20_000_000
+
 /** `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
 export function nearestSentence(engine: Engine, asked: Asked): string {
+  if (engine.rules.length * asked.user.length > MOST_LETTERS) {
+    return `It has ${asked.user.length} letters, too many to say which of ${engine.rules.length} rules came nearest.`
+  }
   const nearest = nearestRule(engine, asked)
   if (!nearest) return 'There are no rules.'
   const { rule, reasons } = nearest

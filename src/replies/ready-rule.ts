@@ -3,7 +3,6 @@ import type { PaceInput } from '../core/pace.js'
 import type { Asked } from './conditions/asked.js'
 import { type Condition, compileWhen, firstGroups, userTextOf } from './conditions/compile.js'
 import type { Rule, Then } from './rules.js'
-import type { Said } from './said.js'
 import { type Saying, sayingOf, type Texts } from './saying.js'
 
 export interface ReadyRule {
@@ -24,7 +23,8 @@ export interface ReadyRule {
   readonly counts: boolean
   /** Whether anything that it says is to go wrong. */
   readonly fails: boolean
-  readonly said: (asked: Asked, count: number) => Said | Promise<Said>
+  /** What it says the time `count`, counted from 1. */
+  readonly sayingAt: (count: number) => Saying
 }
 
 /** Makes a rule ready. `place` stands in for a missing name; `texts` are the files that it says and the language of its templates. */
@@ -57,7 +57,7 @@ export function readyRule(rule: Rule, place: string, texts: Texts): ReadyRule {
       scenario !== undefined ||
       sayings.some(({ isFixed }) => !isFixed),
     fails: forms.some(({ fault }) => fault !== undefined),
-    said: (asked, count) => (sayings[turnOf(count, sayings.length, then)] as Saying).said(asked, count),
+    sayingAt: count => sayings[turnOf(count, sayings.length, then)] as Saying,
   }
 }
 

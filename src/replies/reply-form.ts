@@ -1,6 +1,6 @@
 /** The form of what a rule says, as its author writes it. */
 import * as v from 'valibot'
-import { closed, described, number, word } from '../core/check.js'
+import { closed, described, map, number, word } from '../core/check.js'
 import { faultSchema } from '../core/fault.js'
 import { finishReasons } from './said.js'
 
@@ -13,7 +13,7 @@ const toolCall = closed({
   name: described(filled, 'The name of the tool.'),
   arguments: v.optional(
     described(
-      v.union([v.record(v.string(), v.unknown()), text], 'a map of arguments, or text'),
+      v.union([map(v.string(), v.unknown(), 'a map of arguments'), text], 'a map of arguments, or text'),
       'Its arguments: a map, which becomes JSON, or a text that is sent as it is. Texts may be templates.',
     ),
     {},

@@ -46,6 +46,8 @@ export interface Saying {
   readonly calls: readonly string[]
   /** Whether it is what a model may always do: refuse, or fail. */
   readonly isAlwaysSayable: boolean
+  /** What is to go wrong with it. */
+  readonly fault: ReplyForm['fault']
   /** `count` is how often the rule has answered with this answer, from 1. */
   said(asked: Asked, count: number): Said | Promise<Said>
 }
@@ -69,6 +71,7 @@ export function sayingOf(form: ReplyForm, path: Path, own: Own, texts: Texts): S
   const all = joined(parts)
   const forms: readonly ChoiceForm[] = several ?? [single]
   const about = {
+    fault,
     speaks: forms.some(form => !('toolCalls' in form) || speech.some(key => key in form)),
     calls: forms.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name)),
     isAlwaysSayable:
@@ -158,7 +161,9 @@ function compiled<T>(
     return { needsFaker: ready.needsFaker, made: facts => render(ready, facts) }
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
-    complain([...path, ...error.path], error.message)
+    // Of a text with several lines the place of its beginning says too little.
+    const line = error.line > 1 ? `In its line ${error.line}: ` : ''
+    complain([...path, ...error.path], line + error.message)
     return { fixed: value }
   }
 }

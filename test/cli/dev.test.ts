@@ -214,7 +214,7 @@ test.each([
 test('keys that a file cannot have are told, and nothing else is', async () => {
   const { code, stderr } = await run(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
   expect(code).toBe(2)
-  expect(stderr).toMatch(/^platform\.config\.yaml:1:1: [^\n]+\n$/)
+  expect(stderr).toMatch(/^platform\.config\.yaml:1:3: A key has to be a word here[^\n]+\n$/)
 })
 
 test('two platforms run at once, each on a port of its own', async () => {

@@ -30,14 +30,17 @@ test('replies check names what never answers, by file and line, and fails', asyn
 })
 
 test.each([
-  ["- reply: { text: 'Hi {{usr}}' }", 'rules.yaml:1:12: usr is not known in templates. Did you mean "user"?\n'],
+  [
+    "- reply: { text: 'Hi {{usr}}' }",
+    'rules.yaml:1:12: [0].reply.text: usr is not known in templates. Did you mean "user"?\n',
+  ],
   [
     "- reply: { text: 'Hi {{user' }",
-    expect.stringMatching(/^rules\.yaml:1:12: The template cannot be read: .*\{% raw %\}/),
+    expect.stringMatching(/^rules\.yaml:1:12: \[0\]\.reply\.text: The template cannot be read: .*\{% raw %\}/),
   ],
   ["- reply: { json: { a: ['{{ user | upcas }}'] } }", expect.stringContaining('Did you mean "upcase"?')],
   ["- reply: { text: '{{faker.person.fullNam}}' }", expect.stringContaining('fullName')],
-  ['- reply: { file: nowhere.md }', 'rules.yaml:1:12: nowhere.md cannot be read (ENOENT).\n'],
+  ['- reply: { file: nowhere.md }', 'rules.yaml:1:12: [0].reply.file: nowhere.md cannot be read (ENOENT).\n'],
 ])('what is wrong in a rule stops with its place: %s', async (text, stderr) => {
   const wrong = { ...files, 'rules.yaml': text }
   expect(await run(['replies', 'check'], { files: wrong })).toMatchObject({ code: 2, stdout: '', stderr })

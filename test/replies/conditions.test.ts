@@ -156,11 +156,11 @@ test.each<[When, boolean]>([
   )
 })
 
-test('a condition on a header never repeats what was sent', async () => {
-  const why = await objectionTo({ header: { authorization: 'Bearer a' } }, asking({}), {
-    headers: { authorization: 'Bearer secret' },
-  })
-  expect(why).toBe('header authorization is not "Bearer a".')
+test('a condition on a header never repeats what was sent, and on a credential not even what the rule wants', async () => {
+  const sent = { headers: { authorization: 'Bearer secret', 'x-tenant': 'secret' } }
+  const about = (header: Record<string, string>) => objectionTo({ header }, asking({}), sent)
+  expect(await about({ 'x-tenant': 'acme' })).toBe('header x-tenant is not "acme".')
+  expect(await about({ Authorization: 'Bearer own' })).toBe('header Authorization is not as the rule has it.')
 })
 
 const ada: Caller = { kind: 'user', id: '1', email: 'ada@example.com' }
@@ -189,7 +189,7 @@ test.each([
   [{ turn: {} }, '[0].when.turn must be a range with min, max or both, not an object.'],
   [{ turn: { min: 3, max: 1 } }, '[0].when.turn must be a range whose min is not above its max, not an object.'],
   [{ system: [] }, '[0].when.system must be a list of texts that is not empty, not an empty array.'],
-  [{ any: '/(/' }, '[0].when.any must be a valid regular expression, not "/(/".'],
+  [{ any: '/(/' }, '[0].when.any must be a valid regular expression (unterminated group), not "/(/".'],
   [{ temperature: 'hot' }, '[0].when.temperature must be a number, or { min: …, max: … }, not "hot".'],
   [
     { responseFormat: 'json' },

@@ -95,3 +95,12 @@ test.each([
 ])('%s is slow: %s', (expression, slow) => {
   expect(slowExpression(expression)).toBe(slow)
 })
+
+test.each<[RuleInput['when']]>([
+  [{ model: '/^(a+)+$/' }],
+  [{ header: { 'x-trace': ['b', '/^(a+)+$/'] } }],
+  [{ request: { 'metadata.unit': '/^(a+)+$/' } }],
+  [{ caller: { key: '/^(a+)+$/' } }],
+])('an expression that can take exponential time is found wherever it stands: %j', async when => {
+  expect(await oddities({ when, reply: say })).toContainEqual(expect.stringContaining('exponential time'))
+})

@@ -22,7 +22,7 @@ const textsOf = async (files: Files, patterns?: readonly string[]) =>
   (await saidBy(await load(files, patterns))).map(textOf)
 
 /** What the rules say, one by one. */
-const saidBy = ({ rules }: LoadedRules) => Promise.all(rules.map(rule => rule.said(new Asked(hello), 1)))
+const saidBy = ({ rules }: LoadedRules) => Promise.all(rules.map(rule => rule.sayingAt(1).said(new Asked(hello), 1)))
 const hello: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
 /** What is wrong, as it would be printed. */
@@ -94,11 +94,13 @@ test.each([
   ],
   [
     '- reply: { text: x }\n- when:\n    user: /[a-/\n  reply: { text: x }',
-    ['3:5: [1].when.user must be a valid regular expression, not "/[a-/".'],
+    ['3:5: [1].when.user must be a valid regular expression (unterminated character class), not "/[a-/".'],
   ],
   [
     '- when: { user: /a/xyz }\n  reply: { text: x }',
-    ['1:11: [0].when.user must be a valid regular expression, not "/a/xyz".'],
+    [
+      '1:11: [0].when.user must be a valid regular expression ("xyz" are no flags; a text that begins with a slash is written as { contains: … }), not "/a/xyz".',
+    ],
   ],
   [
     '- when: { model: 4 }\n  reply: { text: x }',

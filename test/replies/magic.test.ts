@@ -195,7 +195,6 @@ test.each([
   ['standin:error-5000', 'standin:error-500'],
   ['standin:nodone', 'standin:no-done'],
   ['standin:Slow', 'standin:slow'],
-  ['standin:slow.', 'standin:slow'],
 ])('%s is a 400 that proposes %s and lists all', (word, proposal) => {
   const { message = '', ...rest } = refusalOf(`standin:json ${word} please`) ?? {}
   expect(rest).toEqual({ status: 400, code: 'unknown_magic' })

@@ -152,7 +152,10 @@ test('a rule is called by its name, and by its place when it has none', async ()
 test.each([
   [[{ when: { usr: 'x' }, reply: { text: 'y' } }], '[0].when.usr is not known here. Did you mean "user"?'],
   [[{ reply: { text: 'y' } }, {}], '[1] has to have either reply or replies.'],
-  [[{ when: { user: '/(/' }, reply: { text: 'y' } }], '[0].when.user must be a valid regular expression, not "/(/".'],
+  [
+    [{ when: { user: '/(/' }, reply: { text: 'y' } }],
+    '[0].when.user must be a valid regular expression (unterminated group), not "/(/".',
+  ],
   ['no list', 'rules must be a list of rules, not "no list".'],
 ])('rules in code that are wrong are told: %o', async (rules, sentence) => {
   await expect(repliesOf(rules as readonly RuleInput[])).rejects.toThrow(

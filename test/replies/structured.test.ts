@@ -18,6 +18,9 @@ function samplesOf(schema: object | boolean, name?: string): readonly unknown[] 
   return values
 }
 
+/** The keys of a value that no judge could be asked about. */
+const samplesOfEither = (schema: unknown) => Object.keys(sample(schema, 1) as object).toSorted()
+
 const refusal = (schema: unknown): string => {
   try {
     return `no refusal but ${JSON.stringify(sample(schema, 1)).slice(0, 200)}`
@@ -91,6 +94,17 @@ describe("the examples of OpenAI's guide to structured outputs", () => {
 })
 
 describe('schemas as libraries write them', () => {
+  test('the intersection of two closed objects, which nothing fits, is both', () => {
+    const both = z.intersection(z.strictObject({ name: z.string() }), z.strictObject({ city: z.string() }))
+    const schema = z.toJSONSchema(both)
+    expect(samplesOfEither(schema)).toEqual(['city', 'name'])
+  })
+
+  test('text that says that it is base64 is', () => {
+    const [value] = samplesOf({ type: 'string', contentEncoding: 'base64' }) as [string]
+    expect(Buffer.from(value, 'base64').toString('base64')).toBe(value)
+  })
+
   test('zod reads what is made for its schemas', () => {
     const Category = z.object({
       name: z.string(),

@@ -320,8 +320,8 @@ describe('what is asked for wrongly is told', () => {
       'response_format.json_schema.name is missing. It must be text.',
     ],
     [
-      { response_format: { type: 'json_schema', json_schema: { name: 'x' } } },
-      'response_format.json_schema.schema is missing. It must be an object.',
+      { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: [] } } },
+      'response_format.json_schema.schema must be an object, not an empty array.',
     ],
   ])('%j', async (more, error) => {
     const { chat } = await platformWith()

@@ -1,4 +1,5 @@
 /** Makes the conditions of a rule ready to be held against requests. */
+import { holdsCredential } from '../credential-headers.js'
 import type { Asked } from './asked.js'
 import { fieldAt, fieldPath } from './field-path.js'
 import type { When } from './form.js'
@@ -133,10 +134,11 @@ function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Conditio
   }
 }
 
-/** Values of headers may be secrets, so a difference says no more than the rule does. */
+/** Values of headers may be secrets, so a difference says no more than the rule does, and of credentials not even that. */
 function onHeader(name: string, test: ValueTest): Condition {
   const key = name.toLowerCase()
-  return simple(`header ${name}`, test, ({ headers }) => headers[key])
+  const told = holdsCredential(key) ? { ...test, differs: 'is not as the rule has it' } : test
+  return simple(`header ${name}`, told, ({ headers }) => headers[key])
 }
 
 function onCaller(name: string, wanted: string): Condition {

@@ -1,6 +1,6 @@
 /** The form of the conditions of a rule, as its author writes them. */
 import * as v from 'valibot'
-import { closed, described, word } from '../../core/check.js'
+import { closed, described, map, word } from '../../core/check.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { fieldPath } from './field-path.js'
 import { expressionIn, type TextCondition } from './text.js'
@@ -39,18 +39,30 @@ export interface When {
   readonly anyOf?: readonly When[] | undefined
 }
 
-const isPattern = (written: string) => {
+/** Why a text is no regular expression although it looks like one; nothing where all is well. */
+const troubleWith = (written: string): string | undefined => {
   try {
     expressionIn(written)
-    return true
-  } catch {
-    return false
+    return undefined
+  } catch (error) {
+    // V8 repeats the expression in front of what is wrong with it.
+    const { message } = error as Error
+    if (!/^Invalid flags/.test(message)) return message.replace(/^.*: /s, '').toLowerCase()
+    const flags = JSON.stringify(written.slice(written.lastIndexOf('/') + 1))
+    return `${flags} are no flags; a text that begins with a slash is written as { contains: … }`
   }
 }
 
 const filled = v.pipe(v.string('text'), v.nonEmpty('text that is not empty'))
 const aText = 'text, or /a regular expression/'
-const patternText = v.pipe(v.string(aText), v.nonEmpty(aText), v.check(isPattern, 'a valid regular expression'))
+const patternText = v.pipe(
+  v.string(aText),
+  v.nonEmpty(aText),
+  v.check(
+    written => troubleWith(written) === undefined,
+    ({ input }) => `a valid regular expression (${troubleWith(input)})`,
+  ),
+)
 const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
 const several = <S extends v.GenericSchema>(item: S, what: string) =>
   v.pipe(v.array(item, what), v.nonEmpty(`${what} that is not empty`))
@@ -95,8 +107,8 @@ const value = v.union(
 )
 
 const isPath = (written: string) => fieldPath(written) !== undefined
-const values = v.record(v.string(), value, 'a map of names and values')
-const fields = v.record(
+const values = map(v.string(), value, 'a map of names and values')
+const fields = map(
   v.pipe(v.string(), v.check(isPath, 'a path such as metadata.unit or messages[0].name')),
   value,
   'a map of fields and values',

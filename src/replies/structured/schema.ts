@@ -19,6 +19,7 @@ export interface SchemaObject {
   readonly examples?: readonly Json[]
   readonly default?: Json
   readonly format?: string
+  readonly contentEncoding?: string
   readonly pattern?: string
   /** A pattern that only the older, looser reading of regular expressions takes; validators do not know it. */
   readonly loosePattern?: string

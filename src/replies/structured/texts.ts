@@ -41,7 +41,7 @@ const lengthOf = (text: string) => [...text].length
 
 /** Texts, the best first. */
 function* candidates(layers: Layers, lengths: Lengths, place: Place, faker: Faker): Generator<string> {
-  const formats = each(layers, ({ format }) => format)
+  const formats = each(layers, ({ format, contentEncoding }) => format ?? contentEncoding)
   const patterns = each(layers, layer => layer.pattern ?? layer.loosePattern)
   for (const format of formats) {
     for (const make of makersOf(format)) yield lengthened(format, make(faker, place), lengths.least)

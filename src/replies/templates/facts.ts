@@ -1,5 +1,6 @@
 /** What a template can name. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { holdsCredential } from '../credential-headers.js'
 import type { withFaker } from '../fake.js'
 
 /** Each is asked for only when a template names it, so whatever takes work may be a getter. */
@@ -74,10 +75,8 @@ export function toolFact(name: string, text: string): NonNullable<Facts['tool']>
   }
 }
 
-const credentials = new Set(['authorization', 'proxy-authorization', 'apikey', 'x-api-key', 'cookie'])
-
 /** The headers of a request without those that hold credentials: what a template renders stands in answers and logs. */
 export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const shown = Object.entries(headers).filter(([name, value]) => value !== undefined && !credentials.has(name))
+  const shown = Object.entries(headers).filter(([name, value]) => value !== undefined && !holdsCredential(name))
   return Object.fromEntries(shown.map(([name, value]) => [name, String(value)]))
 }

@@ -1,0 +1,62 @@
+import { rmSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type RunningPlatform, startReady, writeInto } from '../command.js'
+
+const name = 'fixtures/replies/a.yaml'
+const story = 'fixtures/replies/texts/story.md'
+
+const says = async ({ chat }: RunningPlatform, content: string) => {
+  const response = await chat({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
+  const { choices } = (await response.json()) as { choices: [{ message: { content: string } }] }
+  return choices[0].message.content
+}
+
+const telling = (file: string) => `- when: { user: tell }\n  reply: { file: ${file} }\n`
+
+test('a text that a rule says can be edited, deleted and brought back', async () => {
+  const platform = await startReady({ files: { [name]: telling('texts/story.md'), [story]: 'one' } })
+  expect(await says(platform, 'tell')).toBe('one')
+  writeInto(platform.dir, { [story]: 'two' })
+  await platform.event('reloaded')
+  expect(await says(platform, 'tell')).toBe('two')
+  rmSync(path.join(platform.dir, story))
+  expect(await platform.event('reload-failed')).toMatchObject({
+    problems: [{ origin: name, line: 2, sentence: '[0].reply.file: texts/story.md cannot be read (ENOENT).' }],
+  })
+  expect(await says(platform, 'tell')).toBe('two')
+  writeInto(platform.dir, { [story]: 'three' })
+  await platform.event('reloaded')
+  expect(await says(platform, 'tell')).toBe('three')
+})
+
+test('a text that a new rule lacks is seen to come, wherever it belongs', async () => {
+  const platform = await startReady({ files: { [name]: telling('texts/story.md'), [story]: 'one' } })
+  writeInto(platform.dir, { [name]: telling('../elsewhere/new.md') })
+  await platform.event('reload-failed')
+  expect(await says(platform, 'tell')).toBe('one')
+  writeInto(platform.dir, { 'fixtures/elsewhere/new.md': 'from elsewhere' })
+  await platform.event('reloaded')
+  expect(await says(platform, 'tell')).toBe('from elsewhere')
+})
+
+test('rules that an edit of the configuration names and that are broken are seen to be mended', async () => {
+  const files = { 'platform.config.yaml': 'replies: one.yaml\n', 'one.yaml': '- reply: { text: one }\n' }
+  const platform = await startReady({ files: { ...files, 'more/two.yaml': '- reply: { txt: two }\n' } })
+  writeInto(platform.dir, { 'platform.config.yaml': 'replies: more/two.yaml\n' })
+  await platform.event('reload-failed')
+  expect(await says(platform, 'hello')).toBe('one')
+  writeInto(platform.dir, { 'more/two.yaml': '- reply: { text: two }\n' })
+  await platform.event('reloaded')
+  expect(await says(platform, 'hello')).toBe('two')
+})
+
+test('what rules remember begins anew with a reload', async () => {
+  const rules = '- when: { user: count }\n  replies: [{ text: first }, { text: second }]\n'
+  const platform = await startReady({ files: { [name]: rules } })
+  expect(await says(platform, 'count')).toBe('first')
+  expect(await says(platform, 'count')).toBe('second')
+  writeInto(platform.dir, { [name]: `${rules}# edited\n` })
+  await platform.event('reloaded')
+  expect(await says(platform, 'count')).toBe('first')
+})

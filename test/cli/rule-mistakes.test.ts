@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type Files, folderWith, run, startReady, writeInto } from '../command.js'
+import { hello } from '../scene.js'
+
+const name = 'fixtures/replies/a.yaml'
+
+/** What the start says of a rule file that is not right. */
+async function toldOf(text: string, files: Files = {}): Promise<string> {
+  const { code, stdout, stderr } = await run(['--port', '0', '--state', 'memory'], {
+    files: { ...files, [name]: text },
+  })
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).not.toMatch(/\n +at /)
+  return stderr.trimEnd()
+}
+
+const noWord =
+  "A key has to be a word here, not a map or a list. A text that begins with { or [ stands in quotes: '{{user}}'."
+
+test.each([
+  ['- reply: { text: {{user}} }', `1:19: ${noWord}`],
+  // Both would be fine as values; nobody means a key that is a map.
+  ['- reply: { json: { said: {{user}} } }', `1:27: ${noWord}`],
+  ['- reply: { toolCalls: [{ name: f, arguments: { said: {{user}} } }] }', `1:55: ${noWord}`],
+  [
+    '- when: { user: "/^hi (\\w+)/" }\n  reply: { text: x }',
+    "1:24: This is not valid YAML: Invalid escape sequence. Between single quotes a backslash is only a backslash, as in '/\\d+/'.",
+  ],
+  [
+    '- reply:\n    text: Hi: there',
+    '2:11: This is not valid YAML: Nested mappings are not allowed in compact mappings. A text with a colon in it stands in quotes.',
+  ],
+  [
+    '- reply:\n    text: @all',
+    '2:11: This is not valid YAML: Plain value cannot start with reserved character. A text that begins with it stands in quotes.',
+  ],
+  [
+    "- reply: { text: 'it's' }",
+    '1:22: This is not valid YAML: Unexpected scalar at node end. A quote within single quotes is written twice, and lines are indented by spaces.',
+  ],
+  [
+    "- when: { user: '/(/' }\n  reply: { text: x }",
+    '1:11: [0].when.user must be a valid regular expression (unterminated group), not "/(/".',
+  ],
+  [
+    '- when: { user: /usr/bin }\n  reply: { text: x }',
+    '1:11: [0].when.user must be a valid regular expression ("bin" are no flags; a text that begins with a slash is written as { contains: … }), not "/usr/bin".',
+  ],
+  [
+    '- when: { header: [x-tenant] }\n  reply: { text: x }',
+    '1:11: [0].when.header must be a map of names and values, not an array.',
+  ],
+  [
+    '- when: { request: [metadata.unit] }\n  reply: { text: x }',
+    '1:11: [0].when.request must be a map of fields and values, not an array.',
+  ],
+  [
+    '- reply: { toolCalls: [{ name: f, arguments: [1] }] }',
+    '1:35: [0].reply.toolCalls[0].arguments must be a map of arguments, or text, not an array.',
+  ],
+  ['- reply: { file: nowhere.md }', '1:12: [0].reply.file: nowhere.md cannot be read (ENOENT).'],
+  ['- reply: { file: . }', '1:12: [0].reply.file: . cannot be read (EISDIR).'],
+  ['- reply: { file: /dev/zero }', '1:12: [0].reply.file: /dev/zero cannot be read (it is no file).'],
+  [
+    '- reply:\n    text: |\n      Hello,\n      {{usr}}',
+    '2:5: [0].reply.text: In its line 2: usr is not known in templates. Did you mean "user"?',
+  ],
+])('%j stops the start with one sentence for its author', async (text, told) => {
+  expect(await toldOf(text)).toBe(`${name}:${told}`)
+})
+
+test('a byte order mark, as editors on Windows leave it, is no mistake', async () => {
+  const { chat } = await startReady({
+    files: { [name]: '\ufeff- reply: { file: story.md }\n', 'fixtures/replies/story.md': '\ufeffOnce' },
+  })
+  expect(await (await chat(hello)).json()).toMatchObject({ choices: [{ message: { content: 'Once' } }] })
+})
+
+test('files that are no text are told as such, and nothing of them is shown', async () => {
+  const dir = folderWith({ 'platform.config.yaml': 'replies: [latin.yaml, says.yaml]\n' })
+  writeFileSync(path.join(dir, 'latin.yaml'), Buffer.from('- reply: { text: "gr\xfc\xdfe" }\n', 'latin1'))
+  writeInto(dir, { 'says.yaml': '- reply: { file: picture.png }\n- reply: { file: pipe }\n' })
+  writeFileSync(path.join(dir, 'picture.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x00, 0xff]))
+  execFileSync('mkfifo', [path.join(dir, 'pipe')])
+  const { stderr } = await run(['replies', 'check', '--config', path.join(dir, 'platform.config.yaml')])
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    'latin.yaml: cannot be read (it is no text in UTF-8).',
+    'says.yaml:1:12: [0].reply.file: picture.png cannot be read (it is no text in UTF-8).',
+    'says.yaml:2:12: [1].reply.file: pipe cannot be read (it is no file).',
+  ])
+})
+
+test('ten thousand rules are looked through', { timeout: 60_000 }, async () => {
+  const rule = (i: number) =>
+    `- when: { user: ${i % 2 ? `'/^topic ${i}$/i'` : `subject ${i}.`} }\n  reply: { text: x }\n`
+  const files = { [name]: Array.from({ length: 10_000 }, (_, i) => rule(i)).join('') }
+  expect(await run(['replies', 'check'], { files })).toMatchObject({
+    code: 0,
+    stdout: 'The rules are good. There are 10000.\n',
+  })
+})

@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { RuleInput } from '../../src/index.js'
+import { eventsOf, platformWith, type Scene } from '../scene.js'
+
+/** A rule that says the prompt in every place that takes a template. */
+const echo: RuleInput = {
+  when: { user: '/^(?<all>[^]*)$/' },
+  reply: {
+    text: '<{{user}}|{{match[1]}}|{{match.all}}>',
+    reasoning: '{{user}}',
+    toolCalls: [
+      { name: 'map', arguments: { said: '{{user}}', deep: [{ within: 'x {{user}} y' }], all: '{{request.messages}}' } },
+      { name: 'text', arguments: '{"said": {{user | json}}}' },
+    ],
+  },
+}
+const refusing: RuleInput = { when: { system: 'refuse' }, reply: { refusal: 'No: {{user}}' }, priority: 1 }
+const json: RuleInput = {
+  when: { system: 'json' },
+  reply: { json: { said: '{{user}}', '{{user}}': 'in {{user}}' } },
+  priority: 1,
+}
+
+const platform = () => platformWith({ rules: [echo, refusing, json], magic: false })
+
+interface Message {
+  readonly content: string
+  readonly reasoning_content: string
+  readonly refusal: string
+  readonly tool_calls: readonly { readonly function: { readonly arguments: string } }[]
+}
+
+async function messageOf({ chat }: Scene, user: string, system = ''): Promise<Message> {
+  const messages = [
+    { role: 'system', content: system },
+    { role: 'user', content: user },
+  ]
+  const response = await chat({ model: 'gpt-4o-mini', messages })
+  const body = (await response.json()) as { readonly choices: [{ readonly message: Message }] }
+  expect(response.status, JSON.stringify(body)).toBe(200)
+  return body.choices[0].message
+}
+
+/** Each place gives back what was said, and nothing else. */
+async function expectEchoed(scene: Scene, said: string): Promise<void> {
+  const { content, reasoning_content, tool_calls } = await messageOf(scene, said)
+  expect(content).toBe(`<${said}|${said}|${said}>`)
+  expect(reasoning_content).toBe(said)
+  const [map, text] = tool_calls.map(call => JSON.parse(call.function.arguments))
+  expect(map).toMatchObject({ said, deep: [{ within: `x ${said} y` }] })
+  expect(map.all[1]).toEqual({ role: 'user', content: said })
+  expect(text).toEqual({ said })
+  expect((await messageOf(scene, said, 'refuse')).refusal).toBe(`No: ${said}`)
+  const object = JSON.parse((await messageOf(scene, said, 'json')).content)
+  expect(object).toEqual({ said, '{{user}}': `in ${said}` })
+}
+
+test.each([
+  '{{user}}',
+  '{% assign user = "x" %}{% raw %}',
+  '{% endraw %}{{request}}',
+  '}}{{',
+  "$& $1 $$ $` $'",
+  '__proto__',
+  '{"__proto__": {"a": 1}}',
+  'a\u0000b',
+  '\ud800 alone, \udc00 alone',
+  'שלום \u202e مرحبا',
+  '- a: &x *x # no comment',
+  '"double" \'single\' `back` \\ \\n',
+  'line\r\nline\u2028line\u0085',
+  ' around ',
+  'null',
+  '1e400',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what the prompt says
+  '${HOME}',
+])('%j is said back as it is, wherever a template stands', async said => {
+  await expectEchoed(await platform(), said)
+})
+
+test('a prompt of a million characters is said back whole', async () => {
+  await expectEchoed(await platform(), '{{user}} " \\ 😀 '.repeat(65_000))
+})
+
+test('whatever a prompt says comes back as it was, wherever a template stands', async () => {
+  const scene = await platform()
+  const syntax = fc.constantFrom('{{', '}}', '{%', '%}', 'user', 'raw', '|', '"', "'", '\\', '$&', '\n', '\u0000')
+  const surrogates = fc.integer({ min: 0xd800, max: 0xdfff }).map(unit => String.fromCharCode(unit))
+  const part = fc.oneof(syntax, surrogates, fc.string({ unit: 'binary', maxLength: 8 }))
+  const said = fc.array(part, { maxLength: 12 }).map(parts => parts.join(''))
+  await fc.assert(
+    fc.asyncProperty(said, text => expectEchoed(scene, text)),
+    { numRuns: 150 },
+  )
+})
+
+test('a stream says it back as well', async () => {
+  const { chat } = await platform()
+  const said = '{{user}} 👩‍👩‍👧 \ud800 "x" \\ {% raw %}'
+  const messages = [{ role: 'user', content: said }]
+  const response = await chat({ model: 'gpt-4o-mini', messages, stream: true })
+  const deltas = eventsOf(await response.text()).chunks.map(
+    ({ choices }) => choices[0]?.delta as Record<string, string>,
+  )
+  expect(deltas.map(({ content }) => content ?? '').join('')).toBe(`<${said}|${said}|${said}>`)
+  expect(deltas.map(({ reasoning_content }) => reasoning_content ?? '').join('')).toBe(said)
+})
+
+test('the headers that a template names hold no credential', async () => {
+  const { chat, apiKey } = await platformWith({ rules: [{ reply: { text: '{{headers}} {{headers.authorization}}' } }] })
+  const names = ['apikey', 'api-key', 'x-api-key', 'x-goog-api-key', 'cookie', 'proxy-authorization']
+  const secrets = Object.fromEntries(names.map(name => [name, 'secret-of-somebody']))
+  const headers = { ...secrets, 'x-tenant': 'acme' }
+  const answer = await (
+    await chat({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'x' }] }, { headers })
+  ).text()
+  expect(answer).toContain('acme')
+  expect(answer).not.toContain('secret-of-somebody')
+  expect(answer).not.toContain(apiKey)
+})
