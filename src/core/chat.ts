@@ -83,6 +83,9 @@ const anyRequest = open({
   store: maybe(flag),
 })
 
+/** The fields of a request that are checked. */
+export const chatFields: readonly string[] = Object.keys(anyRequest.entries)
+
 /** A request that has passed the check. */
 export type ChatRequest = v.InferOutput<typeof anyRequest>
 

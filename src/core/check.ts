@@ -80,8 +80,11 @@ function shown(value: unknown): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
-/** An object with these keys and no others; every misspelt key is told the nearest known one. */
-export function closed<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, string> {
+/** An object with these keys and no others; every misspelt key is told the nearest known one, or what `advice` has to say of it. */
+export function closed<const E extends v.ObjectEntries>(
+  entries: E,
+  advice: (key: string) => string | undefined = () => undefined,
+): v.StrictObjectSchema<E, string> {
   const strict = v.strictObject(entries, 'an object')
   const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
   const known = Object.keys(entries)
@@ -92,7 +95,7 @@ export function closed<const E extends v.ObjectEntries>(entries: E): v.StrictObj
     // valibot's own strict object stops at the first key that is not known; whoever writes a file wants them all.
     for (const key of Object.keys(input).filter(key => !known.includes(key))) {
       const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
-      const near = didYouMean(key, known) || ` Known: ${known.join(', ')}.`
+      const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
       const message = `is not known here.${near}`
       v._addIssue(strict, 'key', result, config, { input: key, expected: 'never', path, message })
       Object.assign(result, { typed: false })

@@ -186,6 +186,11 @@ test.each([
   [{ anyOf: [{ steam: true }] }, '[0].when.anyOf[0].steam is not known here. Did you mean "stream"?'],
   [{ caller: { mail: 'x' } }, '[0].when.caller.mail is not known here. Did you mean "email"?'],
   [{ turn: { mn: 1 } }, '[0].when.turn.mn is not known here. Did you mean "min"?'],
+  [
+    { 'request.metadata.unit': 'c' },
+    '[0].when["request.metadata.unit"] is not known here. A field of the request stands inside of request: { metadata.unit: … }.',
+  ],
+  [{ top_p: 1 }, '[0].when.top_p is not known here. A field of the request stands inside of request: { top_p: … }.'],
   [{ turn: {} }, '[0].when.turn must be a range with min, max or both, not an object.'],
   [{ turn: { min: 3, max: 1 } }, '[0].when.turn must be a range whose min is not above its max, not an object.'],
   [{ system: [] }, '[0].when.system must be a list of texts that is not empty, not an empty array.'],

@@ -10,6 +10,7 @@ import { FINGERPRINT, type Form, frame, inOnePiece, type Opening, start, streamF
 import { createMold, type Mold } from './mold.js'
 import { once } from './once.js'
 import { paced } from './rhythm.js'
+import { mostTokens } from './trim.js'
 import type { Cost } from './usage.js'
 
 /** Work on a text that is the same each time it is said; done when it is first needed. */
@@ -33,16 +34,22 @@ export function createPlainTexts(tokenizer: Tokenizer) {
     if (!asksForText(request) || said.usage !== undefined) return undefined
     const [choice] = said.choices
     if (!choice || !isText(choice)) return undefined
-    const made = known.get(said)
-    if (made) return made
-    const prepared = preparedText(choice.text, tokenizer)
-    known.set(said, prepared)
-    return prepared
+    let prepared = known.get(said)
+    if (!prepared) {
+      prepared = preparedText(choice.text, tokenizer)
+      known.set(said, prepared)
+    }
+    return fits(prepared, request) ? prepared : undefined
   }
 }
 
-const asksForText = ({ n, stop, max_tokens, max_completion_tokens, logprobs }: ChatRequest) =>
-  (n ?? 1) === 1 && (stop ?? max_tokens ?? max_completion_tokens ?? null) === null && !logprobs
+const asksForText = ({ n, stop, logprobs }: ChatRequest) => (n ?? 1) === 1 && (stop ?? null) === null && !logprobs
+
+/** Most requests say how long the answer may become, and most answers are shorter. */
+const fits = ({ tokens }: Prepared, request: ChatRequest) => {
+  const most = mostTokens(request)
+  return most === Number.POSITIVE_INFINITY || tokens() <= most
+}
 
 const isText = (choice: Choice): choice is Choice & { readonly text: string } =>
   choice.text !== null &&

@@ -62,7 +62,8 @@ function beforeStop(text: string, stop: ChatRequest['stop']): string | undefined
   return end === Number.POSITIVE_INFINITY ? undefined : text.slice(0, end)
 }
 
-const mostTokens = ({ max_tokens, max_completion_tokens }: ChatRequest) =>
+/** How long the answer may become. */
+export const mostTokens = ({ max_tokens, max_completion_tokens }: ChatRequest) =>
   Math.min(max_tokens ?? Number.POSITIVE_INFINITY, max_completion_tokens ?? Number.POSITIVE_INFINITY)
 
 /** The calls that the request allows for; functions were called one at a time before there were tools. */
