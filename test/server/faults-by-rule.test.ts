@@ -74,7 +74,7 @@ test.each([
 test("a rule's status takes the place of what it says", async () => {
   const { status, text, outcome } = await lineWith('{}', { status: 503, message: 'Later.' })
   expect({ status, text }).toEqual({ status: 503, text: '{"error":"Later."}' })
-  expect(outcome).toMatchObject({ status: 503, error: 'Later.', source: 'fault status=503; message=Later. (rule "x")' })
+  expect(outcome).toMatchObject({ status: 503, error: 'Later.', source: 'fault status=503 (rule "x")' })
 })
 
 test("a rule's fault without a chance never comes about, with all of it always does", async () => {

@@ -80,9 +80,9 @@ test('an error by fault is journaled with what the client was told, and what mad
   await hear(platform, { isStream: false })
   expect(outcomeOf((await journaled())[0])).toEqual({
     status: 429,
-    source: 'fault status=429; message=Slow down. (one-shot)',
+    source: 'fault status=429 (one-shot)',
     error: 'Slow down.',
-    hint: 'Made by the fault status=429; message=Slow down. (one-shot).',
+    hint: 'Made by the fault status=429 (one-shot).',
     complete: true,
   })
 })
