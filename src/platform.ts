@@ -17,7 +17,7 @@ import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { type Chances, createChances, createFaultCalls, createFaults, type FaultCalls } from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { type Counters, createCounters, createLimits } from './limits/index.js'
-import { createReplies, joined, loadRules, type Replies, type RuleInput, rulesFromCode } from './replies/index.js'
+import type { Replies, RuleInput } from './replies/index.js'
 import { isOwnAddress, urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
 import { type Cors, createCors } from './server/cors.js'
@@ -346,6 +346,7 @@ const isUsable = ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string
   !revoked && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
 
 async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wanted }: PlatformSources) {
+  const { createReplies, joined, loadRules, rulesFromCode } = await import('./replies/index.js')
   const { seed, strict, magic } = loaded.config
   const files = replyFilesOf(loaded)
   // Whoever asks for no file at all gets nothing from the disk by surprise.
