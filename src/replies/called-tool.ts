@@ -1,5 +1,6 @@
 /** Which of the offered tools a request wants called. */
 import { type ChatRequest, textOf } from '../core/chat.js'
+import { demandOf } from '../core/tools.js'
 
 /** A tool that is to be called. */
 export interface CalledTool {
@@ -19,20 +20,10 @@ interface Offered extends CalledTool {
 
 /** The tool that the model has to call; nothing where it may speak. */
 export function calledTool(request: ChatRequest): CalledTool | undefined {
-  const { tool_choice: choice, function_call: legacy } = request
-  const tools = offeredTools(request)
-  if (choice === 'required') return mostFitting(tools, request)
-  if (typeof choice === 'object' && choice?.type === 'allowed_tools') {
-    const { mode, tools: allowed = [] } = choice.allowed_tools ?? {}
-    const isAllowed = (tool: Offered) =>
-      allowed.some(one => one.type === tool.kind && one[tool.kind]?.name === tool.name)
-    return mode === 'required' ? mostFitting(tools.filter(isAllowed), request) : undefined
-  }
-  if (typeof choice === 'object' && choice !== null) {
-    return tools.find(tool => tool.kind === choice.type && tool.name === choice[tool.kind]?.name)
-  }
-  if (typeof legacy === 'object' && legacy) return offeredFunctions(request).find(({ name }) => name === legacy.name)
-  return undefined
+  const { calls, names } = demandOf(request)
+  if (calls !== 'required') return undefined
+  const offered = request.tool_choice ? offeredTools(request) : offeredFunctions(request)
+  return mostFitting(names ? offered.filter(({ name }) => names.includes(name)) : offered, request)
 }
 
 /** The tools that the model itself can call. */
