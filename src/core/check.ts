@@ -155,3 +155,7 @@ export const where = <O extends object>(key: keyof O & string, expectation: stri
 /** `schema` with the sentence that explains it, for the reference and for editors; it takes what it took. */
 export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
   v.pipe(schema, v.description(meaning)) as unknown as S
+
+/** The same of a key that may be left out. */
+export const optional = <const S extends v.GenericSchema>(schema: S, meaning: string) =>
+  v.optional(described(schema, meaning))

@@ -1,46 +1,45 @@
 /** A failure asked for: its form, the same in a rule, in the configuration, in a call and in a header. */
 import * as v from 'valibot'
-import { closed, described, number, word } from './check.js'
+import { closed, described, number, optional, word } from './check.js'
 
 const count = (least: number, what = 'a whole number') => {
   const range = `${what} from ${least} to 1000000`
   return v.pipe(v.number(range), v.integer(range), v.minValue(least, range), v.maxValue(1_000_000, range))
 }
 const yes = v.literal(true, 'true')
-const option = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
 
 const status = 'an HTTP status from 400 to 599'
 
 /** The keys of a fault. A chunk is one event of a stream, the first one with the role included, `[DONE]` not. */
-export const faultEntries = {
-  status: option(
+const faultEntries = {
+  status: optional(
     v.pipe(v.number(status), v.integer(status), v.minValue(400, status), v.maxValue(599, status)),
     'Answers with this status and an error body instead.',
   ),
-  message: option(v.pipe(v.string('text'), v.nonEmpty('text that is not empty')), 'What the error says.'),
-  retryAfter: option(count(0, 'seconds'), 'The Retry-After header of the error, in seconds.'),
-  delayMs: option(number(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),
-  hang: option(yes, 'Never answers; the connection stays open until the client leaves.'),
-  reset: option(
+  message: optional(v.pipe(v.string('text'), v.nonEmpty('text that is not empty')), 'What the error says.'),
+  retryAfter: optional(count(0, 'seconds'), 'The Retry-After header of the error, in seconds.'),
+  delayMs: optional(number(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),
+  hang: optional(yes, 'Never answers; the connection stays open until the client leaves.'),
+  reset: optional(
     word(['before', 'mid-body']),
     'Resets the connection: before any byte of the answer, or in the middle of its body.',
   ),
-  cutAfterChunks: option(count(0), 'Closes the connection after so many chunks of a stream.'),
-  cutAfterBytes: option(count(0), 'Closes the connection after so many bytes of the body.'),
-  stallAfterChunks: option(count(0), 'Falls silent after so many chunks of a stream.'),
-  stallMs: option(
+  cutAfterChunks: optional(count(0), 'Closes the connection after so many chunks of a stream.'),
+  cutAfterBytes: optional(count(0), 'Closes the connection after so many bytes of the body.'),
+  stallAfterChunks: optional(count(0), 'Falls silent after so many chunks of a stream.'),
+  stallMs: optional(
     number(0, 3_600_000, 'milliseconds'),
     'How long the silence lasts, in milliseconds; without it until the client leaves.',
   ),
-  malformedChunk: option(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
-  done: option(word(['missing', 'double']), 'Leaves the [DONE] of a stream out, or sends it twice.'),
-  errorAfterChunks: option(count(0), 'Sends an error event after so many chunks of a stream, and ends it.'),
-  truncate: option(yes, 'Ends the JSON of the answer in its middle, as if it were all there was.'),
-  contentType: option(
+  malformedChunk: optional(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
+  done: optional(word(['missing', 'double']), 'Leaves the [DONE] of a stream out, or sends it twice.'),
+  errorAfterChunks: optional(count(0), 'Sends an error event after so many chunks of a stream, and ends it.'),
+  truncate: optional(yes, 'Ends the JSON of the answer in its middle, as if it were all there was.'),
+  contentType: optional(
     v.pipe(v.string('text'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
     'Says this Content-Type in place of the right one.',
   ),
-  chance: option(
+  chance: optional(
     number(0, 1),
     'How likely it is, from 0 to 1; drawn from the seed, the request and how often it came.',
   ),
@@ -119,8 +118,8 @@ const method = word(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 export const faultCallSchema = closed({
   fault: faultSchema,
   times: v.optional(described(count(1), 'How many requests it befalls.'), 1),
-  path: option(pathGlob, 'The paths it befalls; * stands for anything. Without it those of the platform.'),
-  method: option(method, 'The method it befalls; any without it.'),
+  path: optional(pathGlob, 'The paths it befalls; * stands for anything. Without it those of the platform.'),
+  method: optional(method, 'The method it befalls; any without it.'),
 })
 export type FaultCallInput = v.InferInput<typeof faultCallSchema>
 export type FaultCall = v.InferOutput<typeof faultCallSchema>

@@ -14,7 +14,7 @@ export interface CalledTool {
   readonly isLegacy: boolean
 }
 
-interface Offered extends CalledTool {
+export interface Offered extends CalledTool {
   readonly description: string
 }
 
@@ -27,7 +27,7 @@ export function calledTool(request: ChatRequest): CalledTool | undefined {
 }
 
 /** The tools that the model itself can call. */
-function offeredTools({ tools }: ChatRequest): readonly Offered[] {
+export function offeredTools({ tools }: ChatRequest): readonly Offered[] {
   return (tools ?? []).flatMap(({ type, function: asFunction, custom }, i): Offered[] => {
     const common = { field: `tools[${i}].function.parameters`, isLegacy: false }
     if (type === 'function' && asFunction) return [{ ...offered(asFunction), ...common, kind: 'function' }]

@@ -4,6 +4,7 @@ import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
 import { didYouMean } from '../core/suggest.js'
+import { type Offered, offeredTools } from './called-tool.js'
 import * as texts from './magic-texts.js'
 import type { Choice, Said, ToolCall } from './said.js'
 
@@ -233,7 +234,7 @@ function toolCall({ request, sample, detail }: Asked): Effect {
   const last = request.messages.at(-1)
   // Whoever brings the result of a call sends the same prompt along, and would be made to call for ever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
-  const tools = (request.tools ?? []).flatMap(offered)
+  const tools = offeredTools(request)
   const tool = detail === undefined ? tools[0] : tools.find(({ name }) => name === detail)
   if (tool) return { choice: { toolCalls: [callOf(tool, sample)] } }
   if (tools.length === 0) throw noToolOffered(`${PREFIX}tool`)
@@ -241,21 +242,7 @@ function toolCall({ request, sample, detail }: Asked): Effect {
   throw toolNotOffered(detail ?? '', didYouMean(detail ?? '', names), names)
 }
 
-interface Tool {
-  readonly kind: ToolCall['kind']
-  readonly name: string
-  readonly parameters: unknown
-}
-
-/** What is under the key that a tool's type names, where it has a name. */
-function offered(tool: NonNullable<ChatRequest['tools']>[number]): readonly Tool[] {
-  const { type: kind } = tool
-  if (kind !== 'function' && kind !== 'custom') return []
-  const { name, parameters } = Object(tool[kind]) as { readonly name?: unknown; readonly parameters?: unknown }
-  return typeof name === 'string' ? [{ kind, name, parameters }] : []
-}
-
-const callOf = ({ kind, name, parameters }: Tool, sample: Sample): ToolCall => ({
+const callOf = ({ kind, name, parameters }: Offered, sample: Sample): ToolCall => ({
   kind,
   name,
   arguments: kind === 'custom' ? 'Some input.' : JSON.stringify(sample(parameters ?? { type: 'object' })),

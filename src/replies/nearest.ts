@@ -3,14 +3,14 @@ import type { Asked } from './conditions/asked.js'
 import type { Engine } from './engine.js'
 import type { ReadyRule } from './ready-rule.js'
 
-export interface Nearest {
+interface Nearest {
   readonly rule: ReadyRule
   /** Sentences without their ends. */
   readonly reasons: readonly string[]
 }
 
 /** The rule with the fewest reasons against it; among equals the one of whose conditions the most hold, then the first. */
-export function nearestRule({ rules, reasonsAgainst }: Engine, asked: Asked): Nearest | undefined {
+function nearestRule({ rules, reasonsAgainst }: Engine, asked: Asked): Nearest | undefined {
   let best: (Nearest & { readonly holding: number }) | undefined
   for (const rule of rules) {
     const reasons = reasonsAgainst(rule, asked)

@@ -64,7 +64,7 @@ export function readyRule(rule: Rule, place: string, texts: Texts): ReadyRule {
 const paced = (pace: PaceInput | null | undefined) => (pace ? { pace } : {})
 
 /** Which of `length` replies is said the time `count`, counted from 1. */
-export const turnOf = (count: number, length: number, then: Then): number =>
+const turnOf = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
 
 /** Whether there is nothing left to say for a rule that has answered `answered` times. */

@@ -1,10 +1,9 @@
 /** The form of what a rule says, as its author writes it. */
 import * as v from 'valibot'
-import { closed, described, map, number, word } from '../core/check.js'
+import { closed, described, map, number, optional, word } from '../core/check.js'
 import { faultSchema } from '../core/fault.js'
 import { finishReasons } from './said.js'
 
-const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
 const text = v.string('text')
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 const count = v.pipe(number(0, 1_000_000_000, 'a whole number'), v.integer('a whole number'))
@@ -18,7 +17,7 @@ const toolCall = closed({
     ),
     {},
   ),
-  id: describe(filled, 'The id of the call; made up without it.'),
+  id: optional(filled, 'The id of the call; made up without it.'),
   type: v.optional(
     described(
       word(['function', 'custom']),
@@ -29,16 +28,16 @@ const toolCall = closed({
 })
 
 const choiceEntries = {
-  text: describe(text, 'What the model says. May be a template: Hi {{match[1]}}.'),
-  file: describe(filled, 'A file whose text it says, beside the file with the rule. It is no template.'),
-  json: describe(v.unknown(), 'A value that it says as JSON. Texts in it may be templates.'),
-  toolCalls: describe(
+  text: optional(text, 'What the model says. May be a template: Hi {{match[1]}}.'),
+  file: optional(filled, 'A file whose text it says, beside the file with the rule. It is no template.'),
+  json: optional(v.unknown(), 'A value that it says as JSON. Texts in it may be templates.'),
+  toolCalls: optional(
     v.pipe(v.array(toolCall, 'a list of tool calls'), v.nonEmpty('a list with at least one tool call')),
     'Tools that it calls.',
   ),
-  refusal: describe(filled, 'How it refuses. May be a template.'),
-  reasoning: describe(text, 'What it thinks before it speaks (reasoning_content). May be a template.'),
-  finishReason: describe(word(finishReasons), 'Why it stops, where that is not what follows from the rest.'),
+  refusal: optional(filled, 'How it refuses. May be a template.'),
+  reasoning: optional(text, 'What it thinks before it speaks (reasoning_content). May be a template.'),
+  finishReason: optional(word(finishReasons), 'Why it stops, where that is not what follows from the rest.'),
 } as const
 
 const onlyOne = 'says more than one of text, file and json.'
@@ -55,20 +54,20 @@ const isChoicesOrOne = (reply: object) => !('choices' in reply) || !Object.keys(
 export const replySchema = v.pipe(
   closed({
     ...choiceEntries,
-    choices: describe(
+    choices: optional(
       v.pipe(v.array(choice, 'a list of choices'), v.nonEmpty('a list with at least one choice')),
       'What it says when a request wants several choices (n); the last one stands for those that are missing.',
     ),
-    usage: describe(
+    usage: optional(
       closed({
-        promptTokens: describe(count, 'In place of the counted prompt_tokens.'),
-        completionTokens: describe(count, 'In place of the counted completion_tokens.'),
-        cachedTokens: describe(count, 'The cached_tokens of the prompt.'),
-        reasoningTokens: describe(count, 'The reasoning_tokens of the completion.'),
+        promptTokens: optional(count, 'In place of the counted prompt_tokens.'),
+        completionTokens: optional(count, 'In place of the counted completion_tokens.'),
+        cachedTokens: optional(count, 'The cached_tokens of the prompt.'),
+        reasoningTokens: optional(count, 'The reasoning_tokens of the completion.'),
       }),
       'Token counts in place of those that are counted.',
     ),
-    fault: describe(faultSchema, 'What goes wrong with the answer.'),
+    fault: optional(faultSchema, 'What goes wrong with the answer.'),
   }),
   v.check(
     reply => isSomething(reply),

@@ -1,18 +1,17 @@
 /** The rules of what the emulated model says, as their authors write them. */
 import * as v from 'valibot'
-import { closed, described, number, word } from '../core/check.js'
+import { closed, described, number, optional, word } from '../core/check.js'
 import { type PaceInput, paceInput } from '../core/pace.js'
 import { type When, whenSchema } from './conditions/form.js'
 import { replySchema } from './reply-form.js'
 
 const text = v.string('text')
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
-const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
 
 const scenario = closed({
   name: described(filled, 'Which scenario it is.'),
-  state: describe(filled, 'The state in which the rule may answer; a scenario begins in "start".'),
-  next: describe(filled, 'The state in which the scenario is after the answer.'),
+  state: optional(filled, 'The state in which the rule may answer; a scenario begins in "start".'),
+  next: optional(filled, 'The state in which the scenario is after the answer.'),
 })
 
 const thens = ['repeat-last', 'cycle', 'miss'] as const
@@ -22,30 +21,30 @@ const replies = 'a list with at least one reply'
 
 export const ruleSchema = v.pipe(
   closed({
-    name: describe(filled, 'What the log calls the rule.'),
+    name: optional(filled, 'What the log calls the rule.'),
     when: v.nullish(
       described(whenSchema, 'Conditions; all of them must hold. Without any the rule always matches.'),
       {},
     ),
-    reply: describe(replySchema, 'What the model says.'),
-    replies: describe(
+    reply: optional(replySchema, 'What the model says.'),
+    replies: optional(
       v.pipe(v.array(replySchema, replies), v.nonEmpty(replies)),
       'What the model says the first time, the second time and so on.',
     ),
     // biome-ignore lint/suspicious/noThenProperty: it is what rule files call it, and nobody awaits a rule.
-    then: describe(
+    then: optional(
       word(thens),
       'After the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule matches no more).',
     ),
-    times: describe(
+    times: optional(
       v.pipe(number(1, 1_000_000, 'a whole number'), v.integer('a whole number')),
       'How often the rule answers; afterwards it matches no more.',
     ),
-    priority: describe(
+    priority: optional(
       number(-1_000_000, 1_000_000),
       'Rules of a higher priority are tried first; those of the same one in the order in which they stand. 0 without it.',
     ),
-    scenario: describe(scenario, 'Answers only in one state of a scenario, and moves it on.'),
+    scenario: optional(scenario, 'Answers only in one state of a scenario, and moves it on.'),
     pace: v.nullish(
       described(
         paceInput,

@@ -1,7 +1,7 @@
 /** The form of the conditions of a rule, as its author writes them. */
 import * as v from 'valibot'
 import { chatFields } from '../../core/chat.js'
-import { closed, described, map, word } from '../../core/check.js'
+import { closed, map, optional, word } from '../../core/check.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { fieldPath } from './field-path.js'
 import { expressionIn, type TextCondition } from './text.js'
@@ -64,7 +64,6 @@ const patternText = v.pipe(
     ({ input }) => `a valid regular expression (${troubleWith(input)})`,
   ),
 )
-const describe = <const S extends v.GenericSchema>(schema: S, meaning: string) => v.optional(described(schema, meaning))
 const several = <S extends v.GenericSchema>(item: S, what: string) =>
   v.pipe(v.array(item, what), v.nonEmpty(`${what} that is not empty`))
 
@@ -126,72 +125,72 @@ function fieldAdvice(key: string): string | undefined {
 
 export const whenSchema = closed(
   {
-    user: describe(
+    user: optional(
       text,
       'In the last user message: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must fit.',
     ),
-    system: describe(text, 'The same in the system and developer messages.'),
-    assistant: describe(text, 'The same in the last assistant message.'),
-    any: describe(text, 'The same in any message.'),
-    model: describe(
+    system: optional(text, 'The same in the system and developer messages.'),
+    assistant: optional(text, 'The same in the last assistant message.'),
+    any: optional(text, 'The same in any message.'),
+    model: optional(
       v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
       'The id of the model; * stands for anything.',
     ),
-    turn: describe(range, 'How many user messages there are, 1 in the first turn: a number, or { min: …, max: … }.'),
-    stream: describe(v.boolean('true or false'), 'Whether a stream is asked for.'),
-    temperature: describe(range, 'The temperature: a number, or { min: …, max: … }.'),
-    tools: describe(
+    turn: optional(range, 'How many user messages there are, 1 in the first turn: a number, or { min: …, max: … }.'),
+    stream: optional(v.boolean('true or false'), 'Whether a stream is asked for.'),
+    temperature: optional(range, 'The temperature: a number, or { min: …, max: … }.'),
+    tools: optional(
       v.union(
         [v.boolean('true or false'), filled, several(filled, 'a list of tools')],
         'true, false, or names of tools',
       ),
       'Names of tools that must all be offered; true for any, false for none.',
     ),
-    toolResult: describe(
+    toolResult: optional(
       v.union(
         [
           v.boolean('true or false'),
           closed({
-            tool: describe(filled, 'The tool whose result it is.'),
-            contains: describe(text, 'What the result contains, as for user.'),
+            tool: optional(filled, 'The tool whose result it is.'),
+            contains: optional(text, 'What the result contains, as for user.'),
           }),
         ],
         'true, false, or { tool: …, contains: … }',
       ),
       'Whether the request ends with the result of a tool: true, false, or of which tool and what it contains.',
     ),
-    responseFormat: describe(
+    responseFormat: optional(
       v.union(
         [
           word(['text', 'json_object', 'json_schema']),
           closed({
-            type: describe(word(['text', 'json_object', 'json_schema']), 'The type of response_format.'),
-            name: describe(filled, 'The name of the JSON Schema; * stands for anything.'),
+            type: optional(word(['text', 'json_object', 'json_schema']), 'The type of response_format.'),
+            name: optional(filled, 'The name of the JSON Schema; * stands for anything.'),
           }),
         ],
         'text, json_object, json_schema, or { type: …, name: … }',
       ),
       'What response_format asks for.',
     ),
-    header: describe(
+    header: optional(
       values,
       'Headers of the request and what they are; * stands for anything, { present: true } for whatever it is.',
     ),
-    caller: describe(
+    caller: optional(
       closed({
-        kind: describe(word(credentialKinds), 'The kind of credential.'),
-        key: describe(patternText, 'The name of the API key; * stands for anything.'),
-        email: describe(patternText, 'The e-mail address of the signed-in user; * stands for anything.'),
+        kind: optional(word(credentialKinds), 'The kind of credential.'),
+        key: optional(patternText, 'The name of the API key; * stands for anything.'),
+        email: optional(patternText, 'The e-mail address of the signed-in user; * stands for anything.'),
       }),
       'Who asks.',
     ),
-    request: describe(
+    request: optional(
       fields,
       'Any other fields of the request by their path, such as metadata.unit, and what they are.',
     ),
-    not: describe(conditions, 'Conditions that must not all hold.'),
-    allOf: describe(several(conditions, 'a list of conditions'), 'Conditions that must all hold.'),
-    anyOf: describe(several(conditions, 'a list of conditions'), 'Conditions of which one must hold.'),
+    not: optional(conditions, 'Conditions that must not all hold.'),
+    allOf: optional(several(conditions, 'a list of conditions'), 'Conditions that must all hold.'),
+    anyOf: optional(several(conditions, 'a list of conditions'), 'Conditions of which one must hold.'),
   },
   fieldAdvice,
 )
