@@ -12,7 +12,7 @@ export interface Source {
 /** From the ground up. Folders and files of one floor are strangers to one another. */
 const floors: readonly (readonly string[])[] = [
   ['core'],
-  ['config', 'auth', 'replies', 'streaming', 'journal', 'state', 'tokenizer', 'limits', 'faults'],
+  ['config', 'auth', 'replies', 'streaming', 'journal', 'state', 'tokenizer', 'limits', 'faults', 'recordings'],
   ['endpoints'],
   ['server', 'dashboard'],
   ['platform.ts', 'version.ts'],
@@ -46,11 +46,11 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   picocolors: ['cli/output.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
-  valibot: ['core/', 'config/', 'replies/'],
+  valibot: ['core/', 'config/', 'replies/', 'recordings/'],
 }
 
 /** Parts that are entered through their index.ts only. */
-const withFrontDoor: readonly string[] = ['replies', 'state', 'tokenizer', 'limits', 'faults']
+const withFrontDoor: readonly string[] = ['replies', 'state', 'tokenizer', 'limits', 'faults', 'recordings']
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])
 

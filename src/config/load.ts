@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { check, type Mistake, type Path } from '../core/check.js'
+import { asksLive } from '../core/exchange.js'
 import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { didYouMean } from '../core/suggest.js'
 import { readYaml, type YamlFile } from '../core/yaml.js'
@@ -77,20 +78,34 @@ export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 
 /** What is wrong although each option by itself is right. */
-function contradictions({ mode, auth, upstream, users, apiKeys }: Config): readonly Mistake[] {
+function contradictions({ mode, modes, auth, upstream, recordings, users, apiKeys }: Config): readonly Mistake[] {
   const known = new Set(users.map(({ email }) => email?.toLowerCase()))
   const strangers = apiKeys.flatMap(({ user }, i) => {
     if (user === undefined || known.has(user.toLowerCase())) return []
     return [{ path: ['apiKeys', i, 'user'], sentence: `apiKeys[${i}].user is ${user}, who is not among users.` }]
   })
   return [
-    ...(mode === 'proxy' && upstream.baseUrl === ''
-      ? [{ path: ['mode'], sentence: 'The mode proxy needs upstream.baseUrl, the address of the live platform.' }]
-      : []),
+    ...(upstream.baseUrl === '' ? goingNowhere({ mode, modes, recordings }) : []),
     ...(auth.mode === 'proxy' && upstream.authUrl === ''
       ? [{ path: ['auth', 'mode'], sentence: 'auth.mode proxy needs upstream.authUrl, the live auth backend.' }]
       : []),
     ...strangers,
+  ]
+}
+
+/** What asks the live platform, of which nobody has said where it is. */
+function goingNowhere({ mode, modes, recordings }: Pick<Config, 'mode' | 'modes' | 'recordings'>): readonly Mistake[] {
+  const needs = 'needs upstream.baseUrl, the address of the live platform.'
+  const asking = Object.entries(modes).flatMap(([endpoint, mode]) =>
+    asksLive(mode) ? [{ path: ['modes', endpoint], sentence: `The mode ${mode} ${needs}` }] : [],
+  )
+  const replays = [mode, ...Object.values(modes)].includes('replay')
+  return [
+    ...(asksLive(mode) ? [{ path: ['mode'], sentence: `The mode ${mode} ${needs}` }] : []),
+    ...asking,
+    ...(replays && recordings.onMiss === 'record'
+      ? [{ path: ['recordings', 'onMiss'], sentence: `recordings.onMiss record ${needs}` }]
+      : []),
   ]
 }
 

@@ -1,6 +1,6 @@
 /** Every option: its name, its default, its meaning. Check, reference file, editor completion and environment names follow from it. */
 import * as v from 'valibot'
-import { closed, described, open, word } from '../core/check.js'
+import { closed, described, map, open, word } from '../core/check.js'
 import { credentialKinds, modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
 import { paceInput, paceOptions, unpaced } from '../core/pace.js'
@@ -20,6 +20,7 @@ import {
   text,
 } from './forms.js'
 import { apiKeyOptions, userOptions } from './people.js'
+import { recordingOptions } from './recording-options.js'
 
 const access = v.union(
   [
@@ -51,6 +52,18 @@ const origin = v.pipe(
   v.check(isOrigin, 'an origin such as http://localhost:3000, in small letters and without a slash at its end'),
 )
 
+const endpointPattern = v.pipe(
+  text,
+  v.regex(/^(\*|([A-Z]+ )?(\/.*|\*))$/, 'a path with or without a method before it, such as "GET /v1/*", or "*"'),
+)
+const modesByEndpoint = v.pipe(
+  map(endpointPattern, word(modes), 'a map from endpoints to modes'),
+  v.check(
+    entries => !Object.keys(entries).slice(0, -1).includes('*'),
+    'a map in which "*" stands last: it hides what stands behind it',
+  ),
+)
+
 /** What a limit may be. */
 const most = integer(0, 1_000_000_000)
 
@@ -60,7 +73,16 @@ export const defaultReplies = 'fixtures/replies/*.yaml'
 export const configSchema = closed({
   host: option(filled, '127.0.0.1', 'Address to listen on. Anything but a loopback address lets other machines in.'),
   port: option(integer(0, 65535), 4100, 'Port to listen on; 0 takes any free one.'),
-  mode: option(word(modes), 'emulate', 'Where answers come from: emulate (made here) or proxy (the live platform).'),
+  mode: option(
+    word(modes),
+    'emulate',
+    'Where answers come from: emulate (made here), proxy (the live platform), record (the same, and kept) or replay (recordings).',
+  ),
+  modes: option(
+    modesByEndpoint,
+    {},
+    'Modes of single endpoints, such as { "POST /v1/chat/completions": replay, "*": proxy }; the first that fits, and mode where none does.',
+  ),
   version: option(
     v.pipe(text, v.regex(/^\d+\.\d+\.\d+$/, 'three numbers with dots, such as 1.0.0')),
     '1.0.0',
@@ -134,7 +156,7 @@ export const configSchema = closed({
       baseUrl: option(
         v.union([v.literal(''), httpUrl], anAddress),
         '',
-        'Address of the live platform, for the mode proxy.',
+        'Address of the live platform, for the modes proxy and record.',
       ),
       authUrl: option(
         v.union(
@@ -146,6 +168,17 @@ export const configSchema = closed({
       ),
       apiKey: option(secret(credential), '', "The live platform's API key; sent instead of the caller's on /v1."),
       anonKey: option(secret(credential), '', "The live platform's anon key; sent instead of the caller's on /api/v1."),
+      credentials: option(
+        word(['swap', 'pass']),
+        'swap',
+        "swap checks the caller's local credential and sends the live one; pass sends the caller's own and lets the live platform judge.",
+      ),
+      errors: option(
+        word(['normalise', 'untouched']),
+        'normalise',
+        'Whether a 404 of the live platform without the documented body gets it (normalise).',
+      ),
+      insecure: flag(false, 'Whether certificates that nobody vouches for, such as self-signed ones, are accepted.'),
       firstByteTimeoutMs: option(
         integer(1, 3_600_000),
         60_000,
@@ -155,6 +188,7 @@ export const configSchema = closed({
     },
     'The live platform.',
   ),
+  recordings: recordingOptions,
   cors: group(
     {
       origins: option(

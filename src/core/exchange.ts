@@ -5,8 +5,11 @@ import type { Fault } from './fault.js'
 import type { Pace } from './pace.js'
 
 /** Where answers come from. */
-export const modes = ['emulate', 'proxy'] as const
+export const modes = ['emulate', 'proxy', 'record', 'replay'] as const
 export type Mode = (typeof modes)[number]
+
+/** Whether answers of this mode come from the live platform. */
+export const asksLive = (mode: Mode) => mode === 'proxy' || mode === 'record'
 
 /** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
 export const credentialKinds = ['anon', 'service', 'user', 'apiKey'] as const
@@ -100,15 +103,29 @@ export interface Paced {
   readonly promptTokens?: number
   /** What the variation of the pauses is drawn from. */
   readonly seed?: number
-  /** Whether all of it is ASCII: then its characters count its bytes, and nobody has to count them for every piece. */
-  readonly ascii?: boolean
+  /** When each piece is due after the start, in place of the pace: a recorded rhythm. */
+  readonly atMs?: readonly number[]
+  /** Whether each character is one byte, as in ASCII: then they go out as they are, and nobody has to count them for every piece. */
+  readonly bytewise?: boolean
 }
 
 /** Carry the request to the live platform. */
 export interface Forward {
   readonly kind: 'forward'
   /** What is to go wrong with the answer on its way back. */
-  readonly fault?: Fault
+  readonly fault?: Fault | undefined
+  /** Sees what the live platform says, as it comes. */
+  readonly witness?: Witness | undefined
+}
+
+/** Sees an answer go by, and must not hold it up. It is called in this order; `end` always, and last. */
+export interface Witness {
+  /** The status and the headers as they came, as node's flat array of names and values, without those between neighbours. */
+  head(status: number, headers: readonly string[]): void
+  /** Bytes of the body, as the network delivered them. */
+  bytes(bytes: Buffer): void
+  /** True when the live platform said all it had to say; false when it or the client broke off, or there never was an answer. */
+  end(complete: boolean): void
 }
 
 /** What actually left. */

@@ -20,6 +20,8 @@ export function decide({ mode, faultByRule }: Parts, endpoint: Endpoint, exchang
     case 'emulate':
       return endpoint.reply(exchange)
     case 'proxy':
+    case 'record':
+    case 'replay':
       if (endpoint.path !== CHAT || !faultByRule) return { kind: 'forward' }
       return faultByRule(exchange).then(fault => ({ kind: 'forward', ...(fault && { fault }) }))
   }

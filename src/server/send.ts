@@ -59,7 +59,7 @@ function sendPaced(
     response.end()
     return done(true)
   }
-  const write = chunkWriter(response, body.ascii === true)
+  const write = chunkWriter(response, body.bytewise === true)
   let begun = false
   let complete = false
   const stop = pacer.play(body, {
@@ -92,12 +92,12 @@ const LAST_CHUNK = '0\r\n\r\n'
  * that takes the time. A client of HTTP/1.0 gets the text alone, and so does a fault (spoil.ts), which leaves it to node to frame what
  * it lets pass.
  */
-function chunkWriter(response: ServerResponse, ascii: boolean): (text: string, behind: string) => void {
+function chunkWriter(response: ServerResponse, bytewise: boolean): (text: string, behind: string) => void {
   const chunked = response.chunkedEncoding
   response.chunkedEncoding = false
   let first = true
   return (text, behind) => {
-    const size = ascii ? text.length : Buffer.byteLength(text)
+    const size = bytewise ? text.length : Buffer.byteLength(text)
     const framed = chunked ? `${size.toString(16)}\r\n${text}\r\n${behind}` : text
     const encoding = size === text.length ? 'latin1' : 'utf8'
     const { socket } = response

@@ -1,7 +1,7 @@
 /** What a fault makes of a body: which of its bytes leave, what is done in between, and how it ends. */
 import { brokenStream } from '../core/errors.js'
+import { createEventSplitter, dataOf, halvedEvent } from '../core/events.js'
 import type { Fault } from '../core/fault.js'
-import { createEventSplitter, dataOf, halvedEvent } from '../streaming/events.js'
 
 /** What is done next. After a `cut`, a `reset` or an `end` nothing is. */
 export type Step =

@@ -82,7 +82,11 @@ export function plainStream(own: Prepared, opening: Opening, request: ChatReques
   const total = request.stream_options?.include_usage ? usage(tokens) : undefined
   if (!isPaced(pace)) return atOnce(own, opening, total, tokens)
   const ascii = own.ascii() && isAscii(opening.model)
-  return { ...streamForm, body: { ...paced(events(own, opening, total), pace, request, tokens), ascii }, tokens }
+  return {
+    ...streamForm,
+    body: { ...paced(events(own, opening, total), pace, request, tokens), bytewise: ascii },
+    tokens,
+  }
 }
 
 /**

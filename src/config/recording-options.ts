@@ -1,0 +1,103 @@
+/** The options of recordings: where they are, what is kept, what is kept out, what counts as the same, and how they are played. */
+import * as v from 'valibot'
+import { closed, number, optional, word } from '../core/check.js'
+import { filled, flag, group, integer, list, option, text } from './forms.js'
+
+const isExpression = (written: string) => {
+  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(written) ?? []
+  if (source === undefined) return false
+  try {
+    return RegExp(source, flags) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+const anExpression = 'a regular expression between slashes, such as /\\d+/'
+const expression = v.pipe(text, v.check(isExpression, anExpression))
+
+const aPlace =
+  'the path of a field, such as metadata.requestId or messages[*].name, or a regular expression between slashes'
+const place = v.pipe(
+  filled,
+  v.check(written => !written.startsWith('/') || isExpression(written), aPlace),
+)
+
+const ignored = v.union(
+  [
+    place,
+    closed({
+      path: optional(filled, 'A field of the body: metadata.requestId, messages[*].name, tools.**.description.'),
+      query: optional(filled, 'A parameter of the query.'),
+      pattern: optional(expression, 'Only what fits this in it; without path and query: in any text.'),
+    }),
+  ],
+  `${aPlace}, or { path, query, pattern }`,
+)
+
+const secretPattern = v.union(
+  [
+    expression,
+    closed({
+      name: optional(
+        v.pipe(text, v.regex(/^[a-z][a-z0-9-]*$/, 'small letters, digits and dashes')),
+        'What its placeholder is called.',
+      ),
+      pattern: v.pipe(expression, v.description('What is secret.')),
+    }),
+  ],
+  `${anExpression}, or { name, pattern }`,
+)
+
+export const recordingOptions = group(
+  {
+    dir: option(filled, 'fixtures/recordings', 'Folder of the recordings, relative to this file.'),
+    save: option(
+      word(['all', 'onlyNew']),
+      'all',
+      'What mode record keeps: all (in place of what is there) or onlyNew (requests that have no recording yet).',
+    ),
+    onMiss: option(
+      word(['fail', 'emulate', 'record']),
+      'fail',
+      'What replay does without a recording: fail (424 that names the nearest), emulate, or record (ask the live platform and keep it).',
+    ),
+    // biome-ignore lint/suspicious/noThenProperty: the word of reply rules for the same, and nobody awaits options.
+    then: option(
+      word(['repeat-last', 'cycle', 'miss']),
+      'repeat-last',
+      'What follows after the last recording of a request that was recorded several times.',
+    ),
+    incomplete: flag(false, 'Whether recordings of answers that broke off are played, up to where they did.'),
+    speed: option(
+      number(0, 1000),
+      1,
+      'How fast recordings are played: 1 as recorded, 10 ten times as fast, 0 at once.',
+    ),
+    ignore: option(
+      list(ignored, 'paths and expressions'),
+      [],
+      'What does not count when requests are compared: paths such as metadata.requestId, expressions such as /\\d{4}-\\d\\d-\\d\\d/.',
+    ),
+    redact: group(
+      {
+        headers: option(list(filled, 'names'), [], 'Further headers whose values are secret.'),
+        query: option(list(filled, 'names'), [], 'Further query parameters whose values are secret.'),
+        emails: flag(false, 'Whether e-mail addresses are secret.'),
+        patterns: option(
+          list(secretPattern, 'expressions'),
+          [],
+          'What else is secret: expressions such as /cus_\\w+/.',
+        ),
+      },
+      'What never reaches the disk, beyond credentials, JWTs and keys.',
+    ),
+    maxAge: option(
+      v.pipe(text, v.regex(/^$|^[1-9]\d{0,5}(m|h|d)$/, 'a number with m, h or d behind it, such as 30d')),
+      '',
+      'How old a recording may be: 30d, 12h, 15m; empty for any age.',
+    ),
+    stale: option(word(['warn', 'fail']), 'warn', 'What happens with an older one: warn plays it, fail is a miss.'),
+    maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Largest body that is recorded, in bytes; more is not kept.'),
+  },
+  'What the live platform said, kept on disk.',
+)
