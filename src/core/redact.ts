@@ -1,30 +1,90 @@
 /** Keeps secrets out of what is kept or shown: each is replaced by a placeholder that stays the same. */
+import { createFormSearch, createSuspicion } from './redact/forms.js'
+import { createLiteralSearch } from './redact/literals.js'
+import { secretHeaders, secretParametersWith } from './redact/names.js'
+import { CREDENTIAL, createPlaceholders, outsidePlaceholders, placeholderOf } from './redact/placeholders.js'
+import { redactedQuery } from './redact/query.js'
+import { replacedIn } from './redact/replace.js'
+import type { RedactionRules } from './redact/rules.js'
+import { withLeaves } from './redact/walk.js'
 
-/** What is secret beyond what is known by its form. */
-export interface RedactionRules {
-  /** Further headers, in any letters. */
-  readonly headers: readonly string[]
-  /** Further parameters of the query. */
-  readonly query: readonly string[]
-  readonly emails: boolean
-  /** Expressions, with the names of their placeholders. */
-  readonly patterns: readonly { readonly name: string; readonly pattern: RegExp }[]
-  /** Values that are known to be secret, with the names of their placeholders: the live keys, for example. */
-  readonly known: readonly { readonly name: string; readonly value: string }[]
-}
+export { type Finding, findSecrets } from './redact/find.js'
+export { anyPlaceholder } from './redact/placeholders.js'
+export type { RedactionRules } from './redact/rules.js'
 
 /** Replaces the secrets of one exchange: the same secret by the same placeholder, numbered in the order in which they appear. */
 export interface Redaction {
   text(text: string): string
   /** Texts that stand behind one another: a secret that goes over a border is replaced in the one that it begins in. As many come out as went in. */
   pieces(texts: readonly string[]): readonly string[]
-  /** A JSON value: the texts in it, the names of its fields included. */
+  /** A JSON value: the texts in it, the names of its fields included. Itself where it holds no secret. */
   value(value: unknown): unknown
   /** Node's flat array of names and values. */
   headers(headers: readonly string[]): readonly string[]
   /** What stands behind the `?`, not decoded. */
   query(query: string): string
+  /** False where nothing in a text is secret for sure; a JSON document may be one. Quick, and nothing gets a number. */
+  suspects(text: string): boolean
 }
 
 /** Makes redactions. `own` are the credentials of this one caller. */
 export type Redact = (own?: readonly string[]) => Redaction
+
+/** Headers that hold addresses. */
+const addresses = new Set(['location', 'content-location', 'referer'])
+
+/** What stood against a secret may have kept it from being seen as one. */
+const MOST_ROUNDS = 3
+
+export function createRedact(rules: RedactionRules): Redact {
+  const isSecretHeader = secretHeaders(rules.headers)
+  const isSecretParameter = secretParametersWith(rules.query)
+  const suspectsForm = createSuspicion(rules)
+  const formSearch = outsidePlaceholders(createFormSearch(rules), rules)
+  const literalSearch = (own: readonly string[]) =>
+    outsidePlaceholders(
+      createLiteralSearch([...own.map(value => ({ name: CREDENTIAL, value })), ...rules.known]),
+      rules,
+    )
+  const withoutOwn = literalSearch([])
+
+  return (own = []) => {
+    const literals = own.length === 0 ? withoutOwn : literalSearch(own)
+    const placeholder = createPlaceholders()
+    function pieces(texts: readonly string[]): readonly string[] {
+      // Known values first: what is found after that is the same whatever the caller's credential looks like.
+      let open = replacedIn(texts, literals, placeholder)
+      for (let round = 0; round < MOST_ROUNDS; round++) {
+        const next = replacedIn(open, formSearch, placeholder)
+        if (next === open) break
+        open = next
+      }
+      return open
+    }
+    const text = (text: string) => pieces([text])[0] ?? ''
+    const query = (written: string) => redactedQuery(written, isSecretParameter, text)
+
+    function leaf(value: unknown): unknown {
+      if (typeof value === 'string') return text(value)
+      if (typeof value !== 'number') return value
+      const written = String(value)
+      const open = text(written)
+      return open === written ? value : open
+    }
+
+    function header(name: string, value: string): string {
+      if (isSecretHeader(name)) return placeholderOf(name)
+      return text(addresses.has(name.toLowerCase()) ? value.replace(/(?<=[?#])[^#]*/g, query) : value)
+    }
+
+    return {
+      text,
+      pieces,
+      value: value => withLeaves(value, leaf),
+      headers: headers => headers.map((value, i) => (i % 2 === 0 ? value : header(headers[i - 1] ?? '', value))),
+      query,
+      // What is written with escapes looks like something else.
+      suspects: text => suspectsForm(text) || /\\+[u/]/.test(text) || literals(text).length > 0,
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/** Finds secrets in the text of a file, and says where they stand without saying what they are. */
+import { isUtf8 } from 'node:buffer'
+import { createFormSearch } from './forms.js'
+import { createLiteralSearch } from './literals.js'
+import { type Match, merged, type Search } from './match.js'
+import { secretHeaders } from './names.js'
+import { outsidePlaceholders } from './placeholders.js'
+import type { RedactionRules } from './rules.js'
+import { createFieldSearch } from './written-headers.js'
+
+/** Line and column count from 1. */
+export interface Finding {
+  /** What it is called: `jwt`, `key`, the name of a header, of a pattern or of a known value. */
+  readonly kind: string
+  readonly line: number
+  readonly column: number
+}
+
+/** All that redacting would replace, headers that are written out, and what is inside of base64. In the order in which they stand. */
+export function findSecrets(text: string, rules: RedactionRules): readonly Finding[] {
+  const literals = createLiteralSearch(rules.known)
+  const forms = createFormSearch(rules)
+  const fields = createFieldSearch(secretHeaders(rules.headers))
+  const known = outsidePlaceholders(text => [...literals(text), ...forms(text)], rules)
+  const search: Search = text => merged(known(text))
+  const written = merged([...search(text), ...fields(text)])
+  return placed(
+    text,
+    [...written, ...insideBase64(text, search)].sort((a, b) => a.start - b.start),
+  )
+}
+
+/** Bytes that are no text, as recordings keep them; a long payload begins on the next line. */
+const payload = /\bbase64["']?:[ \t]*(?:\|[-+]?\n[ \t]*)?["']?([A-Za-z0-9+/_-]{8,})/g
+
+/** Each kind once for each payload: where in it nobody could see. */
+function insideBase64(text: string, search: Search): readonly Match[] {
+  return [...text.matchAll(payload)].flatMap(({ 0: all, 1: base64 = '', index }) => {
+    const bytes = Buffer.from(base64, 'base64')
+    const start = index + all.length - base64.length
+    const names = new Set(search(bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')).map(({ name }) => name))
+    return [...names].map(name => ({ start, end: index + all.length, name, isNumbered: true }))
+  })
+}
+
+function placed(text: string, matches: readonly Match[]): readonly Finding[] {
+  let line = 1
+  let lineStart = 0
+  return matches.map(({ start, name }) => {
+    for (let end = text.indexOf('\n', lineStart); end >= 0 && end < start; end = text.indexOf('\n', lineStart)) {
+      line++
+      lineStart = end + 1
+    }
+    return { kind: name, line, column: start - lineStart + 1 }
+  })
+}

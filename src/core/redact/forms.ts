@@ -1,0 +1,44 @@
+/** Finds what is secret by its form: tokens, keys, and what the rules add to them. */
+import { emailsIn } from './emails.js'
+import { bearersIn, keysIn } from './keys.js'
+import { type Match, merged, type Search } from './match.js'
+import type { RedactionRules } from './rules.js'
+import { jwtsIn, privateKeysIn } from './tokens.js'
+
+/** What all that is found here has in it, e-mail addresses but for their sign: most texts have nothing of it, and are done with. */
+const traces =
+  /sk-|[spr]k_|sb_|gh[pousr]_|github_pat_|A[KS]IA|AIza|xox[abeprs]-|hf_|glpat-|gsk_|eyJ|[Bb]earer|BEARER|-----BEGIN/
+const tracesOrEmails = new RegExp(`${traces.source}|@|%40`)
+
+/** Finds the traces of what the form search finds, at least. */
+export function createSuspicion({ patterns, emails }: Pick<RedactionRules, 'patterns' | 'emails'>) {
+  const suspicious = emails ? tracesOrEmails : traces
+  return (text: string): boolean => patterns.length > 0 || suspicious.test(text)
+}
+
+const nothing: readonly Match[] = []
+
+/** Between matches of the same length, what the rules say goes before what is built in, and the special before the general. */
+export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'emails'>): Search {
+  const suspects = createSuspicion(rules)
+  const searches: readonly Search[] = [
+    ...rules.patterns.map(({ name, pattern }) => createPatternSearch(name, pattern)),
+    privateKeysIn,
+    jwtsIn,
+    keysIn,
+    bearersIn,
+    ...(rules.emails ? [emailsIn] : []),
+  ]
+  return text => (suspects(text) ? merged(searches.flatMap(search => search(text))) : nothing)
+}
+
+function createPatternSearch(name: string, { source, flags }: RegExp): Search {
+  const all = new RegExp(source, `${flags.replace(/[gy]/g, '')}g`)
+  return text => {
+    const found: Match[] = []
+    for (const { 0: secret, index } of text.matchAll(all)) {
+      if (secret !== '') found.push({ start: index, end: index + secret.length, name, isNumbered: true })
+    }
+    return found
+  }
+}

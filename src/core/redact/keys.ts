@@ -1,0 +1,72 @@
+/** Finds keys by the way in which they begin. */
+import type { Match } from './match.js'
+import { isLongRun, looksRandom } from './randomness.js'
+
+interface KeyForm {
+  readonly begins: RegExp
+  /** What follows, at the place where it is looked for. */
+  readonly goesOn: RegExp
+  /** Whether what follows has a form that nothing else has. */
+  readonly isCertain?: true
+}
+
+const letters = /[A-Za-z0-9]*/y
+const withDashes = /[\w-]*/y
+
+const forms: readonly KeyForm[] = [
+  { begins: /^(?:sk-|sb_|github_pat_|glpat-|xox)/, goesOn: withDashes },
+  { begins: /^(?:[spr]k_|gh|hf_|gsk_)/, goesOn: letters },
+  { begins: /^A[KS]IA/, goesOn: /[A-Z0-9]{16}(?![A-Za-z0-9])/y, isCertain: true },
+  { begins: /^AIza/, goesOn: /[\w-]{35}/y, isCertain: true },
+]
+
+const beginnings =
+  /sk-|[spr]k_(?:live|test)_|rk_|sb_(?:secret|publishable)_|gh[pousr]_|github_pat_|A[KS]IA|AIza|xox[abeprs]-|hf_|glpat-|gsk_/g
+
+const SHORTEST = 16
+
+export function keysIn(text: string): readonly Match[] {
+  const found: Match[] = []
+  beginnings.lastIndex = 0
+  for (let hit = beginnings.exec(text); hit; hit = beginnings.exec(text)) {
+    const start = hit.index
+    const form = isBeginning(text, start) ? forms.find(({ begins }) => begins.test(hit?.[0] ?? '')) : undefined
+    if (!form) continue
+    const rest = readAt(form.goesOn, text, beginnings.lastIndex)
+    const end = beginnings.lastIndex + rest.length
+    const isKey = form.isCertain ? rest !== '' : rest.length >= SHORTEST && (looksRandom(rest) || isLongRun(rest))
+    if (isKey) found.push({ start, end, name: 'key', isNumbered: true })
+    // Where the whole looks like prose no part of it looks otherwise: nothing is read twice.
+    if (isKey || form.goesOn === withDashes) beginnings.lastIndex = end
+  }
+  return found
+}
+
+const bearers = /[Bb](?:earer|EARER)(?:[ \t]{1,8}|%20|\+)/g
+
+/** `Bearer` with something behind it that is no word. */
+export function bearersIn(text: string): readonly Match[] {
+  const found: Match[] = []
+  bearers.lastIndex = 0
+  while (bearers.test(text)) {
+    const start = bearers.lastIndex
+    const written = readAt(/[\w.~+/-]*={0,2}/y, text, start)
+    const token = written.replace(/\.{1,3}$/, '')
+    if (token.length >= SHORTEST && looksRandom(token)) {
+      found.push({ start, end: start + token.length, name: 'key', isNumbered: true })
+    }
+    bearers.lastIndex = start + written.length
+  }
+  return found
+}
+
+function readAt(expression: RegExp, text: string, place: number): string {
+  expression.lastIndex = place
+  return expression.exec(text)?.[0] ?? ''
+}
+
+/** Not in the midst of a word, as in `task-`. The letters of an escape in front of it are none of a word. */
+function isBeginning(text: string, place: number): boolean {
+  if (place === 0 || !/[A-Za-z0-9]/.test(text[place - 1] ?? '')) return true
+  return /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i.test(text.slice(Math.max(0, place - 6), place))
+}

@@ -1,0 +1,74 @@
+/** Finds values that are known to be secret, in all the forms in which they are written. */
+import type { Match, Search } from './match.js'
+import { percentEncoded, wellFormed } from './percent.js'
+
+export interface Literal {
+  /** What its placeholder is called. */
+  readonly name: string
+  readonly value: string
+}
+
+/** A shorter one would eat its way through prose. */
+const SHORTEST = 6
+
+const nothing: Search = () => []
+
+/** Among those that are written alike, the first gives its name. */
+export function createLiteralSearch(literals: readonly Literal[]): Search {
+  const names = new Map<string, string>()
+  const padded = new Set<string>()
+  for (const { name, value } of literals) {
+    if (value.length < SHORTEST) continue
+    const encoded = base64Forms(value)
+    for (const form of encoded) padded.add(form)
+    for (const form of [...plainForms(value), ...encoded]) if (!names.has(form)) names.set(form, name)
+  }
+  if (names.size === 0) return nothing
+  const longestFirst = [...names.keys()].sort((a, b) => b.length - a.length)
+  const anyOf = longestFirst.map(form => escaped(form) + (padded.has(form) ? '(?:=|%3[Dd]){0,2}' : ''))
+  const expression = new RegExp(anyOf.join('|'), 'g')
+
+  return text => {
+    const found: Match[] = []
+    expression.lastIndex = 0
+    for (let hit = expression.exec(text); hit; hit = expression.exec(text)) {
+      const { 0: form, index } = hit
+      const name = names.get(form) ?? names.get(form.replace(/(?:=|%3[Dd])+$/, '')) ?? ''
+      found.push({ start: index, end: index + form.length, name, isNumbered: false })
+    }
+    return found
+  }
+}
+
+function plainForms(value: string): readonly string[] {
+  const inJson = JSON.stringify(value).slice(1, -1)
+  return [
+    value,
+    ...percentForms(value),
+    inJson,
+    inJson.replaceAll('/', '\\/'),
+    inJson.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    // JSON in JSON, as the arguments of tools are.
+    JSON.stringify(inJson).slice(1, -1),
+    // As bytes that are read a character each.
+    Buffer.from(value).toString('latin1'),
+  ]
+}
+
+function percentForms(value: string): readonly string[] {
+  const upper = [
+    percentEncoded(value),
+    new URLSearchParams([['', value]]).toString().slice(1),
+    encodeURI(wellFormed(value)),
+  ]
+  return [...upper, ...upper.map(form => form.replace(/%[\dA-F]{2}/g, code => code.toLowerCase()))]
+}
+
+/** Without the padding, which may be there or not. */
+function base64Forms(value: string): readonly string[] {
+  const bytes = Buffer.from(value)
+  const base64 = bytes.toString('base64').replace(/=+$/, '')
+  return [base64, percentEncoded(base64), bytes.toString('base64url')]
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

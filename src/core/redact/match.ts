@@ -1,0 +1,35 @@
+/** Where something secret stands in a text. */
+
+export interface Match {
+  readonly start: number
+  /** Behind its last character. */
+  readonly end: number
+  /** What its placeholder is called. */
+  readonly name: string
+  /** Whether there are several of the name, told apart by numbers. */
+  readonly isNumbered: boolean
+}
+
+/** Finds what is secret in a text, in any order; matches may lie over one another. */
+export type Search = (text: string) => readonly Match[]
+
+/** Matches that lie over one another become one, which is called as the longest of them is; between equals the first has it. */
+export function merged(matches: readonly Match[]): readonly Match[] {
+  if (matches.length < 2) return matches
+  const sorted = [...matches].sort((a, b) => a.start - b.start || b.end - a.end)
+  const kept: Match[] = []
+  let longest = 0
+  for (const match of sorted) {
+    const before = kept.at(-1)
+    const length = match.end - match.start
+    if (!before || match.start >= before.end) {
+      kept.push(match)
+      longest = length
+      continue
+    }
+    const end = Math.max(before.end, match.end)
+    kept[kept.length - 1] = { ...(length > longest ? match : before), start: before.start, end }
+    longest = Math.max(longest, length)
+  }
+  return kept
+}

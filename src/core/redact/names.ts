@@ -1,0 +1,30 @@
+/** Knows headers and parameters whose values are secret by their names. */
+
+const secretHeader =
+  /^(?:.*-)?(?:authorization|api-?key|(?:access|functions|subscription)-key|cookie2?)$|.-(?:token|secret|password|credential|signature(?:-256)?)$/
+
+/** No form for these: `page_token` is no secret, and tells one request from another. */
+const secretParameters: readonly string[] = [
+  ...['apikey', 'api_key', 'api-key', 'x-api-key', 'key', 'authorization'],
+  ...['token', 'access_token', 'refresh_token', 'id_token', 'provider_token', 'provider_refresh_token', 'token_hash'],
+  ...['password', 'secret', 'client_secret', 'signature', 'sig', 'code', 'code_verifier'],
+  ...['x-amz-signature', 'x-amz-security-token', 'x-amz-credential', 'x-goog-signature', 'x-goog-credential'],
+]
+
+/** Says whether the value of the header or parameter of this name is secret, in whatever letters it is written. */
+export type IsSecretName = (name: string) => boolean
+
+export function secretHeaders(further: readonly string[]): IsSecretName {
+  const more = inSmallLetters(further)
+  return name => {
+    const small = name.toLowerCase()
+    return secretHeader.test(small) || more.has(small)
+  }
+}
+
+export function secretParametersWith(further: readonly string[]): IsSecretName {
+  const all = inSmallLetters([...secretParameters, ...further])
+  return name => all.has(name.toLowerCase())
+}
+
+const inSmallLetters = (names: readonly string[]) => new Set(names.map(name => name.toLowerCase()))

@@ -1,0 +1,62 @@
+/** Makes placeholders, and knows them again. */
+import type { Match, Search } from './match.js'
+import type { RedactionRules } from './rules.js'
+
+export const CREDENTIAL = 'credential'
+
+/** The same value of the same name has always the same number; numbers follow the order in which values appear. */
+export function createPlaceholders(): (match: Match, value: string) => string {
+  const numbers = new Map<string, Map<string, number>>()
+  return ({ name, isNumbered }, value) => {
+    if (!isNumbered) return `[${name}]`
+    const known = numbers.get(name) ?? new Map<string, number>()
+    numbers.set(name, known)
+    const number = known.get(value) ?? known.size + 1
+    known.set(value, number)
+    return `[${name}-${number}]`
+  }
+}
+
+/** The placeholder of a header or parameter, for which a few signs only are in use: `[access-token]`. */
+export function placeholderOf(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^[-0-9]+|-$/g, '')
+  return `[${plain || 'secret'}]`
+}
+
+/** The names of all placeholders; those that are numbered apart. */
+const namesIn = ({ known, patterns }: Pick<RedactionRules, 'known' | 'patterns'>) => ({
+  names: [CREDENTIAL, ...known.map(({ name }) => name)],
+  numbered: ['jwt', 'key', 'private-key', 'email', ...patterns.map(({ name }) => name)],
+})
+
+/** Fits whatever stands where a secret was. */
+export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns'>): RegExp {
+  const { names, numbered } = namesIn(rules)
+  return new RegExp(`\\[(${names.join('|')}|(${numbered.join('|')})-\\d+)\\]`)
+}
+
+/** Finds what the search finds, but for what is part of a placeholder: redacting once more changes nothing. */
+export function outsidePlaceholders(search: Search, rules: RedactionRules): Search {
+  const { names, numbered } = namesIn(rules)
+  const all = new Set(names)
+  const allNumbered = new Set(numbered)
+  const longest = Math.max(...[...names, ...numbered].map(({ length }) => length)) + '[-999999999]'.length
+
+  function isInPlaceholder(text: string, { start, end }: Match): boolean {
+    if (end - start > longest) return false
+    const from = Math.max(0, start + 1 - longest)
+    const open = text.slice(from, start + 1).lastIndexOf('[')
+    const close = text.slice(end - 1, end + longest).indexOf(']')
+    if (open < 0 || close < 0) return false
+    const inside = text.slice(from + open + 1, end - 1 + close)
+    return all.has(inside) || allNumbered.has(inside.replace(/-\d+$/, ''))
+  }
+
+  return text => {
+    const found = search(text)
+    return found.length === 0 ? found : found.filter(match => !isInPlaceholder(text, match))
+  }
+}

@@ -1,0 +1,276 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createRedact } from '../../src/core/redact.js'
+import { credential, jwt, key, noRules, privateKey, prose, secret } from './redact-secrets.js'
+
+const redaction = (own: readonly string[] = [], rules = {}) => createRedact({ ...noRules, ...rules })(own)
+const redacted = (text: string, rules = {}) => redaction([], rules).text(text)
+
+const aJwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF_123-xyz'
+const ownKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'
+
+describe('in a text', () => {
+  test('the same secret has the same placeholder, others have the next numbers, each kind its own', () => {
+    const { text } = redaction()
+    expect(text(`first ${aJwt}, then ${aJwt}.`)).toBe('first [jwt-1], then [jwt-1].')
+    expect(text('ghp_0123456789abcdefABCDEF0123456789abcd')).toBe('[key-1]')
+    expect(text(`${aJwt.replace('abc', 'xyz')} and ${aJwt}`)).toBe('[jwt-2] and [jwt-1]')
+  })
+
+  test('keys of many makers are known by how they begin', () => {
+    fc.assert(
+      fc.property(key, prose, (key, prose) => {
+        expect(redacted(`${prose}${key}`)).toBe(`${prose}[key-1]`)
+      }),
+    )
+  })
+
+  test('private keys go as a whole, whether their line ends are escaped or not', () => {
+    fc.assert(
+      fc.property(privateKey, prose, (pem, prose) => {
+        expect(redacted(prose + pem + prose)).toBe(`${prose}[private-key-1]${prose}`)
+        expect(redacted(JSON.stringify({ pem }))).toBe('{"pem":"[private-key-1]"}')
+      }),
+    )
+  })
+
+  test('a private key that breaks off is no less secret, a mere mention is none', () => {
+    const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'
+    expect(redacted(`-----BEGIN PRIVATE KEY-----\n${line}\n${line}`)).toBe('[private-key-1]')
+    const mention = 'It begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----, as ... says.'
+    expect(redacted(mention)).toBe(mention)
+  })
+
+  test('what stands behind Bearer is secret when it is no word', () => {
+    expect(redacted('Authorization: Bearer 0a1b2c3d4e5f6a7b8c9d.')).toBe('Authorization: Bearer [key-1].')
+    const prose = 'The Bearer authentication-scheme is explained in "Bearer Authentifizierungsverfahren".'
+    expect(redacted(prose)).toBe(prose)
+  })
+
+  test('a secret right behind an escape, as in JSON, is found', () => {
+    const body = JSON.stringify({ text: `a\nsk-proj-0123456789abcdefABCDEF\t${ownKey}` })
+    expect(redaction([ownKey]).text(body)).toBe('{"text":"a\\n[key-1]\\t[credential]"}')
+  })
+
+  test('e-mail addresses are secret when the rules say so', () => {
+    const text = 'Ask ada@example.com, "Bob" <bob.b+x@mail.example.co.uk>, or ada@example.com. a%20=eve%40example.com'
+    expect(redacted(text)).toBe(text)
+    expect(redacted(text, { emails: true })).toBe('Ask [email-1], "Bob" <[email-2]>, or [email-1]. a%20=[email-3]')
+    expect(redacted('a\\nada@example.com @home 3@4 user@host', { emails: true })).toBe(
+      'a\\n[email-1] @home 3@4 user@host',
+    )
+  })
+
+  test('patterns of the rules are replaced under their names, whatever their flags, and never match nothing', () => {
+    const patterns = [
+      { name: 'customer', pattern: /cus_\w*/y },
+      { name: 'nothing', pattern: /x*/g },
+      { name: 'word', pattern: /^TOP$/im },
+    ]
+    const { text } = redaction([], { patterns })
+    expect(text('cus_12 and cus_34\ntop\ncus_12')).toBe('[customer-1] and [customer-2]\n[word-1]\n[customer-1]')
+    expect(text('cus_34')).toBe('[customer-2]')
+  })
+
+  test('of secrets that lie over one another the longest has it, between equals the rules', () => {
+    const patterns = [{ name: 'ours', pattern: /sk-ours-\w+/ }]
+    expect(redacted('sk-ours-0123456789abcdefAB', { patterns })).toBe('[ours-1]')
+    expect(redacted('sk-ours-0123456789abcdefAB-more', { patterns })).toBe('[key-1]')
+    expect(redacted(`Bearer ${aJwt}`)).toBe('Bearer [jwt-1]')
+  })
+})
+
+test('a secret that only shows once the one behind it is gone is found at once', () => {
+  expect(redacted(`AKIAABCDEFGHIJKLMNOP${aJwt}`)).toBe('[key-1][jwt-1]')
+})
+
+describe('values that are known', () => {
+  test('they are found however they are written', () => {
+    const value = 'pä$$"word\\/ +?=&'
+    const written = [
+      value,
+      encodeURIComponent(value),
+      encodeURIComponent(value).toLowerCase(),
+      new URLSearchParams({ a: value }).toString().slice(2),
+      Buffer.from(value).toString('base64'),
+      Buffer.from(value).toString('base64url'),
+      encodeURIComponent(Buffer.from(value).toString('base64')),
+      JSON.stringify(value).slice(1, -1),
+      JSON.stringify(JSON.stringify(value).slice(1, -1)).slice(1, -1),
+      JSON.stringify(value).slice(1, -1).replaceAll('/', '\\/'),
+    ]
+    for (const form of written) {
+      expect(redacted(`<${form}>`, { known: [{ name: 'live-key', value }] }), form).toBe('<[live-key]>')
+    }
+  })
+
+  test('one that is too short is left alone, and the caller’s own goes first', () => {
+    const known = [
+      { name: 'pin', value: 'the' },
+      { name: 'live-key', value: 'hunter22' },
+    ]
+    expect(createRedact({ ...noRules, known })(['hunter22', 'a']).text('the hunter22 has a')).toBe(
+      'the [credential] has a',
+    )
+    expect(createRedact({ ...noRules, known })().text('the hunter22')).toBe('the [live-key]')
+  })
+})
+
+describe('by name', () => {
+  test('the values of headers that hold credentials go as a whole, others are searched', () => {
+    const { headers } = redaction([ownKey], { headers: ['X-Tenant'] })
+    const came = [
+      ...['Authorization', 'Bearer x', 'APIKEY', 'x', 'Set-Cookie', 'a=b', 'set-cookie', 'c=d', 'x-tenant', 'acme'],
+      ...['X-Supabase-Auth-Token', 'x', 'X-Amz-Security-Token', 'x', 'openai-organization', 'acme'],
+      ...['x-ratelimit-remaining-tokens', '149', 'x-request-id', `req ${ownKey}`],
+      ...['Location', '/cb?code=1&page=2#access_token=3'],
+    ]
+    const values = headers(came).filter((_, i) => i % 2 === 1)
+    expect(values).toEqual([
+      ...['[authorization]', '[apikey]', '[set-cookie]', '[set-cookie]', '[x-tenant]'],
+      ...['[x-supabase-auth-token]', '[x-amz-security-token]', 'acme'],
+      ...['149', 'req [credential]', '/cb?code=[code]&page=2#access_token=[access-token]'],
+    ])
+  })
+
+  test('so do parameters of the query, in any letters and however they are encoded', () => {
+    const { query } = redaction([ownKey], { query: ['Tenant'] })
+    expect(query('APIKEY=1&access%5Ftoken=2&acc%65ss_token=3&tenant=4&sig=&code=5')).toBe(
+      'APIKEY=[apikey]&access%5Ftoken=[access-token]&acc%65ss_token=[access-token]&tenant=[tenant]&sig=&code=[code]',
+    )
+    expect(query(`q=a+%73k${ownKey.slice(2)}%21&${ownKey}=1`)).toBe('q=a%20[credential]!&[credential]=1')
+    const untouched = 'a=%7e+%2B&b&=&&c=%zz&page_token=abc'
+    expect(query(untouched)).toBe(untouched)
+  })
+})
+
+describe('in a JSON value', () => {
+  test('texts, names of fields and numbers are redacted; the order of the fields stays', () => {
+    const { value } = redaction([ownKey], { patterns: [{ name: 'card', pattern: /\b4\d{15}\b/ }] })
+    const came = { z: [ownKey, null, true, 4111111111111111], [ownKey]: { a: 1, __proto__x: '' }, a: aJwt }
+    const open = value(JSON.parse(JSON.stringify(came)))
+    expect(JSON.stringify(open)).toBe(
+      '{"z":["[credential]",null,true,"[card-1]"],"[credential]":{"a":1,"__proto__x":""},"a":"[jwt-1]"}',
+    )
+  })
+
+  test('what holds no secret is the very same value, and a field called __proto__ is a field', () => {
+    const harmless = JSON.parse('{"__proto__": {"a": ["b"]}}')
+    expect(redaction().value(harmless)).toBe(harmless)
+    const open = redaction().value(JSON.parse(`{"__proto__": ["${aJwt}"]}`))
+    expect(JSON.stringify(open)).toBe('{"__proto__":["[jwt-1]"]}')
+  })
+
+  test('a secret ten thousand levels deep is found', () => {
+    const deep = JSON.parse(`${'[{"a":'.repeat(10_000)}"${aJwt}"${'}]'.repeat(10_000)}`)
+    let open = redaction().value(deep)
+    for (let i = 0; i < 10_000; i++) open = (open as readonly [{ readonly a: unknown }])[0].a
+    expect(open).toBe('[jwt-1]')
+  })
+})
+
+describe('whatever comes', () => {
+  test('the secret is gone, and all the rest is as it was', () => {
+    fc.assert(
+      fc.property(secret, prose, prose, (secret, before, behind) => {
+        const open = redacted(before + secret + behind)
+        expect(open.replace(/\[(jwt|key|private-key)-1\]/, secret)).toBe(before + secret + behind)
+        expect(open).not.toContain(secret.slice(0, 20))
+      }),
+    )
+  })
+
+  test('redacting what is redacted changes nothing', () => {
+    const text = fc
+      .array(fc.oneof(secret, prose, credential, fc.constant('ada@example.com')))
+      .map(parts => parts.join(''))
+    fc.assert(
+      fc.property(text, credential, (text, own) => {
+        const rules = {
+          emails: true,
+          known: [
+            { name: 'live-key', value: 'credential' },
+            { name: 'other', value: 'private' },
+          ],
+        }
+        const once = redaction([own], rules).text(text)
+        expect(redaction([own], rules).text(once)).toBe(once)
+      }),
+    )
+  })
+
+  test('with another credential the same comes out', () => {
+    const parts = fc.array(fc.oneof(prose, secret, fc.constant(undefined)))
+    const written = fc.constantFrom<(value: string) => string>(
+      value => value,
+      encodeURIComponent,
+      value => JSON.stringify(value).slice(1, -1),
+      value => Buffer.from(value).toString('base64'),
+    )
+    fc.assert(
+      fc.property(parts, credential, credential, written, (parts, one, other, written) => {
+        const texts = [one, other].map(own => redaction([own]).text(parts.map(part => part ?? written(own)).join('')))
+        expect(texts[0]).toBe(texts[1])
+        const [a, b] = [one, other].map(own =>
+          redaction([own]).value({ list: parts.map(part => part ?? own), [own]: own }),
+        )
+        expect(a).toEqual(b)
+        const queries = [one, other].map(own =>
+          redaction([own]).query(`apikey=${encodeURIComponent(own)}&q=${encodeURIComponent(own)}`),
+        )
+        expect(queries[0]).toBe(queries[1])
+      }),
+    )
+  })
+
+  test('pieces say together what the whole text says, wherever it is cut', () => {
+    const text = fc.array(fc.oneof(secret, prose)).map(parts => parts.join(''))
+    fc.assert(
+      fc.property(text, fc.array(fc.nat()), (text, places) => {
+        const cuts = [...places.map(place => place % (text.length + 1)), 0, text.length].sort((a, b) => a - b)
+        const pieces = cuts.slice(1).map((cut, i) => text.slice(cuts[i], cut))
+        const open = redaction().pieces(pieces)
+        expect(open).toHaveLength(pieces.length)
+        expect(open.join('')).toBe(redacted(text))
+      }),
+    )
+    const [first, ...rest] = redaction().pieces([
+      'my ',
+      aJwt.slice(0, 9),
+      aJwt.slice(9, 30),
+      `${aJwt.slice(30)} ok`,
+      '',
+    ])
+    expect([first, ...rest]).toEqual(['my ', '[jwt-1]', '', ' ok', ''])
+  })
+
+  test('a text that leads every search astray takes no longer than any other', () => {
+    const bait = [
+      'sk-',
+      'eyJ',
+      'eyJaaaaaaaaaa.',
+      'Bearer+',
+      '-----BEGIN PRIVATE KEY-----',
+      'a@',
+      '@a.',
+      'ghp_',
+      'github_pat_',
+      '[',
+      '%40',
+    ]
+    for (const text of bait) {
+      const started = performance.now()
+      redacted(text.repeat(1_000_000 / text.length), { emails: true })
+      // A search that looks at everything twice for every place would take minutes.
+      expect(performance.now() - started, text).toBeLessThan(3000)
+    }
+  })
+})
+
+test('a JWT is found wherever it stands', () => {
+  fc.assert(
+    fc.property(jwt, prose, (jwt, prose) => {
+      expect(redacted(`${prose}${jwt}.`)).toBe(`${prose}[jwt-1].`)
+    }),
+  )
+})
