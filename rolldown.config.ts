@@ -83,6 +83,8 @@ export default defineConfig({
   resolve: {
     alias: {
       yaml: path.resolve('node_modules/yaml/browser/index.js'),
+      // So that the rest of Supabase's client stays out.
+      '@supabase/auth-js': path.resolve('node_modules/@supabase/auth-js/dist/module/index.js'),
       // This one reads no files, either: replies have no business with them.
       liquidjs: path.resolve('node_modules/liquidjs/dist/liquid.browser.mjs'),
     },

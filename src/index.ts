@@ -1,15 +1,17 @@
 /** The programmatic door: start a platform inside a test or a script. */
 import type { Override } from './config/load.js'
 import type { ConfigInput } from './config/schema.js'
+import type { Mode } from './core/exchange.js'
 import type { Fault, FaultCallInput } from './core/fault.js'
 import { faultCallFromCode } from './faults/index.js'
+import type { Receipt } from './platform/taping.js'
 import { type Platform as OpenPlatform, openPlatform } from './platform.js'
+import type { Miss } from './recordings/index.js'
 import type { RuleInput } from './replies/index.js'
 
-export type { Mode } from './core/exchange.js'
 export { ProblemsError } from './core/problem.js'
 export { StartError } from './core/start-error.js'
-export type { ConfigInput, Fault, RuleInput }
+export type { ConfigInput, Fault, Miss, Mode, Receipt, RuleInput }
 
 /** Every option of `platform.config.yaml`, and where else to look. */
 export interface PlatformOptions extends ConfigInput {
@@ -21,7 +23,9 @@ export interface PlatformOptions extends ConfigInput {
 
 /** A running platform. */
 export interface Platform
-  extends Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey' | 'mode'> {
+  extends Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
+  /** Where answers come from now. */
+  readonly mode: Mode
   /**
    * Makes the next request fail in this way, or the next `times` requests: those to the platform's endpoints, or to the paths that fit
    * `path` (`*` stands for anything), with `method` where it is named.
@@ -35,7 +39,13 @@ export interface Platform
    * Throws a `ProblemsError` for a fault that there is not.
    */
   failNext(fault: Fault, options?: Omit<FaultCallInput, 'fault'>): void
-  /** Closes the port. Open streams are cut after `graceMs` (default 0). Stopping twice does nothing. */
+  /** What came of recordings so far; nothing where no mode has to do with them. */
+  receipt(): Receipt | undefined
+  /** The last requests that no recording answered, the newest first, each with what it differs in from the nearest one. */
+  misses(): readonly Miss[]
+  /** Changes where answers come from, for all or for single endpoints. Throws a `ProblemsError` for a mode that cannot work. */
+  switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): void
+  /** Closes the port. Open streams are cut after `graceMs` (default 0); what was recorded is on disk then. Stopping twice does nothing. */
   stop(options?: { graceMs?: number }): Promise<void>
 }
 
@@ -61,10 +71,16 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     rules,
   })
   let stopped: Promise<void> | undefined
-  const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode } = platform
+  const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
   return {
-    ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode },
+    ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey },
+    get mode() {
+      return platform.mode
+    },
     failNext: (fault, options) => void platform.faultCalls.add(faultCallFromCode({ ...options, fault })),
+    receipt: platform.receipt,
+    misses: platform.misses,
+    switchMode: platform.switchMode,
     stop({ graceMs = 0 } = {}) {
       stopped ??= platform.stop(graceMs)
       return stopped

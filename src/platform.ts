@@ -3,12 +3,14 @@ import { type ApiKeys, createApiKeys } from './auth/api-keys.js'
 import type { Backend } from './auth/backend.js'
 import { createGateway } from './auth/gateway.js'
 import { createDoorkeeper, type Doorkeeper, type Identify } from './auth/identify.js'
+import { identifyPassed } from './auth/passed.js'
 import type { Tokens } from './auth/tokens.js'
-import { type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
+import { askingLive, type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
 import { developmentUser } from './core/development.js'
 import { PlatformError } from './core/errors.js'
-import type { Endpoint, Mode } from './core/exchange.js'
+import { asksLive, type Endpoint, type Mode, usesRecordings } from './core/exchange.js'
+import { once } from './core/once.js'
 import { ProblemsError } from './core/problem.js'
 import { AUTH, DASHBOARD } from './core/reserved.js'
 import { type MessageRow, type State, TakenError } from './core/state.js'
@@ -17,12 +19,17 @@ import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { type Chances, createChances, createFaultCalls, createFaults, type FaultCalls } from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { type Counters, createCounters, createLimits } from './limits/index.js'
+import { type Chosen, chosenIn, modesIn, refuseSelf, sameModes, withModes } from './platform/chosen.js'
+import { createTaping, type Receipt, type Taping } from './platform/taping.js'
+import { openAuthProxy, openProxy } from './platform/ways.js'
+import type { Miss } from './recordings/index.js'
 import type { Replies, RuleInput } from './replies/index.js'
-import { isOwnAddress, urlHost } from './server/address.js'
+import { urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
-import { type Cors, createCors } from './server/cors.js'
+import { createCors } from './server/cors.js'
 import { createLine, type LineParts } from './server/handle.js'
 import { listen } from './server/listen.js'
+import type { ModesByEndpoint } from './server/modes.js'
 import { createPacer } from './streaming/pacer.js'
 import { estimated, loadTokenizer, promptTokens, type Tokenizer } from './tokenizer/index.js'
 
@@ -31,6 +38,8 @@ export interface PlatformSources extends ConfigSources {
   readonly rules?: readonly RuleInput[]
   /** Told of errors that are ours, not a client's. */
   readonly report?: (error: unknown) => void
+  /** Told in a sentence of what is not quite right. */
+  readonly warn?: (sentence: string) => void
 }
 
 /** A platform that answers. */
@@ -53,6 +62,18 @@ export interface Platform {
   readonly journal: Journal
   /** Faults for the next requests; they outlast a reload. */
   readonly faultCalls: FaultCalls
+  /** The modes of single endpoints. */
+  readonly modes: ModesByEndpoint
+  /**
+   * Changes where answers come from, from the next request on, until the configuration says something else. Throws a ProblemsError for a mode
+   * that cannot work.
+   */
+  switchMode(mode: Mode, modes?: ModesByEndpoint): void
+  /** What came of recordings so far; nothing where no mode has to do with them. */
+  receipt(): Receipt | undefined
+  /** The last requests that no recording answered, the newest first. */
+  misses(): readonly Miss[]
+  onMiss(listener: (miss: Miss) => void): void
   /** The listener is told of each mail and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
@@ -69,7 +90,7 @@ interface Assembly {
   readonly doorkeeper: Doorkeeper
   readonly tokens: () => Promise<Tokens>
   /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
-  complete(): Promise<Completed>
+  complete(chosen: Chosen): Promise<Completed>
 }
 
 interface Completed {
@@ -85,6 +106,10 @@ interface Lasting {
   readonly counters: Counters
   readonly faultCalls: FaultCalls
   readonly chances: Chances
+  /** Where answers come from: as the configuration says, or as somebody has switched it since. */
+  chosen: Chosen
+  readonly taping: Taping
+  readonly warn: (sentence: string) => void
   /** The address of the platform, once it has one. */
   readonly url: () => string
   readonly announce: (message: MessageRow) => void
@@ -96,6 +121,7 @@ interface Lasting {
  */
 export async function openPlatform(sources: PlatformSources): Promise<Platform> {
   const report = sources.report ?? console.error
+  const warn = sources.warn ?? console.error
   const journal = createJournal()
   const loaded = loadConfig(sources)
   const state = once(async () => {
@@ -111,6 +137,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     counters: createCounters(),
     faultCalls: createFaultCalls(),
     chances: createChances(),
+    chosen: chosenIn(loaded),
+    taping: createTaping({ warn, report }),
+    warn,
     url: () => url,
     announce: message => {
       for (const reader of readers) reader(message)
@@ -150,24 +179,35 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const identify: Identify = authorization => current.doorkeeper.identify(authorization)
     const people = createPeople(state)
     const dashboard = createDashboard({
-      facts: () => factsOf(current, url),
+      facts: () => factsOf(current, lasting.chosen.mode, url),
       apiKeys: lasting.apiKeys,
       identify,
       people,
     })
-    const readiness = () => ({ mode: current.line.mode, url, version: current.loaded.config.version })
-    const control = createControl({ readiness, identify, people, faultCalls: lasting.faultCalls })
+    const readiness = () => ({ mode: lasting.chosen.mode, url, version: current.loaded.config.version })
+    const { faultCalls, taping } = lasting
+    const modes = { current: () => ({ mode: lasting.chosen.mode, modes: lasting.chosen.modes }), change: switchMode }
+    const control = createControl({ readiness, identify, people, faultCalls, modes, ...taping })
     return createApp({ prototypes, host, control, dashboard, report })
+  }
+
+  function switchMode(mode: Mode, modes: ModesByEndpoint = {}): void {
+    const switched = withModes(current.loaded, { mode, modes })
+    const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
+    if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
+    refuseSelf(switched, listener.port)
+    lasting.chosen = chosenIn(switched)
   }
 
   async function stop(graceMs: number): Promise<void> {
     await listener.stop(graceMs)
+    await lasting.taping.flush()
     await Promise.race([closeState(lasting).catch(report), patience()])
   }
 
   try {
     refuseSelf(current.loaded, listener.port)
-    const [opened, first] = await Promise.all([state(), current.complete()])
+    const [opened, first] = await Promise.all([state(), current.complete(lasting.chosen)])
     let { tokens, files } = first
     return {
       url,
@@ -185,7 +225,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         return current.loaded.config.apiKeys.find(isUsable)?.key ?? ''
       },
       get mode() {
-        return current.line.mode
+        return lasting.chosen.mode
       },
       get loaded() {
         return current.loaded
@@ -193,14 +233,23 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       get textFiles() {
         return files
       },
+      get modes() {
+        return lasting.chosen.modes
+      },
+      switchMode,
+      receipt: lasting.taping.receipt,
+      misses: lasting.taping.misses,
+      onMiss: lasting.taping.onMiss,
       onMessage: reader => void readers.push(reader),
       async reload() {
         const next = assemble(loadConfig(sources), sources, lasting)
-        refuseSelf(next.loaded, listener.port)
-        const completed = await next.complete()
+        const chosen = sameModes(next.loaded, current.loaded) ? lasting.chosen : chosenIn(next.loaded)
+        refuseSelf(withModes(next.loaded, chosen), listener.port)
+        const completed = await next.complete(chosen)
         await plant(opened, next.loaded)
         tokens = completed.tokens
         files = completed.files
+        lasting.chosen = chosen
         current = next
       },
       stop: (graceMs = 0) => stop(graceMs),
@@ -259,7 +308,8 @@ async function loadSigningKeys(loaded: LoadedConfig) {
 
 /** What the dashboard shows of the platform. */
 async function factsOf(
-  { loaded: { config }, line, endpoints, tokens }: Assembly,
+  { loaded: { config }, endpoints, tokens }: Assembly,
+  mode: Mode,
   url: string,
 ): Promise<DashboardFacts> {
   const { version, models, users, auth } = config
@@ -269,7 +319,7 @@ async function factsOf(
     ...{ url, authUrl: url, version, endpoints },
     anonKey: (await tokens()).anonKey,
     authMode: auth.mode,
-    mode: line.mode,
+    mode,
     models: models.map(({ id }) => id),
     ...(isThere && { signIn: { email, password } }),
   }
@@ -286,7 +336,8 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const backend: Backend = { state, tokens, settings: auth, now: Date.now, url: () => `${url()}${AUTH}`, announce }
   const cors = createCors(config.cors.origins)
   const replies = once(() => readReplies(loaded, sources))
-  const proxy = once(() => openProxy(config, cors.headersFor))
+  const recordings = lasting.taping.open(loaded)
+  const proxy = once(() => openProxy(config, cors.headersFor, lasting.warn))
   const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
   // Whoever asks before the table of an encoding is there waits for it.
   let table = estimated
@@ -317,15 +368,25 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
     endpoints,
     doorkeeper,
     tokens,
-    async complete() {
-      const needed = [config.mode === 'proxy' && proxy(), auth.mode === 'proxy' && authProxy()]
+    async complete(chosen) {
+      const needed = [
+        askingLive({ ...config, ...chosen }).length > 0 && proxy(),
+        modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
+        auth.mode === 'proxy' && authProxy(),
+      ]
       const [found, { files }] = await Promise.all([tokens(), replies(), authRoutes(), readTable(), ...needed])
       return { tokens: found, files }
     },
     line: {
-      mode: config.mode,
+      modeOf: request => lasting.chosen.of(request),
+      recordings,
+      onMiss: config.recordings.onMiss,
+      passed: lasting.taping.passed,
       routes: createRoutes(endpoints),
-      identify: doorkeeper.identify,
+      identify: exchange =>
+        upstream.credentials === 'pass' && asksLive(lasting.chosen.of(exchange))
+          ? identifyPassed(exchange.authorization)
+          : doorkeeper.identify(exchange.authorization),
       cors,
       bodyLimitBytes: config.limits.bodyBytes,
       limits,
@@ -368,28 +429,6 @@ const openTokenizer = async ({ tokenizer }: Config): Promise<Tokenizer> =>
 const maxPromptTokensOf = ({ models }: Config): ReadonlyMap<string, number> =>
   new Map(models.flatMap(({ id, maxPromptTokens: most }) => (most === undefined ? [] : [[id, most]])))
 
-async function openProxy({ upstream }: Config, corsFor: Cors['headersFor']) {
-  const { createProxy, platformCredentials } = await import('./server/proxy.js')
-  return createProxy({ ...upstream, corsFor, credentials: platformCredentials(upstream) })
-}
-
-async function openAuthProxy(
-  { upstream, auth: { publishableKey, secretKey } }: Config,
-  tokens: () => Promise<Tokens>,
-  corsFor: Cors['headersFor'],
-) {
-  const [{ createProxy, authCredentials }, { anonKey, serviceKey }] = await Promise.all([
-    import('./server/proxy.js'),
-    tokens(),
-  ])
-  const credentials = authCredentials({
-    local: [anonKey, publishableKey],
-    admin: [serviceKey, secretKey],
-    live: upstream.anonKey,
-  })
-  return createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials })
-}
-
 /** Replies that are asked before their files are read wait; afterwards nothing stands in between. */
 function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'faultFor'> {
   let loaded: Replies | undefined
@@ -401,24 +440,4 @@ function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'fau
     answer: (...asked) => (loaded ? loaded.answer(...asked) : wait().then(replies => replies.answer(...asked))),
     faultFor: async exchange => (loaded ?? (await wait())).faultFor(exchange),
   }
-}
-
-/** Calls `make` the first time only. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}
-
-/** Throws a ProblemsError when the live platform would be the one that listens on `port` here: each request would ask itself. */
-function refuseSelf({ config: { mode, auth, host, upstream }, originOf }: LoadedConfig, port: number): void {
-  const refuse = (option: 'baseUrl' | 'authUrl', advice: string) => {
-    if (!isOwnAddress(upstream[option], host, port)) return
-    const sentence = `${upstream[option]} is this platform itself. ${advice}`
-    throw new ProblemsError([{ origin: originOf(['upstream', option]), sentence }])
-  }
-  if (mode === 'proxy') refuse('baseUrl', 'Name the live one with --upstream.')
-  if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
 }

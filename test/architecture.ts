@@ -15,12 +15,12 @@ const floors: readonly (readonly string[])[] = [
   ['config', 'auth', 'replies', 'streaming', 'journal', 'state', 'tokenizer', 'limits', 'faults', 'recordings'],
   ['endpoints'],
   ['server', 'dashboard'],
-  ['platform.ts', 'version.ts'],
+  ['platform.ts', 'platform', 'version.ts'],
   ['index.ts', 'cli.ts', 'cli'],
 ]
 
-/** The command line is one door in two parts: where it begins, and the folder of its commands. */
-const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli' }
+/** What is one thing in two parts: where it begins, and the folder of the rest. */
+const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'platform.ts': 'platform' }
 
 /** Where each package comes in: files, or folders with a slash at their end. */
 const doors: Readonly<Record<string, readonly string[]>> = {
@@ -36,7 +36,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'fastest-levenshtein': ['core/suggest.ts'],
   // The dashboard's page, which is a bundle of its own.
   preact: ['dashboard/page/'],
-  '@supabase/supabase-js': ['dashboard/page/session/auth-client.ts'],
+  '@supabase/supabase-js': ['dashboard/page/session/auth-client.ts', 'cli/login.ts'],
   // The three of the state: what both databases are asked with, and the two databases.
   kysely: ['state/'],
   libsql: ['state/sqlite.ts'],
@@ -46,7 +46,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   picocolors: ['cli/output.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
-  valibot: ['core/', 'config/', 'replies/', 'recordings/'],
+  valibot: ['core/', 'config/', 'replies/', 'recordings/', 'server/json-in.ts'],
 }
 
 /** Parts that are entered through their index.ts only. */

@@ -35,6 +35,8 @@ interface Scene {
   readonly files?: Files
   /** Nothing else of the environment of the tests is passed on. */
   readonly env?: Readonly<Record<string, string>>
+  /** What comes on its standard input. */
+  readonly input?: string
 }
 
 /** How a command ended. */
@@ -60,13 +62,15 @@ export interface Command {
 }
 
 /** Starts `standin` with these arguments in a folder with these files; it is ended with the test at the latest. */
-export function start(args: readonly string[], { files = {}, env = {} }: Scene = {}): Command {
+export function start(args: readonly string[], { files = {}, env = {}, input }: Scene = {}): Command {
   const dir = folderWith(files)
   const child = spawn(process.execPath, [cli, ...args], {
     cwd: dir,
     env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  // It may end without having read it.
+  child.stdin.on('error', () => {}).end(input)
   const stdout = createLines(child.stdout)
   const stderr = createLines(child.stderr)
   const ended = new Promise<End>((resolve, reject) => {

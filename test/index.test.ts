@@ -39,6 +39,9 @@ test('a platform says where it is and which keys open it', async () => {
     apiKey: expect.stringMatching(/^sk-local-/),
     mode: 'emulate',
     failNext: expect.any(Function),
+    misses: expect.any(Function),
+    receipt: expect.any(Function),
+    switchMode: expect.any(Function),
     stop: expect.any(Function),
   })
   expect((await fetch(`${platform.url}/health`)).status).toBe(200)

@@ -4,6 +4,9 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '../src/config/load.js'
+import { recordingIn } from '../src/recordings/file-text.js'
+import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
 import { createReplies, lint, loadRules, magicWords } from '../src/replies/index.js'
 import { platformWith } from './scene.js'
 
@@ -77,6 +80,7 @@ const expected: Record<string, RegExp> = {
   'Verifying a user token': /^developer@example.com authenticated$/m,
   'Tokens and keys for tests': /"object":"list".*\{"error":"The token has expired\./s,
   'In a test': /^pong$/m,
+  'Record and replay': /^(\{"object":"list".*\}){2}No secrets in 1 file\.\n$/s,
   'In CI': /"ready":true/,
 }
 
@@ -127,6 +131,17 @@ test('the README lists the magic words that there are', () => {
   expect(listed).toEqual(magicWords.map(({ word, meaning }) => ({ word, meaning })))
 })
 
+test('the recording in the README is one, under its own key', () => {
+  const chapter = readme.split('\n## ').find(part => part.startsWith('The live platform')) ?? ''
+  const [recording = '', options = ''] = [...chapter.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => text)
+  const { request, response } = recordingIn(recording, 'README.md')
+  expect(recording).toContain(`key: ${keyOf(request, ignoreFrom([]))}\n`)
+  expect(assembledText(response)).toBe('Paris.')
+  const dir = folder()
+  writeFileSync(path.join(dir, 'platform.config.yaml'), options)
+  expect(loadConfig({ cwd: dir }).config.recordings.ignore).toHaveLength(4)
+})
+
 test('every recipe that can be run here is run', () => {
   expect(recipesIn('js').map(({ heading }) => heading)).toEqual([
     'openai, JavaScript',
@@ -142,6 +157,7 @@ test('every recipe that can be run here is run', () => {
     'curl',
     'curl',
     'Tokens and keys for tests',
+    'Record and replay',
     'In CI',
   ])
 })

@@ -1,4 +1,5 @@
 /** Reads the command line: which command, which flags. */
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Override } from '../config/load.js'
 import { fromText } from '../config/options.js'
@@ -13,9 +14,14 @@ interface Flag {
   readonly meaning: string
   /** The option of the configuration that the flag sets. */
   readonly option?: readonly string[]
+  /** The value is a name on the disk, relative to the current folder and not, as in a file, to that of the configuration. */
+  readonly isPath?: boolean
   /** The commands that take it, where not all do. */
   readonly commands?: readonly string[]
 }
+
+/** The commands that start a platform. */
+const starting = ['dev', 'record', 'replay', 'exec']
 
 export const flags = {
   config: {
@@ -30,8 +36,27 @@ export const flags = {
     meaning: 'Port to listen on; 0 takes any free one (4100)',
     option: ['port'],
   },
-  mode: { type: 'string', value: 'MODE', meaning: 'emulate or proxy (emulate)', option: ['mode'] },
+  mode: { type: 'string', value: 'MODE', meaning: 'emulate, proxy, record or replay (emulate)', option: ['mode'] },
   upstream: { type: 'string', value: 'URL', meaning: 'Address of the live platform', option: ['upstream', 'baseUrl'] },
+  recordings: {
+    type: 'string',
+    value: 'DIR',
+    meaning: 'Folder of the recordings (fixtures/recordings)',
+    option: ['recordings', 'dir'],
+    isPath: true,
+  },
+  speed: {
+    type: 'string',
+    value: 'NUMBER',
+    meaning: 'How fast recordings are played: 1 as recorded, 0 at once (1)',
+    option: ['recordings', 'speed'],
+  },
+  'on-miss': {
+    type: 'string',
+    value: 'WHAT',
+    meaning: 'Without a recording: fail, emulate or record (fail)',
+    option: ['recordings', 'onMiss'],
+  },
   state: {
     type: 'string',
     value: 'WHERE',
@@ -39,13 +64,29 @@ export const flags = {
     option: ['state'],
   },
   seed: { type: 'string', value: 'NUMBER', meaning: 'Changes the canned replies (0)', option: ['seed'] },
+  json: { type: 'boolean', meaning: 'Print JSON lines; the first one says that it is ready, and where' },
+  quiet: { type: 'boolean', meaning: 'Print problems only' },
+  help: { type: 'boolean', short: 'h', meaning: 'Show this' },
+  version: { type: 'boolean', short: 'v', meaning: 'Show the version' },
+  strict: {
+    type: 'boolean',
+    meaning: 'End with exit code 1 when a request had no recording',
+    commands: starting,
+  },
+  'strict-unused': {
+    type: 'boolean',
+    meaning: 'The same, and when a recording was never asked for',
+    commands: starting,
+  },
+  verbose: { type: 'boolean', meaning: 'Log requests, on standard error', commands: ['exec'] },
   role: { type: 'string', value: 'ROLE', meaning: 'Of a token: anon, service or user (user)', commands: ['token'] },
   email: {
     type: 'string',
     value: 'ADDRESS',
-    meaning: 'Whose token or key it is (token: the development user; key: nobody)',
-    commands: ['token', 'key create'],
+    meaning: 'Whose token or key it is (the development user; nobody); who signs in',
+    commands: ['token', 'key create', 'login'],
   },
+  'password-stdin': { type: 'boolean', meaning: 'Read the password from standard input', commands: ['login'] },
   name: { type: 'string', value: 'NAME', meaning: 'What a key is called (command line)', commands: ['key create'] },
   'expires-in': {
     type: 'string',
@@ -64,10 +105,40 @@ export const flags = {
     meaning: 'A file with a chat request as JSON, - for standard input',
     commands: ['replies try'],
   },
-  json: { type: 'boolean', meaning: 'Print JSON lines; the first one says that it is ready, and where' },
-  quiet: { type: 'boolean', meaning: 'Print problems only' },
-  help: { type: 'boolean', short: 'h', meaning: 'Show this' },
-  version: { type: 'boolean', short: 'v', meaning: 'Show the version' },
+  only: { type: 'string', value: 'GLOB', meaning: 'Only recordings of such names: chat-*', commands: ['drift'] },
+  update: { type: 'boolean', meaning: 'Keep the live answers in place of the recorded ones', commands: ['drift'] },
+  'fail-on': {
+    type: 'string',
+    value: 'SEVERITY',
+    meaning: 'What makes the exit code 1: critical, warning or info (critical)',
+    commands: ['drift'],
+  },
+  concurrency: { type: 'string', value: 'NUMBER', meaning: 'Requests at the same time (4)', commands: ['drift'] },
+  junit: { type: 'string', value: 'FILE', meaning: 'Write a report as JUnit XML, too', commands: ['drift'] },
+  incomplete: {
+    type: 'boolean',
+    meaning: 'Remove recordings of answers that broke off',
+    commands: ['recordings prune'],
+  },
+  'older-than': {
+    type: 'string',
+    value: 'AGE',
+    meaning: 'Remove older recordings: 30d, 12h, 15m',
+    commands: ['recordings prune'],
+  },
+  broken: { type: 'boolean', meaning: 'Remove recordings that cannot be read', commands: ['recordings prune'] },
+  'dry-run': {
+    type: 'boolean',
+    meaning: 'Say what would be done, and do nothing',
+    commands: ['recordings prune', 'recordings rename'],
+  },
+  base: {
+    type: 'string',
+    value: 'URL',
+    meaning: 'Where the platform is in a HAR file (upstream.baseUrl)',
+    commands: ['import', 'export'],
+  },
+  overwrite: { type: 'boolean', meaning: 'Replace what is recorded already', commands: ['import'] },
 } as const satisfies Record<string, Flag>
 
 const known = new Map<string, Flag>(Object.entries(flags))
@@ -75,9 +146,13 @@ const known = new Map<string, Flag>(Object.entries(flags))
 export interface CommandLine {
   /** The words that are no flags: `config check`. */
   readonly words: readonly string[]
+  /** What `standin exec` runs: everything behind `--`. */
+  readonly child: readonly string[]
   readonly config: string | undefined
   readonly json: boolean
   readonly quiet: boolean
+  /** Which recordings make it end with an exit code that is not 0: those that were missed, or the unused ones as well. */
+  readonly strict: false | 'misses' | 'unused'
   readonly help: boolean
   readonly version: boolean
   readonly overrides: readonly Override[]
@@ -94,49 +169,88 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     tokens: true,
     allowPositionals: true,
   })
+  const isExec = positionals[0] === 'exec'
   const given = new Map<string, string | true>()
   for (const token of tokens) {
+    if (isExec && token.kind === 'option-terminator') break
+    if (isExec && token.kind === 'positional' && token.value !== 'exec') throw withoutDashes(token.value)
     if (token.kind !== 'option') continue
-    const flag = known.get(token.name)
-    if (!flag) {
-      const names = [...known.keys()].map(name => `--${name}`)
-      throw new UsageError(`The flag ${token.rawName} is not known.${didYouMean(token.rawName, names)}`)
-    }
-    if (flag.type === 'boolean' && token.value !== undefined)
-      throw new UsageError(`The flag --${token.name} takes no value.`)
-    // "--port --json" is a forgotten number, not a port called "--json".
-    if (flag.type === 'string' && (token.value === undefined || (!token.inlineValue && token.value.startsWith('-')))) {
-      throw new UsageError(`The flag --${token.name} needs a value: --${token.name} ${flag.value}.`)
-    }
-    given.set(token.name, token.value ?? true)
+    given.set(token.name, valueIn(token))
   }
-  if (!given.has('help')) requireFitting(given, positionals.join(' '))
-  const overrides = [...known].flatMap(([name, { option }]) => {
-    const value = given.get(name)
-    return option && typeof value === 'string'
-      ? [{ path: option, value: fromText(option, value), origin: `--${name}` }]
-      : []
-  })
+  const dashes = isExec ? tokens.find(({ kind }) => kind === 'option-terminator')?.index : undefined
+  const child = dashes === undefined ? [] : argv.slice(dashes + 1)
+  const words = positionals.slice(0, positionals.length - child.length)
+  if (!given.has('help')) requireFitting(given, words.join(' ') || 'dev')
   const config = given.get('config')
   return {
-    words: positionals,
+    words,
+    child,
     config: typeof config === 'string' ? config : undefined,
     json: given.has('json'),
     quiet: given.has('quiet'),
+    strict: given.has('strict-unused') ? 'unused' : given.has('strict') && 'misses',
     help: given.has('help'),
     version: given.has('version'),
-    overrides,
+    overrides: [...overridesOf(given), ...modeOf(words, given)],
     given,
   }
 }
 
+const withoutDashes = (word: string) =>
+  new UsageError(`Put -- before the command, so that its flags are its own: standin exec -- ${word}.`)
+
+interface Token {
+  readonly name: string
+  readonly rawName: string
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+function valueIn({ name, rawName, value, inlineValue }: Token): string | true {
+  const flag = known.get(name)
+  if (!flag) {
+    const names = [...known.keys()].map(name => `--${name}`)
+    throw new UsageError(`The flag ${rawName} is not known.${didYouMean(rawName, names)}`)
+  }
+  if (flag.type === 'boolean' && value !== undefined) throw new UsageError(`The flag --${name} takes no value.`)
+  // "--port --json" is a forgotten number, not a port called "--json".
+  if (flag.type === 'string' && (value === undefined || (!inlineValue && value.startsWith('-')))) {
+    throw new UsageError(`The flag --${name} needs a value: --${name} ${flag.value}.`)
+  }
+  return value ?? true
+}
+
+/** The options that flags set. */
+function overridesOf(given: CommandLine['given']): readonly Override[] {
+  return [...known].flatMap(([name, { option, isPath }]) => {
+    const text = given.get(name)
+    if (!option || typeof text !== 'string') return []
+    // The empty name stays empty, to be refused like that of a file.
+    const value = isPath ? text && path.resolve(text) : fromText(option, text)
+    return [{ path: option, value, origin: `--${name}` }]
+  })
+}
+
+/** `standin record` and `standin replay` are `standin dev` in those modes, whatever single endpoints have for a mode. */
+function modeOf([command]: readonly string[], given: CommandLine['given']): readonly Override[] {
+  if (command !== 'record' && command !== 'replay') return []
+  if (given.has('mode')) throw new UsageError(`standin ${command} is the mode ${command} already: leave out --mode.`)
+  const origin = `standin ${command}`
+  return [
+    { path: ['mode'], value: command, origin },
+    { path: ['modes'], value: {}, origin },
+  ]
+}
+
+const listed = new Intl.ListFormat('en-GB')
+
 /** A flag that its command would not look at is a mistake of whoever gave it. */
-function requireFitting(given: ReadonlyMap<string, unknown>, words: string): void {
+function requireFitting(given: CommandLine['given'], words: string): void {
   for (const name of given.keys()) {
     const commands = known.get(name)?.commands
     if (!commands || commands.some(command => words === command || words.startsWith(`${command} `))) continue
     throw new UsageError(
-      `The flag --${name} belongs to ${commands.map(command => `standin ${command}`).join(' and ')}.`,
+      `The flag --${name} belongs to ${listed.format(commands.map(command => `standin ${command}`))}.`,
     )
   }
 }

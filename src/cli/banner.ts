@@ -1,6 +1,8 @@
 /** What somebody sees who has just started a platform: where it is, and what to copy. */
 import path from 'node:path'
+import { askingLive } from '../config/load.js'
 import { developmentSecret, developmentUser } from '../core/development.js'
+import { usesRecordings } from '../core/exchange.js'
 import type { Platform } from '../platform.js'
 import type { Colors } from './output.js'
 
@@ -8,8 +10,9 @@ const wildcards = new Set(['0.0.0.0', '::'])
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 export function banner(platform: Platform, version: string, colors: Colors): string {
-  const { url, authUrl, dashboardUrl, anonKey, apiKey, mode, loaded } = platform
-  const { host, upstream, auth, state, users } = loaded.config
+  const { url, authUrl, dashboardUrl, anonKey, apiKey, mode, modes, loaded } = platform
+  const { host, upstream, auth, state, users, recordings } = loaded.config
+  const goesLive = askingLive({ mode, modes, recordings }).length > 0
   // A password that somebody made up is theirs; the one that everybody knows helps whoever has just begun.
   const user = auth.mode === 'local' ? users.find(({ email }) => email === developmentUser.email) : undefined
   const facts = [
@@ -21,7 +24,9 @@ export function banner(platform: Platform, version: string, colors: Colors): str
     ...(user ? [['Sign in', `${user.email ?? user.phone} with password ${user.password}`] as const] : []),
     ['Config', loaded.file ? path.relative(process.cwd(), loaded.file) || loaded.file : 'none, all defaults'],
     ['State', withoutPassword(state)],
-    ...(mode === 'proxy' ? [['Upstream', upstream.baseUrl] as const] : []),
+    ...Object.entries(modes).map(([endpoint, mode]) => ['Mode', `${mode} for ${endpoint}`] as const),
+    ...(goesLive ? [['Upstream', upstream.baseUrl] as const] : []),
+    ...([mode, ...Object.values(modes)].some(usesRecordings) ? [['Recordings', recordings.dir] as const] : []),
     ...(auth.mode === 'proxy' ? [['Live auth', upstream.authUrl] as const] : []),
   ] as const
   const lines = facts.map(([name, value]) => `  ${colors.dim(name.padEnd(10))} ${value}`)
@@ -31,7 +36,7 @@ export function banner(platform: Platform, version: string, colors: Colors): str
     ...(auth.signingKeys !== '' && auth.jwtSecret === developmentSecret
       ? ['auth.jwtSecret is the public one: whoever knows it signs service keys and user tokens beside your own keys.']
       : []),
-    ...(mode === 'proxy' && upstream.apiKey === ''
+    ...(goesLive && upstream.credentials === 'swap' && upstream.apiKey === ''
       ? ['upstream.apiKey is not set: /v1 is asked without a credential.']
       : []),
   ]
@@ -53,7 +58,7 @@ export function banner(platform: Platform, version: string, colors: Colors): str
 const withoutPassword = (state: string) => state.replace(/\/\/[^/@]*@/, '//…@')
 
 /** The names under which the clients look for their settings. */
-function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: Platform) {
+export function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: Platform) {
   const { publishableKey, secretKey } = loaded.config.auth
   return [
     ['PLATFORM_BASE_URL', url],

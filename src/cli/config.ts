@@ -31,9 +31,6 @@ export function configJsonSchema(): Promise<string> {
   return jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
 }
 
-/** The names of these commands. */
-export const isConfigCommand = (word: string) => Object.hasOwn(actions, word)
-
 /** Gives back what to print. Throws a ProblemsError for what is wrong in the files, a UsageError for an action that is not known. */
 export async function runConfigCommand(commandLine: CommandLine): Promise<string> {
   const [command = '', action = '', ...more] = commandLine.words

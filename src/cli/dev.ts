@@ -3,15 +3,21 @@ import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { configFileName, replyFilesOf } from '../config/load.js'
 import { type Problem, ProblemsError, wordProblem } from '../core/problem.js'
+import type { Receipt } from '../platform/taping.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
 import type { CommandLine } from './arguments.js'
 import { banner } from './banner.js'
+import { missText } from './miss.js'
 import { colorsFor, createOutput, type Output } from './output.js'
+import { hasFailed, receiptText } from './receipt.js'
 import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
 
 /** How long open streams may go on after the first signal. */
 const GRACE_MS = 3000
+
+/** A run that was to be strict, and was not. */
+const EXIT_MISSED = 1
 
 /** Ctrl-C reaches a process under npm twice, once from the terminal and once from npm; that is not impatience. */
 const ECHO_MS = 200
@@ -30,14 +36,18 @@ export async function dev(commandLine: CommandLine): Promise<void> {
   })
   stopOnSignals(async graceMs => {
     // A platform that cannot be opened has said so itself.
-    await opening.then(platform => platform.stop(graceMs))
+    const platform = await opening
+    await platform.stop(graceMs)
+    const receipt = platform.receipt()
+    if (receipt) say.receipt(receipt)
     output.flush()
-    process.exit(0)
+    process.exit(receipt && hasFailed(receipt, commandLine.strict) ? EXIT_MISSED : 0)
   })
   const platform = await opening
   say.ready(platform)
   platform.journal.follow(say.request)
   platform.onMessage(say.message)
+  platform.onMiss(say.miss)
   await reloadOnChange(platform, readAtMs, say)
 }
 
@@ -46,6 +56,8 @@ interface Say {
   ready(platform: Platform): void
   readonly request: Parameters<Platform['journal']['follow']>[0]
   readonly message: Parameters<Platform['onMessage']>[0]
+  readonly miss: Parameters<Platform['onMiss']>[0]
+  receipt(receipt: Receipt): void
   reloaded(platform: Platform, changed: Changed): void
   notReloaded(error: unknown): void
 }
@@ -63,6 +75,8 @@ function inJson(output: Output): Say {
     ready: platform => say({ event: 'ready', ...factsOf(platform) }),
     request: exchange => say(requestEvent(exchange)),
     message: message => say(messageEvent(message)),
+    miss: miss => say({ event: 'miss', ...miss }),
+    receipt: receipt => say({ event: 'receipt', ...receipt }),
     reloaded: platform => say({ event: 'reloaded', ...factsOf(platform) }),
     notReloaded: error => say({ event: 'reload-failed', problems: problemsOf(error) }),
   }
@@ -88,6 +102,8 @@ function inWords(output: Output, quiet: boolean): Say {
     ready: platform => unlessQuiet(() => banner(platform, version, colors)),
     request: exchange => unlessQuiet(() => requestLine(exchange, colors)),
     message: message => unlessQuiet(() => messageLine(message, colors)),
+    miss: miss => console.error(missText(miss, errorColors)),
+    receipt: receipt => unlessQuiet(() => receiptText(receipt, colors)),
     reloaded(platform, { keys, address }) {
       unlessQuiet(() => colors.dim('Reloaded.'))
       if (keys) unlessQuiet(() => banner(platform, version, colors))

@@ -4,35 +4,58 @@ import { ProblemsError, wordProblem } from '../core/problem.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import { didYouMean } from '../core/suggest.js'
 import { version } from '../version.js'
-import { readCommandLine } from './arguments.js'
+import { type CommandLine, readCommandLine } from './arguments.js'
 import { dev } from './dev.js'
 
 const EXIT_FAILED = 1
 /** Something in the files, the flags or the environment is wrong. */
 const EXIT_BAD_INPUT = 2
 
+/** Does one thing; a text that it gives back is printed. */
+type Command = (commandLine: CommandLine) => Promise<unknown>
+
+/** Each is loaded when it is asked for. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  dev: async () => dev,
+  record: async () => dev,
+  replay: async () => dev,
+  drift: async () => (await import('./drift.js')).drift,
+  recordings: async () => (await import('./recordings.js')).runRecordingsCommand,
+  import: async () => (await import('./import.js')).importRecordings,
+  export: async () => (await import('./export.js')).exportRecordings,
+  exec: async () => {
+    const { exec } = await import('./exec.js')
+    return async commandLine => process.exit(await exec(commandLine))
+  },
+  login: async () => (await import('./login.js')).login,
+  logout: async () => (await import('./login.js')).logout,
+  token: async () => (await import('./mint.js')).mintToken,
+  key: async () => (await import('./mint.js')).mintKey,
+  config: async () => (await import('./config.js')).runConfigCommand,
+  replies: async () => (await import('./config.js')).runConfigCommand,
+}
+
+/** Those that take no further words. */
+const alone = new Set(['dev', 'record', 'replay', 'drift', 'login', 'logout'])
+
 async function follow(argv: readonly string[]): Promise<void> {
   // Whoever read our output has gone (`standin | head -1`); there is nobody left to tell.
   process.stdout.on('error', () => process.exit(0))
   const commandLine = readCommandLine(argv)
-  const [command = 'dev', ...more] = commandLine.words
+  const [name = 'dev', first] = commandLine.words
   if (commandLine.version) return console.log(version)
-  if (commandLine.help || command === 'help') {
+  if (commandLine.help || name === 'help') {
     const { helpText } = await import('./help.js')
     return console.log(helpText())
   }
-  if (command === 'dev' && more.length === 0) return dev(commandLine)
-  if (command === 'token' || (command === 'key' && more[0] === 'create')) {
-    const { mintKey, mintToken } = await import('./mint.js')
-    return void process.stdout.write(await (command === 'token' ? mintToken : mintKey)(commandLine))
-  }
-  if (command === 'key') throw new UsageError('standin key needs one of: create.')
-  const { isConfigCommand, runConfigCommand } = await import('./config.js')
-  if (isConfigCommand(command)) return void process.stdout.write(await runConfigCommand(commandLine))
-  if (command === 'dev') throw new UsageError(`standin dev takes no further words, such as ${more[0]}.`)
-  throw new UsageError(
-    `"${command}" is not a command.${didYouMean(command, ['dev', 'token', 'key', 'config', 'replies', 'help'])}`,
-  )
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!load) throw new UsageError(`"${name}" is not a command.${didYouMean(name, [...Object.keys(commands), 'help'])}`)
+  if (alone.has(name) && first !== undefined)
+    throw new UsageError(`standin ${name} takes no further words, such as ${first}.`)
+  if (name === 'key' && first !== 'create') throw new UsageError('standin key needs one of: create.')
+  const command = await load()
+  const text = await command(commandLine)
+  if (typeof text === 'string') process.stdout.write(text)
 }
 
 /** Says in sentences why it ends, and gives back the exit code. Only what is our own mistake comes with its stack. */

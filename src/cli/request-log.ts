@@ -73,6 +73,8 @@ function nameOf(caller: Caller): string {
       return harmless(caller.email ?? caller.id)
     case 'apiKey':
       return `API key "${harmless(caller.name)}"`
+    case 'stranger':
+      return `credential ${caller.id}`
   }
 }
 

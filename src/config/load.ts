@@ -85,7 +85,7 @@ function contradictions({ mode, modes, auth, upstream, recordings, users, apiKey
     return [{ path: ['apiKeys', i, 'user'], sentence: `apiKeys[${i}].user is ${user}, who is not among users.` }]
   })
   return [
-    ...(upstream.baseUrl === '' ? goingNowhere({ mode, modes, recordings }) : []),
+    ...(upstream.baseUrl === '' ? askingLive({ mode, modes, recordings }) : []),
     ...(auth.mode === 'proxy' && upstream.authUrl === ''
       ? [{ path: ['auth', 'mode'], sentence: 'auth.mode proxy needs upstream.authUrl, the live auth backend.' }]
       : []),
@@ -93,8 +93,12 @@ function contradictions({ mode, modes, auth, upstream, recordings, users, apiKey
   ]
 }
 
-/** What asks the live platform, of which nobody has said where it is. */
-function goingNowhere({ mode, modes, recordings }: Pick<Config, 'mode' | 'modes' | 'recordings'>): readonly Mistake[] {
+/** Everything that asks the live platform, in the words that are said where nobody has said where that is. */
+export function askingLive({
+  mode,
+  modes,
+  recordings,
+}: Pick<Config, 'mode' | 'modes' | 'recordings'>): readonly Mistake[] {
   const needs = 'needs upstream.baseUrl, the address of the live platform.'
   const asking = Object.entries(modes).flatMap(([endpoint, mode]) =>
     asksLive(mode) ? [{ path: ['modes', endpoint], sentence: `The mode ${mode} ${needs}` }] : [],

@@ -101,3 +101,10 @@ export const recordingOptions = group(
   },
   'What the live platform said, kept on disk.',
 )
+
+const MINUTE_MS = 60_000
+const unitsMs: Readonly<Record<string, number>> = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS }
+
+/** Milliseconds of `30d`, `12h` or `15m`; 0 of an empty text. */
+export const ageMsOf = (written: string): number =>
+  Number.parseInt(written || '0', 10) * (unitsMs[written.slice(-1)] ?? 0)

@@ -56,13 +56,17 @@ const endpointPattern = v.pipe(
   text,
   v.regex(/^(\*|([A-Z]+ )?(\/.*|\*))$/, 'a path with or without a method before it, such as "GET /v1/*", or "*"'),
 )
-const modesByEndpoint = v.pipe(
+/** Modes of single endpoints by their patterns. */
+export const modesByEndpoint = v.pipe(
   map(endpointPattern, word(modes), 'a map from endpoints to modes'),
   v.check(
     entries => !Object.keys(entries).slice(0, -1).includes('*'),
     'a map in which "*" stands last: it hides what stands behind it',
   ),
 )
+
+/** What the control API is told to change the mode. */
+export const modeSwitch = closed({ mode: word(modes), modes: v.optional(modesByEndpoint) })
 
 /** What a limit may be. */
 const most = integer(0, 1_000_000_000)
@@ -171,7 +175,7 @@ export const configSchema = closed({
       credentials: option(
         word(['swap', 'pass']),
         'swap',
-        "swap checks the caller's local credential and sends the live one; pass sends the caller's own and lets the live platform judge.",
+        "Whose credentials the live platform sees: swap checks the caller's local one and sends the live one, pass sends the caller's own and lets the live platform judge.",
       ),
       errors: option(
         word(['normalise', 'untouched']),

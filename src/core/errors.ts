@@ -26,6 +26,10 @@ export class PlatformError extends Error {
 
 export const notFound = () => new PlatformError(404, 'not_found', 'Not found.')
 
+/** For a path that perhaps the live platform knows; to the client the same. `why` is what is wrong with the credential. */
+export const notFoundUnasked = (why: string) =>
+  new PlatformError(404, 'not_found', notFound().message, [], { hint: `The live platform was not asked: ${why}` })
+
 /** A 401; RFC 9110 §15.5.2 asks for the challenge beside it. */
 const unauthorized = (code: string, message: string, hint?: string) =>
   new PlatformError(401, code, message, ['www-authenticate', 'Bearer'], hint === undefined ? {} : { hint })
@@ -139,6 +143,10 @@ export const invalidRequest = (sentence: string) => new PlatformError(400, 'inva
 export const noRuleMatches = (nearest: string) =>
   new PlatformError(424, 'no_rule_matches', `No rule matches this request, and strict is on. ${nearest}`)
 
+/** A 424 as well. `why` is a sentence that names the nearest recording, or says that there is none. */
+export const noRecording = ({ method, path }: { readonly method: string; readonly path: string }, why: string) =>
+  new PlatformError(424, 'no_recording', `No recording matches ${method} ${path}. ${why}`)
+
 /** `why` is what the maker of values says of the schema in `field`. */
 export const unfitSchema = (field: string, why: string) =>
   new PlatformError(400, 'unfit_schema', `${field} cannot be answered: ${why}.`)
@@ -247,6 +255,9 @@ export const onlyFromHere = () =>
     'Users and messages are shown on this machine only, or to whoever sends the service key.',
   )
 
+export const modeNotPossible = (sentences: readonly string[]) =>
+  new PlatformError(409, 'mode_not_possible', sentences.join(' '))
+
 export const pageNotBuilt = () =>
   new PlatformError(503, 'page_not_built', 'The page of the dashboard is not built yet. Run "npm run build" once.')
 
@@ -260,6 +271,11 @@ export const adminStaysHere = () =>
 
 export const upstreamUnreachable = (why: string) =>
   new PlatformError(502, 'upstream_unreachable', `The live platform could not be reached (${why}).`)
+
+export const upstreamUntrusted = (why: string) =>
+  new PlatformError(502, 'upstream_untrusted', upstreamUnreachable(why).message, [], {
+    hint: 'Nobody who is known here vouches for its certificate. The option upstream.insecure accepts it all the same.',
+  })
 
 export const upstreamUnreadable = (why: string) =>
   new PlatformError(

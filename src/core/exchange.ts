@@ -11,6 +11,9 @@ export type Mode = (typeof modes)[number]
 /** Whether answers of this mode come from the live platform. */
 export const asksLive = (mode: Mode) => mode === 'proxy' || mode === 'record'
 
+/** Whether this mode has to do with recordings. */
+export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'replay'
+
 /** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
 export const credentialKinds = ['anon', 'service', 'user', 'apiKey'] as const
 export type CredentialKind = (typeof credentialKinds)[number]
@@ -22,6 +25,8 @@ export type Caller =
   | { readonly kind: 'service' }
   | { readonly kind: 'user'; readonly id: string; readonly email?: string }
   | { readonly kind: 'apiKey'; readonly name: string; readonly id: string }
+  /** Somebody whose credential only the live platform can judge. */
+  | { readonly kind: 'stranger'; readonly id: string }
 
 export const anonymous: Caller = { kind: 'anonymous' }
 
@@ -34,12 +39,14 @@ export type Access = 'anyone' | readonly CredentialKind[]
 
 /** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
 export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: string
   /** A part in braces, such as `{id}`, stands for any one part. */
   readonly path: string
   readonly access: Access
   /** Whether a JSON body is read before `reply` is called. */
   readonly takesBody: boolean
+  /** Whether it stands for a path that is not documented, and that only the live platform or a recording may know; its body may be of any kind. */
+  readonly isElsewhere?: true
   reply(exchange: Exchange): Reply | Promise<Reply>
 }
 
@@ -114,6 +121,8 @@ export interface Forward {
   readonly kind: 'forward'
   /** What is to go wrong with the answer on its way back. */
   readonly fault?: Fault | undefined
+  /** What the log calls its answer; `live` where nothing more is to be said. */
+  readonly source?: string | undefined
   /** Sees what the live platform says, as it comes. */
   readonly witness?: Witness | undefined
 }

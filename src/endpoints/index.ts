@@ -37,6 +37,8 @@ export function createEndpoints({
 export interface Routes {
   /** The endpoint of a method on a path; GET also answers HEAD. Throws 404 for a path that is not there, 405 for the method. */
   get(method: string, path: string): Endpoint
+  /** Whether the path is there, for whichever method. */
+  has(path: string): boolean
   /** What `Allow` says of a path; `undefined` when the path is not there. */
   methodsOf(path: string): readonly string[] | undefined
 }
@@ -64,6 +66,7 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
     return methods && [...methods.keys(), 'OPTIONS']
   }
   return {
+    has: path => find(path) !== undefined,
     methodsOf,
     get(method, path) {
       const methods = find(path)

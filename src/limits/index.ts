@@ -147,6 +147,7 @@ function keyOf(caller: Caller): string | undefined {
       return undefined
     case 'user':
     case 'apiKey':
+    case 'stranger':
       return `${caller.kind} ${caller.id}`
     case 'anon':
     case 'service':

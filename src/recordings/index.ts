@@ -1,2 +1,83 @@
 /** Recordings: what the live platform said, kept on disk and played again. */
-export type { RecordedChunk, RecordedRequest, RecordedResponse, Recording, RequestBody } from './recording.js'
+import type { Exchange } from '../core/exchange.js'
+import type { Redact } from '../core/redact.js'
+import { openFolder } from './folder.js'
+import { createIdentify } from './identified.js'
+import { type IgnoreOption, ignoreFrom } from './ignore.js'
+import { createRecorder, type Named } from './recorder.js'
+import { createReplayer, type Found } from './replayer.js'
+import type { Receipt, Run } from './run.js'
+import { createShelf } from './shelf.js'
+
+export { assembledText } from './assemble/index.js'
+export { type DriftParts, type Finding, findDrift } from './drift.js'
+export { type Folder, openFolder } from './folder.js'
+export { harOf } from './har/export.js'
+export { type Imported, importHar } from './har/import.js'
+export type { Heard } from './heard.js'
+export { type Ignore, ignoreFrom } from './ignore.js'
+export { keyOf } from './key.js'
+export { fileOf, type Kept } from './names.js'
+export { type Overview, overviewIn } from './overview.js'
+export type { Ask } from './patient-ask.js'
+export type { Played } from './play.js'
+export type { Named } from './recorder.js'
+export {
+  bodyOf,
+  isStream,
+  type RecordedChunk,
+  type RecordedRequest,
+  type RecordedResponse,
+  type Recording,
+  type RequestBody,
+} from './recording.js'
+export type { Found } from './replayer.js'
+export { createRun, type Difference, type Miss, type Receipt, type Run } from './run.js'
+export { type Drift, isAtLeast, type Severity, severities } from './shape/drift.js'
+
+/** The options of the same names (config/recording-options.ts), with what they need beside them. */
+export interface RecordingsParts {
+  /** The folder, in full. */
+  readonly dir: string
+  readonly save: 'all' | 'onlyNew'
+  readonly afterLast: 'repeat-last' | 'cycle' | 'miss'
+  readonly incomplete: boolean
+  readonly speed: number
+  readonly ignore: readonly IgnoreOption[]
+  readonly redact: Redact
+  /** 0 is any age. */
+  readonly maxAgeMs: number
+  readonly stale: 'warn' | 'fail'
+  readonly maxBytes: number
+  readonly run: Run
+  /** Told of what is not quite right, such as a recording that is too old. */
+  readonly warn: (sentence: string) => void
+  readonly report: (error: unknown) => void
+}
+
+export interface Recordings {
+  /** Lists the folder when that has not been done yet; nothing to wait for afterwards. */
+  ready(): Promise<void> | undefined
+  /** Who watches an exchange with the live platform; nothing where it is not to be kept. Only once it is ready. */
+  witness(exchange: Exchange): Named | undefined
+  /** The recorded answer. Rejects only when the folder cannot be listed. */
+  find(exchange: Exchange): Promise<Found>
+  /** Resolves when everything that has ended by now is on disk. */
+  flush(): Promise<void>
+  receipt(): Receipt
+}
+
+export function openRecordings(parts: RecordingsParts): Recordings {
+  const ignore = ignoreFrom(parts.ignore)
+  const shelf = createShelf(openFolder(parts.dir))
+  const identify = createIdentify(parts.redact, ignore)
+  const recorder = createRecorder({ ...parts, shelf, identify })
+  const replayer = createReplayer({ ...parts, shelf, identify, ignore })
+  return {
+    ready: shelf.ready,
+    witness: recorder.witness,
+    find: replayer.find,
+    flush: recorder.flush,
+    receipt: () => parts.run.receipt(shelf.all()),
+  }
+}

@@ -1,11 +1,13 @@
-/** The control API under /__standin: whether the platform is ready, the messages that a live backend would have sent, and faults by call. */
+/** The control API under /__standin: whether the platform is ready, its mode, what became of recordings, the outbox, and faults by call. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { requireDeveloper } from '../auth/developer.js'
 import type { Identify } from '../auth/identify.js'
 import type { People } from '../auth/people.js'
 import { only } from '../core/only.js'
 import type { FaultCalls } from '../faults/index.js'
+import type { Miss } from '../recordings/index.js'
 import { createFaultRouter } from './fault-router.js'
+import { createModeRouter, type ModeSwitch } from './mode-router.js'
 
 /** What may be known about a running platform by whoever reaches it. Keys are not among it. */
 export interface Readiness {
@@ -19,9 +21,22 @@ export interface ControlParts {
   readonly identify: Identify
   readonly people: Pick<People, 'messages' | 'clearMessages'>
   readonly faultCalls: FaultCalls
+  readonly modes: ModeSwitch
+  /** The last requests that no recording answered. */
+  readonly misses: () => readonly Miss[]
+  /** What came of recordings so far; nothing where no mode has to do with them. */
+  readonly receipt: () => object | undefined
 }
 
-export function createControl({ readiness, identify, people, faultCalls }: ControlParts): Router {
+export function createControl({
+  readiness,
+  identify,
+  people,
+  faultCalls,
+  modes,
+  misses,
+  receipt,
+}: ControlParts): Router {
   const router = Router()
   const onlyDeveloper = async (request: Request, _response: Response, next: NextFunction) => {
     const { socket, headers } = request
@@ -42,6 +57,18 @@ export function createControl({ readiness, identify, people, faultCalls }: Contr
       response.status(204).end()
     })
     .all(only('GET', 'HEAD', 'DELETE'))
+  router
+    .route('/misses')
+    // It says what was asked.
+    .all(onlyDeveloper)
+    .get((_request, response) => void response.json({ data: misses() }))
+    .all(only('GET', 'HEAD'))
+  router
+    .route('/receipt')
+    .all(onlyDeveloper)
+    .get((_request, response) => void response.json(receipt() ?? null))
+    .all(only('GET', 'HEAD'))
+  router.use('/mode', onlyDeveloper, createModeRouter(modes))
   router.use('/faults', onlyDeveloper, createFaultRouter(faultCalls))
   return router
 }

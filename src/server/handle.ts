@@ -3,18 +3,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
 import type { Gateway } from '../auth/gateway.js'
 import type { Identify } from '../auth/identify.js'
-import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
+import {
+  internalError,
+  notFound,
+  notFoundUnasked,
+  notOneHost,
+  PlatformError,
+  unmetExpectation,
+} from '../core/errors.js'
 import {
   type Answer,
   anonymous,
   type Caller,
   type Endpoint,
   type Exchange,
-  type Mode,
+  type Forward,
   type Outcome,
   type Reply,
 } from '../core/exchange.js'
 import { isAuth } from '../core/reserved.js'
+import { elsewhere } from '../endpoints/elsewhere.js'
 import type { Routes } from '../endpoints/index.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Journal } from '../journal/index.js'
@@ -22,26 +30,26 @@ import type { Limits, Pass } from '../limits/index.js'
 import type { Pacer } from '../streaming/pacer.js'
 import { readBody, requireJson } from './body.js'
 import { type Cors, isPreflight } from './cors.js'
-import { decide, type FaultByRule } from './decide.js'
+import { type DecideParts, decide } from './decide.js'
 import { errorReply } from './error-bodies.js'
 import { strike } from './faults.js'
 import { limitChat } from './limit-chat.js'
+import type { Journey } from './proxy/passage.js'
 import type { Upstream } from './proxy.js'
 import { send } from './send.js'
+import { watched } from './watched.js'
 
 /** What the line works with. It is taken once for each request: a reload never changes the rules in the middle of one. */
-export interface LineParts {
-  readonly mode: Mode
+export interface LineParts extends DecideParts {
   readonly routes: Routes
-  readonly identify: Identify
+  /** Throws a 401, or rejects with one. */
+  readonly identify: (exchange: Exchange) => ReturnType<Identify>
   readonly cors: Cors
   readonly bodyLimitBytes: number
   /** What one credential may use, where that is limited. */
   readonly limits?: Limits | undefined
   /** What is to go wrong. */
   readonly faults: Faults
-  /** What rules say is to go wrong with a chat completion that comes from elsewhere; not there where none does. */
-  readonly faultByRule?: FaultByRule | undefined
   /** The way to the live platform; asked only in the modes that go there. */
   readonly proxy: () => Promise<Upstream>
   /** Whether the auth backend is answered here or carried to the live one, and what stands in front of it. */
@@ -95,12 +103,26 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     requireHost(request)
     requireNoExpectation(request)
     if (isAuth(exchange.path)) return enterAuth(visit)
+    if (isElsewhere(visit)) return enterElsewhere(visit)
     if (exchange.method === 'OPTIONS') return deliver(visit, options(visit, parts.routes))
     const endpoint = parts.routes.get(exchange.method, exchange.path)
     if (endpoint.access === 'anyone') return admit(visit, endpoint, anonymous)
-    const caller = parts.identify(exchange.authorization)
+    const caller = parts.identify(exchange)
     if (!(caller instanceof Promise)) return admit(visit, endpoint, caller)
     caller.then(found => admit(visit, endpoint, found)).catch(error => fail(visit, error))
+  }
+
+  /** Without a good credential nobody learns more than that the path is not documented. */
+  function enterElsewhere(visit: Visit): void {
+    const { request, exchange, parts } = visit
+    if (exchange.method === 'OPTIONS' && isPreflight(request.headers)) return deliver(visit, options(visit, anyRoute))
+    const endpoint = elsewhere(exchange.method, exchange.path)
+    const enter = async () => {
+      const caller = await parts.identify(exchange)
+      authorize(caller, endpoint)
+      admit(visit, endpoint, caller)
+    }
+    enter().catch(error => fail(visit, isRefusal(error) ? notFoundUnasked(error.message) : error))
   }
 
   /** Who asks the auth backend is found out by its endpoints, or by the live one; a gateway wants to see a key first. */
@@ -111,12 +133,10 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const enter = async () => {
       if (method === 'OPTIONS') return deliver(visit, options(visit, mode === 'proxy' ? anyRoute : await routes()))
       if (mode === 'proxy') {
-        // A path that climbs out of the auth backend would come out anywhere on the live server.
-        if (climbing.test(path)) throw notFound()
         return read(visit, LIVE_AUTH_BODY_BYTES, () => {
           const chosen = faultBefore(visit)
-          if (chosen) suffer(visit, chosen, () => forward(visit))
-          else forward(visit)
+          if (chosen) suffer(visit, chosen, () => forward(visit, { kind: 'forward' }))
+          else forward(visit, { kind: 'forward' })
         })
       }
       exchange.authorization = await gateway.admit(exchange)
@@ -135,7 +155,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     if (!endpoint.takesBody) return proceed(visit, endpoint)
     // Supabase's server reads a body as JSON whatever its headers say.
     if (isAuth(exchange.path)) return read(visit, AUTH_BODY_BYTES, () => proceed(visit, endpoint))
-    requireJson(request)
+    if (!endpoint.isElsewhere) requireJson(request)
     read(visit, parts.bodyLimitBytes, () => proceed(visit, endpoint))
   }
 
@@ -167,8 +187,10 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     decided.then(found => settle(visit, found)).catch(error => fail(visit, error))
   }
 
-  function settle(visit: Visit, answer: Answer): void {
-    const { exchange, parts, isStruck } = visit
+  function settle(visit: Visit, decided: Answer): void {
+    const { response, exchange, parts, isStruck } = visit
+    const { witness = undefined } = decided.kind === 'forward' ? decided : {}
+    const answer = witness ? { ...decided, witness: watched(witness, response, report) } : decided
     const chosen = isStruck || isAuth(exchange.path) ? undefined : parts.faults.drawn(exchange, answer)
     if (chosen) suffer(visit, chosen, () => deliver(visit, answer))
     else deliver(visit, answer)
@@ -203,18 +225,26 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       case 'reply':
         return reply(visit, answer)
       case 'forward':
-        return forward(visit)
+        return forward(visit, answer)
     }
   }
 
-  function forward(visit: Visit): void {
-    const { request, response, exchange, parts, pass } = visit
-    const done = (error?: PlatformError) => (error ? fail(visit, error) : note(visit))
-    // Who is to break the chunks of an answer has to read them.
-    if (visit.isStruck) request.headers = { ...request.headers, 'accept-encoding': 'identity' }
+  function forward(visit: Visit, { witness, source }: Forward): void {
+    const { request, response, exchange, parts, pass, isStruck } = visit
+    const journey: Journey = {
+      request,
+      response,
+      exchange,
+      ours: pass?.headers,
+      // Who is to break the chunks of an answer has to read them.
+      isPlain: isStruck,
+      source,
+      witness,
+      done: error => (error === undefined ? note(visit) : fail(visit, error)),
+    }
     const proxy = isAuth(exchange.path) ? parts.auth.proxy : parts.proxy
     proxy()
-      .then(proxy => proxy.forward(request, response, exchange, done, pass?.headers))
+      .then(proxy => proxy.forward(journey))
       .catch(error => fail(visit, error))
   }
 
@@ -265,7 +295,11 @@ const anyMethod = ['GET', 'HEAD', 'POST', 'OPTIONS']
 /** Which methods a live backend has on a path only it can say. */
 const anyRoute: Pick<Routes, 'methodsOf'> = { methodsOf: () => [...anyMethod, 'PUT', 'PATCH', 'DELETE'] }
 
-const climbing = /\/(\.|%2e){1,2}(\/|$)/i
+/** Whether it is for the live platform, or a recording, to know the path. */
+const isElsewhere = ({ exchange, parts: { routes, modeOf } }: Visit) =>
+  !routes.has(exchange.path) && exchange.path !== '*' && modeOf(exchange) !== 'emulate'
+
+const isRefusal = (error: unknown): error is PlatformError => error instanceof PlatformError && error.status === 401
 
 function options({ request, exchange, parts }: Visit, routes: Pick<Routes, 'methodsOf'>): Reply {
   // RFC 9110 §9.3.7: "*" asks about the server as a whole.

@@ -2,14 +2,15 @@
 import type { ServerResponse } from 'node:http'
 import type { ChatRequest } from '../core/chat.js'
 import { PlatformError } from '../core/errors.js'
-import type { Exchange, Mode } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { chatIn } from '../core/read-chat.js'
 import type { Pass } from '../limits/index.js'
+import type { ModeOf } from './modes.js'
 
 interface Limited {
   readonly response: ServerResponse
   readonly exchange: Exchange
-  readonly parts: { readonly mode: Mode }
+  readonly parts: { readonly modeOf: ModeOf }
   readonly pass?: Pass | undefined
 }
 
@@ -17,17 +18,17 @@ interface Limited {
 export function limitChat({ response, exchange, parts, pass }: Limited): void {
   // Who has left already never closes again.
   if (!pass?.countsChat || response.destroyed) return
-  const chat = readable(exchange, parts.mode)
+  const chat = readable(exchange, parts.modeOf)
   const close = chat && pass.chat(chat)
   if (close) response.once('close', close)
 }
 
 /** What the live platform makes of a body that is no chat completion request is for it to say. */
-function readable(exchange: Exchange, mode: Mode): ChatRequest | undefined {
+function readable(exchange: Exchange, modeOf: ModeOf): ChatRequest | undefined {
   try {
     return chatIn(exchange)
   } catch (error) {
-    if (mode === 'proxy' && error instanceof PlatformError) return undefined
+    if (modeOf(exchange) !== 'emulate' && error instanceof PlatformError) return undefined
     throw error
   }
 }

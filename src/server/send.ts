@@ -98,7 +98,8 @@ function chunkWriter(response: ServerResponse, bytewise: boolean): (text: string
   let first = true
   return (text, behind) => {
     const size = bytewise ? text.length : Buffer.byteLength(text)
-    const framed = chunked ? `${size.toString(16)}\r\n${text}\r\n${behind}` : text
+    // A chunk without any bytes would be the last one.
+    const framed = chunked ? `${size === 0 ? '' : `${size.toString(16)}\r\n${text}\r\n`}${behind}` : text
     const encoding = size === text.length ? 'latin1' : 'utf8'
     const { socket } = response
     // The head goes with the first chunk; and while another answer is ahead on the connection, there is no socket yet.

@@ -80,7 +80,7 @@ export function createPacer({ tickMs = TICK_MS, nowMs = () => performance.now() 
     const shared = fullSpeedStreams === 0 ? undefined : joinShared(fullSpeedStreams, now)
     const vary = variation(pace, seed)
     const readingMs = promptTokensPerSecond === 0 ? 0 : (promptTokens * 1000) / promptTokensPerSecond
-    const firstMs = readingMs + (vary ? firstTokenMs * vary() : firstTokenMs)
+    const firstMs = paced.atMs?.[0] ?? readingMs + (vary ? firstTokenMs * vary() : firstTokenMs)
     return {
       paced,
       sink,
@@ -164,11 +164,15 @@ export function createPacer({ tickMs = TICK_MS, nowMs = () => performance.now() 
 }
 
 /** The pieces that are due after `elapsedMs`, with their frames; the next one gets its time. */
-function duePieces(stream: Stream, { before, pieces, after }: Paced, elapsedMs: number): string {
+function duePieces(stream: Stream, { before, pieces, after, atMs }: Paced, elapsedMs: number): string {
   let text = ''
   while (stream.nextMs <= elapsedMs && stream.sent < pieces.length) {
     text += before + pieces[stream.sent] + after
     stream.sent++
+    if (atMs) {
+      stream.nextMs = atMs[stream.sent] ?? stream.nextMs
+      continue
+    }
     // Counted from the start, or drawn pause after pause: either way what came too late does not move what is to come.
     stream.nextMs = stream.vary
       ? stream.nextMs + stream.stepMs * stream.vary()

@@ -5,9 +5,11 @@ import { schemaAt } from '../../src/config/options.js'
 test('without arguments nothing is asked for', () => {
   expect(readCommandLine([])).toEqual({
     words: [],
+    child: [],
     config: undefined,
     json: false,
     quiet: false,
+    strict: false,
     help: false,
     version: false,
     overrides: [],

@@ -277,7 +277,10 @@ const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['key', 'create', '--email', 'ada'], '--email must be an e-mail address, not "ada".'],
   [['key', 'create', '--expires-in', 'soon'], '--expires-in must be a number of seconds from 1, not "soon".'],
   [['dev', '--role', 'anon'], 'The flag --role belongs to standin token.'],
-  [['config', 'check', '--email', 'a@b.co'], 'The flag --email belongs to standin token and standin key create.'],
+  [
+    ['config', 'check', '--email', 'a@b.co'],
+    'The flag --email belongs to standin token, standin key create and standin login.',
+  ],
 ]
 
 test.each(mistakes)('%j is refused in a sentence', async (args, sentence) => {

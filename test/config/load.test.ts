@@ -135,7 +135,7 @@ test('options can be shared within the file by anchors', () => {
 })
 
 const known =
-  'Known: host, port, mode, version, models, replies, strict, magic, seed, pace, tokenizer, access, users, apiKeys, auth, upstream, cors, faults, limits, state.'
+  'Known: host, port, mode, modes, version, models, replies, strict, magic, seed, pace, tokenizer, access, users, apiKeys, auth, upstream, recordings, cors, faults, limits, state.'
 
 test.each([
   ['prot: 4100', '1:1: prot is not known here. Did you mean "port"?'],
@@ -157,7 +157,7 @@ test.each([
   ['port: { a: 1 }', '1:1: port must be a whole number from 0 to 65535, not an object.'],
   ['host: true', '1:1: host must be text, not true.'],
   ['host: ""', '1:1: host must be text that is not empty, not "".'],
-  ['mode: emulat', '1:1: mode must be one of emulate, proxy, not "emulat".'],
+  ['mode: emulat', '1:1: mode must be one of emulate, proxy, record, replay, not "emulat".'],
   ['version: 1.0', '1:1: version must be text, not 1.'],
   ['version: v1', '1:1: version must be three numbers with dots, such as 1.0.0, not "v1".'],
   ['models: []', '1:1: models must be a list with at least one model, not an empty array.'],

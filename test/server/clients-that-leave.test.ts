@@ -8,6 +8,7 @@ import { createCors } from '../../src/server/cors.js'
 import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
 import { createPacer } from '../../src/streaming/pacer.js'
+import { emulating, notHere } from './emulating.js'
 
 const body = {
   head: 'a',
@@ -45,10 +46,9 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
   }
   const journal = createJournal()
   const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
-  const notHere = () => Promise.reject(new Error('not in this mode'))
   const line = createLine(
     () => ({
-      mode: 'emulate',
+      ...emulating,
       routes: createRoutes([endpoint]),
       identify: () => wait().then(() => ({ kind: 'service' })),
       cors: createCors('*'),

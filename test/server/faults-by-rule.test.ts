@@ -10,6 +10,7 @@ import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
 import { createPacer } from '../../src/streaming/pacer.js'
 import { hear } from './answers.js'
+import { emulating, notHere } from './emulating.js'
 
 const paced: Paced = {
   head: 'data: {"a":1}\n\n',
@@ -35,11 +36,10 @@ async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
   }
   const journal = createJournal()
   const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
-  const notHere = () => Promise.reject(new Error('not in this mode'))
   const endpoint = { method: 'POST', path: '/v1/chat/completions', access: 'anyone', takesBody: true } as const
   const line = createLine(
     () => ({
-      mode: 'emulate',
+      ...emulating,
       routes: createRoutes([{ ...endpoint, reply: () => reply }]),
       identify: () => ({ kind: 'service' }),
       cors: createCors('*'),

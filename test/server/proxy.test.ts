@@ -1,63 +1,14 @@
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
-import { type PlatformOptions, ProblemsError, startPlatform } from '../../src/index.js'
+import { ProblemsError, startPlatform } from '../../src/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
-
-const liveKey = 'sk-live-nobody-here-may-see-it'
-const liveAnonKey = 'live-anon-key'
-
-/** A live platform with manners of its own; what it was asked is kept. */
-async function liveWith(answer: RequestListener) {
-  const seen: { readonly request: IncomingMessage; readonly body: Buffer }[] = []
-  const asked = new EventEmitter()
-  const server = http.createServer(async (request, response) => {
-    const body: Buffer[] = []
-    for await (const chunk of request) body.push(chunk)
-    seen.push({ request, body: Buffer.concat(body) })
-    asked.emit('request', request, response)
-    answer(request, response)
-  })
-  const url = await listening(server)
-  onTestFinished(() => server.closeAllConnections())
-  return {
-    url,
-    seen,
-    /** The next request and its response, when it comes. */
-    nextRequest: () => once(asked, 'request') as Promise<[IncomingMessage, ServerResponse]>,
-  }
-}
-
-async function listening(server: net.Server) {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-/** A live platform that speaks on the bare socket. */
-const liveOnSocket = (speak: (socket: net.Socket) => void) =>
-  listening(net.createServer(socket => void socket.on('error', () => {}).once('data', () => speak(socket))))
-
-/** A platform in mode proxy in front of `baseUrl`. */
-const proxyTo = (baseUrl: string, { upstream, ...options }: PlatformOptions = {}) =>
-  platformWith({ mode: 'proxy', upstream: { baseUrl, apiKey: liveKey, anonKey: liveAnonKey, ...upstream }, ...options })
-
-/** Sends a request just as it is written, through node's own client. */
-async function send(url: string, { body, ...options }: http.RequestOptions & { body?: string | Buffer } = {}) {
-  const request = http.request(url, { agent: false, ...options })
-  request.end(body)
-  const [response] = (await once(request, 'response')) as [IncomingMessage]
-  const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk)
-  const { statusCode: status, headers, rawHeaders } = response
-  return { status, headers, rawHeaders, body: Buffer.concat(chunks) }
-}
+import { listening, liveAnonKey, liveKey, liveOnSocket, liveWith, proxyTo, send } from './live.js'
 
 const json = (response: ServerResponse, value: object) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
@@ -129,7 +80,7 @@ test('what the platform refuses without asking never reaches the live one', asyn
   const { ask, chat } = await proxyTo(url, { limits: { bodyBytes: 1000 } })
   const post = { method: 'POST', body: '{}' }
   const refused = await Promise.all([
-    ask('/nowhere'),
+    ask('/nowhere', { bearer: null }),
     ask('/v1/models', { method: 'DELETE' }),
     ask('/v1/chat/completions', { ...post, headers: { 'content-type': 'text/plain' } }),
     chat({ ...hello, user: 'x'.repeat(2000) }),
@@ -254,6 +205,16 @@ test('carrying over a request makes node complain of nothing', async () => {
   await (await ask('/v1/models')).text()
   await (await chat(hello)).text()
   expect(warnings.map(({ message }) => message)).toEqual([])
+})
+
+test('one connection to the live platform serves request after request', async () => {
+  const { url, seen } = await liveWith(ok)
+  const { ask, chat } = await proxyTo(url)
+  for (let i = 0; i < 5; i++) {
+    await (await ask('/v1/models')).text()
+    await (await chat(hello)).text()
+  }
+  expect(new Set(seen.map(({ request }) => request.socket.remotePort)).size).toBe(1)
 })
 
 test('HEAD is carried over as HEAD', async () => {

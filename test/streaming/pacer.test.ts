@@ -29,13 +29,14 @@ const stall = (ms: number) => {
   clockMs += ms
 }
 
-type Played = PaceInput & Partial<Pick<Paced, 'pieces' | 'promptTokens' | 'seed'>>
+type Played = PaceInput & Partial<Pick<Paced, 'pieces' | 'promptTokens' | 'seed'>> & { rhythm?: readonly number[] }
 
-const paced = ({ pieces = ['a', 'b', 'c'], promptTokens, seed, ...pace }: Played): Paced => ({
+const paced = ({ pieces = ['a', 'b', 'c'], promptTokens, seed, rhythm, ...pace }: Played): Paced => ({
   ...{ head: 'head ', before: '<', pieces, after: '>', tail: ' tail' },
   pace: { ...unpaced, ...(pace as object) },
   ...(promptTokens !== undefined && { promptTokens }),
   ...(seed !== undefined && { seed }),
+  ...(rhythm && { atMs: rhythm }),
 })
 
 /** As many pieces as are asked for, each another one. */
@@ -627,5 +628,24 @@ describe('whatever happens', () => {
       }),
       { numRuns: 50 },
     )
+  })
+})
+
+describe('a recorded rhythm', () => {
+  test('is kept piece by piece, whatever the pauses', () => {
+    const heard = reader()
+    pacerOnClock().play(paced({ rhythm: [0, 10, 200, 205, 1000], pieces: numbered(5), tokensPerSecond: 1 }), heard)
+    pass(2000)
+    expect(heard.times()).toEqual([0, 10, 200, 205, 1000])
+    expect(heard.text()).toBe('head <0><1><2><3><4> tail')
+  })
+
+  test('that is late catches up, and what comes later comes in time', () => {
+    const heard = reader()
+    pacerOnClock().play(paced({ rhythm: [100, 110, 120, 900], pieces: numbered(4) }), heard)
+    stall(500)
+    pass(600)
+    expect(heard.times().at(-1)).toBe(900)
+    expect(heard.text()).toBe('head <0><1><2><3> tail')
   })
 })

@@ -10,6 +10,7 @@ import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
 import { createPacer } from '../../src/streaming/pacer.js'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
+import { emulating, notHere } from '../server/emulating.js'
 import { onTheWire, wireTo } from '../wire.js'
 
 /** A rule that speaks in this rhythm. */
@@ -300,10 +301,9 @@ async function lineWith(body: Paced) {
   const exchanges: Exchange[] = []
   const waiting = new Map<number, () => void>()
   journal.follow(exchange => waiting.get(exchanges.push(exchange))?.())
-  const notHere = () => Promise.reject(new Error('not in this mode'))
   const line = createLine(
     () => ({
-      mode: 'emulate',
+      ...emulating,
       routes: createRoutes([endpoint]),
       identify: () => ({ kind: 'anonymous' }),
       cors: createCors('*'),

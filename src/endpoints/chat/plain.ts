@@ -3,12 +3,12 @@
  * one to the next is the id, the time, the model and the words, and JSON.stringify for each event of a stream takes seven times as long.
  */
 import type { ChatRequest } from '../../core/chat.js'
+import { once } from '../../core/once.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import type { Choice, Said } from '../../replies/index.js'
 import type { Tokenizer } from '../../tokenizer/index.js'
 import { FINGERPRINT, type Form, frame, inOnePiece, type Opening, start, streamForm } from './frame.js'
 import { createMold, type Mold } from './mold.js'
-import { once } from './once.js'
 import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
 import type { Cost } from './usage.js'

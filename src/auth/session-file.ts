@@ -1,0 +1,79 @@
+/** Keeps the sessions of `standin login`: a file outside of every repository that its owner alone can read. */
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { StartError } from '../core/start-error.js'
+
+/** Somebody who is signed in to a live auth backend. */
+export interface KeptSession {
+  readonly email: string
+  readonly accessToken: string
+  readonly refreshToken: string
+  /** When the access token expires, as ISO 8601 in UTC. */
+  readonly expiresAt: string
+}
+
+/** By the addresses of live auth backends. */
+type Sessions = Readonly<Record<string, unknown>>
+
+/** Where the file is: `~/.config/standin/sessions.json`, unless the environment says otherwise. */
+export function sessionsFile({ XDG_CONFIG_HOME, APPDATA }: NodeJS.ProcessEnv = process.env): string {
+  const chosen = process.platform === 'win32' ? APPDATA : XDG_CONFIG_HOME
+  // A relative one is to be ignored, says the XDG Base Directory Specification.
+  const folder = chosen && path.isAbsolute(chosen) ? chosen : path.join(homedir(), '.config')
+  return path.join(folder, 'standin', 'sessions.json')
+}
+
+const nameOf = (authUrl: string) => authUrl.replace(/\/+$/, '')
+
+/** The session at a live auth backend, if there is one. Throws a StartError for a file that cannot be used, or that others can read. */
+export function keptSession(file: string, authUrl: string): KeptSession | undefined {
+  const session = sessionsIn(file)[nameOf(authUrl)]
+  if (session === undefined || isSession(session)) return session
+  throw unusable(file)
+}
+
+/** Puts a session in the place of the one at the same backend, or takes that away. Throws a StartError as reading does. */
+export function keepSession(file: string, authUrl: string, session: KeptSession | undefined): void {
+  const sessions = { ...sessionsIn(file), [nameOf(authUrl)]: session }
+  const folder = path.dirname(file)
+  const next = `${file}.${randomUUID()}`
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    chmodSync(folder, 0o700)
+    writeFileSync(next, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    renameSync(next, file)
+  } finally {
+    rmSync(next, { force: true })
+  }
+}
+
+function sessionsIn(file: string): Sessions {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats) return {}
+  // Windows keeps what others may do elsewhere; a folder of one's own is nobody else's there.
+  if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
+    throw new StartError(`Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.`)
+  }
+  const sessions = parsed(readFileSync(file, 'utf8'))
+  if (typeof sessions !== 'object' || sessions === null || Array.isArray(sessions)) throw unusable(file)
+  return sessions as Sessions
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const unusable = (file: string) =>
+  new StartError(`${file} is not what standin login writes: delete it, and sign in again.`)
+
+function isSession(value: unknown): value is KeptSession {
+  const { email, accessToken, refreshToken, expiresAt } = { ...(value as Partial<KeptSession> | null) }
+  const areTexts = [email, accessToken, refreshToken].every(text => typeof text === 'string')
+  return areTexts && !Number.isNaN(Date.parse(String(expiresAt)))
+}

@@ -1,0 +1,118 @@
+/** Sends recorded requests to the live platform, with the live credentials. */
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { Config } from '../config/schema.js'
+import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
+import type { Ask, Heard, RecordedRequest } from '../recordings/index.js'
+
+interface AskLiveOptions {
+  readonly upstream: Config['upstream']
+  /** A longer answer is cut off. */
+  readonly maxBytes: number
+}
+
+/** Asks only `upstream.baseUrl`: a redirect is an answer like any other. What it rejects with is a sentence. */
+export function askLive({ upstream, maxBytes }: AskLiveOptions): Ask {
+  const base = new URL(upstream.baseUrl)
+  const isTls = base.protocol === 'https:'
+
+  function optionsFor(recorded: RecordedRequest, signal: AbortSignal): https.RequestOptions {
+    const { method, path, query } = recorded
+    const prefix = base.pathname.replace(/\/$/, '')
+    return {
+      ...{ method, signal, port: base.port, rejectUnauthorized: !upstream.insecure },
+      // A connection each: one that is used again may just have been closed at the other end.
+      agent: false,
+      // Node wants IPv6 without its brackets.
+      hostname: base.hostname.replace(/^\[|\]$/g, ''),
+      path: `${prefix}${path}${query === '' ? '' : `?${query}`}`,
+      headers: headersFor(recorded, upstream),
+    }
+  }
+
+  return (recorded, signal) =>
+    new Promise((resolve, reject) => {
+      const startedMs = performance.now()
+      const request = (isTls ? https : http).request(optionsFor(recorded, signal))
+      let timedOut = false
+      let isAnswered = false
+      const timer = setTimeout(() => {
+        timedOut = true
+        request.destroy()
+      }, upstream.firstByteTimeoutMs)
+      request.once('response', answer => {
+        clearTimeout(timer)
+        isAnswered = true
+        hear(answer, { startedMs, idleMs: upstream.idleTimeoutMs, maxBytes }).then(resolve, reject)
+      })
+      // Afterwards it is the answer that tells how it ended.
+      request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
+        if (timedOut) return reject(upstreamTimeout(upstream.firstByteTimeoutMs))
+        reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
+      })
+      // What ends without an answer and without an error: a change of protocol that nobody asked for, for one.
+      request.once('close', () => {
+        clearTimeout(timer)
+        if (!isAnswered) reject(upstreamUnreachable('no answer'))
+      })
+      request.end(textOf(recorded))
+    })
+}
+
+function headersFor(
+  recorded: RecordedRequest,
+  { apiKey, anonKey }: Config['upstream'],
+): Record<string, string | number> {
+  const { path } = recorded
+  const credential = path.startsWith('/v1/') ? apiKey : path.startsWith('/api/v1') ? anonKey : ''
+  const text = textOf(recorded)
+  return {
+    accept: '*/*',
+    'accept-encoding': 'identity',
+    ...(credential !== '' && { authorization: `Bearer ${credential}` }),
+    ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+  }
+}
+
+/** The body of a request that can be repeated: the endpoints that are asked again all take JSON. */
+function textOf({ body }: RecordedRequest): string | undefined {
+  if (body.kind === 'json') return JSON.stringify(body.value)
+  return body.kind === 'text' ? body.text : undefined
+}
+
+interface Hearing {
+  readonly startedMs: number
+  readonly idleMs: number
+  readonly maxBytes: number
+}
+
+/** Resolves when the answer is over, in whichever way. */
+function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: Hearing): Promise<Heard> {
+  const headAtMs = performance.now()
+  const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
+  let length = 0
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => answer.destroy(), idleMs)
+    answer.on('data', (bytes: Buffer) => {
+      timer.refresh()
+      chunks.push({ atMs: performance.now() - headAtMs, bytes })
+      length += bytes.length
+      if (length <= maxBytes) return
+      reject(new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`))
+      answer.destroy()
+    })
+    // It is closed after an error as well, and is not complete then.
+    answer.on('error', () => {})
+    answer.once('close', () => {
+      clearTimeout(timer)
+      resolve({
+        status: answer.statusCode ?? 0,
+        headers: answer.rawHeaders,
+        headMs: headAtMs - startedMs,
+        endMs: performance.now() - headAtMs,
+        chunks,
+        complete: answer.complete,
+      })
+    })
+  })
+}

@@ -1,0 +1,76 @@
+/** What came of comparing recordings with the live platform, as JUnit XML for continuous integration. */
+import { wordProblem } from '../core/problem.js'
+import type { Drift, Finding, Severity } from '../recordings/index.js'
+import { driftsOf, failuresOf, fromWorst } from './drift-count.js'
+
+interface JunitOptions {
+  /** From which severity on a recording has failed. */
+  readonly threshold: Severity
+  readonly seconds: number
+}
+
+/** One test case a recording: a failure where it drifted, the rest of what drifted in its output. */
+export function junitOf(findings: readonly Finding[], { threshold, seconds }: JunitOptions): string {
+  const count = (isCounted: (finding: Finding) => boolean) => findings.filter(isCounted).length
+  const counts = attributes({
+    tests: findings.length,
+    failures: count(finding => failuresOf(finding, threshold).length > 0),
+    errors: count(({ kind }) => kind === 'unreadable'),
+    skipped: count(({ kind }) => kind === 'skipped' || kind === 'notAsked'),
+    time: seconds.toFixed(3),
+  })
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="standin drift"${counts}>
+  <testsuite name="drift"${counts}>
+${findings.map(finding => testCase(finding, threshold)).join('')}  </testsuite>
+</testsuites>
+`
+}
+
+function testCase(finding: Finding, threshold: Severity): string {
+  const [folder, name] = finding.file.split(/\/(?=[^/]*$)/)
+  const inside = outcome(finding, threshold)
+  const head = `    <testcase${attributes({ classname: name === undefined ? 'recordings' : folder, name: name ?? folder })}`
+  return inside === '' ? `${head}/>\n` : `${head}>\n${inside}    </testcase>\n`
+}
+
+function outcome(finding: Finding, threshold: Severity): string {
+  switch (finding.kind) {
+    case 'compared':
+      return failure(fromWorst(failuresOf(finding, threshold))) + rest(finding, threshold)
+    case 'skipped':
+      return `      <skipped${attributes({ message: finding.reason })}/>\n`
+    case 'notAsked':
+      return `      <skipped${attributes({ message: `not asked: ${finding.reason}` })}/>\n`
+    case 'unreadable':
+      return `      <error${attributes({ type: 'unreadable', message: finding.problems.map(wordProblem).join(' ') })}/>\n`
+  }
+}
+
+function failure(drifts: readonly Drift[]): string {
+  const [worst] = drifts
+  if (!worst) return ''
+  const about = attributes({ type: worst.severity, message: `${worst.path}: ${worst.sentence}` })
+  return `      <failure${about}>${escaped(texts(drifts))}</failure>\n`
+}
+
+function rest(finding: Finding, threshold: Severity): string {
+  const failures = failuresOf(finding, threshold)
+  const drifts = driftsOf(finding).filter(drift => !failures.includes(drift))
+  return drifts.length === 0 ? '' : `      <system-out>${escaped(texts(fromWorst(drifts)))}</system-out>\n`
+}
+
+const texts = (drifts: readonly Drift[]) =>
+  drifts.map(({ severity, path, sentence }) => `${severity} ${path}: ${sentence}`).join('\n')
+
+const attributes = (values: Readonly<Record<string, string | number | undefined>>) =>
+  Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escaped(String(value))}"`)
+    .join('')
+
+/** What XML 1.0 has no character for is left out. */
+const escaped = (text: string) =>
+  text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\p{Surrogate}]/gu, '')
+    .replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)

@@ -1,0 +1,127 @@
+/** `standin drift`: asks the live platform again for each recording, and says what has changed in its answers. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { LoadedConfig } from '../config/load.js'
+import { redactionRules } from '../config/redaction.js'
+import { glob } from '../core/glob.js'
+import { anyPlaceholder, createRedact } from '../core/redact.js'
+import { StartError, UsageError } from '../core/start-error.js'
+import { type Finding, findDrift, openFolder, type Severity, severities } from '../recordings/index.js'
+import type { CommandLine } from './arguments.js'
+import { askLive } from './ask-live.js'
+import { load } from './configured.js'
+import { countOf, failuresOf } from './drift-count.js'
+import { junitOf } from './drift-junit.js'
+import { countLine, findingLines } from './drift-report.js'
+import { colorsFor, harmless } from './output.js'
+import { createProgress, noProgress } from './progress.js'
+
+const EXIT_DRIFTED = 1
+const EXIT_BAD_INPUT = 2
+/** What shells say of a process that Ctrl-C has ended. */
+const EXIT_STOPPED = 130
+
+/** What the flags ask for. */
+interface Wish {
+  readonly only: string | undefined
+  readonly update: boolean
+  readonly failOn: Severity
+  readonly concurrency: number
+  readonly junit: string | undefined
+}
+
+/** Prints what it finds; the exit code says how bad it is. Rejects with a UsageError, a ProblemsError or a StartError. */
+export async function drift(commandLine: CommandLine): Promise<void> {
+  const wish = wishIn(commandLine)
+  const loaded = load(commandLine)
+  if (loaded.config.upstream.baseUrl === '') {
+    throw new UsageError('standin drift needs upstream.baseUrl, the address of the live platform.')
+  }
+  const startedMs = performance.now()
+  const stopping = stopOnSignals()
+  const { findings, total } = await look(loaded, wish, commandLine, stopping)
+  const count = countOf(findings, total)
+  if (wish.junit !== undefined) {
+    const seconds = (performance.now() - startedMs) / 1000
+    await writeReport(wish.junit, junitOf(findings, { threshold: wish.failOn, seconds }))
+  }
+  const colors = colorsFor(process.stdout)
+  const problems = findings.filter(({ kind }) => kind !== 'skipped')
+  const words = commandLine.quiet
+    ? findingLines(problems, colors)
+    : [...findingLines(findings, colors), countLine(count)]
+  const report = commandLine.json ? [JSON.stringify({ ...count, findings })] : words
+  if (report.length > 0) process.stdout.write(`${report.join('\n')}\n`)
+  process.exitCode = exitCodeOf(findings, wish.failOn, stopping)
+}
+
+function wishIn({ words: [, ...more], given }: CommandLine): Wish {
+  if (more.length > 0) throw new UsageError(`standin drift takes no further words, such as ${more[0]}.`)
+  const text = (flag: string) => given.get(flag) as string | undefined
+  const failOn = severities.find(severity => severity === (text('fail-on') ?? 'critical'))
+  if (!failOn) {
+    throw new UsageError(`--fail-on must be one of ${severities.toReversed().join(', ')}, not "${text('fail-on')}".`)
+  }
+  const concurrency = text('concurrency') ?? '4'
+  if (!/^[1-9]\d?$/.test(concurrency)) {
+    throw new UsageError(`--concurrency must be a whole number from 1 to 99, not "${concurrency}".`)
+  }
+  return {
+    only: text('only'),
+    update: given.has('update'),
+    failOn,
+    concurrency: Number(concurrency),
+    junit: text('junit'),
+  }
+}
+
+async function look(
+  { config, dir }: LoadedConfig,
+  { only, update, concurrency }: Wish,
+  { json, quiet }: CommandLine,
+  signal: AbortSignal,
+): Promise<{ readonly findings: readonly Finding[]; readonly total: number }> {
+  const { upstream, recordings } = config
+  const folder = openFolder(path.resolve(dir, recordings.dir))
+  const wanted = glob(only ?? '*')
+  const kept = (await folder.list()).filter(({ file }) => wanted.test(file))
+  if (only !== undefined && kept.length === 0) throw new UsageError(`No recording has a name like ${only}.`)
+  const rules = redactionRules(config)
+  const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
+  const findings = await findDrift({
+    ...{ folder, kept, concurrency, update, signal },
+    ask: askLive({ upstream, maxBytes: recordings.maxBytes }),
+    redact: createRedact(rules),
+    placeholder: anyPlaceholder(rules),
+    begun: file => progress.at(harmless(file)),
+    ended: progress.step,
+  }).finally(progress.end)
+  return { findings, total: kept.length }
+}
+
+async function writeReport(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(path.dirname(path.resolve(file)), { recursive: true })
+    await writeFile(file, text)
+  } catch (error) {
+    throw new StartError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+function exitCodeOf(findings: readonly Finding[], failOn: Severity, { aborted }: AbortSignal): number {
+  if (aborted) return EXIT_STOPPED
+  if (findings.some(({ kind }) => kind === 'unreadable')) return EXIT_BAD_INPUT
+  const unanswered = findings.find(finding => finding.kind === 'notAsked')
+  if (unanswered && !findings.some(({ kind }) => kind === 'compared')) {
+    console.error(`Nothing could be compared. ${unanswered.reason}`)
+    return EXIT_DRIFTED
+  }
+  return findings.some(finding => failuresOf(finding, failOn).length > 0) ? EXIT_DRIFTED : 0
+}
+
+/** Everything that is waited for listens to it. Under npm the same Ctrl-C comes twice; the second time says nothing new. */
+function stopOnSignals(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort())
+  return controller.signal
+}

@@ -1,0 +1,88 @@
+/** `standin exec -- <command>`: runs a command with a platform of its own in its environment. */
+import { type LoadedConfig, loadConfig, type Override } from '../config/load.js'
+import { allOptions } from '../config/options.js'
+import type { Exchange } from '../core/exchange.js'
+import { UsageError } from '../core/start-error.js'
+import type { MessageRow } from '../core/state.js'
+import type { Receipt } from '../platform/taping.js'
+import { openPlatform } from '../platform.js'
+import type { Miss } from '../recordings/index.js'
+import type { CommandLine } from './arguments.js'
+import { environmentOf } from './banner.js'
+import { type Child, neverStarted, startChild } from './child.js'
+import { missText } from './miss.js'
+import { colorsFor, createOutput } from './output.js'
+import { hasFailed, receiptText } from './receipt.js'
+import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
+
+/** A child that succeeded, in a run that was to be strict and was not. */
+const EXIT_MISSED = 1
+
+/** Gives back the exit code. Standard output is the child's alone. Rejects with what `openPlatform` rejects with. */
+export async function exec(commandLine: CommandLine): Promise<number> {
+  if (commandLine.child.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
+  let child: Child | undefined
+  let early: NodeJS.Signals | undefined
+  onSignals(signal => {
+    if (child) child.send(signal)
+    else early ??= signal
+  })
+  const sources = {
+    cwd: process.cwd(),
+    file: commandLine.config,
+    flags: commandLine.overrides,
+    env: process.env,
+    report: (error: unknown) => console.error(error),
+  }
+  const flags = [...sources.flags, ...ownPlace(loadConfig(sources))]
+  const platform = await openPlatform({ ...sources, flags })
+  const say = inLines(commandLine)
+  if (commandLine.given.has('verbose')) {
+    platform.journal.follow(say.request)
+    platform.onMessage(say.message)
+  }
+  platform.onMiss(say.miss)
+  const env = { ...process.env, ...Object.fromEntries(environmentOf(platform)) }
+  child = early ? neverStarted(early) : startChild(commandLine.child, env)
+  const code = await child.ended
+  await platform.stop()
+  const receipt = platform.receipt()
+  const isShort = receipt !== undefined && hasFailed(receipt, commandLine.strict)
+  if (receipt && (isShort || !commandLine.quiet)) say.receipt(receipt)
+  say.flush()
+  return code === 0 && isShort ? EXIT_MISSED : code
+}
+
+/** Installed before the port opens, so that no moment is left in which a signal would leave the child alone. */
+function onSignals(listener: (signal: NodeJS.Signals) => void): void {
+  process.on('SIGINT', listener)
+  process.on('SIGTERM', listener)
+}
+
+/**
+ * A port and a state of its own, so that several can run at once, where nobody has chosen others. A default that is written out,
+ * as `standin config init` does it, is no choice.
+ */
+function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
+  const own = { port: 0, state: 'memory' }
+  return allOptions().flatMap(({ path, initial, variable }) => {
+    const name = path.join('.')
+    if (name !== 'port' && name !== 'state') return []
+    const isChosen = config[name] !== initial || [`--${name}`, variable].includes(originOf(path))
+    return isChosen ? [] : [{ path, value: own[name], origin: 'standin exec' }]
+  })
+}
+
+/** Says what happens on standard error: as JSON for programs, in words for people. */
+function inLines({ json }: CommandLine) {
+  const { line, flush } = createOutput(process.stderr)
+  const colors = colorsFor(process.stderr)
+  const said = (event: object, words: () => string) => line(json ? JSON.stringify(event) : words())
+  return {
+    request: (exchange: Exchange) => said(requestEvent(exchange), () => requestLine(exchange, colors)),
+    message: (message: MessageRow) => said(messageEvent(message), () => messageLine(message, colors)),
+    miss: (miss: Miss) => said({ event: 'miss', ...miss }, () => missText(miss, colors)),
+    receipt: (receipt: Receipt) => said({ event: 'receipt', ...receipt }, () => receiptText(receipt, colors)),
+    flush,
+  }
+}

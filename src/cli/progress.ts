@@ -1,0 +1,68 @@
+/** How far a long command has come: a bar where somebody sees it, and a line now and then where it is kept. */
+
+export interface Progress {
+  /** What is being done now. */
+  at(name: string): void
+  /** One more is done. */
+  step(): void
+  /** Takes the bar away. */
+  end(): void
+}
+
+export const noProgress: Progress = { at() {}, step() {}, end() {} }
+
+interface Terminal extends Pick<NodeJS.WriteStream, 'write'> {
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+const BAR_WIDTH = 20
+/** A terminal is drawn no more often than eyes can follow. */
+const DRAW_MS = 80
+const LINE_MS = 5000
+const TICK_MS = 1000
+
+/** `now` gives milliseconds. */
+export function createProgress(total: number, stream: Terminal, now = () => performance.now()): Progress {
+  const startedMs = now()
+  const isBar = stream.isTTY === true
+  let done = 0
+  let name = ''
+  let saidAtMs = isBar ? Number.NEGATIVE_INFINITY : startedMs
+
+  function say(): void {
+    const seconds = Math.floor((now() - startedMs) / 1000)
+    const percent = Math.floor((done / total) * 100)
+    const facts = `${percent} % ${done}/${total} ${seconds} s ${name}`
+    if (!isBar) return void stream.write(`${facts}\n`)
+    const filled = Math.floor((done / total) * BAR_WIDTH)
+    const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
+    // A line that is too long would be broken, and then stay.
+    stream.write(`\r\x1b[2K${`${bar} ${facts}`.slice(0, (stream.columns ?? 80) - 1)}`)
+  }
+
+  function sayWhenDue(): void {
+    const nowMs = now()
+    if (nowMs - saidAtMs < (isBar ? DRAW_MS : LINE_MS)) return
+    saidAtMs = nowMs
+    say()
+  }
+
+  // One long answer must not look like none.
+  const tick = setInterval(sayWhenDue, TICK_MS)
+
+  return {
+    at(current) {
+      name = current
+      sayWhenDue()
+    },
+    step() {
+      done++
+      sayWhenDue()
+    },
+    end() {
+      clearInterval(tick)
+      if (isBar) stream.write('\r\x1b[2K')
+    },
+  }
+}

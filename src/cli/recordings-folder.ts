@@ -1,0 +1,105 @@
+/** The folder of recordings that the configuration names, for the commands that work on it. */
+import { rmdir } from 'node:fs/promises'
+import path from 'node:path'
+import { redactionRules } from '../config/redaction.js'
+import type { Config } from '../config/schema.js'
+import { type Problem, ProblemsError, wordProblem } from '../core/problem.js'
+import type { RedactionRules } from '../core/redact.js'
+import { UsageError } from '../core/start-error.js'
+import { type Folder, type Ignore, ignoreFrom, type Kept, openFolder } from '../recordings/index.js'
+import type { CommandLine } from './arguments.js'
+import { load } from './configured.js'
+
+export interface Opened {
+  readonly config: Config
+  readonly folder: Folder
+  readonly ignore: Ignore
+  readonly rules: RedactionRules
+}
+
+/** Throws a ProblemsError for what is wrong with the configuration. */
+export function openRecordings(commandLine: CommandLine): Opened {
+  const { config, dir } = load(commandLine)
+  return {
+    config,
+    folder: openFolder(path.resolve(dir, config.recordings.dir)),
+    ignore: ignoreFrom(config.recordings.ignore),
+    rules: redactionRules(config),
+  }
+}
+
+/** A place as a person would name it from here. */
+export const near = (place: string) => path.relative(process.cwd(), place) || place
+
+/** A recording that was read, or why it could not be. */
+export type Read<T> =
+  | { readonly kind: 'read'; readonly kept: Kept; readonly value: T }
+  | { readonly kind: 'broken'; readonly kept: Kept; readonly problems: readonly Problem[] }
+
+/** Reads many, each by `read`; one that is broken does not stop the others. */
+export const readEach = <T>(kept: readonly Kept[], read: (file: string) => Promise<T>): Promise<readonly Read<T>[]> =>
+  eachOf(kept, async (kept): Promise<Read<T>> => {
+    try {
+      return { kind: 'read', kept, value: await read(kept.file) }
+    } catch (error) {
+      if (error instanceof ProblemsError) return { kind: 'broken', kept, problems: error.problems }
+      throw error
+    }
+  })
+
+/** More files are not open at the same time. */
+const AT_ONCE = 32
+
+/** What `work` makes of each, in the order of the items, some of them at the same time. */
+export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = []
+  const waiting = items.entries()
+  const worker = async () => {
+    for (const [i, item] of waiting) results[i] = await work(item)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return results
+}
+
+/** Says on standard error what is wrong with those that are broken; then the exit code is 1. */
+export function tellBroken(read: readonly Read<unknown>[]): void {
+  for (const one of read) {
+    if (one.kind === 'read') continue
+    process.exitCode = 1
+    for (const problem of one.problems) console.error(wordProblem(problem))
+  }
+}
+
+/** More candidates are not listed. */
+const CANDIDATES = 20
+
+/** The one recording that is meant: by its file, its key or a part of its name. Throws a UsageError when there is none, or several. */
+export async function findOne({ dir, list }: Folder, word: string): Promise<Kept> {
+  const all = await list()
+  const inside = path.relative(dir, path.resolve(word)).split(path.sep).join('/')
+  const exact = all.filter(({ file }) => [word, `${word}.yaml`, inside].includes(file))
+  const named = all.filter(({ file }) => path.posix.basename(file, '.yaml') === word.replace(/\.yaml$/, ''))
+  const found = [exact, named, all.filter(({ file }) => file.includes(word))].find(({ length }) => length > 0) ?? []
+  const [first] = found
+  if (!first)
+    throw new UsageError(`No recording in ${near(dir)} is called ${JSON.stringify(word)}, or has that in its name.`)
+  if (found.length === 1) return first
+  const more = found.length - CANDIDATES
+  const lines = [...found.slice(0, CANDIDATES).map(({ file }) => file), ...(more > 0 ? [`… and ${more} more`] : [])]
+  throw new UsageError(
+    `${JSON.stringify(word)} fits ${found.length} recordings:\n  ${lines.join('\n  ')}\nSay more of the name.`,
+  )
+}
+
+/** Removes the folders of these files that are empty now, but not the folder of recordings itself. */
+export async function removeEmptyFolders(dir: string, files: readonly string[]): Promise<void> {
+  for (const folder of new Set(files.map(file => path.posix.dirname(file)))) {
+    for (let at = folder; at !== '.'; at = path.posix.dirname(at)) {
+      const isGone = await rmdir(path.join(dir, at)).then(
+        () => true,
+        () => false,
+      )
+      if (!isGone) break
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** `standin recordings list`: what was recorded, a line each. */
+import path from 'node:path'
+import { ageMsOf } from '../config/recording-options.js'
+import { type Folder, type Overview, overviewIn } from '../recordings/index.js'
+import { counted, inAge, inBytes } from './amounts.js'
+import type { CommandLine } from './arguments.js'
+import { groupedBy } from './grouped.js'
+import { harmless } from './output.js'
+import { near, openRecordings, type Read, readEach, tellBroken } from './recordings-folder.js'
+
+/** One line of the list. */
+interface Row extends Overview {
+  readonly file: string
+  readonly key: string
+  readonly nth: number
+  readonly bytes: number
+  readonly ageMs: number
+  readonly stale: boolean
+}
+
+/** A table for people, grouped by endpoint, or with `--json` everything as one document. What cannot be read is told on standard error. */
+export async function listRecordings(commandLine: CommandLine): Promise<string> {
+  const { config, folder } = openRecordings(commandLine)
+  const read = await readEach(await folder.list(), file => overviewOf(folder, file))
+  const rows = rowsOf(read, ageMsOf(config.recordings.maxAge))
+  tellBroken(read)
+  if (commandLine.json)
+    return `${JSON.stringify({ dir: folder.dir, recordings: rows, broken: brokenIn(read) }, null, 2)}\n`
+  const groups = groupedBy(rows, ({ file }) => path.posix.dirname(file))
+  return [...[...groups].map(groupText), `${summary(rows, read.length - rows.length, near(folder.dir))}\n`].join('\n')
+}
+
+async function overviewOf({ dir, text }: Folder, file: string) {
+  const written = await text(file)
+  return { ...overviewIn(written, near(path.join(dir, file))), bytes: Buffer.byteLength(written) }
+}
+
+type Found = Awaited<ReturnType<typeof overviewOf>>
+
+function rowsOf(read: readonly Read<Found>[], maxAgeMs: number): readonly Row[] {
+  const now = Date.now()
+  return read.flatMap(one => {
+    if (one.kind === 'broken') return []
+    const ageMs = now - Date.parse(one.value.recordedAt)
+    return [{ ...one.kept, ...one.value, ageMs, stale: maxAgeMs > 0 && ageMs > maxAgeMs }]
+  })
+}
+
+const brokenIn = (read: readonly Read<Found>[]) =>
+  read.flatMap(one => (one.kind === 'broken' ? [{ file: one.kept.file, problems: one.problems }] : []))
+
+function groupText([folder, rows]: readonly [string, readonly Row[]]): string {
+  const cells = rows.map(({ file, method, path: asked, model = '', status, form, bytes, ageMs, complete, stale }) => [
+    path.posix.basename(file),
+    harmless(`${method} ${asked}`),
+    harmless(model),
+    String(status),
+    form,
+    inBytes(bytes).padStart(7),
+    inAge(ageMs).padStart(5),
+    [...(complete ? [] : ['incomplete']), ...(stale ? ['stale'] : [])].join(', '),
+  ])
+  const widths = (cells[0] ?? []).map((_cell, i) => Math.max(...cells.map(row => row[i]?.length ?? 0)))
+  const lines = cells.map(row => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
+  return `${folder} (${rows.length})\n${lines.join('\n')}\n`
+}
+
+function summary(rows: readonly Row[], broken: number, dir: string): string {
+  if (rows.length + broken === 0) return `There are no recordings in ${dir}.`
+  const count = (what: (row: Row) => boolean) => rows.filter(what).length
+  const remarkable = [
+    [count(({ complete }) => !complete), 'incomplete'],
+    [count(({ stale }) => stale), 'stale'],
+    [broken, 'broken'],
+  ] as const
+  const remarks = remarkable.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))
+  const size = inBytes(rows.reduce((sum, { bytes }) => sum + bytes, 0))
+  return `${[counted(rows.length + broken, 'recording'), size, ...remarks].join(', ')}.`
+}

@@ -1,0 +1,98 @@
+/** `standin recordings prune`: removes what nobody needs any more, and only what is asked for. */
+import { ageMsOf } from '../config/recording-options.js'
+import { UsageError } from '../core/start-error.js'
+import { type Folder, overviewIn } from '../recordings/index.js'
+import { counted } from './amounts.js'
+import type { CommandLine } from './arguments.js'
+import { groupedBy } from './grouped.js'
+import { leftoversIn } from './leftovers.js'
+import { openRecordings, type Read, readEach, removeEmptyFolders } from './recordings-folder.js'
+
+/** Something that can be removed, and why. */
+interface Prunable {
+  readonly file: string
+  readonly why: 'incomplete' | 'old' | 'broken' | 'leftover'
+}
+
+/** Throws a UsageError for an age that is none. */
+export async function pruneRecordings(commandLine: CommandLine): Promise<string> {
+  const { given } = commandLine
+  const { config, folder } = openRecordings(commandLine)
+  const olderThan = given.get('older-than') ?? config.recordings.maxAge
+  const maxAgeMs = ageIn(String(olderThan))
+  const wanted = new Set([...flags].flatMap(([why, flag]) => (given.has(flag) ? [why] : [])))
+  // Only whoever asks for broken ones has to wait until everything is read.
+  const isBrief = wanted.size > 0 && !wanted.has('broken')
+  const read = await readEach(await folder.list(), file => fateOf(folder, file, isBrief))
+  const leftovers = await leftoversIn(folder.dir)
+  const all = [...read.flatMap(one => prunable(one, maxAgeMs)), ...leftovers.map(leftover)]
+
+  if (wanted.size === 0) return advice(all, String(olderThan))
+  // Leftovers are of no use to anybody.
+  const chosen = all.filter(({ why }) => why === 'leftover' || wanted.has(why))
+  if (given.has('dry-run')) return report(chosen, 'would be removed')
+  for (const { file } of chosen) await folder.remove(file)
+  await removeEmptyFolders(
+    folder.dir,
+    chosen.map(({ file }) => file),
+  )
+  return report(chosen, 'removed')
+}
+
+/** The flags that ask for what. */
+const flags: ReadonlyMap<Prunable['why'], string> = new Map([
+  ['incomplete', 'incomplete'],
+  ['old', 'older-than'],
+  ['broken', 'broken'],
+])
+
+function ageIn(written: string): number {
+  if (/^([1-9]\d{0,5}[mhd])?$/.test(written)) return ageMsOf(written)
+  throw new UsageError(`--older-than must be a number with m, h or d behind it, not "${written}".`)
+}
+
+/** What of a recording says whether it is kept. */
+interface Fate {
+  readonly recordedAt: string
+  readonly complete: boolean
+}
+
+async function fateOf(folder: Folder, file: string, isBrief: boolean): Promise<Fate> {
+  if (isBrief) return overviewIn(await folder.text(file), file)
+  const { recordedAt, response } = await folder.read(file)
+  return { recordedAt, complete: response.complete }
+}
+
+const leftover = (file: string): Prunable => ({ file, why: 'leftover' })
+
+function prunable(one: Read<Fate>, maxAgeMs: number): readonly Prunable[] {
+  const { file } = one.kept
+  if (one.kind === 'broken') return [{ file, why: 'broken' }]
+  const { recordedAt, complete } = one.value
+  const isOld = maxAgeMs > 0 && Date.now() - Date.parse(recordedAt) > maxAgeMs
+  return [
+    ...(complete ? [] : [{ file, why: 'incomplete' } as const]),
+    ...(isOld ? [{ file, why: 'old' } as const] : []),
+  ]
+}
+
+/** What each flag would remove. */
+function advice(all: readonly Prunable[], age: string): string {
+  const count = (why: Prunable['why']) => counted(all.filter(one => one.why === why).length, 'recording')
+  const lines = [
+    `--incomplete       ${count('incomplete')}`,
+    age === ''
+      ? '--older-than AGE   such as 30d; recordings.maxAge sets none'
+      : `--older-than ${age.padEnd(5)} ${count('old')}`,
+    `--broken           ${count('broken')}`,
+  ]
+  const leftovers = all.filter(({ why }) => why === 'leftover').length
+  const more = leftovers > 0 ? [`Each removes ${counted(leftovers, 'leftover')} of killed processes as well.`] : []
+  return `${['Nothing is removed. Say what is to be:', ...lines.map(line => `  ${line}`), ...more].join('\n')}\n`
+}
+
+function report(chosen: readonly Prunable[], what: string): string {
+  const files = groupedBy(chosen, ({ file }) => file)
+  const lines = [...files].map(([file, reasons]) => `${file}: ${reasons.map(({ why }) => why).join(', ')}`)
+  return `${[...lines, `${counted(files.size, 'file')} ${what}.`].join('\n')}\n`
+}

@@ -1,0 +1,117 @@
+/** `standin recordings rename`: gives recordings other names, and never one that is taken. */
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path/posix'
+import { UsageError } from '../core/start-error.js'
+import { type Folder, fileOf, keyOf } from '../recordings/index.js'
+import { counted } from './amounts.js'
+import type { CommandLine } from './arguments.js'
+import { groupedBy } from './grouped.js'
+import { findOne, openRecordings, readEach, removeEmptyFolders, tellBroken } from './recordings-folder.js'
+
+interface Move {
+  readonly from: string
+  readonly to: string
+}
+
+/** With two words one recording gets another slug; without any all of them get the names that they would have today. */
+export async function renameRecordings(commandLine: CommandLine): Promise<string> {
+  const [, , old, slug] = commandLine.words
+  const opened = openRecordings(commandLine)
+  const { folder } = opened
+  if (old !== undefined && slug === undefined)
+    throw new UsageError('It is standin recordings rename, or rename OLD NEW.')
+  const moves = old === undefined || slug === undefined ? await movesToday(opened) : await moveOf(folder, old, slug)
+  const told = moves.map(({ from, to }) => `${from} -> ${to}`)
+  if (commandLine.given.has('dry-run')) return wordsOf(told, 'would be renamed')
+  await moveAll(folder, moves)
+  await removeEmptyFolders(
+    folder.dir,
+    moves.map(({ from }) => from),
+  )
+  return wordsOf(told, 'renamed')
+}
+
+const wordsOf = (lines: readonly string[], what: string) =>
+  `${[...lines, `${counted(lines.length, 'recording')} ${what}.`].join('\n')}\n`
+
+/** The folder, the key and the number stay; a number that is taken under the new name becomes the next one. */
+async function moveOf(folder: Folder, old: string, slug: string): Promise<readonly Move[]> {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100)
+    throw new UsageError(
+      `A name is made of small letters, digits and single dashes, such as greeting-in-french, not "${slug}".`,
+    )
+  const kept = await findOne(folder, old)
+  const taken = new Set((await folder.list()).map(({ file }) => file))
+  const named = (nth: number) => `${path.dirname(kept.file)}/${slug}-${kept.key}${nth > 1 ? `-${nth}` : ''}.yaml`
+  if (named(kept.nth) === kept.file) return []
+  let nth = kept.nth
+  while (taken.has(named(nth))) nth++
+  return [{ from: kept.file, to: named(nth) }]
+}
+
+/** What cannot be read keeps its name, and is told. */
+async function movesToday({ folder, ignore }: Pick<ReturnType<typeof openRecordings>, 'folder' | 'ignore'>) {
+  const read = await readEach(await folder.list(), folder.read)
+  tellBroken(read)
+  const found = read.flatMap(one =>
+    one.kind === 'read' ? [{ kept: one.kept, request: one.value.request, key: keyOf(one.value.request, ignore) }] : [],
+  )
+  const broken = read.flatMap(one => (one.kind === 'broken' ? [one.kept] : []))
+  const moves: Move[] = []
+  for (const [key, same] of groupedBy(found, ({ key }) => key)) {
+    // Those that have the key already come first, and keep their numbers where each is there once.
+    const ordered = same.toSorted((a, b) => Number(a.kept.key !== key) - Number(b.kept.key !== key))
+    const numbers = new Set(broken.filter(kept => kept.key === key).map(({ nth }) => nth))
+    for (const { kept, request } of ordered) {
+      const nth = kept.key === key && !numbers.has(kept.nth) ? kept.nth : Math.max(0, ...numbers) + 1
+      numbers.add(nth)
+      const to = fileOf(request, key, nth)
+      if (to !== kept.file) moves.push({ from: kept.file, to })
+    }
+  }
+  return moves
+}
+
+/** Each when its new name is free: another one may have to leave it first. */
+async function moveAll(folder: Folder, moves: readonly Move[]): Promise<void> {
+  const taken = new Set((await folder.list()).map(({ file }) => file))
+  const go = async ({ from, to }: Move) => {
+    await folder.rename(from, to)
+    taken.delete(from)
+    taken.add(to)
+  }
+  let waiting = moves
+  while (waiting.length > 0) {
+    const blocked: Move[] = []
+    for (const move of waiting) {
+      if (taken.has(move.to)) blocked.push(move)
+      else await go(move).then(() => putKey(folder, move.to))
+    }
+    const [first, ...others] = blocked
+    // They wait for one another in a circle: one steps aside.
+    if (first && blocked.length === waiting.length) {
+      const aside = nextFree(first.from, taken)
+      await go({ from: first.from, to: aside })
+      waiting = [...others, { from: aside, to: first.to }]
+    } else waiting = blocked
+  }
+}
+
+function nextFree(file: string, taken: ReadonlySet<string>): string {
+  const named = (nth: number) => file.replace(/(?<=[0-9a-f]{12})(-\d+)?\.yaml$/, `-${nth}.yaml`)
+  let nth = 2
+  while (taken.has(named(nth))) nth++
+  return named(nth)
+}
+
+/** The key stands in the file as well, for whoever reads it; the rest of the file stays as somebody may have edited it. */
+async function putKey({ dir }: Folder, file: string): Promise<void> {
+  const place = path.join(dir, file)
+  const [, key = ''] = /([0-9a-f]{12})(?:-\d+)?\.yaml$/.exec(file) ?? []
+  const text = await readFile(place, 'utf8')
+  const keyed = text.replace(/^key: .*$/m, `key: ${/^[a-f]/.test(key) ? key : JSON.stringify(key)}`)
+  if (keyed === text) return
+  const unfinished = path.join(path.dirname(place), `.${path.basename(place)}.${process.pid}-0.tmp`)
+  await writeFile(unfinished, keyed)
+  await rename(unfinished, place)
+}

@@ -1,0 +1,63 @@
+/** `standin recordings scan`: finds secrets in recordings and in other files, and says where they are without saying what. */
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
+import { type Finding, findSecrets, type RedactionRules } from '../core/redact.js'
+import { bodyOf, type Folder } from '../recordings/index.js'
+import { counted } from './amounts.js'
+import type { CommandLine } from './arguments.js'
+import { eachOf, near, openRecordings } from './recordings-folder.js'
+
+interface FoundIn extends Finding {
+  readonly file: string
+}
+
+/** With any secret the exit code is 1; with `--json` what was found is one document. Rejects with a ProblemsError for files that cannot be read. */
+export async function scanRecordings(commandLine: CommandLine): Promise<string> {
+  const [, , ...others] = commandLine.words
+  const { folder, rules } = openRecordings(commandLine)
+  const inFolder = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))
+  const files = [...new Set([...inFolder, ...others.map(file => path.resolve(file))])]
+  const searched = await eachOf(files, file => findingsIn(file, folder, rules))
+  const problems = searched.flatMap(result => (Array.isArray(result) ? [] : [result]))
+  if (problems.length > 0) throw new ProblemsError(problems)
+  const found = searched.filter(Array.isArray).flat()
+  if (found.length > 0) process.exitCode = 1
+  if (commandLine.json) return `${JSON.stringify(found, null, 2)}\n`
+  if (found.length === 0) return `No secrets in ${counted(files.length, 'file')}.\n`
+  return found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
+}
+
+/** Whatever lies there goes into the repository with the recordings. */
+async function filesBelow(dir: string): Promise<readonly string[]> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])
+  const files = entries.filter(entry => entry.isFile())
+  return files.map(entry => path.relative(dir, path.join(entry.parentPath, entry.name))).sort()
+}
+
+async function findingsIn(file: string, folder: Folder, rules: RedactionRules): Promise<FoundIn[] | Problem> {
+  let bytes: Buffer
+  try {
+    bytes = await readFile(file)
+  } catch (error) {
+    return unreadable(near(file), error)
+  }
+  // What is no text keeps its places, and what is secret in it its letters.
+  const text = bytes.toString(bytes.includes(0) ? 'latin1' : 'utf8')
+  const written = findSecrets(text, rules)
+  const kinds = new Set(written.map(({ kind }) => kind))
+  const inside = /^ {2}chunks:/m.test(text) ? await kindsInside(path.relative(folder.dir, file), folder, rules) : []
+  const more = inside.filter(kind => !kinds.has(kind)).map(kind => ({ kind, line: 1, column: 1 }))
+  return [...written, ...more].map(finding => ({ file: near(file), ...finding }))
+}
+
+/** Kinds of secrets that only show when a stream is put together: those that go over the border of two chunks. */
+async function kindsInside(file: string, folder: Folder, rules: RedactionRules): Promise<readonly string[]> {
+  const recording = await folder.read(file).catch((error: unknown) => {
+    // Its text has been searched; what is wrong with it is for others to say.
+    if (error instanceof ProblemsError) return undefined
+    throw error
+  })
+  const body = recording ? bodyOf(recording.response).toString('utf8') : ''
+  return [...new Set(findSecrets(body, rules).map(({ kind }) => kind))]
+}

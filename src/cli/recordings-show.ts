@@ -1,0 +1,101 @@
+/** `standin recordings show`: one recording in words. */
+import { isUtf8 } from 'node:buffer'
+import {
+  assembledText,
+  bodyOf,
+  isStream,
+  type RecordedRequest,
+  type RecordedResponse,
+  type Recording,
+} from '../recordings/index.js'
+import { counted, inAge, inBytes, inTime } from './amounts.js'
+import type { CommandLine } from './arguments.js'
+import { harmless } from './output.js'
+import { findOne, openRecordings } from './recordings-folder.js'
+
+/** With `--json` as JSON. Throws a UsageError when it is not clear which one is meant, a ProblemsError when it cannot be read. */
+export async function showRecording(commandLine: CommandLine): Promise<string> {
+  const { folder } = openRecordings(commandLine)
+  const { file, key, nth } = await findOne(folder, commandLine.words[2] ?? '')
+  const recording = await folder.read(file)
+  return commandLine.json
+    ? `${JSON.stringify({ file, key, nth, ...inJson(recording) }, null, 2)}\n`
+    : `${file}\n${inWords(recording)}`
+}
+
+/** The recording as it is; bytes that are no text stand in Base64. */
+function inJson({ recordedAt, request, response }: Recording): object {
+  const { body } = request
+  const chunks = response.chunks.map(({ atMs, bytes }) => ({ atMs, ...contentOf(bytes) }))
+  return {
+    recordedAt,
+    request: { ...request, body: body.kind === 'bytes' ? { kind: 'bytes', ...contentOf(body.bytes) } : body },
+    response: { ...response, chunks },
+  }
+}
+
+const contentOf = (bytes: Buffer) =>
+  isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') }
+
+function inWords({ recordedAt, request, response }: Recording): string {
+  const { method, path, query } = request
+  const parts = [
+    `${harmless(`${method} ${path}${query === '' ? '' : `?${query}`}`)}`,
+    `recorded ${recordedAt}, ${inAge(Date.now() - Date.parse(recordedAt))} ago`,
+    ...section('Request', requestText(request)),
+    ...section('Answer', [answerLine(response), ...response.headers.map(pair => pair.join(': '))].join('\n')),
+    ...section('Rhythm', rhythmOf(response)),
+    ...said(response),
+  ]
+  return `${parts.join('\n')}\n`
+}
+
+/** More of a body is not shown. */
+const LONGEST_SHOWN = 20_000
+
+const section = (title: string, text: string): readonly string[] => [
+  '',
+  title,
+  ...shortened(text)
+    .split('\n')
+    .map(line => `  ${harmless(line.replace(/\r$/, '').replaceAll('\t', '  '))}`.trimEnd()),
+]
+
+const shortened = (text: string) =>
+  text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…\n(cut here; --json has all of it)` : text
+
+function requestText({ body }: RecordedRequest): string {
+  switch (body.kind) {
+    case 'none':
+      return 'no body'
+    case 'json':
+      return JSON.stringify(body.value, null, 2)
+    case 'text':
+      return body.text
+    case 'bytes':
+      return `${inBytes(body.bytes.length)} that are no text`
+  }
+}
+
+const answerLine = (response: RecordedResponse) =>
+  `${response.status}, ${isStream(response) ? 'a stream' : 'whole'}, ${inBytes(bodyOf(response).length)}${response.complete ? '' : ', broke off'}`
+
+function rhythmOf({ headMs, chunks, endMs }: RecordedResponse): string {
+  const [first] = chunks
+  const firstByte = first ? [`first byte after ${inTime(headMs + first.atMs)}`] : []
+  return [
+    `head after ${inTime(headMs)}`,
+    ...firstByte,
+    counted(chunks.length, 'chunk'),
+    `over after ${inTime(headMs + endMs)}`,
+  ].join(', ')
+}
+
+/** What the model said; where it was no model, the body. */
+function said(response: RecordedResponse): readonly string[] {
+  const text = assembledText(response)
+  if (text !== undefined) return section('Text', text)
+  const body = bodyOf(response)
+  if (body.length === 0) return []
+  return section('Body', isUtf8(body) ? body.toString('utf8') : `${inBytes(body.length)} that are no text`)
+}

@@ -1,0 +1,38 @@
+/** `standin recordings …`: what was recorded, and what is to become of it. */
+import { UsageError } from '../core/start-error.js'
+import { didYouMean } from '../core/suggest.js'
+import type { CommandLine } from './arguments.js'
+import { listRecordings } from './recordings-list.js'
+import { pruneRecordings } from './recordings-prune.js'
+import { renameRecordings } from './recordings-rename.js'
+import { scanRecordings } from './recordings-scan.js'
+import { showRecording } from './recordings-show.js'
+
+interface Action {
+  readonly run: (commandLine: CommandLine) => Promise<string>
+  /** How many further words it takes. */
+  readonly words: readonly [least: number, most: number]
+  readonly usage: string
+}
+
+const actions: Readonly<Record<string, Action>> = {
+  list: { run: listRecordings, words: [0, 0], usage: 'standin recordings list' },
+  show: { run: showRecording, words: [1, 1], usage: 'standin recordings show KEY, or a file, or a part of its name' },
+  prune: { run: pruneRecordings, words: [0, 0], usage: 'standin recordings prune' },
+  rename: { run: renameRecordings, words: [0, 2], usage: 'standin recordings rename, or rename OLD NEW' },
+  scan: { run: scanRecordings, words: [0, Number.POSITIVE_INFINITY], usage: 'standin recordings scan [FILES…]' },
+}
+
+/** Gives back what to print. Throws a ProblemsError for what is wrong in the files, a UsageError for an action that is not known. */
+export async function runRecordingsCommand(commandLine: CommandLine): Promise<string> {
+  const [, name = '', ...more] = commandLine.words
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined
+  if (!action) {
+    const names = Object.keys(actions)
+    const what = name === '' ? 'standin recordings needs one of' : `standin recordings ${name} is not a command. Known`
+    throw new UsageError(`${what}: ${names.join(', ')}.${name && didYouMean(name, names)}`)
+  }
+  const [least, most] = action.words
+  if (more.length >= least && more.length <= most) return action.run(commandLine)
+  throw new UsageError(`It is ${action.usage}.`)
+}

@@ -1,0 +1,37 @@
+/** What the configuration says is secret, as rules for taking secrets out. */
+import { developmentSecret } from '../core/development.js'
+import type { RedactionRules } from '../core/redact.js'
+import type { Config } from './schema.js'
+
+type Redact = Config['recordings']['redact']
+
+/** Public keys of development are told as well: whatever a caller shows has no place in a recording. */
+export function redactionRules({ recordings: { redact }, upstream, apiKeys, auth }: Config): RedactionRules {
+  const known = [
+    { name: 'upstream-api-key', value: upstream.apiKey },
+    { name: 'upstream-anon-key', value: upstream.anonKey },
+    ...apiKeys.map(({ key }) => ({ name: 'api-key', value: key })),
+    { name: 'publishable-key', value: auth.publishableKey },
+    { name: 'secret-key', value: auth.secretKey },
+    // Nobody shows the secret itself, and the one of development is in every checkout.
+    { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
+  ]
+  return {
+    headers: redact.headers,
+    query: redact.query,
+    emails: redact.emails,
+    patterns: redact.patterns.map(patternOf),
+    known: known.filter(({ value }) => value !== ''),
+  }
+}
+
+function patternOf(written: Redact['patterns'][number]): RedactionRules['patterns'][number] {
+  const { name = 'secret', pattern } = typeof written === 'string' ? { pattern: written } : written
+  return { name, pattern: expressionIn(pattern) }
+}
+
+/** Of a text such as `/cus_\w+/i`, which the check of the options has let pass. */
+function expressionIn(written: string): RegExp {
+  const end = written.lastIndexOf('/')
+  return new RegExp(written.slice(1, end), written.slice(end + 1))
+}

@@ -1,0 +1,43 @@
+/** Which modes are in force: those of the configuration, or those that somebody has switched to since. */
+import { isDeepStrictEqual } from 'node:util'
+import { askingLive, type LoadedConfig } from '../config/load.js'
+import type { Mode } from '../core/exchange.js'
+import { ProblemsError } from '../core/problem.js'
+import { isOwnAddress } from '../server/address.js'
+import { type ModeOf, type ModesByEndpoint, modesFrom } from '../server/modes.js'
+
+export interface Chosen {
+  readonly mode: Mode
+  readonly modes: ModesByEndpoint
+  readonly of: ModeOf
+}
+
+const modesOf = ({ config: { mode, modes } }: Pick<LoadedConfig, 'config'>) => ({ mode, modes })
+
+/** The configuration as if these were its modes. */
+export const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<Chosen, 'mode' | 'modes'>): LoadedConfig => ({
+  ...loaded,
+  config: { ...loaded.config, mode, modes },
+})
+
+export function chosenIn(loaded: Pick<LoadedConfig, 'config'>): Chosen {
+  const { mode, modes } = modesOf(loaded)
+  return { mode, modes, of: modesFrom(mode, modes) }
+}
+
+export const modesIn = ({ mode, modes }: Chosen) => [mode, ...Object.values(modes)]
+
+/** Whether two readings of the configuration say the same of modes. */
+export const sameModes = (one: LoadedConfig, other: LoadedConfig) => isDeepStrictEqual(modesOf(one), modesOf(other))
+
+/** Throws a ProblemsError when the live platform would be the one that listens on `port` here: each request would ask itself. */
+export function refuseSelf({ config, originOf }: LoadedConfig, port: number): void {
+  const { auth, host, upstream } = config
+  const refuse = (option: 'baseUrl' | 'authUrl', advice: string) => {
+    if (!isOwnAddress(upstream[option], host, port)) return
+    const sentence = `${upstream[option]} is this platform itself. ${advice}`
+    throw new ProblemsError([{ origin: originOf(['upstream', option]), sentence }])
+  }
+  if (askingLive(config).length > 0) refuse('baseUrl', 'Name the live one with --upstream.')
+  if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
+}

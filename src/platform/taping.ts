@@ -1,0 +1,74 @@
+/** What one process has to do with recordings, over all reloads; nothing of it is loaded before a mode needs it. */
+import path from 'node:path'
+import type { LoadedConfig } from '../config/load.js'
+import { ageMsOf } from '../config/recording-options.js'
+import { redactionRules } from '../config/redaction.js'
+import { once } from '../core/once.js'
+import type { Miss, Receipt as PlayedAndMade, Recordings, Run } from '../recordings/index.js'
+
+/** What came of a run, for whoever has to trust it. */
+export interface Receipt extends PlayedAndMade {
+  /** Requests that were carried to the live platform. */
+  readonly passed: number
+}
+
+export interface Taping {
+  /** The recordings that a configuration means; opened when somebody first asks. */
+  open(loaded: LoadedConfig): () => Promise<Recordings>
+  /** A request goes to the live platform. */
+  passed(): void
+  /** What came of it so far; nothing while no mode has needed any recordings. */
+  receipt(): Receipt | undefined
+  /** The last requests that no recording answered, the newest first. */
+  misses(): readonly Miss[]
+  onMiss(listener: (miss: Miss) => void): void
+  /** Resolves when everything that has ended by now is on disk. */
+  flush(): Promise<void>
+}
+
+interface Told {
+  /** A sentence about what is not quite right. */
+  readonly warn: (sentence: string) => void
+  /** An error that is ours. */
+  readonly report: (error: unknown) => void
+}
+
+export function createTaping({ warn, report }: Told): Taping {
+  const listeners: ((miss: Miss) => void)[] = []
+  const all: Recordings[] = []
+  let run: Run | undefined
+  let passes = 0
+
+  async function open({ config, dir }: LoadedConfig): Promise<Recordings> {
+    const [{ createRun, openRecordings }, { createRedact }] = await Promise.all([
+      import('../recordings/index.js'),
+      import('../core/redact.js'),
+    ])
+    run ??= createRun(miss => {
+      for (const listener of listeners) listener(miss)
+    })
+    const { recordings: options } = config
+    const recordings = openRecordings({
+      ...options,
+      dir: path.resolve(dir, options.dir),
+      afterLast: options.then,
+      redact: createRedact(redactionRules(config)),
+      maxAgeMs: ageMsOf(options.maxAge),
+      ...{ run, warn, report },
+    })
+    all.push(recordings)
+    return recordings
+  }
+
+  return {
+    open: loaded => once(() => open(loaded)),
+    passed: () => void passes++,
+    receipt: () => {
+      const latest = all.at(-1)
+      return latest && { ...latest.receipt(), passed: passes }
+    },
+    misses: () => run?.misses() ?? [],
+    onMiss: listener => void listeners.push(listener),
+    flush: async () => void (await Promise.all(all.map(recordings => recordings.flush()))),
+  }
+}

@@ -1,0 +1,139 @@
+/** A recording as the text of its file: YAML that reads well in a review, and gives back each byte. */
+import type * as v from 'valibot'
+import { check } from '../core/check.js'
+import { ProblemsError } from '../core/problem.js'
+import { readYaml } from '../core/yaml.js'
+import { sorted } from './canonical.js'
+import { base64Of, bytesIn, contentOf } from './content.js'
+import { type ChunkForm, type RequestForm, type ResponseForm, recordingForm, requestForm } from './file-form.js'
+import { headingOf } from './heading.js'
+import { styled, styleOf } from './json-style.js'
+import {
+  bodyOf,
+  isStream,
+  type RecordedChunk,
+  type RecordedRequest,
+  type RecordedResponse,
+  type Recording,
+} from './recording.js'
+import { yamlText } from './yaml-text.js'
+
+export function textOf(recording: Recording, key: string): string {
+  const { recordedAt, request, response } = recording
+  const { method, path, query } = request
+  const { status, complete } = response
+  const file = {
+    recordedAt,
+    key,
+    ...(complete ? {} : { complete }),
+    request: { method, path, ...(query === '' ? {} : { query }), ...requestBody(request) },
+    response: {
+      status,
+      headMs: tenths(response.headMs),
+      headers: headersByName(response),
+      ...responseBody(response),
+      // Last, so that no editor takes blank lines off a stream that end it and the file.
+      endMs: tenths(response.endMs),
+    },
+  }
+  return `${headingOf(recording)}${yamlText(file)}\n`
+}
+
+const tenths = (ms: number) => Math.max(0, Math.round(ms * 10) / 10)
+
+function requestBody({ body }: RecordedRequest): object {
+  switch (body.kind) {
+    case 'none':
+      return {}
+    case 'json':
+      return { body: { json: body.value } }
+    case 'text':
+      return { body: { text: body.text } }
+    case 'bytes':
+      return { body: { base64: base64Of(body.bytes) } }
+  }
+}
+
+function headersByName({ headers }: RecordedResponse): object {
+  const byName: Record<string, unknown> = {}
+  for (const [name] of headers) {
+    const values = headers.filter(([other]) => other === name).map(([, value]) => value)
+    byName[name] = values.length === 1 ? values[0] : values
+  }
+  return byName
+}
+
+function responseBody(response: RecordedResponse): object {
+  if (isStream(response)) {
+    return { chunks: response.chunks.map(({ atMs, bytes }) => ({ atMs: tenths(atMs), ...contentOf(bytes) })) }
+  }
+  const bytes = bodyOf(response)
+  if (bytes.length === 0) return {}
+  const content = contentOf(bytes)
+  const json = 'text' in content ? styleOf(content.text) : undefined
+  if (!json) return { body: content }
+  return { body: { ...(json.style === 'compact' ? {} : { written: json.style }), json: json.value } }
+}
+
+/** What a file says, which somebody may have edited. Throws a ProblemsError that tells what is wrong and where. */
+export function recordingIn(text: string, file: string): Recording {
+  const { recordedAt, complete, request, response } = checked(recordingForm, text, file)
+  const { status, headMs = 0, headers } = response
+  const chunks = chunksFrom(response)
+  return {
+    // What was written by hand does not age.
+    recordedAt: recordedAt ?? new Date().toISOString(),
+    request: requestFrom(request),
+    response: {
+      status,
+      headMs,
+      headers: Object.entries(headers).flatMap(([name, value]) =>
+        [value].flat().map(value => [name.toLowerCase(), String(value)] as const),
+      ),
+      chunks,
+      endMs: response.endMs ?? chunks.at(-1)?.atMs ?? 0,
+      complete,
+    },
+  }
+}
+
+/** The request of a file, without reading what was answered. Throws a ProblemsError. */
+export function requestIn(text: string, file: string): RecordedRequest {
+  const end = /^response:/m.exec(text)?.index ?? text.length
+  const before = text.slice(0, end)
+  return requestFrom(checked(requestForm, /^request:/m.test(before) ? before : text, file).request)
+}
+
+function checked<S extends v.GenericSchema>(form: S, text: string, origin: string): v.InferOutput<S> {
+  const yaml = readYaml(text, origin)
+  if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems, [origin])
+  const found = check(form, yaml.value ?? {}, { whole: 'the file' })
+  if ('value' in found) return found.value
+  const problems = found.mistakes.map(({ path, sentence }) => ({ origin, ...yaml.locate(path), sentence }))
+  throw new ProblemsError(problems, [origin])
+}
+
+function requestFrom({ method, path, query = '', body }: RequestForm): RecordedRequest {
+  const frame = { method: method.toUpperCase(), path, query }
+  if (!body) return { ...frame, body: { kind: 'none' } }
+  if (Object.hasOwn(body, 'json'))
+    return { ...frame, body: { kind: 'json', value: sorted(body.json, Number.POSITIVE_INFINITY) } }
+  if (body.text !== undefined) return { ...frame, body: { kind: 'text', text: body.text } }
+  return { ...frame, body: { kind: 'bytes', bytes: bytesIn(body) } }
+}
+
+function chunksFrom({ body, chunks, endMs = 0 }: ResponseForm): readonly RecordedChunk[] {
+  if (chunks) return timed(chunks)
+  if (!body) return []
+  const bytes = Object.hasOwn(body, 'json') ? Buffer.from(styled(body.json, body.written ?? 'compact')) : bytesIn(body)
+  return [{ atMs: endMs, bytes }]
+}
+
+/** A chunk without a time comes with the one before it. */
+function timed(chunks: readonly ChunkForm[]): readonly RecordedChunk[] {
+  let atMs = 0
+  return chunks.map(chunk => {
+    atMs = chunk.atMs ?? atMs
+    return { atMs, bytes: bytesIn(chunk) }
+  })
+}

@@ -1,0 +1,92 @@
+/** The folder of recordings: its names are listed, a file is read when it is asked for and written whole or not at all. */
+import { constants } from 'node:fs'
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { ProblemsError, unreadable } from '../core/problem.js'
+import { recordingIn, textOf } from './file-text.js'
+import { type Kept, keptOf } from './names.js'
+import type { Recording } from './recording.js'
+
+export interface Folder {
+  /** As it was named. */
+  readonly dir: string
+  /** All recordings by their names, sorted: those of one request in their order. A folder that is not there has none. */
+  list(): Promise<readonly Kept[]>
+  /** Rejects with a ProblemsError when it is not there or is no recording. */
+  read(file: string): Promise<Recording>
+  /** What is written in it. Rejects with a ProblemsError when it cannot be read. */
+  text(file: string): Promise<string>
+  /** Says whether a file is still as it was: it is, for as long as this is the same. Rejects when the file is not there. */
+  stamp(file: string): Promise<string>
+  /** Puts a recording there, in place of what was; whoever reads meanwhile gets the one or the other. */
+  write(file: string, recording: Recording, key: string): Promise<void>
+  remove(file: string): Promise<void>
+  /** Rejects with an EEXIST when the new name is taken. */
+  rename(from: string, to: string): Promise<void>
+}
+
+/** What a write leaves behind when the process is killed in its midst; it is never read. */
+const UNFINISHED = '.tmp'
+
+export function openFolder(dir: string): Folder {
+  const place = (file: string) => path.join(dir, file)
+  let writes = 0
+
+  async function text(file: string): Promise<string> {
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(place(file)))
+    } catch (error) {
+      throw new ProblemsError([unreadable(shown(place(file)), error)])
+    }
+  }
+
+  return {
+    dir,
+    async list() {
+      const names = await readdir(dir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return []
+        throw new ProblemsError([unreadable(shown(dir), error)])
+      })
+      return names.flatMap(name => keptOf(name.split(path.sep).join('/')) ?? []).sort(byName)
+    },
+    text,
+    read: async file => recordingIn(await text(file), shown(place(file))),
+    async stamp(file) {
+      const { mtimeMs, size } = await stat(place(file)).catch(error => {
+        throw new ProblemsError([unreadable(shown(place(file)), error)])
+      })
+      return `${mtimeMs} ${size}`
+    },
+    async write(file, recording, key) {
+      const to = place(file)
+      const unfinished = path.join(path.dirname(to), `.${path.basename(to)}.${process.pid}-${++writes}${UNFINISHED}`)
+      const written = textOf(recording, key)
+      await writeFile(unfinished, written).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+        await mkdir(path.dirname(to), { recursive: true })
+        await writeFile(unfinished, written)
+      })
+      await rename(unfinished, to)
+    },
+    remove: file => rm(place(file), { force: true }),
+    async rename(from, to) {
+      await mkdir(path.dirname(place(to)), { recursive: true })
+      await copyFile(place(from), place(to), constants.COPYFILE_EXCL)
+      await rm(place(from))
+    },
+  }
+}
+
+const numberless = ({ file }: Kept) => file.replace(/(-\d{1,9})?\.yaml$/, '')
+
+function byName(a: Kept, b: Kept): number {
+  const [one, other] = [numberless(a), numberless(b)]
+  if (one === other) return a.nth - b.nth
+  return one < other ? -1 : 1
+}
+
+/** A place as a person would name it from here. */
+function shown(place: string): string {
+  const near = path.relative(process.cwd(), place)
+  return near === '' || near.startsWith('..') ? place : near
+}

@@ -1,0 +1,94 @@
+/** Writes recordings as HAR 1.2, which browsers and proxies can open; what HAR has no words for stands behind underscores. */
+import { isUtf8 } from 'node:buffer'
+import { STATUS_CODES } from 'node:http'
+import { bodyOf, type RecordedRequest, type RecordedResponse, type Recording, type RequestBody } from '../recording.js'
+
+/** A recording, and of those with the same request the how many-th it is. */
+export interface Numbered {
+  readonly recording: Recording
+  readonly nth: number
+}
+
+interface HarFrame {
+  /** The address that paths are put behind, without a slash at its end. */
+  readonly base: string
+  /** Of Standin. */
+  readonly version: string
+}
+
+/** The text of a HAR file with these recordings, the oldest first. */
+export function harOf(recordings: readonly Numbered[], { base, version }: HarFrame): string {
+  const entries = recordings.map(one => entryOf(one, base)).sort((a, b) => when(a) - when(b))
+  return `${JSON.stringify({ log: { version: '1.2', creator: { name: 'Standin', version }, entries } }, null, 2)}\n`
+}
+
+const when = ({ startedDateTime }: { readonly startedDateTime: string }) => Date.parse(startedDateTime)
+
+const HTTP = 'HTTP/1.1'
+/** What is not known. */
+const UNKNOWN = -1
+
+function entryOf({ recording: { recordedAt, request, response }, nth }: Numbered, base: string) {
+  return {
+    startedDateTime: recordedAt,
+    time: response.headMs + response.endMs,
+    request: requestOf(request, base),
+    response: responseOf(response),
+    cache: {},
+    timings: { send: 0, wait: response.headMs, receive: response.endMs },
+    _nth: nth,
+  }
+}
+
+function requestOf({ method, path, query, body }: RecordedRequest, base: string) {
+  const posted = postDataOf(body)
+  return {
+    ...{ method, url: `${base}${inAddress(path)}${query && `?${inAddress(query)}`}`, httpVersion: HTTP, cookies: [] },
+    headers: posted ? [{ name: 'content-type', value: posted.mimeType }] : [],
+    queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
+    ...(posted && { postData: posted }),
+    ...{ headersSize: UNKNOWN, bodySize: posted ? Buffer.byteLength(posted.text, posted._encoding) : 0 },
+    ...{ _path: path, _query: query },
+  }
+}
+
+/** The brackets of placeholders, for example, have no place in an address. */
+const inAddress = (written: string) => written.replace(/[^\w\-.~:/?@!$&'()*+,;=%]/g, encodeURIComponent)
+
+interface PostData {
+  readonly mimeType: string
+  readonly text: string
+  readonly _encoding?: 'base64'
+}
+
+function postDataOf(body: RequestBody): PostData | undefined {
+  switch (body.kind) {
+    case 'none':
+      return undefined
+    case 'json':
+      return { mimeType: 'application/json', text: JSON.stringify(body.value) }
+    case 'text':
+      return { mimeType: 'text/plain', text: body.text }
+    case 'bytes':
+      return { mimeType: 'application/octet-stream', text: body.bytes.toString('base64'), _encoding: 'base64' }
+  }
+}
+
+function responseOf(response: RecordedResponse) {
+  const { status, headers, chunks, complete } = response
+  const body = bodyOf(response)
+  const header = (wanted: string) => headers.find(([name]) => name === wanted)?.[1] ?? ''
+  return {
+    ...{ status, statusText: STATUS_CODES[status] ?? '', httpVersion: HTTP, cookies: [] },
+    headers: headers.map(([name, value]) => ({ name, value })),
+    content: {
+      size: body.length,
+      mimeType: header('content-type'),
+      ...(isUtf8(body) ? { text: body.toString('utf8') } : { text: body.toString('base64'), encoding: 'base64' }),
+      _chunks: chunks.map(({ atMs, bytes }) => ({ atMs, bytes: bytes.length })),
+    },
+    redirectURL: header('location'),
+    ...{ headersSize: UNKNOWN, bodySize: body.length },
+    _complete: complete,
+  }
+}

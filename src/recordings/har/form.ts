@@ -1,0 +1,106 @@
+/** What is read of a HAR file: as much of HAR 1.2 as recordings need, and as lenient as the tools that write it are free. */
+import * as v from 'valibot'
+import { check, open } from '../../core/check.js'
+import { type Problem, ProblemsError } from '../../core/problem.js'
+
+const text = v.string('text')
+const number = v.number('a number')
+const texts = v.nullish(text, '')
+const numbers = v.nullish(number, 0)
+
+const pair = open({ name: text, value: texts })
+const pairs = v.nullish(v.array(pair, 'a list'), [])
+
+const request = open({
+  method: v.pipe(text, v.nonEmpty('text that is not empty')),
+  url: v.pipe(text, v.check(URL.canParse, 'an address')),
+  headers: pairs,
+  bodySize: numbers,
+  // Ours: as they are kept, with placeholders in them, which an address has to encode.
+  _path: v.nullish(v.pipe(text, v.startsWith('/', 'a path that begins with /'))),
+  _query: v.nullish(text),
+  postData: v.nullish(
+    open({
+      mimeType: texts,
+      text: v.nullish(text),
+      params: pairs,
+      // HAR 1.3, which several tools were early with.
+      encoding: texts,
+      _encoding: texts,
+    }),
+  ),
+})
+
+const chunk = open({ atMs: number, bytes: v.pipe(number, v.integer('a whole number')) })
+
+const response = open({
+  status: v.pipe(number, v.integer('a whole number')),
+  headers: pairs,
+  content: v.nullish(
+    open({
+      size: numbers,
+      mimeType: texts,
+      text: v.nullish(text),
+      encoding: texts,
+      // Ours: when the network delivered how many bytes.
+      _chunks: v.nullish(v.array(chunk, 'a list')),
+    }),
+    {},
+  ),
+  // Chrome's.
+  _error: v.nullish(v.unknown()),
+  // Ours: whether the answer came to its end.
+  _complete: v.nullish(v.boolean('true or false')),
+})
+
+const entry = open({
+  startedDateTime: v.pipe(
+    text,
+    v.check(written => !Number.isNaN(Date.parse(written)), 'a time such as 2030-01-31T12:00:00.000Z'),
+  ),
+  request,
+  response,
+  timings: v.nullish(open({ wait: numbers, receive: numbers }), {}),
+  // Chrome's and Firefox's: script, image, fetch …
+  _resourceType: v.nullish(v.unknown()),
+  // Ours: of those with the same request the how many-th.
+  _nth: v.nullish(number, 0),
+})
+
+const har = open({ log: open({ entries: v.array(entry, 'a list') }) })
+
+export type Entry = v.InferOutput<typeof entry>
+
+/** More mistakes of one file help nobody. */
+const MISTAKES_SHOWN = 20
+
+/** The entries of a HAR file. Throws a ProblemsError that names the entries that are wrong. */
+export function entriesIn(written: string, origin: string): readonly Entry[] {
+  const checked = check(har, jsonIn(written, origin), { whole: 'The file' })
+  if ('value' in checked) return checked.value.log.entries
+  const problems = checked.mistakes.map(({ sentence }) => ({ origin, sentence }))
+  const more = problems.length - MISTAKES_SHOWN
+  throw new ProblemsError([
+    ...problems.slice(0, MISTAKES_SHOWN),
+    ...(more > 0 ? [{ origin, sentence: `${more} more values are wrong.` }] : []),
+  ])
+}
+
+function jsonIn(written: string, origin: string): unknown {
+  // The specification allows for a byte order mark.
+  const json = written.replace(/^\ufeff/, '')
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw new ProblemsError([{ origin, ...placeIn(json, error as Error), sentence: 'This is not valid JSON.' }])
+  }
+}
+
+/** Not the message itself, which repeats what stands there: that may be a secret. */
+function placeIn(json: string, { message }: Error): Pick<Problem, 'line' | 'column'> {
+  const [, position] = / at position (\d+)/.exec(message) ?? []
+  const isCut = /end of JSON input/.test(message)
+  if (position === undefined && !isCut) return {}
+  const before = json.slice(0, isCut ? json.length : Number(position))
+  return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n') }
+}

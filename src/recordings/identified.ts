@@ -1,0 +1,55 @@
+/** Says which request an exchange is about, in the form in which requests are compared. */
+import type { Exchange } from '../core/exchange.js'
+import type { Redact } from '../core/redact.js'
+import type { Ignore } from './ignore.js'
+import { keyOf, requestOf } from './key.js'
+import type { RecordedRequest } from './recording.js'
+
+export interface Identified {
+  readonly request: RecordedRequest
+  readonly key: string
+}
+
+/** What of an exchange is compared, before anything secret is taken out. */
+export const askedIn = ({ method, path, query, headers, body }: Exchange) => ({
+  ...{ method, path, query, body },
+  contentType: headers['content-type'],
+})
+
+/** The credentials that the caller shows, wherever a client may put them. */
+export function credentialsOf({
+  authorization = '',
+  headers,
+  query,
+}: Pick<Exchange, 'authorization' | 'headers' | 'query'>): readonly string[] {
+  const [, bearer = ''] = /^\S+ +(\S+)/.exec(authorization) ?? []
+  const shown = [bearer, headers.apikey, headers['x-api-key'], new URLSearchParams(query).get('apikey')]
+  return shown.flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
+}
+
+/** Larger requests are not remembered, nor more of them than this. */
+const REMEMBERED_BYTES = 16_384
+const REMEMBERED = 512
+
+/** Apps ask the same again and again: what a request came to is remembered by its bytes. */
+export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => Identified {
+  const remembered = new Map<string, Identified>()
+
+  function identify(exchange: Exchange): Identified {
+    const request = requestOf(askedIn(exchange), redact(credentialsOf(exchange)))
+    return { request, key: keyOf(request, ignore) }
+  }
+
+  return exchange => {
+    const { method, path, query, authorization, headers, body } = exchange
+    if (body && body.length > REMEMBERED_BYTES) return identify(exchange)
+    const place = [method, path, query, authorization, headers.apikey, headers['content-type']].join('\n')
+    const bytes = `${place}\n\n${body?.toString('latin1') ?? ''}`
+    const known = remembered.get(bytes)
+    if (known) return known
+    const found = identify(exchange)
+    if (remembered.size >= REMEMBERED) remembered.clear()
+    remembered.set(bytes, found)
+    return found
+  }
+}

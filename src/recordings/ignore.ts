@@ -1,0 +1,139 @@
+/** What does not count when requests are compared: fields, parameters, and what expressions fit. */
+import { isObject, type Parameter, put } from './canonical.js'
+
+/** As the configuration writes it: a path, an expression between slashes, or both with a word before each. */
+export type IgnoreOption =
+  | string
+  | { readonly path?: string | undefined; readonly query?: string | undefined; readonly pattern?: string | undefined }
+
+/** Takes out of a request what does not count. */
+export interface Ignore {
+  inText(text: string): string
+  /** Where an expression may fit, values come back decoded: they are there to be compared. */
+  inQuery(parameters: readonly Parameter[]): readonly Parameter[]
+  inJson(value: unknown): unknown
+}
+
+/** Something that does not count, at a place: the whole of it, or what the expression fits. */
+interface Left {
+  readonly pattern: RegExp | undefined
+}
+
+interface LeftParameter extends Left {
+  readonly name: string
+}
+
+/** `steps` lead to it from here: names, numbers, `*` for any one of them, `**` for any number of them. */
+interface LeftField extends Left {
+  readonly steps: readonly string[]
+}
+
+/** `options` are good: the configuration has checked them. */
+export function ignoreFrom(options: readonly IgnoreOption[]): Ignore {
+  const patterns: RegExp[] = []
+  const parameters: LeftParameter[] = []
+  const fields: LeftField[] = []
+  for (const option of options.map(inWords)) {
+    const pattern = option.pattern === undefined ? undefined : expressionIn(option.pattern)
+    if (option.path !== undefined) fields.push({ steps: stepsOf(option.path), pattern })
+    if (option.query !== undefined) parameters.push({ name: option.query, pattern })
+    if (pattern && option.path === undefined && option.query === undefined) patterns.push(pattern)
+  }
+  const everywhere = (text: string) => patterns.reduce(without, text)
+
+  return {
+    inText: everywhere,
+    inQuery: asked =>
+      asked.flatMap(([name, written]) => {
+        const here = parameters.filter(parameter => parameter.name === decoded(name))
+        if (here.some(({ pattern }) => !pattern)) return []
+        const fitting = [...here.map(({ pattern }) => pattern), ...patterns]
+        if (written === undefined || fitting.length === 0) return [[name, written]]
+        // The one character that would make two parameters of it.
+        return [[name, fitting.reduce(without, decoded(written)).replaceAll('&', '%26')]]
+      }),
+    inJson(value) {
+      const open = fields.length === 0 ? value : withoutFields(value, fields)
+      return patterns.length === 0 ? open : withTexts(open, everywhere)
+    },
+  }
+}
+
+const inWords = (option: IgnoreOption) => {
+  if (typeof option !== 'string') return option
+  return option.startsWith('/') ? { pattern: option } : { path: option }
+}
+
+/** Always for every place that it fits, wherever that is. */
+function expressionIn(written: string): RegExp {
+  const end = written.lastIndexOf('/')
+  return new RegExp(written.slice(1, end), `${written.slice(end + 1).replace(/[gy]/g, '')}g`)
+}
+
+const without = (text: string, pattern: RegExp | undefined) => (pattern ? text.replace(pattern, '') : text)
+
+function decoded(written: string): string {
+  try {
+    return decodeURIComponent(written)
+  } catch {
+    return written
+  }
+}
+
+/** `$.messages[*].name` in steps. */
+const stepsOf = (path: string): readonly string[] =>
+  path
+    .replace(/^\$\.?/, '')
+    .split(/[.[\]]+/)
+    .filter(step => step !== '')
+    .map(step => step.replace(/^(['"])(.*)\1$/, '$2'))
+    .filter((step, i, steps) => step !== '**' || steps[i - 1] !== '**')
+
+const nothing = Symbol()
+
+/** A copy of `value` in which the fields that lie below it are left out. */
+function withoutFields(value: unknown, below: readonly LeftField[]): unknown {
+  if (below.length === 0 || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const items = value.map((item, i) =>
+      left(
+        item,
+        below.flatMap(field => after(field, [`${i}`, `${i - value.length}`])),
+      ),
+    )
+    return items.filter(item => item !== nothing)
+  }
+  const copy: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) {
+    const rest = left(
+      item,
+      below.flatMap(field => after(field, [key])),
+    )
+    if (rest !== nothing) put(copy, key, rest)
+  }
+  return copy
+}
+
+/** What is left of a value that fields lead to, or lie below. */
+function left(value: unknown, fields: readonly LeftField[]): unknown {
+  const here = fields.filter(({ steps }) => steps.every(step => step === '**'))
+  if (here.some(({ pattern }) => !pattern)) return nothing
+  const open = withoutFields(value, fields)
+  return here.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), open)
+}
+
+/** The ways on from here, for one step down that goes by these names. */
+function after({ steps: [step, ...rest], pattern }: LeftField, names: readonly string[]): readonly LeftField[] {
+  if (step === undefined) return []
+  if (step === '**') return [{ steps: ['**', ...rest], pattern }, ...after({ steps: rest, pattern }, names)]
+  return step === '*' || names.includes(step) ? [{ steps: rest, pattern }] : []
+}
+
+function withTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map(item => withTexts(item, change))
+  if (!isObject(value)) return value
+  const copy: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) put(copy, key, withTexts(item, change))
+  return copy
+}

@@ -1,0 +1,98 @@
+/** What makes two requests the same: the key that a request is kept under and found by. */
+import { isUtf8 } from 'node:buffer'
+import { hash } from 'node:crypto'
+import type { Redaction } from '../core/redact.js'
+import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery } from './canonical.js'
+import { withoutDefaults } from './defaults.js'
+import type { Ignore } from './ignore.js'
+import type { RecordedRequest, RequestBody } from './recording.js'
+
+/** A request as it came. */
+export interface CameRequest {
+  readonly method: string
+  /** The pathname, not decoded. */
+  readonly path: string
+  /** What stands behind the `?`, not decoded. */
+  readonly query: string
+  readonly contentType: string | undefined
+  readonly body: Buffer | undefined
+}
+
+/** A request in the form in which it is compared and kept. */
+export function requestOf(came: CameRequest, redaction: Redaction): RecordedRequest {
+  return {
+    method: came.method.toUpperCase(),
+    path: redaction.text(came.path),
+    // Sorted before as well, so that the numbers of placeholders do not hang on the order; what is secret then has the only brackets.
+    query: sortedQuery(redaction.query(normalQuery(came.query))),
+    body: bodyIn(came, redaction),
+  }
+}
+
+function bodyIn({ contentType = '', body }: CameRequest, redaction: Redaction): RequestBody {
+  if (!body || body.length === 0) return { kind: 'none' }
+  if (!isUtf8(body)) {
+    // A character for each byte: what is secret is as secret in the midst of an image.
+    const text = redaction.text(withoutBoundary(body.toString('latin1'), contentType))
+    return { kind: 'bytes', bytes: Buffer.from(text, 'latin1') }
+  }
+  const text = body.toString('utf8')
+  const json = jsonIn(text)
+  if (json) return { kind: 'json', value: redacted(json.value, redaction) }
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType)
+  const open = withoutBoundary(text, contentType)
+  return { kind: 'text', text: redaction.text(isForm ? redaction.query(open) : open) }
+}
+
+/** What is secret may be the name of a field, and sorts elsewhere when it is replaced. */
+function redacted(value: unknown, redaction: Redaction): unknown {
+  const open = redaction.value(value)
+  return open === value ? value : sorted(open)
+}
+
+/** What stands between the parts of a form is made up for each request; here it is the same for all. */
+function withoutBoundary(text: string, contentType: string): string {
+  const boundary = /^multipart\/.*;\s*boundary="?([^";]+)/i.exec(contentType)?.[1]
+  return boundary === undefined ? text : text.replaceAll(`--${boundary}`, '--boundary')
+}
+
+/** A request as it counts when it is compared: without what is ignored, and without what goes without saying. */
+export function comparedForm({ method, path, query, body }: RecordedRequest, ignore: Ignore): RecordedRequest {
+  const open = parametersIn(query).filter(([, value]) => value === undefined || !isPlaceholder.test(value))
+  const parameters = ignore.inQuery(open).map(([name, value]) => (value === undefined ? name : `${name}=${value}`))
+  return { method, path: ignore.inText(path), query: parameters.join('&'), body: comparedBody(path, body, ignore) }
+}
+
+/** The key of a request: 12 hex digits. The one function for both sides: for what was asked just now and for what is on the disk. */
+export function keyOf(request: RecordedRequest, ignore: Ignore): string {
+  const { method, path, query, body } = comparedForm(request, ignore)
+  return hash('sha256', [method, path, query, textOf(body)].join('\n'), 'hex').slice(0, 12)
+}
+
+/** The whole value of a parameter that was a credential. What the caller wrote in brackets is encoded. */
+const isPlaceholder = /^\[[a-z][a-z0-9-]*\]$/
+
+function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestBody {
+  switch (body.kind) {
+    case 'json':
+      return { kind: 'json', value: withoutDefaults(path, ignore.inJson(body.value)) }
+    case 'text':
+      return { kind: 'text', text: ignore.inText(body.text) }
+    case 'none':
+    case 'bytes':
+      return body
+  }
+}
+
+function textOf(body: RequestBody): string {
+  switch (body.kind) {
+    case 'none':
+      return ''
+    case 'json':
+      return `json ${JSON.stringify(body.value)}`
+    case 'text':
+      return `text ${body.text}`
+    case 'bytes':
+      return `bytes ${body.bytes.toString('latin1')}`
+  }
+}

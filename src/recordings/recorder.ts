@@ -1,0 +1,147 @@
+/** Records what the live platform says while it goes by; the client has its answer before anything is written. */
+import type { Exchange, Witness } from '../core/exchange.js'
+import type { Redact } from '../core/redact.js'
+import { type Gathered, gather } from './gathered.js'
+import { type Heard, hasSaidDone, responseOf } from './heard.js'
+import { askedIn, credentialsOf, type Identified } from './identified.js'
+import { requestOf } from './key.js'
+import { fileOf, type Kept } from './names.js'
+import type { Recording } from './recording.js'
+import { redactedResponse } from './redacted.js'
+import type { Run } from './run.js'
+import type { Shelf } from './shelf.js'
+
+export interface RecorderParts {
+  readonly shelf: Shelf
+  readonly run: Run
+  readonly redact: Redact
+  readonly identify: (exchange: Exchange) => Identified
+  readonly save: 'all' | 'onlyNew'
+  /** Of one body. */
+  readonly maxBytes: number
+  readonly warn: (sentence: string) => void
+  readonly report: (error: unknown) => void
+}
+
+export interface Recorder {
+  /** Takes part in an exchange from its beginning on; nothing where it is not to be kept. The folder has been listed. */
+  witness(exchange: Exchange): Named | undefined
+  /** Resolves when everything that has ended by now is on disk. */
+  flush(): Promise<void>
+}
+
+/** Where it is going to be kept is known from the beginning. */
+export interface Named extends Witness {
+  readonly file: string
+}
+
+/** Whoever asks the same in a loop need not fill the disk. */
+const MOST_OF_ONE_REQUEST = 100
+
+/** What was seen of an answer. */
+interface Seen {
+  readonly exchange: Exchange
+  readonly kept: Kept
+  /** What an earlier run has left of the same request. */
+  readonly earlier: readonly Kept[]
+  readonly recordedAt: string
+  readonly status: number
+  readonly headers: readonly string[]
+  readonly headMs: number
+  readonly endMs: number
+  readonly gathered: Gathered
+  readonly isComplete: boolean
+}
+
+export function createRecorder(parts: RecorderParts): Recorder {
+  const { shelf, run, redact, identify, save, maxBytes, warn, report } = parts
+  /** Written one after the other, so that those who ask meanwhile get their turn. */
+  let writing: Promise<void> = Promise.resolve()
+
+  function witness(exchange: Exchange): Named | undefined {
+    const { request, key } = identify(exchange)
+    const there = shelf.of(key)
+    const { nth, earlier } = run.begin(key, there)
+    if (save === 'onlyNew' && earlier.length > 0) return undefined
+    if (nth > MOST_OF_ONE_REQUEST) {
+      run.notRecorded(`More than ${MOST_OF_ONE_REQUEST} of one request are not kept: ${fileOf(request, key, 1)}.`)
+      return undefined
+    }
+    // A name that somebody has given it stays.
+    const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
+    return watching(exchange, { file, key, nth }, earlier)
+  }
+
+  function watching(exchange: Exchange, kept: Kept, earlier: readonly Kept[]): Named {
+    const recordedAt = new Date().toISOString()
+    const startedMs = performance.now()
+    const gathered = gather(maxBytes)
+    let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
+    let isTooLarge = false
+    return {
+      file: kept.file,
+      head(status, headers) {
+        head = { status, headers, atMs: performance.now() }
+      },
+      bytes(bytes) {
+        if (head && !isTooLarge) isTooLarge = !gathered.add(bytes, performance.now() - head.atMs)
+      },
+      end(complete) {
+        // Nothing was said that could be kept.
+        if (!head) return gathered.drop()
+        if (isTooLarge) return run.notRecorded(`Larger than recordings.maxBytes (${maxBytes}): ${kept.file}.`)
+        const { status, headers, atMs } = head
+        const seen: Seen = {
+          ...{ exchange, kept, earlier, recordedAt, status, headers, gathered },
+          headMs: atMs - startedMs,
+          endMs: performance.now() - atMs,
+          isComplete: complete || hasSaidDone(gathered.tail()),
+        }
+        writing = writing.then(turn).then(() =>
+          keep(seen).catch(error => {
+            gathered.drop()
+            failed(kept, error)
+          }),
+        )
+      },
+    }
+  }
+
+  function failed({ file }: Kept, error: NodeJS.ErrnoException): void {
+    const sentence = `${file} is not kept: ${error.message}.`
+    run.notRecorded(sentence)
+    // A disk that is full or not ours is nobody's mistake here.
+    if (error.code === undefined) report(error)
+    else warn(sentence)
+  }
+
+  async function keep(seen: Seen): Promise<void> {
+    const { kept, isComplete, gathered } = seen
+    // What broke off never stands in the place of what did not.
+    if (!isComplete && shelf.of(kept.key).some(({ file }) => file === kept.file)) return gathered.drop()
+    const recording = await recordingOf(seen)
+    if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
+    await shelf.put(kept, recording)
+    run.recorded(kept.file)
+    if (kept.nth > 1) return
+    // What an earlier run heard after it belongs to another conversation.
+    for (const old of seen.earlier) {
+      if (old.nth > 1 && !run.isOwn(old.file)) await shelf.remove(old)
+    }
+  }
+
+  async function recordingOf(seen: Seen): Promise<Recording | string> {
+    const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
+    const redaction = redact(credentialsOf(exchange))
+    const request = requestOf(askedIn(exchange), redaction)
+    const heard: Heard = { ...{ status, headers, headMs, endMs }, chunks: await gathered.take(), complete: isComplete }
+    const response = await responseOf(heard).catch(({ message }: Error) => message)
+    if (typeof response === 'string') return response
+    return { recordedAt, request, response: redactedResponse(response, redaction) }
+  }
+
+  return { witness, flush: () => writing }
+}
+
+/** Requests that are waiting go first. */
+const turn = () => new Promise<void>(resolve => void setImmediate(resolve))

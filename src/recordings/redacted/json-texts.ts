@@ -1,0 +1,85 @@
+/** Finds the texts and numbers of a JSON document where they are written. */
+
+/** A name of a field or a value. */
+export interface JsonText {
+  /** A text: without its quotes. */
+  readonly start: number
+  readonly end: number
+  readonly kind: 'text' | 'number'
+  /** Where in the document a value stands; empty for names and for what stands too deep to be asked for. */
+  readonly path: readonly (string | number)[]
+}
+
+/** Where the next value stands in an object or an array. */
+interface Container {
+  readonly isList: boolean
+  place: string | number
+  /** Whether a name is next. */
+  awaitsName: boolean
+}
+
+const DEEPEST_PATH = 16
+
+/** `json` has been parsed: what is not well formed is not noticed. */
+export function jsonTexts(json: string): readonly JsonText[] {
+  const found: JsonText[] = []
+  const open: Container[] = []
+  const signs = /["{}[\],]|-?\d[\d.eE+-]*/g
+
+  function path(): JsonText['path'] {
+    return open.length > DEEPEST_PATH ? [] : open.map(({ place }) => place)
+  }
+
+  function goOn(inside: Container | undefined): void {
+    if (inside?.isList) inside.place = Number(inside.place) + 1
+    else if (inside) inside.awaitsName = true
+  }
+
+  function take(start: number, end: number, inside: Container | undefined): void {
+    if (!inside?.awaitsName) {
+      found.push({ start, end, kind: 'text', path: path() })
+      return
+    }
+    inside.awaitsName = false
+    inside.place = JSON.parse(json.slice(start - 1, end + 1))
+    found.push({ start, end, kind: 'text', path: [] })
+  }
+
+  for (let sign = signs.exec(json); sign; sign = signs.exec(json)) {
+    const start = sign.index
+    switch (sign[0]) {
+      case '{':
+        open.push({ isList: false, place: '', awaitsName: true })
+        break
+      case '[':
+        open.push({ isList: true, place: 0, awaitsName: false })
+        break
+      case '}':
+      case ']':
+        open.pop()
+        break
+      case ',':
+        goOn(open.at(-1))
+        break
+      case '"': {
+        const end = closingQuote(json, start + 1)
+        take(start + 1, end, open.at(-1))
+        signs.lastIndex = end + 1
+        break
+      }
+      default:
+        found.push({ start, end: signs.lastIndex, kind: 'number', path: [] })
+    }
+  }
+  return found
+}
+
+/** A quote with an odd number of backslashes in front of it is part of the text. */
+function closingQuote(json: string, start: number): number {
+  for (let quote = json.indexOf('"', start); quote >= 0; quote = json.indexOf('"', quote + 1)) {
+    let first = quote
+    while (first > start && json[first - 1] === '\\') first--
+    if ((quote - first) % 2 === 0) return quote
+  }
+  return json.length
+}

@@ -1,0 +1,178 @@
+/** Answers requests from recordings, or says why it cannot. */
+import type { Exchange } from '../core/exchange.js'
+import { ProblemsError } from '../core/problem.js'
+import { sideBySide } from '../core/side-by-side.js'
+import type { Identified } from './identified.js'
+import type { Ignore } from './ignore.js'
+import { inForm } from './in-form.js'
+import { keyOf } from './key.js'
+import type { Kept } from './names.js'
+import { type Nearest, nearest } from './nearest.js'
+import { type Played, played } from './play.js'
+import type { RecordedRequest, Recording } from './recording.js'
+import type { Run } from './run.js'
+import type { Shelf } from './shelf.js'
+import { variantsOf } from './variants.js'
+
+export interface ReplayerParts {
+  readonly shelf: Shelf
+  readonly run: Run
+  readonly identify: (exchange: Exchange) => Identified
+  readonly ignore: Ignore
+  /** What follows after the last of several recordings. */
+  readonly afterLast: 'repeat-last' | 'cycle' | 'miss'
+  /** Whether what broke off is played. */
+  readonly incomplete: boolean
+  readonly speed: number
+  /** 0 is any age. */
+  readonly maxAgeMs: number
+  readonly stale: 'warn' | 'fail'
+  /** Told once of each recording that is too old. */
+  readonly warn: (sentence: string) => void
+}
+
+export type Found =
+  | { readonly kind: 'found'; readonly played: Played }
+  /** `why` is a sentence; `isKnownPath`: whether anything is recorded for the path at all. */
+  | { readonly kind: 'miss'; readonly why: string; readonly isKnownPath: boolean }
+
+/** What is there cannot be played, for a reason that is a sentence. */
+interface Unfit {
+  readonly kind: 'unfit'
+  readonly why: string
+}
+
+export interface Replayer {
+  /** Rejects only when the folder cannot be listed. */
+  find(exchange: Exchange): Promise<Found>
+}
+
+export function createReplayer(parts: ReplayerParts): Replayer {
+  const { shelf, run, identify, ignore, afterLast, incomplete, speed, maxAgeMs, stale, warn } = parts
+  const warned = new Set<string>()
+
+  async function find(exchange: Exchange): Promise<Found> {
+    const identified = identify(exchange)
+    // Counted before anything is waited for, so that answers come in the order of the requests.
+    const count = run.count(scopeOf(exchange), identified.key)
+    await shelf.ready()
+    const found = await search(identified, count)
+    if (found?.kind === 'found') return found
+    // Somebody may have put it there since the folder was listed.
+    await shelf.refresh()
+    const again = await search(identified, count)
+    if (again?.kind === 'found') return again
+    const near = again ? undefined : await nearest(identified, shelf, ignore)
+    const edited = near?.isSame ? await choose([near.kept], count, identified.request) : undefined
+    if (edited?.kind === 'found') return edited
+    return missed(exchange, (edited ?? again)?.why, near)
+  }
+
+  function missed({ method, path }: Exchange, unfit: string | undefined, near: Nearest | undefined): Found {
+    const why = unfit ?? whyNot(near)
+    const { file, differences } = { file: near?.kept.file, differences: near?.differences ?? [] }
+    run.missed({
+      ...{ at: new Date().toISOString(), method, path, reason: why },
+      nearest: file === undefined ? undefined : { file, differences },
+    })
+    return { kind: 'miss', why, isKnownPath: unfit !== undefined || near !== undefined }
+  }
+
+  /** The same request, or one whose answer can be brought into the form that is asked for. */
+  async function search({ request, key }: Identified, count: number): Promise<Found | Unfit | undefined> {
+    const own = await choose(shelf.of(key), count, request)
+    if (own?.kind === 'found') return own
+    for (const variant of variantsOf(request)) {
+      const found = await choose(shelf.of(keyOf(variant, ignore)), count, request)
+      if (found?.kind === 'found') return found
+    }
+    return own
+  }
+
+  /** The one of `same` whose turn it is after `count` others. */
+  async function choose(
+    same: readonly Kept[],
+    count: number,
+    request: RecordedRequest,
+  ): Promise<Extract<Found, { kind: 'found' }> | Unfit | undefined> {
+    if (same.length === 0) return undefined
+    const looked = await Promise.all(same.map(look))
+    const fit = looked.filter(one => one.kind === 'fit')
+    const [first] = looked
+    if (fit.length === 0 && first?.kind === 'unfit') return first
+    const turn = turnOf(count, fit.length)
+    if (turn === undefined) return unfit(`All ${fit.length} recordings of this request were played already.`)
+    const { file, recording } = fit[turn] as (typeof fit)[number]
+    const response = inForm(request, recording)
+    if (!response) return unfit(`${file} cannot be brought into the form that is asked for.`)
+    run.served(file)
+    return { kind: 'found', played: played(response, speed, `recording ${file}`) }
+  }
+
+  function turnOf(count: number, length: number): number | undefined {
+    if (count < length) return count
+    switch (afterLast) {
+      case 'repeat-last':
+        return length - 1
+      case 'cycle':
+        return count % length
+      case 'miss':
+        return undefined
+    }
+  }
+
+  async function look({ file }: Kept) {
+    let recording: Recording
+    try {
+      recording = await shelf.read(file)
+    } catch (error) {
+      if (error instanceof ProblemsError) return unfit(`A recording cannot be read: ${error.message.split('\n', 1)[0]}`)
+      throw error
+    }
+    if (!recording.response.complete && !incomplete) {
+      return unfit(`The answer in ${file} broke off. Record it again, or play it with recordings.incomplete.`)
+    }
+    const ageMs = Date.now() - Date.parse(recording.recordedAt)
+    if (maxAgeMs === 0 || !(ageMs > maxAgeMs)) return { kind: 'fit', file, recording } as const
+    const old = `${file} is ${inDays(ageMs)} old, more than recordings.maxAge. Record it again.`
+    if (stale === 'fail') return unfit(old)
+    if (!warned.has(file)) warn(old)
+    warned.add(file)
+    return { kind: 'fit', file, recording } as const
+  }
+
+  return { find }
+}
+
+const unfit = (why: string): Unfit => ({ kind: 'unfit', why })
+
+/** Parallel tests on one server each count for themselves. */
+function scopeOf({ headers }: Exchange): string {
+  const scope = headers['x-standin-scope']
+  return typeof scope === 'string' ? scope : ''
+}
+
+const DAY_MS = 86_400_000
+
+function inDays(ms: number): string {
+  const days = Math.floor(ms / DAY_MS)
+  if (days < 1) return `${Math.floor(ms / 3_600_000)} hours`
+  return days === 1 ? 'a day' : `${days} days`
+}
+
+function whyNot(near: Nearest | undefined): string {
+  if (!near) return 'Nothing is recorded for it.'
+  const [first, ...others] = near.differences
+  const nearestIs = `The nearest is ${near.kept.file}`
+  if (!first) return `${nearestIs}.`
+  const { field, recorded, asked } = first
+  const [there, here] = sideBySide(recorded ?? '', asked ?? '', SHOWN)
+  const more =
+    others.length === 0 ? '' : ` ${others.length} more ${others.length === 1 ? 'field differs' : 'fields differ'}.`
+  return `${nearestIs}; there ${field} ${is(recorded, there)}, here it ${is(asked, here)}.${more}`
+}
+
+/** So much is shown of each in one line. */
+const SHOWN = 60
+
+const is = (json: string | undefined, shown: string) => (json === undefined ? 'is absent' : `is ${shown}`)

@@ -1,0 +1,108 @@
+/** What one run remembers of its recordings: which were played, missed and made. It outlasts a reload of the configuration. */
+import type { Kept } from './names.js'
+
+/** What came of a run, for whoever has to trust it. */
+export interface Receipt {
+  /** Requests that were answered from recordings. */
+  readonly served: number
+  /** Requests that no recording answered. */
+  readonly missed: number
+  /** Recordings that were neither played nor made. */
+  readonly unused: readonly string[]
+  /** Exchanges that were put on disk. */
+  readonly recorded: number
+  /** Exchanges that were not, each with the reason. */
+  readonly notRecorded: readonly string[]
+}
+
+/** A request that no recording answered. */
+export interface Miss {
+  /** When, as ISO 8601. */
+  readonly at: string
+  readonly method: string
+  readonly path: string
+  /** What the client was told. */
+  readonly reason: string
+  /** The recording that comes nearest, and where it differs; none where nothing is recorded for the path. */
+  readonly nearest?: { readonly file: string; readonly differences: readonly Difference[] } | undefined
+}
+
+/** One field that is not the same. */
+export interface Difference {
+  /** `messages[0].content`, `query.limit`. */
+  readonly field: string
+  /** As JSON; nothing where the field is not there. */
+  readonly recorded: string | undefined
+  readonly asked: string | undefined
+}
+
+export interface Run {
+  /** How often a request was asked in a scope before this time. */
+  count(scope: string, key: string): number
+  /** Begins another recording of a request, of which `there` are on disk: the how many-th it is, and what earlier runs have left. */
+  begin(key: string, there: readonly Kept[]): { readonly nth: number; readonly earlier: readonly Kept[] }
+  served(file: string): void
+  missed(miss: Miss): void
+  recorded(file: string): void
+  /** Whether a recording was made in this run. */
+  isOwn(file: string): boolean
+  notRecorded(reason: string): void
+  /** The last ones, the newest first. */
+  misses(): readonly Miss[]
+  receipt(all: Iterable<{ readonly file: string }>): Receipt
+}
+
+/** So many misses are kept to be looked at. */
+const MISSES = 100
+/** And so many reasons. */
+const REASONS = 20
+
+/** The listener is told of each miss. */
+export function createRun(tell: (miss: Miss) => void): Run {
+  const counts = new Map<string, number>()
+  const begun = new Map<string, number>()
+  const earlier = new Map<string, readonly Kept[]>()
+  const own = new Set<string>()
+  const played = new Set<string>()
+  const reasons = new Set<string>()
+  let misses: Miss[] = []
+  const totals = { served: 0, missed: 0, recorded: 0 }
+
+  const next = (counters: Map<string, number>, name: string) => {
+    const before = counters.get(name) ?? 0
+    counters.set(name, before + 1)
+    return before
+  }
+
+  return {
+    count: (scope, key) => next(counts, `${scope}\n${key}`),
+    begin(key, there) {
+      const nth = next(begun, key) + 1
+      if (nth === 1) earlier.set(key, there)
+      return { nth, earlier: earlier.get(key) ?? [] }
+    },
+    served(file) {
+      totals.served++
+      played.add(file)
+    },
+    missed(miss) {
+      totals.missed++
+      misses = [miss, ...misses.slice(0, MISSES - 1)]
+      tell(miss)
+    },
+    recorded(file) {
+      totals.recorded++
+      own.add(file)
+    },
+    isOwn: file => own.has(file),
+    notRecorded(reason) {
+      if (reasons.size < REASONS) reasons.add(reason)
+    },
+    misses: () => misses,
+    receipt: all => ({
+      ...totals,
+      unused: [...all].flatMap(({ file }) => (played.has(file) || own.has(file) ? [] : [file])),
+      notRecorded: [...reasons],
+    }),
+  }
+}

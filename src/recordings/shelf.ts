@@ -1,0 +1,118 @@
+/** The recordings of a folder by what they answer; one that was read is remembered for as long as its file stays as it is. */
+import type { Folder } from './folder.js'
+import type { Kept } from './names.js'
+import { bodyOf, type Recording } from './recording.js'
+
+export interface Shelf {
+  readonly dir: string
+  /** Lists the folder when that has not been done yet; nothing to wait for afterwards. */
+  ready(): Promise<void> | undefined
+  /** Lists it anew: somebody may have put something there. */
+  refresh(): Promise<void>
+  all(): Iterable<Kept>
+  /** The recordings of one request, in their order. */
+  of(key: string): readonly Kept[]
+  /** Rejects with a ProblemsError when the file is not there any more or is no recording. */
+  read(file: string): Promise<Recording>
+  /** What is written in it, up to the answer, is enough for `requestIn`. */
+  text(file: string): Promise<string>
+  put(kept: Kept, recording: Recording): Promise<void>
+  remove(kept: Kept): Promise<void>
+}
+
+interface Remembered {
+  readonly recording: Recording
+  readonly stamp: string
+  readonly bytes: number
+  checkedMs: number
+}
+
+/** So much of what was read is remembered. */
+const REMEMBERED_BYTES = 64 * 1_048_576
+/** A file is not looked at again sooner: whoever edits one takes longer. */
+const UNCHECKED_MS = 250
+
+export function createShelf(folder: Folder): Shelf {
+  let byKey: Map<string, Kept[]> | undefined
+  let listing: Promise<void> | undefined
+  const remembered = new Map<string, Remembered>()
+  let rememberedBytes = 0
+
+  async function refresh(): Promise<void> {
+    const found = new Map<string, Kept[]>()
+    for (const kept of await folder.list()) {
+      const same = found.get(kept.key)
+      if (same) same.push(kept)
+      else found.set(kept.key, [kept])
+    }
+    byKey = found
+  }
+
+  function ready() {
+    if (byKey) return undefined
+    listing ??= refresh().finally(() => {
+      listing = undefined
+    })
+    return listing
+  }
+
+  function forget(file: string): void {
+    rememberedBytes -= remembered.get(file)?.bytes ?? 0
+    remembered.delete(file)
+  }
+
+  function remember(file: string, recording: Recording, stamp: string): void {
+    forget(file)
+    const bytes = bodyOf(recording.response).length + 1024
+    remembered.set(file, { recording, stamp, bytes, checkedMs: performance.now() })
+    rememberedBytes += bytes
+    for (const oldest of remembered.keys()) {
+      if (rememberedBytes <= REMEMBERED_BYTES) return
+      forget(oldest)
+    }
+  }
+
+  async function read(file: string): Promise<Recording> {
+    const known = remembered.get(file)
+    const now = performance.now()
+    if (known && now - known.checkedMs < UNCHECKED_MS) return known.recording
+    const stamp = await folder.stamp(file)
+    if (known?.stamp === stamp) {
+      known.checkedMs = now
+      return known.recording
+    }
+    const recording = await folder.read(file)
+    remember(file, recording, stamp)
+    return recording
+  }
+
+  return {
+    dir: folder.dir,
+    ready,
+    refresh,
+    *all() {
+      for (const same of byKey?.values() ?? []) yield* same
+    },
+    of: key => byKey?.get(key) ?? [],
+    read,
+    text: folder.text,
+    async put(kept, recording) {
+      await folder.write(kept.file, recording, kept.key)
+      forget(kept.file)
+      await ready()
+      const others = (byKey?.get(kept.key) ?? []).filter(({ file }) => file !== kept.file)
+      byKey?.set(
+        kept.key,
+        [...others, kept].sort((a, b) => a.nth - b.nth),
+      )
+    },
+    async remove({ file, key }) {
+      await folder.remove(file)
+      forget(file)
+      byKey?.set(
+        key,
+        (byKey.get(key) ?? []).filter(kept => kept.file !== file),
+      )
+    },
+  }
+}

@@ -1,0 +1,89 @@
+/** Writes values as YAML that reads well in a review: in blocks, long texts as they are, nothing folded. */
+
+/**
+ * What stands behind a key, or is a document of its own; the first line is not indented, each further one is, by `margin` at least.
+ * By hand: ten times as fast as the library, which has no word either in what is literal, what is quoted and what stands on one line.
+ */
+export function yamlText(value: unknown, margin = ''): string {
+  if (Array.isArray(value) && value.length > 0) return listText(value, margin)
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return scalarText(value, margin)
+  return Object.entries(value)
+    .map(([key, item]) => fieldText(key, item, margin))
+    .join(`\n${margin}`)
+}
+
+/** Numbers stand on one line: vectors have thousands of them. */
+function listText(list: readonly unknown[], margin: string): string {
+  if (list.every(item => typeof item === 'number')) return `[${list.map(item => scalarText(item, margin)).join(', ')}]`
+  return list.map(item => `- ${yamlText(item, `${margin}  `)}`).join(`\n${margin}`)
+}
+
+function fieldText(key: string, value: unknown, margin: string): string {
+  const name = isPlain(key) ? key : quoted(key)
+  // YAML looks for the colon of a key in 1,024 characters and no further.
+  const before = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
+  const inside = `${margin}  `
+  return isBlock(value) ? `${before}\n${inside}${yamlText(value, inside)}` : `${before} ${yamlText(value, margin)}`
+}
+
+/** Whether it begins on a line of its own. */
+const isBlock = (value: unknown) =>
+  Array.isArray(value)
+    ? value.some(item => typeof item !== 'number')
+    : typeof value === 'object' && value !== null && Object.keys(value).length > 0
+
+function scalarText(value: unknown, margin: string): string {
+  switch (typeof value) {
+    case 'string':
+      return textText(value, `${margin}  `)
+    case 'number':
+      if (Number.isFinite(value)) return String(value)
+      return value > 0 ? '.inf' : '-.inf'
+    default:
+      return JSON.stringify(value)
+  }
+}
+
+const LONGEST_QUOTED = 60
+
+function textText(text: string, margin: string): string {
+  if (isPlain(text)) return text
+  if ((text.includes('\n') || text.length > LONGEST_QUOTED) && isLiteral(text)) return literal(text, margin)
+  return quotedLines(text, margin)
+}
+
+/** Begins with a letter, so that it is no number; has no blanks but single spaces; is no word that any YAML takes for a value. */
+const isPlain = (text: string) =>
+  /^[\p{L}_/][^\p{C}\p{Z}]*(?: [^\p{C}\p{Z}#][^\p{C}\p{Z}]*)*$/u.test(text) &&
+  !/:(?: |$)/.test(text) &&
+  !/^(?:null|true|false|yes|no|on|off|y|n)$/i.test(text)
+
+/** Nothing that YAML reads in another way, and nothing that editors take away or nobody sees. */
+const isLiteral = (text: string) =>
+  !/^\s*$|^\n*[ \t]|[ \t](?:\n|$)|[^\n\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u.test(
+    text,
+  )
+
+function literal(text: string, margin: string): string {
+  const ends = text.endsWith('\n\n') ? '|+' : text.endsWith('\n') ? '|' : '|-'
+  const lines = text.endsWith('\n') ? text.slice(0, -1) : text
+  return `${ends}\n${margin}${lines.replace(/\n(?=[^\n])/g, `\n${margin}`)}`
+}
+
+/** Each line of the text on a line of its own. */
+const quotedLines = (text: string, margin: string) =>
+  `"${text
+    .split(/(?<=\n)(?=.)/s)
+    .map((line, i) => (i > 0 && line.startsWith(' ') ? `\\x20${inside(line.slice(1))}` : inside(line)))
+    .join(`\\\n${margin}`)}"`
+
+const quoted = (text: string) => `"${inside(text)}"`
+
+/** JSON's way, and what JSON leaves as it is but YAML does not hold. */
+const inside = (text: string) =>
+  JSON.stringify(text)
+    .slice(1, -1)
+    .replace(
+      /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
+      character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    )

@@ -1,0 +1,30 @@
+/** Reads what the control API is told: a JSON body of a form that is known. */
+import type { IncomingMessage } from 'node:http'
+import type { GenericSchema, InferOutput } from 'valibot'
+import { check } from '../core/check.js'
+import { emptyBody, invalidRequest, notJson, PlatformError, unreadableRequest } from '../core/errors.js'
+import { readBody, requireJson } from './body.js'
+
+/** Nothing that is told here comes near it. */
+const LIMIT_BYTES = 65_536
+
+/** Rejects with a PlatformError that names the first thing that is wrong. */
+export async function jsonIn<S extends GenericSchema>(request: IncomingMessage, schema: S): Promise<InferOutput<S>> {
+  requireJson(request)
+  const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, LIMIT_BYTES, done))
+  if (body instanceof PlatformError) throw body
+  // Nobody is there to be told.
+  if (!body) throw unreadableRequest()
+  if (body.length === 0) throw emptyBody()
+  const checked = check(schema, parsed(body), { firstOnly: true, whole: 'The request body' })
+  if ('value' in checked) return checked.value
+  throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not of the form that is asked for.')
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (error) {
+    throw notJson((error as Error).message)
+  }
+}

@@ -1,0 +1,91 @@
+/** Carries an answer of the live side to the client: whole where it is whole, and otherwise as it comes. */
+import type { IncomingMessage } from 'node:http'
+import { upstreamUnreadable } from '../../core/errors.js'
+import { endWith } from './end-with.js'
+import { replaced, withoutHops } from './headers.js'
+import { fitting } from './not-found.js'
+import type { Passage } from './passage.js'
+
+const nothing = Buffer.alloc(0)
+
+/** Takes an answer of which as much is read as has come with its head. */
+export function carryBack(passage: Passage): void {
+  if (passage.isOver) return
+  const { answer, manners } = passage
+  try {
+    if (!answer) return
+    requireReadable(answer)
+    if (answer.statusCode === 404 && manners.errors === 'normalise') carryNotFound(passage, answer)
+    else if (isWhole(answer)) sendWhole(passage, answer, withoutHops(answer), answer.read() ?? nothing)
+    else stream(passage, answer)
+  } catch (error) {
+    // Node's parser lets pass what node's writer throws at.
+    passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
+  }
+}
+
+/** Whether all of it is there, and nobody can tell in which pieces it came. */
+const isWhole = ({ complete, readableLength, headers }: IncomingMessage) =>
+  complete && (readableLength === 0 || headers['content-length'] !== undefined)
+
+function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): void {
+  if (status < 200) throw new Error(`status ${status}`)
+  const coding = headers['transfer-encoding']
+  // Node undoes no other one, and nobody has asked for any.
+  if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
+}
+
+/** The head, with `headers` as they came from the live side, or were made to fit the document. */
+function sendHead(passage: Passage, answer: IncomingMessage, headers: readonly string[]): void {
+  const { journey, manners, witness } = passage
+  const { request, response, exchange, ours, source = 'live' } = journey
+  const { statusCode: status = 0, statusMessage = '' } = answer
+  const leaving = replaced(headers, ours?.() ?? [])
+  if (answer.headers['access-control-allow-origin'] === undefined) {
+    leaving.push(...manners.corsFor(request.headers.origin))
+  }
+  response.sendDate = answer.headers.date === undefined
+  response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), leaving)
+  passage.outcome = { status, source, error: undefined, complete: false }
+  exchange.outcome = passage.outcome
+  witness?.head(status, headers)
+}
+
+/** Head and body leave together, as they came. */
+function sendWhole(passage: Passage, answer: IncomingMessage, headers: readonly string[], body: Buffer): void {
+  const { journey, witness } = passage
+  sendHead(passage, answer, headers)
+  endWith(journey.response, body)
+  if (body.length > 0) witness?.bytes(body)
+  passage.answered()
+}
+
+function stream(passage: Passage, answer: IncomingMessage): void {
+  const { journey, witness } = passage
+  const { response } = journey
+  const take = (chunk: Buffer) => {
+    passage.heard()
+    if (!response.write(chunk)) answer.pause()
+    witness?.bytes(chunk)
+  }
+  sendHead(passage, answer, withoutHops(answer))
+  passage.listens()
+  // Not with the first byte of the body, unless that is here: the first token of a stream may be seconds away.
+  // Empty bytes rather than flushHeaders(), which would write the headers' letters as UTF-8 instead of as they came.
+  if (answer.readableLength === 0) response.write(nothing)
+  answer.on('data', take)
+  response.on('drain', () => answer.resume())
+  answer.on('end', () => {
+    // What the client has not waited for is read to its end without anybody looking.
+    if (passage.isOver) return
+    passage.answered()
+    response.end()
+  })
+}
+
+function carryNotFound(passage: Passage, answer: IncomingMessage): void {
+  passage.listens()
+  fitting(answer, passage.journey.exchange, ({ headers, body }) => {
+    if (!passage.isOver) sendWhole(passage, answer, headers, body)
+  })
+}

@@ -1,0 +1,171 @@
+/** One request on its way to the live side, and the one place that says how that ended. */
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../core/errors.js'
+import type { Exchange, Outcome, Witness } from '../../core/exchange.js'
+import { reset } from '../spoil.js'
+
+/** What is to be carried over. */
+export interface Journey {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly exchange: Exchange
+  /** Headers that go onto the answer in place of live ones of the same name, as node's flat array; asked for when it is there. */
+  readonly ours?: (() => readonly string[]) | undefined
+  /** Whether the answer has to be readable on its way, and so not compressed. A witness's has to be as well. */
+  readonly isPlain?: boolean
+  /** What the log calls it; `live` where nothing more is to be said. */
+  readonly source?: string | undefined
+  /** Harmless, as that of watched.ts is. */
+  readonly witness?: Witness | undefined
+  /**
+   * Called once: with an error when nothing was sent to the client yet, with nothing when the answer has left or was cut off. The
+   * exchange's outcome says which.
+   */
+  done(error?: unknown): void
+}
+
+export interface Manners {
+  readonly firstByteTimeoutMs: number
+  readonly idleTimeoutMs: number
+  /** Whether a 404 gets the documented body where it has another one. */
+  readonly errors: 'normalise' | 'untouched'
+  /** What goes on an answer that names no origins itself, as node's flat array. */
+  corsFor(origin: string | undefined): readonly string[]
+}
+
+/**
+ * The engine below (httpxy) is shown this in place of both the request and the response. It asks for little of either, and the many
+ * listeners that it attaches to a real one are not needed: that a client leaves is noticed here, once.
+ */
+export class Passage {
+  // What the engine reads of a request. Nothing of the real one is piped: its body is here already, and is written when the way is open.
+  readonly method: string
+  readonly url = ''
+  readonly httpVersionMajor = 1
+  readonly socket = { writable: true }
+  headers: IncomingHttpHeaders = {}
+  // And of a response: who handles it by himself is not looked at closely.
+  readonly finished = false
+
+  /** Behind the origin of the live side, with its query. */
+  target = ''
+  upstream: ClientRequest | undefined
+  answer: IncomingMessage | undefined
+  outcome: (Outcome & { complete: boolean }) | undefined
+  readonly witness: Witness | undefined
+  #isOver = false
+  /** Whether the live side has said all it had to say. */
+  #isAnswered = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(
+    readonly journey: Journey,
+    readonly manners: Manners,
+  ) {
+    this.method = journey.exchange.method
+    this.witness = journey.witness
+    journey.response.once('close', () => this.#clientGone())
+    // Its 'close' has been and gone.
+    if (journey.response.destroyed) this.#clientGone()
+  }
+
+  /** Nothing happens any more. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** For the engine. */
+  on(): this {
+    return this
+  }
+
+  /** For the engine. */
+  pipe<T>(destination: T): T {
+    return destination
+  }
+
+  /** For the engine, which has come to know that no more will come. */
+  get destroyed(): boolean {
+    return this.#isOver || this.#isAnswered
+  }
+
+  /** For the engine: the answer broke off. */
+  destroy(error?: NodeJS.ErrnoException): void {
+    this.breaksOff(upstreamUnreachable(error?.code ?? 'its answer broke off'))
+  }
+
+  /** From now on the live side has to begin its answer. */
+  departs(): void {
+    this.#timer = setTimeout(tooLate, this.manners.firstByteTimeoutMs, this)
+  }
+
+  /** The answer has begun: no more than silence is timed, and every byte ends that. */
+  begins(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** The answer has begun, and there is more to come. */
+  listens(): void {
+    this.#timer = setTimeout(tooSilent, this.manners.idleTimeoutMs, this)
+  }
+
+  heard(): void {
+    this.#timer?.refresh()
+  }
+
+  /** All of the answer is there. */
+  answered(): void {
+    this.#isAnswered = true
+    clearTimeout(this.#timer)
+    this.witness?.end(true)
+  }
+
+  /** Nothing has left for the client yet: it is told this. */
+  fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#ends()
+    this.journey.done(error)
+  }
+
+  /** There will be no more: the client is told why, unless it has a part of the answer already. */
+  breaksOff(reason: PlatformError): void {
+    if (this.destroyed) return
+    if (this.outcome) this.cut()
+    else this.fail(reason)
+  }
+
+  /** The client has a part of the answer, and notices by the end of its connection that it was only a part. */
+  cut(): void {
+    const { response } = this.journey
+    // Where neither a length nor a frame tells the end of a body, a connection that is closed would be one.
+    if (response.chunkedEncoding || this.answer?.headers['content-length'] !== undefined) response.destroy()
+    else reset(response)
+  }
+
+  /** The response is closed, by its end or by somebody's leaving. */
+  #clientGone(): void {
+    if (this.#isOver) return
+    if (this.outcome) this.outcome.complete = this.#isAnswered && this.journey.response.writableFinished
+    this.#ends()
+    this.journey.done()
+  }
+
+  #ends(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    // Of what was answered the connection serves others by now.
+    if (this.#isAnswered) return
+    this.upstream?.destroy()
+    this.witness?.end(false)
+  }
+}
+
+function tooLate(passage: Passage): void {
+  passage.fail(upstreamTimeout(passage.manners.firstByteTimeoutMs))
+}
+
+function tooSilent(passage: Passage): void {
+  // A client that reads slowly holds the live platform up: that is not its silence.
+  if (passage.journey.response.writableNeedDrain) passage.heard()
+  else passage.breaksOff(upstreamTimeout(passage.manners.idleTimeoutMs))
+}

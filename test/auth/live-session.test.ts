@@ -1,0 +1,263 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createLiveSession, type LiveSessionParts } from '../../src/auth/live-session.js'
+import { type KeptSession, keepSession, keptSession, sessionsFile } from '../../src/auth/session-file.js'
+import { type Refreshed, refreshAt } from '../../src/auth/token-refresh.js'
+import { folderWith } from '../command.js'
+import { platformWith } from '../scene.js'
+import { signUp, userOf } from './people.js'
+
+const HOUR_MS = 3_600_000
+
+/** Somebody who has signed in to a live backend, and a clock that the test moves. */
+async function signedIn(parts: Partial<LiveSessionParts> = {}) {
+  const live = await platformWith()
+  const { authUrl, anonKey } = live
+  const person = await signUp(live)
+  const file = path.join(folderWith(), 'standin', 'sessions.json')
+  const clock = { aheadMs: 0 }
+  const reports: string[] = []
+  const backend = { authUrl, anonKey, firstByteTimeoutMs: 5000 }
+  const original: KeptSession = {
+    email: person.email,
+    accessToken: person.token,
+    refreshToken: person.refreshToken,
+    expiresAt: new Date(Date.now() + HOUR_MS).toISOString(),
+  }
+  keepSession(file, authUrl, original)
+  /** The session as one process sees it. */
+  const open = (more: Partial<LiveSessionParts> = {}) =>
+    createLiveSession({
+      ...{ file, ...backend, now: () => Date.now() + clock.aheadMs, report: sentence => void reports.push(sentence) },
+      ...{ ...parts, ...more },
+    })
+  return { live, person, file, clock, reports, backend, original, open, kept: () => keptSession(file, authUrl) }
+}
+
+/** Just before the token expires, when it could do so on its way. */
+const ALMOST_MS = HOUR_MS - 30_000
+
+/** A refresh that answers when it is told to, once it has been asked. */
+function held() {
+  let asked = () => {}
+  let answer: (refreshed: Refreshed) => void = () => {}
+  const isAsked = new Promise<void>(resolve => {
+    asked = resolve
+  })
+  const refresh = () => {
+    asked()
+    return new Promise<Refreshed>(resolve => {
+      answer = resolve
+    })
+  }
+  return { refresh, isAsked, answer: (refreshed: Refreshed) => answer(refreshed) }
+}
+
+const refused: Refreshed = { kind: 'refused', why: 'Invalid Refresh Token: Already Used' }
+
+test('the token of whoever signed in is given at once', async () => {
+  const { open, person, reports } = await signedIn()
+  expect(open().token()).toBe(person.token)
+  expect(reports).toEqual([])
+})
+
+test('where nobody signed in there is no token, and nothing to say about it', async () => {
+  const { open, file, reports } = await signedIn()
+  expect(open({ authUrl: 'https://other.test' }).token()).toBeUndefined()
+  expect(open({ file: path.join(file, '..', 'elsewhere.json') }).token()).toBeUndefined()
+  expect(reports).toEqual([])
+})
+
+test('a slash behind the address makes no difference', async () => {
+  const { open, backend, person } = await signedIn()
+  expect(open({ authUrl: `${backend.authUrl}/` }).token()).toBe(person.token)
+})
+
+test('a token that is about to expire is renewed, and kept', async () => {
+  const { open, clock, live, person, original, kept, reports } = await signedIn()
+  clock.aheadMs = ALMOST_MS
+  const session = open()
+  const token = await session.token()
+  expect(token).not.toBe(person.token)
+  expect(await userOf(live, String(token))).toBe(person.id)
+  expect(kept()).toMatchObject({ email: person.email, accessToken: token })
+  expect(kept()?.refreshToken).not.toBe(original.refreshToken)
+  expect(Date.parse(kept()?.expiresAt ?? '') - Date.now()).toBeGreaterThan(2 * HOUR_MS - 60_000)
+  expect(session.token()).toBe(token)
+  expect(reports).toEqual([])
+})
+
+test('it is renewed again and again, with the token that came last', async () => {
+  const { open, clock, live, person } = await signedIn()
+  const session = open()
+  const tokens = new Set<unknown>()
+  for (let hour = 1; hour <= 4; hour++) {
+    clock.aheadMs = hour * HOUR_MS
+    tokens.add(await session.token())
+  }
+  expect(tokens.size).toBe(4)
+  for (const token of tokens) expect(await userOf(live, String(token))).toBe(person.id)
+})
+
+test('many who ask at the same time wait for one renewal', async () => {
+  const { open, clock, backend } = await signedIn()
+  clock.aheadMs = ALMOST_MS
+  let renewals = 0
+  const refresh = (refreshToken: string) => {
+    renewals++
+    return refreshAt(backend)(refreshToken)
+  }
+  const session = open({ refresh })
+  const tokens = await Promise.all(Array.from({ length: 20 }, () => session.token()))
+  expect(new Set(tokens).size).toBe(1)
+  expect(renewals).toBe(1)
+})
+
+test('somebody who signs in anew is noticed', async () => {
+  const { open, file, backend, live } = await signedIn()
+  const session = open()
+  session.token()
+  const bob = await signUp(live, 'bob@example.com')
+  keepSession(file, backend.authUrl, {
+    email: bob.email,
+    accessToken: bob.token,
+    refreshToken: bob.refreshToken,
+    expiresAt: new Date(Date.now() + HOUR_MS).toISOString(),
+  })
+  expect(session.token()).toBe(bob.token)
+})
+
+test('what another process has renewed is taken over', async () => {
+  const { open, clock } = await signedIn()
+  const [ours, theirs] = [open({ refresh: async () => refused }), open()]
+  ours.token()
+  clock.aheadMs = ALMOST_MS
+  const token = await theirs.token()
+  expect(ours.token()).toBe(token)
+})
+
+test('a renewal that another process was faster with ends with the token of that one', async () => {
+  const { open, clock, reports } = await signedIn()
+  clock.aheadMs = ALMOST_MS
+  const { refresh, isAsked, answer } = held()
+  const ours = open({ refresh }).token()
+  await isAsked
+  const token = await open().token()
+  answer(refused)
+  expect(await ours).toBe(token)
+  expect(reports).toEqual([])
+})
+
+test('somebody who signs out during a renewal stays signed out', async () => {
+  const { open, clock, file, backend, kept } = await signedIn()
+  clock.aheadMs = ALMOST_MS
+  const { refresh, isAsked, answer } = held()
+  const token = open({ refresh }).token()
+  await isAsked
+  keepSession(file, backend.authUrl, undefined)
+  answer({ kind: 'renewed', accessToken: 'a', refreshToken: 'r', lifeMs: HOUR_MS })
+  expect(await token).toBeUndefined()
+  expect(kept()).toBeUndefined()
+})
+
+test('a session that has ended there gives no token here, and says so once', async () => {
+  const { open, clock, person, reports, backend, file } = await signedIn()
+  await person.client.auth.signOut()
+  clock.aheadMs = HOUR_MS
+  const session = open()
+  expect(await session.token()).toBeUndefined()
+  expect(await session.token()).toBeUndefined()
+  expect(reports).toEqual([
+    `The session at ${backend.authUrl} is over (Invalid Refresh Token: Refresh Token Not Found): run standin login again.`,
+  ])
+  keepSession(file, backend.authUrl, {
+    ...{
+      email: 'a@b.test',
+      accessToken: 'new',
+      refreshToken: 'r',
+      expiresAt: new Date(Date.now() + 2 * HOUR_MS).toISOString(),
+    },
+  })
+  expect(session.token()).toBe('new')
+})
+
+test('while the backend is away the old token is given for as long as it holds', async () => {
+  const { open, clock, person, live, reports } = await signedIn()
+  await live.stop()
+  clock.aheadMs = ALMOST_MS
+  const session = open()
+  expect(await session.token()).toBe(person.token)
+  clock.aheadMs = HOUR_MS
+  expect(await session.token()).toBeUndefined()
+  expect(reports).toEqual([
+    expect.stringMatching(/^The session at http:\S+ could not be renewed \((ECONNREFUSED|UND_ERR_SOCKET)\)\.$/),
+  ])
+})
+
+test('a backend that is out of order for a moment is asked again, but not for every request', async () => {
+  const { open, clock, live, person, backend, reports } = await signedIn()
+  let asked = 0
+  const refresh = (refreshToken: string) => {
+    asked++
+    return refreshAt(backend)(refreshToken)
+  }
+  live.failNext({ status: 503 }, { path: '/auth/v1/token' })
+  clock.aheadMs = ALMOST_MS
+  const session = open({ refresh })
+  expect(await session.token()).toBe(person.token)
+  expect(session.token()).toBe(person.token)
+  expect(asked).toBe(1)
+  clock.aheadMs += 6000
+  expect(await userOf(live, String(await session.token()))).toBe(person.id)
+  expect(asked).toBe(2)
+  expect(reports).toHaveLength(1)
+})
+
+test.skipIf(process.platform === 'win32')('a file that others can read is not used, which is said once', async () => {
+  const { open, file, person, reports } = await signedIn()
+  chmodSync(file, 0o640)
+  const session = open()
+  expect([session.token(), session.token()]).toEqual([undefined, undefined])
+  expect(reports).toEqual([`Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.`])
+  chmodSync(file, 0o600)
+  expect(session.token()).toBe(person.token)
+})
+
+test.each([
+  '',
+  '[]',
+  'null',
+  '{"URL": null}',
+  '{"URL": {}}',
+  '{"URL": {"email": "a@b.test", "accessToken": "a", "refreshToken": "r", "expiresAt": "soon"}}',
+])('a file that says %j is no session, and no crash', async text => {
+  const { open, file, backend, reports } = await signedIn()
+  writeFileSync(file, text.replace('URL', backend.authUrl))
+  expect(open().token()).toBeUndefined()
+  expect(reports).toEqual([`${file} is not what standin login writes: delete it, and sign in again.`])
+})
+
+test('each backend has its own session, whatever comes and goes', () => {
+  const sessions = fc.record({
+    ...{ email: fc.string(), accessToken: fc.string(), refreshToken: fc.string() },
+    expiresAt: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(1e13) }).map(date => date.toISOString()),
+  })
+  const places = fc.constantFrom('https://a.test', 'https://b.test/prefix', 'http://[::1]:1')
+  const file = path.join(folderWith(), 'sessions.json')
+  const model = new Map<string, unknown>()
+  fc.assert(
+    fc.property(places, fc.option(sessions, { nil: undefined }), (place, session) => {
+      keepSession(file, place, session)
+      model.set(place, session)
+      for (const [place, expected] of model) expect(keptSession(file, place)).toEqual(expected)
+    }),
+  )
+})
+
+test.skipIf(process.platform === 'win32')('it is kept where the system keeps settings', () => {
+  expect(sessionsFile({ XDG_CONFIG_HOME: '/settings' })).toBe('/settings/standin/sessions.json')
+  expect(sessionsFile({ XDG_CONFIG_HOME: 'relative' })).toBe(sessionsFile({}))
+  expect(sessionsFile({})).toMatch(/^\/.*\/\.config\/standin\/sessions\.json$/)
+})

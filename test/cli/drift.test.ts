@@ -1,0 +1,481 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { selfSigned } from '../certificate.js'
+import { run, start } from '../command.js'
+import {
+  type Asked,
+  asking,
+  completion,
+  getting,
+  liveThat,
+  project,
+  promptIn,
+  recorded,
+  streamOf,
+  type Told,
+} from './drifting.js'
+
+const models = { object: 'list', data: [{ id: 'gpt-4o-mini', object: 'model' }] }
+const withStream = (prompt: string) =>
+  asking(prompt, { body: { kind: 'json', value: { messages: [{ content: prompt, role: 'user' }], stream: true } } })
+
+/** Answers by prompt; what has no prompt by path. */
+const telling =
+  (told: Readonly<Record<string, Told>>) =>
+  (asked: Asked): Told =>
+    told[promptIn(asked)] ?? told[asked.url ?? ''] ?? { status: 404, body: { error: 'Not found.' } }
+
+test('a platform that says the same in other words has not drifted', async () => {
+  const live = await liveThat(
+    telling({
+      whole: { body: completion('Something else, and longer.') },
+      stream: streamOf(['Other', ' words']),
+      '/v1/models?limit=2': { body: { ...models, data: [...models.data, ...models.data] } },
+      '/api/v1': { body: { name: 'Live', version: '2.0.0' } },
+    }),
+  )
+  const files = project(live, [
+    recorded(asking('whole'), { body: completion('Hello!') }),
+    recorded(withStream('stream'), streamOf(['Hel', 'lo', '!'])),
+    recorded(getting('/v1/models', 'limit=2'), { body: models }),
+    recorded(getting('/api/v1'), { body: { name: 'Recorded', version: '1.0.0' } }),
+    recorded(getting('/v1/nowhere'), { status: 404, body: { error: 'There is nothing here.' } }),
+  ])
+  expect(await run(['drift'], { files })).toEqual({
+    ...{ code: 0, signal: null, stderr: '' },
+    stdout: '5 recordings: 5 the same\n',
+  })
+  const credentials = Object.fromEntries(live.asked.map(({ url, headers }) => [url, headers.authorization]))
+  expect(credentials).toEqual({
+    '/api/v1': 'Bearer live-anon-key-for-drift',
+    '/v1/chat/completions': 'Bearer sk-live-for-drift-0123456789abcdef',
+    '/v1/models?limit=2': 'Bearer sk-live-for-drift-0123456789abcdef',
+    '/v1/nowhere': 'Bearer sk-live-for-drift-0123456789abcdef',
+  })
+  const chat = live.asked.find(asked => asked.method === 'POST' && promptIn(asked) === 'stream')
+  expect(chat?.headers['content-type']).toBe('application/json')
+  expect(JSON.parse(chat?.body ?? '')).toEqual({ messages: [{ role: 'user', content: 'stream' }], stream: true })
+})
+
+test('what has drifted is told by recording, the worst first', async () => {
+  const { refusal: _gone, ...message } = completion('x').choices[0]?.message ?? {}
+  const live = await liveThat(
+    telling({
+      refusal: { body: completion('Hi.', { message, logprobs: null }) },
+      type: { body: { ...completion('Hi.'), id: 17, object: 'completion' } },
+      stream: streamOf(['Hel', 'lo'], ''),
+      whole: { body: completion('Hello') },
+      error: { status: 500, body: { error: 'Out of order.' } },
+    }),
+  )
+  const recordings = {
+    error: recorded(asking('error'), { body: completion('Fine.') }),
+    refusal: recorded(asking('refusal'), { body: completion('Hi!') }),
+    same: recorded(getting('/v1/nowhere'), { status: 404, body: { error: 'No.' } }),
+    stream: recorded(withStream('stream'), streamOf(['Hello'])),
+    type: recorded(asking('type'), { body: completion('Hi!') }),
+    whole: recorded(withStream('whole'), streamOf(['Hello'])),
+  }
+  const { code, stdout, stderr } = await run(['drift'], { files: project(live, Object.values(recordings)) })
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  const told = stdout.split(/\n(?! )/)
+  const linesOf = ({ name }: { readonly name: string }) =>
+    told.find(lines => lines.startsWith(name))?.slice(name.length)
+  expect(linesOf(recordings.error)).toBe('\n  critical  status: recorded 200, live 500')
+  expect(linesOf(recordings.refusal)).toBe(`
+  critical  choices[].message.refusal: recorded null, live nothing
+  warning   choices[].logprobs: recorded nothing, live null`)
+  expect(linesOf(recordings.same)).toBeUndefined()
+  expect(linesOf(recordings.stream)).toBe('\n  critical  [DONE]: recorded at the end of the stream, live not there')
+  expect(linesOf(recordings.type)).toBe(`
+  critical  id: recorded string, live number
+  critical  object: recorded chat.completion, live completion`)
+  expect(linesOf(recordings.whole)).toBe(`
+  critical  content-type: recorded text/event-stream, live application/json
+  critical  body: recorded a stream, live JSON as a whole`)
+  expect(told.at(-2)).toBe('6 recordings: 1 the same, 5 drifted (7 critical, 1 warning)')
+})
+
+const warned = async () => {
+  const live = await liveThat(() => ({ body: completion('Hi.', { logprobs: null }) }))
+  return project(live, [recorded(asking('hello'), { body: completion('Hi!') })])
+}
+
+test.each([
+  [[], 0],
+  [['--fail-on', 'critical'], 0],
+  [['--fail-on', 'warning'], 1],
+  [['--fail-on', 'info'], 1],
+])('with %j a warning makes the exit code %i', async (flags, code) => {
+  const end = await run(['drift', ...flags], { files: await warned() })
+  expect(end).toMatchObject({ code, stdout: expect.stringContaining('1 drifted (1 warning)') })
+})
+
+test('--json is one document, and says nothing else', async () => {
+  const { code, stdout, stderr } = await run(['drift', '--json'], { files: await warned() })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toEqual({
+    ...{ recordings: 1, same: 0, drifted: 1, critical: 0, warning: 1, info: 0 },
+    ...{ updated: 0, skipped: 0, notAsked: 0, unreadable: 0, notReached: 0 },
+    findings: [
+      {
+        kind: 'compared',
+        file: expect.stringMatching(/^chat-completions\/gpt-4o-mini-hello-[0-9a-f]{12}\.yaml$/),
+        drifts: [{ severity: 'warning', path: 'choices[].logprobs', sentence: 'recorded nothing, live null' }],
+        updated: false,
+      },
+    ],
+  })
+})
+
+test('--junit writes a test case for each recording, whatever the names of fields', async () => {
+  const live = await liveThat(
+    telling({
+      bad: { body: { '<&"\u0001\ud800': 1 } },
+      warned: { body: completion('Hi.', { logprobs: null }) },
+      same: { body: completion('Hi.') },
+    }),
+  )
+  const recordings = [
+    recorded(asking('bad'), { body: {} }),
+    recorded(asking('same'), { body: completion('Hello.') }),
+    recorded(asking('warned'), { body: completion('Hi!') }),
+    recorded(getting('/v1/zoo', 'key=[key]'), { body: {} }),
+  ]
+  const command = start(['drift', '--fail-on', 'warning', '--junit', 'reports/drift.xml', '--quiet'], {
+    files: project(live, [recorded(asking('bad'), { body: { gone: 1 } }), ...recordings.slice(1)]),
+  })
+  expect(await command.ended).toMatchObject({ code: 1, stderr: '' })
+  const [bad, same, warnedName, zoo] = recordings.map(({ name }) => path.basename(name))
+  const times = / time="\d+\.\d{3}"/g
+  expect(readFileSync(path.join(command.dir, 'reports/drift.xml'), 'utf8').replace(times, '')).toBe(
+    `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="standin drift" tests="4" failures="2" errors="0" skipped="1">
+  <testsuite name="drift" tests="4" failures="2" errors="0" skipped="1">
+    <testcase classname="chat-completions" name="${bad}">
+      <failure type="critical" message="gone: recorded number, live nothing">critical gone: recorded number, live nothing
+warning [&#34;&#60;&#38;\\&#34;\\u0001\\ud800&#34;]: recorded nothing, live number</failure>
+    </testcase>
+    <testcase classname="chat-completions" name="${same}"/>
+    <testcase classname="chat-completions" name="${warnedName}">
+      <failure type="warning" message="choices[].logprobs: recorded nothing, live null">warning choices[].logprobs: recorded nothing, live null</failure>
+    </testcase>
+    <testcase classname="zoo" name="${zoo}">
+      <skipped message="[key] stands where a secret was, which is not kept."/>
+    </testcase>
+  </testsuite>
+</testsuites>
+`,
+  )
+})
+
+test('what might change something, or has lost a secret, is not sent again', async () => {
+  const live = await liveThat(() => ({ body: {} }))
+  const skipped: readonly (readonly [ReturnType<typeof recorded>, string])[] = [
+    [
+      recorded(asking('Delete', { method: 'DELETE', path: '/v1/files/1' }), { body: {} }),
+      'DELETE /v1/files/1 may change something on the live platform.',
+    ],
+    [
+      recorded(asking('Tune', { path: '/v1/fine_tuning/jobs' }), { body: {} }),
+      'POST /v1/fine_tuning/jobs may change something on the live platform.',
+    ],
+    [recorded(asking('I am [jwt-1]'), { body: {} }), '[jwt-1] stands where a secret was, which is not kept.'],
+    [
+      recorded(asking('I pay [upstream-api-key]'), { body: {} }),
+      '[upstream-api-key] stands where a secret was, which is not kept.',
+    ],
+    [
+      recorded(getting('/v1/models', 'token=[token]'), { body: {} }),
+      '[token] stands where a secret was, which is not kept.',
+    ],
+    [recorded(asking('half'), { body: '{"id"', cut: true }), 'The recorded answer broke off.'],
+    [
+      recorded(asking('bytes', { body: { kind: 'bytes', bytes: Buffer.from([255, 0]) } }), { body: {} }),
+      'Its body is no text, and what type it had is not kept.',
+    ],
+  ]
+  const files = project(live, [...skipped.map(([file]) => file), recorded(asking('[see-1]'), { body: {} })])
+  const { code, stdout } = await run(['drift'], { files })
+  expect(code).toBe(0)
+  for (const [{ name }, reason] of skipped) expect(stdout).toContain(`${name} skipped: ${reason}\n`)
+  expect(stdout).toMatch(/^8 recordings: 1 the same, 7 skipped$/m)
+  expect(live.asked.map(promptIn)).toEqual(['[see-1]'])
+})
+
+test('a 429 is waited for as long as it says, by all requests', async () => {
+  let first: number | undefined
+  const live = await liveThat(({ atMs }) => {
+    first ??= atMs
+    return atMs - first < 900
+      ? { status: 429, headers: { 'retry-after': '1' }, body: { error: 'Slow.' } }
+      : { body: {} }
+  })
+  const recordings = ['one', 'two', 'three'].map(prompt => recorded(asking(prompt), { body: {} }))
+  const end = await run(['drift', '--concurrency', '1'], { files: project(live, recordings) })
+  expect(end).toMatchObject({ code: 0, stdout: '3 recordings: 3 the same\n' })
+  expect(live.asked).toHaveLength(4)
+})
+
+test('a 429 that asks for more patience than there is means that a recording was not asked', async () => {
+  const live = await liveThat(asked =>
+    promptIn(asked) === 'hello' ? { status: 429, headers: { 'retry-after': '3600' }, body: {} } : { body: {} },
+  )
+  const limited = recorded(asking('hello'), { body: {} })
+  const recordings = [limited, recorded(asking('other'), { body: {} })]
+  const end = await run(['drift'], { files: project(live, recordings) })
+  expect(end).toMatchObject({
+    code: 0,
+    stdout: `${limited.name} not asked: The live platform says that it is asked too often (429).
+2 recordings: 1 the same, 1 not asked
+`,
+  })
+})
+
+test('a recorded 429 is compared with a 429', async () => {
+  const limited = { status: 429, headers: { 'retry-after': '3600' }, body: { error: 'Slow.' } }
+  const live = await liveThat(() => limited)
+  const files = project(live, [recorded(asking('hello'), limited)])
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+})
+
+test('a platform that answers nobody is not asked for ever', async () => {
+  const live = await liveThat(() => ({ body: '', cut: 'at once' }))
+  const prompts = Array.from({ length: 30 }, (_, i) => `hello ${i}`)
+  const recordings = prompts.map(prompt => recorded(asking(prompt), { body: {} }))
+  const { code, stdout, stderr } = await run(['drift'], { files: project(live, recordings) })
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'Nothing could be compared. The live platform could not be reached (ECONNRESET).\n',
+  })
+  expect(stdout).toMatch(/^30 recordings: 0 the same, 30 not asked$/m)
+  expect(live.asked.length).toBeLessThan(10)
+})
+
+test('a platform that nobody can reach is told in a sentence', async () => {
+  const files = project({ url: 'http://127.0.0.1:1' }, [recorded(asking('hello'), { body: {} })])
+  expect(await run(['drift', '--quiet'], { files })).toMatchObject({
+    code: 1,
+    stderr: 'Nothing could be compared. The live platform could not be reached (ECONNREFUSED).\n',
+  })
+})
+
+test.each<[string, Told | 'never', string]>([
+  ['breaks off', { body: '{"id":', cut: true }, 'The live answer broke off.'],
+  ['is too long', { body: `"${'x'.repeat(2000)}"` }, 'The live answer is larger than recordings.maxBytes (1024).'],
+  ['never comes', 'never', 'The live platform did not answer within 300 ms.'],
+  [
+    'is packed in a way that nobody knows',
+    { headers: { 'content-encoding': 'zebra' }, body: '{}' },
+    'The live answer cannot be read: its Content-Encoding "zebra" cannot be read here.',
+  ],
+])('an answer that %s is not compared', async (_what, told, reason) => {
+  const live = await liveThat(asked =>
+    promptIn(asked) !== 'odd' ? { body: {} } : told === 'never' ? new Promise(() => {}) : told,
+  )
+  const more = '  firstByteTimeoutMs: 300\nrecordings: { maxBytes: 1024 }\n'
+  const odd = recorded(asking('odd'), { body: {} })
+  const files = project(live, [odd, recorded(asking('plain'), { body: {} })], more)
+  expect(await run(['drift'], { files })).toMatchObject({
+    code: 0,
+    stdout: `${odd.name} not asked: ${reason}\n2 recordings: 1 the same, 1 not asked\n`,
+  })
+})
+
+test('an answer that comes packed although nobody asked for it is unpacked', async () => {
+  const live = await liveThat(() => ({
+    headers: { 'content-encoding': 'gzip' },
+    body: gzipSync(JSON.stringify(completion('Hello.'))),
+  }))
+  const files = project(live, [recorded(asking('hello'), { body: completion('Hi.') })])
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+})
+
+test('a redirect is an answer: the live credentials go nowhere else', async () => {
+  const elsewhere = await liveThat(() => ({ body: {} }))
+  const live = await liveThat(() => ({ status: 307, headers: { location: elsewhere.url } }))
+  const files = project(live, [recorded(asking('hello'), { body: {} })])
+  expect(await run(['drift'], { files })).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('critical  status: recorded 200, live 307'),
+  })
+  expect(elsewhere.asked).toEqual([])
+})
+
+test('a live platform below a path is asked below that path', async () => {
+  const live = await liveThat(() => ({ body: {} }))
+  const files = project({ url: `${live.url}/ai/` }, [recorded(asking('hello'), { body: {} })])
+  expect((await run(['drift'], { files })).code).toBe(0)
+  expect(live.asked.map(({ url }) => url)).toEqual(['/ai/v1/chat/completions'])
+})
+
+test('a certificate that nobody vouches for is accepted only on demand', async () => {
+  const live = await liveThat(() => ({ body: {} }), selfSigned())
+  const recordings = [recorded(asking('hello'), { body: {} })]
+  expect(await run(['drift', '--quiet'], { files: project(live, recordings) })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('(DEPTH_ZERO_SELF_SIGNED_CERT)'),
+  })
+  expect(live.asked).toEqual([])
+  const end = await run(['drift'], { files: project(live, recordings, '  insecure: true\n') })
+  expect(end).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
+})
+
+test('no more requests than wished are on their way at once', async () => {
+  const waiting: (() => void)[] = []
+  const live = await liveThat(
+    () =>
+      new Promise(resolve => {
+        waiting.push(() => resolve({ body: {} }))
+        // Three are there, and no fourth comes while they wait; then each that comes lets one go.
+        if (waiting.length >= 3) setTimeout(() => waiting.shift()?.(), 50)
+      }),
+  )
+  const prompts = Array.from({ length: 5 }, (_, i) => `hello ${i}`)
+  const files = project(
+    live,
+    prompts.map(prompt => recorded(asking(prompt), { body: {} })),
+    '  firstByteTimeoutMs: 1000\n',
+  )
+  await run(['drift', '--concurrency', '3'], { files })
+  expect(live.mostAtOnce).toBe(3)
+})
+
+const secrets = [
+  'sk-live-for-drift-0123456789abcdef',
+  'sk-proj-Zx81Kq0Lm2Np4Rs6Tu8Vw0Yb1Cd3Ef5',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.c2lnbmF0dXJlLW9mLXRoaXMtdG9rZW4',
+]
+
+test('secrets of live answers are in no report, and in no recording that is updated', async () => {
+  const [key, other, jwt] = secrets
+  const live = await liveThat(() => ({
+    headers: { 'set-cookie': `session=${other}` },
+    body: { id: key, type: other, [String(other)]: { [String(jwt)]: jwt }, object: key },
+  }))
+  const file = recorded(asking('hello'), { body: { id: 'a', type: 'b', object: 'c', gone: 1 } })
+  const command = start(['drift', '--update', '--junit', 'drift.xml'], { files: project(live, [file]) })
+  const { stdout, stderr } = await command.ended
+  expect(stdout).toContain('(updated)')
+  const written = ['drift.xml', file.path].map(name => readFileSync(path.join(command.dir, name), 'utf8'))
+  for (const text of [stdout, stderr, ...written]) for (const secret of secrets) expect(text).not.toContain(secret)
+})
+
+test('--update keeps what the live platform says now, and then nothing has drifted any more', async () => {
+  const live = await liveThat(
+    telling({
+      new: { body: completion('Hello, again.', { logprobs: null }) },
+      stream: streamOf(
+        ['Hello, ', 'again.'],
+        'data: {"object":"chat.completion.chunk","choices":[],"usage":{}}\n\ndata: [DONE]\n\n',
+      ),
+      class: { status: 500, body: { error: 'Out of order.' } },
+      cut: { body: '{', cut: true },
+    }),
+  )
+  const recordings = {
+    new: recorded(asking('new'), { body: { ...completion('Hi.'), gone: true } }),
+    stream: recorded(withStream('stream'), streamOf(['Hi', '.'])),
+    class: recorded(asking('class'), { body: completion('Fine.') }),
+    cut: recorded(asking('cut'), { body: completion('Fine.') }),
+  }
+  const files = project(live, Object.values(recordings))
+  const command = start(['drift', '--update'], { files })
+  expect(await command.ended).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^4 recordings: 0 the same, 3 drifted \(2 critical, 2 warnings\), 2 updated, 1 not asked$/m,
+    ),
+  })
+  const now = ({ path: file }: { readonly path: string }) => readFileSync(path.join(command.dir, file), 'utf8')
+  expect(now(recordings.new)).toContain('Hello, again.')
+  expect(now(recordings.stream)).toContain('usage')
+  expect(now(recordings.class)).toBe(recordings.class.text)
+  expect(now(recordings.cut)).toBe(recordings.cut.text)
+  const again = {
+    ...files,
+    [recordings.new.path]: now(recordings.new),
+    [recordings.stream.path]: now(recordings.stream),
+  }
+  expect(await run(['drift', '--only', 'chat-completions/*-new-*'], { files: again })).toMatchObject({
+    code: 0,
+    stdout: '1 recording: 1 the same\n',
+  })
+  expect(await run(['drift', '--only', '*stream*'], { files: again })).toMatchObject({ code: 0 })
+})
+
+test('what was updated has been accepted', async () => {
+  const live = await liveThat(() => ({ body: { id: 1 } }))
+  const files = project(live, [recorded(asking('hello'), { body: { id: 'one' } })])
+  expect(await run(['drift', '--update'], { files })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 drifted (1 critical), 1 updated'),
+  })
+})
+
+test('Ctrl-C ends it with what is known', async () => {
+  let arrived = () => {}
+  const second = new Promise<void>(resolve => {
+    arrived = resolve
+  })
+  const live = await liveThat(() => {
+    if (live.asked.length === 1) return { body: {} }
+    arrived()
+    return new Promise(() => {})
+  })
+  const recordings = ['a', 'b', 'c'].map(prompt => recorded(asking(prompt), { body: {} }))
+  const command = start(['drift', '--concurrency', '1'], { files: project(live, recordings) })
+  await second
+  command.send('SIGINT')
+  expect(await command.ended).toEqual({
+    ...{ code: 130, signal: null, stderr: '' },
+    stdout: '3 recordings: 1 the same, 2 not reached\n',
+  })
+})
+
+test('a recording that cannot be read is told, and the others are compared', async () => {
+  const live = await liveThat(() => ({ body: {} }))
+  const broken = recorded(asking('broken'), { body: {} })
+  const files = { ...project(live, [recorded(asking('good'), { body: {} })]), [broken.path]: 'response: [\n' }
+  const { code, stdout } = await run(['drift'], { files })
+  expect(code).toBe(2)
+  expect(stdout).toMatch(/^\S+-broken-[0-9a-f]{12}\.yaml:\d+:\d+: .+$/m)
+  expect(stdout).toMatch(/^2 recordings: 1 the same, 1 not readable$/m)
+})
+
+test('without recordings there is nothing to compare', async () => {
+  const files = project({ url: 'http://127.0.0.1:1' }, [])
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '0 recordings: 0 the same\n', stderr: '' })
+})
+
+test.each([
+  [['drift', 'now'], 'standin drift takes no further words, such as now. See standin --help.\n'],
+  [
+    ['drift', '--fail-on', 'never'],
+    '--fail-on must be one of critical, warning, info, not "never". See standin --help.\n',
+  ],
+  [
+    ['drift', '--concurrency', '0'],
+    '--concurrency must be a whole number from 1 to 99, not "0". See standin --help.\n',
+  ],
+  [['drift', '--only', 'x*'], 'No recording has a name like x*. See standin --help.\n'],
+  [
+    ['drift', '--upstream', ''],
+    'standin drift needs upstream.baseUrl, the address of the live platform. See standin --help.\n',
+  ],
+  [['dev', '--update'], 'The flag --update belongs to standin drift. See standin --help.\n'],
+])('%j is refused in a sentence', async (args, stderr) => {
+  const files = project({ url: 'http://127.0.0.1:1' }, [recorded(asking('hello'), { body: {} })])
+  expect(await run(args, { files })).toEqual({ code: 2, signal: null, stdout: '', stderr })
+})
+
+test('a report that cannot be written is told', async () => {
+  const live = await liveThat(() => ({ body: {} }))
+  const files = { ...project(live, [recorded(asking('hello'), { body: {} })]), reports: 'a file' }
+  expect(await run(['drift', '--junit', 'reports/drift.xml'], { files })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^reports\/drift\.xml cannot be written \(E\w+\)\.\n$/),
+  })
+})

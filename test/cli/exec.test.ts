@@ -1,0 +1,283 @@
+import { execFileSync } from 'node:child_process'
+import { open, rename } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { readCommandLine } from '../../src/cli/arguments.js'
+import { type Command, folderWith, run, start } from '../command.js'
+import { platformWith } from '../scene.js'
+import { hasTerminals, startOnTerminal } from '../terminal.js'
+
+const openai = pathToFileURL(createRequire(import.meta.url).resolve('openai'))
+
+/** A program for a child, and the command line that runs it. */
+const child = (program: string) => ({
+  args: ['--', process.execPath, 'child.mjs'],
+  files: { 'child.mjs': program },
+})
+
+/** Runs a program below `standin exec`. */
+function exec(program: string, { flags = [], files = {}, env = {} }: Scene = {}): Command {
+  const { args, files: own } = child(program)
+  return start(['exec', ...flags, ...args], { files: { ...own, ...files }, env })
+}
+
+interface Scene {
+  readonly flags?: readonly string[]
+  readonly files?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Says where its platform is, and stays. */
+const staying = 'console.log(process.env.PLATFORM_BASE_URL); setInterval(() => {}, 1000);'
+
+const isGone = (url: string) => expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed')
+
+test('a client that knows its environment alone reaches the platform', async () => {
+  const { ended } = exec(
+    `
+    import OpenAI from '${openai}'
+    const reply = await new OpenAI().chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'ping' }],
+    })
+    console.log(reply.choices[0].message.content)`,
+    {
+      files: { 'fixtures/replies/a.yaml': '- when: { user: ping }\n  reply: { text: pong }\n' },
+    },
+  )
+  expect(await ended).toEqual({ code: 0, signal: null, stdout: 'pong\n', stderr: '' })
+})
+
+test('every name of the block for .env is set, in place of what was there', async () => {
+  const { ended } = exec(
+    `const { SUPABASE_URL, SUPABASE_ANON_KEY, SUPABASE_SERVICE_ROLE_KEY, ...env } = process.env
+    const status = async key => (await fetch(SUPABASE_URL + '/auth/v1/admin/users', { headers: { apikey: key, authorization: 'Bearer ' + key } })).status
+    console.log(env.OPENAI_API_KEY, await status(SUPABASE_ANON_KEY), await status(SUPABASE_SERVICE_ROLE_KEY))
+    console.log(Object.keys(env).filter(name => name.startsWith('STANDIN_')))`,
+    { env: { OPENAI_API_KEY: 'sk-a-live-one' } },
+  )
+  expect((await ended).stdout).toMatch(/^sk-local-\S+ 403 200\n\[\]\n$/)
+})
+
+test('what stands behind -- is the child’s, flags and all', async () => {
+  expect(readCommandLine(['exec', '--port', '1', '--', 'npm', 'test', '--', '--port', '2'])).toMatchObject({
+    words: ['exec'],
+    child: ['npm', 'test', '--', '--port', '2'],
+    overrides: [{ path: ['port'], value: 1, origin: '--port' }],
+  })
+})
+
+test.each([
+  [['exec'], 'standin exec needs a command: standin exec -- npm test.'],
+  [['exec', '--'], 'standin exec needs a command: standin exec -- npm test.'],
+  [
+    ['exec', 'npm', 'test', '--watch'],
+    'Put -- before the command, so that its flags are its own: standin exec -- npm.',
+  ],
+  [['exec', '--port', '--', 'npm'], 'The flag --port needs a value: --port NUMBER.'],
+])('%j is refused in a sentence', async (args, sentence) => {
+  expect(await run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${sentence} See standin --help.\n` })
+})
+
+test('a configuration that is wrong keeps the child from running', async () => {
+  const { code, stdout } = await exec('console.log("ran")', { files: { 'platform.config.yaml': 'prot: 1\n' } }).ended
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+})
+
+test('the exit code of the child is handed on', async () => {
+  expect(await exec('process.exit(42)').ended).toMatchObject({ code: 42, stderr: '' })
+})
+
+test('a child that was killed ends as in a shell', async () => {
+  expect(await exec('process.kill(process.pid, "SIGKILL")').ended).toMatchObject({ code: 137, signal: null })
+})
+
+test.each([
+  [['not-a-command'], 127, 'standin exec: not-a-command was not found.\n'],
+  [['./script'], 126, 'standin exec: ./script cannot be run (EACCES).\n'],
+  [['./script/deeper'], 126, 'standin exec: ./script/deeper cannot be run (ENOTDIR).\n'],
+])('%j cannot be started, which is said as a shell says it', async (command, code, stderr) => {
+  expect(await run(['exec', '--', ...command], { files: { script: '' } })).toMatchObject({ code, stderr, stdout: '' })
+})
+
+test('standard input and output are the child’s', async () => {
+  expect(await run(['exec', '--', 'cat'], { input: 'through\n' })).toMatchObject({ code: 0, stdout: 'through\n' })
+})
+
+test('requests are logged when that is asked for, and not on standard output', async () => {
+  const { ended } = exec('await fetch(process.env.PLATFORM_BASE_URL + "/health")', { flags: ['--verbose'] })
+  expect(await ended).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringMatching(/ GET {2}\/health 200 .*\n$/),
+  })
+})
+
+test('several run at once, each with a platform of its own, and leave nothing behind', async () => {
+  // As `standin config init` writes them.
+  const files = { 'platform.config.yaml': 'port: 4100\nstate: file:.standin/state.db\n' }
+  const commands = [1, 2, 3].map(() => exec(staying, { files }))
+  const urls = await Promise.all(commands.map(({ stdout }) => stdout.next('http')))
+  expect(new Set(urls).size).toBe(3)
+  for (const url of urls) expect((await fetch(`${url}/health`)).status).toBe(200)
+  for (const { send } of commands) send('SIGTERM')
+  for (const { ended } of commands) expect(await ended).toMatchObject({ code: 143, signal: null, stderr: '' })
+  await Promise.all(urls.map(isGone))
+})
+
+test('a port that somebody has chosen is taken', async () => {
+  const [, port] = /:(\d+)$/.exec(await freeUrl()) ?? []
+  const { ended } = exec('console.log(process.env.PLATFORM_BASE_URL)', { flags: ['--port', String(port)] })
+  expect((await ended).stdout).toBe(`http://127.0.0.1:${port}\n`)
+})
+
+/** Where a platform was that has gone. */
+const freeUrl = async () => (await exec('console.log(process.env.PLATFORM_BASE_URL)').ended).stdout.trim()
+
+test('the platform goes with the child', async () => {
+  await isGone(await freeUrl())
+})
+
+test('a stream that nobody reads any more does not hold it up', async () => {
+  const { ended } = exec(`
+    const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env
+    await fetch(OPENAI_BASE_URL + '/chat/completions', {
+      method: 'POST',
+      headers: { authorization: 'Bearer ' + OPENAI_API_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'standin:slow' }] }),
+    })
+    process.exit(3)`)
+  expect(await ended).toMatchObject({ code: 3, stderr: '' })
+})
+
+test.each([
+  ['SIGTERM', 15],
+  ['SIGINT', 2],
+] as const)('%s goes to the child, which may end as it likes', async (signal, number) => {
+  const { send, stdout, ended } = exec(
+    `process.on('${signal}', (_, number) => { console.log('told'); process.exitCode = number + 50; clearInterval(stay) })
+    const stay = setInterval(() => {}, 1000)
+    console.log('up')`,
+  )
+  await stdout.next('up')
+  send(signal)
+  expect(await ended).toMatchObject({ code: number + 50, stdout: 'up\ntold\n' })
+})
+
+test('a child that does not hear SIGTERM keeps its platform, until somebody insists', async () => {
+  const { send, stdout, ended } = exec(
+    `process.on('SIGTERM', () => console.log('not now')); setInterval(() => console.log('tick'), 100); ${staying}`,
+  )
+  const url = await stdout.next('http')
+  send('SIGTERM')
+  await stdout.next('not now')
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+  // Three ticks are 300 ms: a person, not the echo of the first signal.
+  for (let i = 0; i < 3; i++) await stdout.next('tick')
+  send('SIGTERM')
+  expect(await ended).toMatchObject({ code: 137 })
+  await isGone(url)
+})
+
+test('a signal that comes twice at once, as to a whole process group, is no insistence', async () => {
+  const { send, stdout, ended } = exec(
+    `process.on('SIGTERM', () => setTimeout(() => process.exit(5), 100)); ${staying}`,
+  )
+  await stdout.next('http')
+  send('SIGTERM')
+  send('SIGTERM')
+  expect(await ended).toMatchObject({ code: 5 })
+})
+
+test.skipIf(process.platform === 'win32')('a signal that comes before the child keeps it from starting', async () => {
+  const dir = folderWith({ 'config.yaml': '{}\n' })
+  const pipe = path.join(dir, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const { send, ended } = exec('console.log("ran")', { flags: ['--config', pipe] })
+  // Resolves when the configuration is being read, which waits for what is written.
+  const writer = await open(pipe, 'w')
+  await rename(path.join(dir, 'config.yaml'), pipe)
+  send('SIGTERM')
+  await writer.close()
+  expect(await ended).toEqual({ code: 143, signal: null, stdout: '', stderr: '' })
+})
+
+test.runIf(hasTerminals)('Ctrl-C is told to the child once, by the terminal', async () => {
+  const { args, files } = child(`
+    let told = 0
+    process.on('SIGINT', () => { if (++told === 1) setTimeout(() => { console.log('told', told); process.exit(6) }, 200) })
+    setInterval(() => {}, 1000)
+    console.log('up')`)
+  const terminal = startOnTerminal(['exec', ...args], { files })
+  await terminal.shows('up')
+  terminal.type('\u0003')
+  expect(await terminal.ended).toBe(6)
+  expect(terminal.screen).toContain('told 1')
+})
+
+/** Asks its platform something, and says what it is told. */
+const asking = (...prompts: readonly string[]) => `
+  const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env
+  for (const content of ${JSON.stringify(prompts)}) {
+    const response = await fetch(OPENAI_BASE_URL + '/chat/completions', {
+      method: 'POST',
+      headers: { authorization: 'Bearer ' + OPENAI_API_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] }),
+    })
+    console.log(response.status)
+  }`
+
+/** A folder with what a live platform said to these prompts. */
+async function recorded(...prompts: readonly string[]): Promise<string> {
+  const live = await platformWith()
+  const dir = path.join(folderWith(), 'recordings')
+  const flags = ['--mode', 'record', '--upstream', live.url, '--recordings', dir]
+  const files = { 'platform.config.yaml': `upstream: { apiKey: ${live.apiKey} }\n` }
+  const { stdout, stderr } = await exec(asking(...prompts), { flags, files }).ended
+  expect({ stdout, stderr }).toEqual({
+    stdout: '200\n'.repeat(prompts.length),
+    stderr: expect.stringContaining(`${prompts.length} recorded`),
+  })
+  await live.stop()
+  return dir
+}
+
+test('what one run has recorded another one replays without the live platform, with a receipt', async () => {
+  const dir = await recorded('hello', 'goodbye')
+  const { ended } = exec(asking('hello'), { flags: ['--mode', 'replay', '--recordings', dir, '--strict'] })
+  expect(await ended).toMatchObject({
+    code: 0,
+    stdout: '200\n',
+    stderr: expect.stringMatching(/^Recordings: 1 served, 0 missed, 1 unused, 0 passed/),
+  })
+})
+
+test.each([
+  ['a miss is told and forgiven', ['hello', 'who?'], [], 0],
+  ['a miss counts where --strict is given', ['hello', 'who?'], ['--strict'], 1],
+  ['what was not used counts where --strict-unused is given', ['hello'], ['--strict-unused'], 1],
+  ['everything used and nothing missed is good', ['hello', 'goodbye'], ['--strict-unused'], 0],
+  ['--quiet does not hide why it failed', ['who?'], ['--strict', '--quiet'], 1],
+] as const)('%s', async (_, prompts, flags, code) => {
+  const dir = await recorded('hello', 'goodbye')
+  const { ended } = exec(asking(...prompts), { flags: ['--mode', 'replay', '--recordings', dir, ...flags] })
+  const missed = prompts.filter(prompt => prompt === 'who?').length
+  const end = await ended
+  expect(end).toMatchObject({ code, stderr: expect.stringContaining(`${missed} missed`) })
+  expect(end.stderr.includes('No recording matches POST /v1/chat/completions.')).toBe(missed > 0)
+})
+
+test('the exit code of a child that failed is not painted over', async () => {
+  const dir = await recorded('hello')
+  const flags = ['--mode', 'replay', '--recordings', dir, '--strict']
+  expect(await exec(`${asking('who?')}; process.exit(9)`, { flags }).ended).toMatchObject({ code: 9, stdout: '424\n' })
+})
+
+test('the receipt is a line of JSON for programs, and none where nothing goes by recordings', async () => {
+  const dir = await recorded('hello')
+  const { stderr } = await exec(asking('hello'), { flags: ['--json', '--mode', 'replay', '--recordings', dir] }).ended
+  expect(JSON.parse(stderr)).toMatchObject({ event: 'receipt', served: 1, missed: 0, unused: [] })
+  expect(await exec(asking('hello'), { flags: ['--strict-unused'] }).ended).toMatchObject({ code: 0, stderr: '' })
+})

@@ -1,0 +1,214 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { keepSession, keptSession } from '../../src/auth/session-file.js'
+import type { ConfigInput } from '../../src/index.js'
+import { written } from '../auth/edited.js'
+import { type Place, userOf } from '../auth/people.js'
+import { folderWith, run } from '../command.js'
+import { platformWith } from '../scene.js'
+import { hasTerminals, startOnTerminal } from '../terminal.js'
+
+const ada = { id: '8a1e6a3e-8d5b-4c61-9a39-3f1c2a7d9b10', email: 'ada@example.com', password: 'correct-horse' }
+const bob = { email: 'bob@example.com', password: 'battery-staple' }
+
+/** A live auth backend, and a home from which somebody signs in to it. */
+async function home(options: ConfigInput = {}) {
+  const live = await platformWith({ users: [ada, bob], ...options })
+  const folder = folderWith()
+  const file = path.join(folder, 'standin', 'sessions.json')
+  const { authUrl, anonKey } = live
+  const scene = { files: written({ upstream: { authUrl, anonKey } }), env: { XDG_CONFIG_HOME: folder } }
+  const login = ({ email, password }: { email: string; password: string }) =>
+    run(['login', '--email', email, '--password-stdin'], { ...scene, input: `${password}\n` })
+  return { live, file, scene, login, logout: () => run(['logout'], scene), kept: () => keptSession(file, authUrl) }
+}
+
+const userIdOf = (live: Place, token: string | undefined) => userOf(live, token ?? '')
+
+test('whoever signs in is told as whom and where, and the session works', async () => {
+  const { live, file, login, kept } = await home()
+  expect(await login(ada)).toEqual({
+    code: 0,
+    signal: null,
+    stdout: `Signed in to ${live.authUrl} as ada@example.com. The session is kept in ${file}.\n`,
+    stderr: '',
+  })
+  expect(await userIdOf(live, kept()?.accessToken)).toBe(ada.id)
+  expect(Date.parse(kept()?.expiresAt ?? '')).toBeGreaterThan(Date.now() + 3_500_000)
+})
+
+test.skipIf(process.platform === 'win32')(
+  'the session is its owner’s alone, and nothing is left beside it',
+  async () => {
+    const { file, login } = await home()
+    await login(ada)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700)
+    expect(readdirSync(path.dirname(file))).toEqual(['sessions.json'])
+  },
+)
+
+test('the password is kept nowhere', async () => {
+  const { file, login } = await home()
+  await login(ada)
+  expect(readFileSync(file, 'utf8')).not.toContain(ada.password)
+})
+
+test('signing in again takes the place of the first session', async () => {
+  const { login, kept } = await home()
+  await login(ada)
+  await login(bob)
+  expect(kept()?.email).toBe('bob@example.com')
+})
+
+test('sessions at other live backends stay', async () => {
+  const { file, login, logout } = await home()
+  const other = { email: 'eve@example.com', accessToken: 'a', refreshToken: 'r', expiresAt: '2026-01-01T00:00:00.000Z' }
+  keepSession(file, 'https://other.test', other)
+  await login(ada)
+  await logout()
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ 'https://other.test': other })
+})
+
+test('a wrong password is refused in the words of the live backend, and the earlier session stays', async () => {
+  const { live, login, kept } = await home()
+  await login(ada)
+  expect(await login({ ...bob, password: 'wrong' })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `${live.authUrl} does not sign you in: Invalid login credentials\n`,
+  })
+  expect(kept()?.email).toBe('ada@example.com')
+})
+
+test('a live backend that is not there is said in a sentence', async () => {
+  const { live, file, login } = await home()
+  await live.stop()
+  expect(await login(ada)).toMatchObject({
+    code: 1,
+    stderr: `${live.authUrl} does not sign you in: ECONNREFUSED\n`,
+  })
+  expect(existsSync(file)).toBe(false)
+})
+
+test('a live backend that is out of order is said by its status', async () => {
+  const { live, login } = await home()
+  live.failNext({ status: 503 }, { path: '/auth/v1/token' })
+  expect(await login(ada)).toMatchObject({ code: 1, stderr: `${live.authUrl} does not sign you in: status 503\n` })
+})
+
+test('signing out ends the session there and forgets it here', async () => {
+  const { live, login, logout, kept } = await home()
+  await login(ada)
+  const { accessToken } = kept() ?? {}
+  expect(await logout()).toMatchObject({
+    code: 0,
+    stdout: `Signed out of ${live.authUrl}, where ada@example.com was signed in.\n`,
+    stderr: '',
+  })
+  expect(kept()).toBeUndefined()
+  expect(await userIdOf(live, accessToken)).toBe('403 session_not_found')
+  expect(await logout()).toMatchObject({ code: 0, stdout: `Nobody is signed in to ${live.authUrl}.\n` })
+})
+
+test('signing out works although the live backend has gone', async () => {
+  const { live, login, logout, kept } = await home()
+  await login(ada)
+  await live.stop()
+  expect(await logout()).toMatchObject({
+    code: 0,
+    stderr: `${live.authUrl} was not told (ECONNREFUSED); there the session ends by itself.\n`,
+  })
+  expect(kept()).toBeUndefined()
+})
+
+test.skipIf(process.platform === 'win32')('a file that others can read is not used', async () => {
+  const { file, login } = await home()
+  await login(ada)
+  chmodSync(file, 0o644)
+  expect(await login(ada)).toMatchObject({
+    code: 1,
+    stderr: `Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.\n`,
+  })
+})
+
+test('a file that was edited into nonsense is said, not overwritten', async () => {
+  const { file, login } = await home()
+  await login(ada)
+  writeFileSync(file, '{"https:')
+  expect(await login(ada)).toMatchObject({
+    code: 1,
+    stderr: `${file} is not what standin login writes: delete it, and sign in again.\n`,
+  })
+  expect(readFileSync(file, 'utf8')).toBe('{"https:')
+})
+
+test.each([
+  [
+    ['login'],
+    {},
+    'standin login needs upstream.authUrl and upstream.anonKey in the configuration: the live auth backend.',
+  ],
+  [
+    ['logout'],
+    { authUrl: 'https://live.test' },
+    'standin logout needs upstream.anonKey in the configuration: the live auth backend.',
+  ],
+  [
+    ['login'],
+    { authUrl: 'https://live.test', anonKey: 'anon' },
+    'There is no terminal to ask for a password on: give --email and --password-stdin.',
+  ],
+  [
+    ['login', '--password-stdin'],
+    { authUrl: 'https://live.test', anonKey: 'anon' },
+    '--password-stdin needs --email: standard input is the password alone.',
+  ],
+  [
+    ['login', '--password-stdin', '--email', 'a@b.test'],
+    { authUrl: 'https://live.test', anonKey: 'anon' },
+    'Standard input holds no password.',
+  ],
+  [['login', '--password', 'secret'], {}, 'The flag --password is not known.'],
+  [['login', 'ada'], {}, 'standin login takes no further words, such as ada.'],
+])('%j with %j is refused in a sentence', async (args, upstream, sentence) => {
+  expect(await run(args, { files: written({ upstream }) })).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `${sentence} See standin --help.\n`,
+  })
+})
+
+test.runIf(hasTerminals)('on a terminal it asks, and the password is not on the screen', async () => {
+  const { live, scene, kept } = await home()
+  const terminal = startOnTerminal(['login'], scene)
+  await terminal.shows('E-mail: ')
+  terminal.type('ada@example.com\r')
+  await terminal.shows('Password: ')
+  terminal.type(`${ada.password}\r`)
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.screen).toContain(`Signed in to ${live.authUrl} as ada@example.com.`)
+  expect(terminal.screen).not.toContain(ada.password)
+  expect(await userIdOf(live, kept()?.accessToken)).toBe(ada.id)
+})
+
+test.runIf(hasTerminals).each(['\u0003', '\u0004'])('%j at the password signs nobody in', async key => {
+  const { file, scene } = await home()
+  const terminal = startOnTerminal(['login', '--email', 'ada@example.com'], scene)
+  await terminal.shows('Password: ')
+  terminal.type(key)
+  expect(await terminal.ended).toBe(1)
+  expect(terminal.screen).toContain('Nobody was signed in.')
+  expect(existsSync(file)).toBe(false)
+})
+
+test.runIf(hasTerminals)('whoever pastes both answers at once is understood, and still not shown', async () => {
+  const { live, scene, kept } = await home()
+  const terminal = startOnTerminal(['login'], scene)
+  await terminal.shows('E-mail: ')
+  terminal.type(`ada@example.com\r${ada.password}\r`)
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.screen).not.toContain(ada.password)
+  expect(await userIdOf(live, kept()?.accessToken)).toBe(ada.id)
+})

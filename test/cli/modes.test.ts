@@ -1,0 +1,78 @@
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { readCommandLine } from '../../src/cli/arguments.js'
+import { run, start } from '../command.js'
+
+const upstream = 'http://live.test'
+
+test.each(['record', 'replay'])('standin %s starts a platform in that mode, whatever is configured', async mode => {
+  const { stdout } = start([mode, '--port', '0', '--json', '--upstream', upstream], {
+    files: { 'platform.config.yaml': 'mode: emulate\nstate: memory\n' },
+    env: { STANDIN_MODE: 'proxy' },
+  })
+  expect(JSON.parse(await stdout.next('"event":"ready"'))).toMatchObject({ mode })
+})
+
+test('standin record says what it lacks, by its own name', async () => {
+  expect(await run(['record'])).toMatchObject({
+    code: 2,
+    stderr: 'standin record: The mode record needs upstream.baseUrl, the address of the live platform.\n',
+  })
+})
+
+test('a mode beside the command is refused', async () => {
+  expect(await run(['replay', '--mode', 'proxy'])).toMatchObject({
+    code: 2,
+    stderr: 'standin replay is the mode replay already: leave out --mode. See standin --help.\n',
+  })
+})
+
+test.each([
+  [['record', 'all'], 'standin record takes no further words, such as all.'],
+  [['recrod'], '"recrod" is not a command. Did you mean "record"?'],
+  [['replya'], '"replya" is not a command. Did you mean "replay"?'],
+])('%j is refused in a sentence', async (args, sentence) => {
+  expect(await run(args)).toMatchObject({ code: 2, stderr: `${sentence} See standin --help.\n` })
+})
+
+test('the flags of recordings set their options', () => {
+  const { overrides } = readCommandLine(['replay', '--speed', '0.5', '--on-miss', 'emulate'])
+  expect(overrides).toEqual([
+    { path: ['recordings', 'speed'], value: 0.5, origin: '--speed' },
+    { path: ['recordings', 'onMiss'], value: 'emulate', origin: '--on-miss' },
+    { path: ['mode'], value: 'replay', origin: 'standin replay' },
+    { path: ['modes'], value: {}, origin: 'standin replay' },
+  ])
+})
+
+test('--recordings is relative to where the command is started, not to the configuration', async () => {
+  const files = { 'deep/config.yaml': 'recordings: { dir: elsewhere }\n' }
+  const { dir, ended } = start(['config', 'print', '--config', 'deep/config.yaml', '--recordings', 'kept'], { files })
+  const { stdout } = await ended
+  expect(stdout).toMatch(new RegExp(`dir: +${path.join(dir, 'kept')} .*--recordings`))
+})
+
+test('--recordings that names nothing is refused like the option', async () => {
+  const { code, stderr } = await run(['replay', '--recordings='])
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^--recordings: recordings\.dir must be /),
+  })
+})
+
+test.each([
+  [['replay'], false],
+  [['replay', '--strict'], 'misses'],
+  [['exec', '--strict-unused', '--', 'true'], 'unused'],
+  [['--strict', '--strict-unused'], 'unused'],
+])('%j asks for this much: %s', (argv, strict) => {
+  expect(readCommandLine(argv).strict).toBe(strict)
+})
+
+test('a command that plays no recordings cannot be strict about them', async () => {
+  expect(await run(['token', '--strict'])).toMatchObject({
+    code: 2,
+    stderr:
+      'The flag --strict belongs to standin dev, standin record, standin replay and standin exec. See standin --help.\n',
+  })
+})

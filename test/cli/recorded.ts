@@ -1,0 +1,70 @@
+/** Recordings as files, for commands to work on. */
+import path from 'node:path'
+import { textOf } from '../../src/recordings/file-text.js'
+import { fileOf, ignoreFrom, keyOf, openFolder, type Recording } from '../../src/recordings/index.js'
+import type { Files } from '../command.js'
+
+export const DIR = 'fixtures/recordings'
+
+const DAY_MS = 86_400_000
+
+interface Told {
+  readonly prompt?: string
+  readonly answer?: string
+  readonly ageDays?: number
+  readonly complete?: boolean
+}
+
+/** A chat completion that was answered whole. */
+export function recorded({ prompt = 'hello', answer = 'Hi!', ageDays = 0, complete = true }: Told = {}): Recording {
+  const messages = [{ content: prompt, role: 'user' }]
+  const said = { object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: answer } }] }
+  return {
+    recordedAt: new Date(Date.now() - ageDays * DAY_MS).toISOString(),
+    request: {
+      ...{ method: 'POST', path: '/v1/chat/completions', query: '' },
+      body: { kind: 'json', value: { messages, model: 'gpt-4o' } },
+    },
+    response: {
+      ...{ status: 200, headers: [['content-type', 'application/json']], headMs: 320, endMs: 2, complete },
+      chunks: [{ atMs: 2, bytes: Buffer.from(JSON.stringify(said)) }],
+    },
+  }
+}
+
+/** The same as a stream, two words in two pieces. */
+export function streamed(told: Told & { readonly pieces?: readonly string[] } = {}): Recording {
+  const { request, response, ...rest } = recorded(told)
+  const { pieces = ['data: {"choices":[{"index":0,"delta":{"content":"Good day"}}]}\n\n', 'data: [DONE]\n\n'] } = told
+  const chunks = pieces.map((piece, i) => ({ atMs: 100 * (i + 1), bytes: Buffer.from(piece) }))
+  const headers = [['content-type', 'text/event-stream']] as const
+  const value = { ...(request.body as { value: object }).value, stream: true }
+  return {
+    ...rest,
+    request: { ...request, body: { kind: 'json', value } },
+    response: { ...response, headers, chunks, endMs: 1500 },
+  }
+}
+
+export const keyOfRecording = ({ request }: Recording) => keyOf(request, ignoreFrom([]))
+
+/** Where a recording is kept. */
+export const nameOf = (recording: Recording, nth = 1) => fileOf(recording.request, keyOfRecording(recording), nth)
+
+/** The files of recordings, as recording them would leave them. */
+export function filesOf(...recordings: readonly Recording[]): Files {
+  const seen = new Map<string, number>()
+  return Object.fromEntries(
+    recordings.map(recording => {
+      const key = keyOfRecording(recording)
+      const nth = (seen.get(key) ?? 0) + 1
+      seen.set(key, nth)
+      return [`${DIR}/${fileOf(recording.request, key, nth)}`, textOf(recording, key)]
+    }),
+  )
+}
+
+export const folderIn = (dir: string) => openFolder(path.join(dir, DIR))
+
+/** The names of all recordings below a folder. */
+export const namesIn = async (dir: string) => (await folderIn(dir).list()).map(({ file }) => file)

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type Files, start } from '../command.js'
+import { DIR, filesOf, folderIn, keyOfRecording, nameOf, namesIn, recorded, streamed } from './recorded.js'
+
+/** Runs a command of recordings, and says what it left in the folder. */
+async function recordings(args: readonly string[], files: Files) {
+  const command = start(['recordings', ...args], { files })
+  const end = await command.ended
+  return { ...end, dir: command.dir, names: await namesIn(command.dir) }
+}
+
+const good = recorded()
+const old = recorded({ prompt: 'old', ageDays: 40 })
+const cut = streamed({ prompt: 'cut', complete: false })
+const brokenFile = `models/broken-${'0'.repeat(12)}.yaml`
+const allSorts = { ...filesOf(good, old, cut), [`${DIR}/${brokenFile}`]: 'nothing: here\n' }
+
+test('prune without a flag removes nothing and says what each flag would', async () => {
+  const { code, stdout, names } = await recordings(['prune'], {
+    'platform.config.yaml': 'recordings: { maxAge: 30d }\n',
+    ...allSorts,
+  })
+  expect(code).toBe(0)
+  expect(stdout).toContain('--incomplete       1 recording\n')
+  expect(stdout).toContain('--older-than 30d   1 recording\n')
+  expect(stdout).toContain('--broken           1 recording\n')
+  expect(names).toHaveLength(4)
+})
+
+test.each([
+  ['--incomplete', nameOf(cut), 'incomplete'],
+  ['--older-than=30d', nameOf(old), 'old'],
+  ['--broken', brokenFile, 'broken'],
+])('prune %s removes that and nothing else', async (flag, file, why) => {
+  const { code, stdout, names } = await recordings(['prune', flag], allSorts)
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `${file}: ${why}\n1 file removed.\n` })
+  expect(names).not.toContain(file)
+  expect(names).toHaveLength(3)
+})
+
+test('prune leaves no empty folder behind, and keeps that of the recordings', async () => {
+  const { dir } = await recordings(['prune', '--broken'], allSorts)
+  expect(existsSync(path.join(dir, DIR, 'models'))).toBe(false)
+  const { dir: emptied } = await recordings(['prune', '--incomplete'], filesOf(cut))
+  expect(existsSync(path.join(emptied, DIR, 'chat-completions'))).toBe(false)
+  expect(existsSync(path.join(emptied, DIR))).toBe(true)
+})
+
+test('prune --dry-run only says what would go', async () => {
+  const { stdout, names } = await recordings(['prune', '--incomplete', '--broken', '--dry-run'], allSorts)
+  expect(stdout).toContain(`${nameOf(cut)}: incomplete\n`)
+  expect(stdout).toMatch(/2 files would be removed\.\n$/)
+  expect(names).toHaveLength(4)
+})
+
+test('prune takes away what killed processes left half-written, but not what is being written', async () => {
+  // No process has this id, on any system: it is beyond the largest.
+  const [left, live] = [`.x.yaml.4194999-1.tmp`, `.x.yaml.${process.pid}-1.tmp`]
+  const { stdout, dir } = await recordings(['prune', '--incomplete'], {
+    ...filesOf(good),
+    [`${DIR}/chat-completions/${left}`]: 'half',
+    [`${DIR}/chat-completions/${live}`]: 'half',
+  })
+  expect(stdout).toContain(`chat-completions/${left}: leftover\n`)
+  expect(existsSync(path.join(dir, DIR, 'chat-completions', left))).toBe(false)
+  expect(existsSync(path.join(dir, DIR, 'chat-completions', live))).toBe(true)
+})
+
+test('rename gives one recording another slug; its folder, key and number stay', async () => {
+  const second = nameOf(good, 2)
+  const { code, stdout, names } = await recordings(['rename', second, 'greeting'], filesOf(good, good))
+  const to = `chat-completions/greeting-${keyOfRecording(good)}-2.yaml`
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `${second} -> ${to}\n1 recording renamed.\n` })
+  expect(names.toSorted()).toEqual([nameOf(good), to].toSorted())
+})
+
+test('rename takes the next number where the name is taken, and overwrites nothing', async () => {
+  const taken = `chat-completions/greeting-${keyOfRecording(good)}.yaml`
+  const { names, dir } = await recordings(['rename', nameOf(good), 'greeting'], {
+    ...filesOf(good),
+    [`${DIR}/${taken}`]: filesOf(recorded({ answer: 'Mine.' }))[`${DIR}/${nameOf(good)}`] ?? '',
+  })
+  expect(names.toSorted()).toEqual([taken.replace('.yaml', '-2.yaml'), taken].toSorted())
+  expect(readFileSync(path.join(dir, DIR, taken), 'utf8')).toContain('Mine.')
+})
+
+test('rename without words gives an edited recording the name that its request has now', async () => {
+  const [file, text] = Object.entries(filesOf(good))[0] ?? ['', '']
+  const edited = { [file]: `# Mind this one.\n${text.replaceAll('hello', 'good morning')}` }
+  const { code, names, dir } = await recordings(['rename'], edited)
+  const now = nameOf(recorded({ prompt: 'good morning' }))
+  expect({ code, names }).toEqual({ code: 0, names: [now] })
+  const renamed = await folderIn(dir).text(now)
+  expect(renamed).toContain('# Mind this one.\n')
+  expect(renamed).toContain(keyOfRecording(recorded({ prompt: 'good morning' })))
+  expect(renamed).not.toContain(keyOfRecording(good))
+})
+
+test('rename brings recordings together that an option has made the same, one after the other', async () => {
+  const files = filesOf(
+    recorded({ prompt: 'at 10:15', answer: 'one' }),
+    recorded({ prompt: 'at 11:20', answer: 'two' }),
+  )
+  const config = { 'platform.config.yaml': String.raw`recordings: { ignore: ['/\d\d:\d\d/'] }` }
+  const dry = await recordings(['rename', '--dry-run'], { ...config, ...files })
+  expect(dry.stdout).toMatch(/2 recordings would be renamed\.\n$/)
+  expect(dry.names).toHaveLength(2)
+  const { names, dir } = await recordings(['rename'], { ...config, ...files })
+  const keys = (await folderIn(dir).list()).map(({ key, nth }) => ({ key, nth }))
+  expect(keys.map(({ nth }) => nth).toSorted()).toEqual([1, 2])
+  expect(new Set(keys.map(({ key }) => key)).size).toBe(1)
+  const texts = await Promise.all(names.map(folderIn(dir).text))
+  expect(texts.filter(text => text.includes('content: one'))).toHaveLength(1)
+  expect(texts.filter(text => text.includes('content: two'))).toHaveLength(1)
+})
+
+test('rename exchanges two names that each belong to the other', async () => {
+  const [one, other] = [
+    recorded({ prompt: 'one', answer: 'to one' }),
+    recorded({ prompt: 'other', answer: 'to other' }),
+  ]
+  const text = (recording: typeof one) => Object.values(filesOf(recording))[0] ?? ''
+  const crossed = { [`${DIR}/${nameOf(one)}`]: text(other), [`${DIR}/${nameOf(other)}`]: text(one) }
+  const { names, dir } = await recordings(['rename'], crossed)
+  expect(names.toSorted()).toEqual([nameOf(one), nameOf(other)].toSorted())
+  expect(await folderIn(dir).text(nameOf(one))).toContain('to one')
+  expect(await folderIn(dir).text(nameOf(other))).toContain('to other')
+})
+
+test('rename lets be what is right, and tells what cannot be read', async () => {
+  const { code, stdout, stderr, names } = await recordings(['rename'], allSorts)
+  expect(code).toBe(1)
+  expect(stdout).toBe('0 recordings renamed.\n')
+  expect(stderr).toContain(brokenFile)
+  expect(names).toHaveLength(4)
+})

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type Files, run, start } from '../command.js'
+import { fromChrome, harWith, LIVE } from '../recordings/hars.js'
+import { filesOf, folderIn, nameOf, namesIn, recorded, streamed } from './recorded.js'
+
+const prompt = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
+const chat = (text: string) => fromChrome({ body: prompt, text })
+const har = (...entries: readonly object[]) => ({ 'app.har': JSON.stringify(harWith(...entries)) })
+
+async function command(args: readonly string[], files: Files) {
+  const started = start(args, { files })
+  const end = await started.ended
+  return { ...end, dir: started.dir, names: await namesIn(started.dir) }
+}
+
+test('import makes recordings that stand where recording would have put them, and says what it passed over', async () => {
+  const elsewhere = fromChrome({ method: 'OPTIONS' })
+  const { code, stdout, names, dir } = await command(
+    ['import', 'app.har', '--base', LIVE],
+    har(chat('{"n":1}'), elsewhere),
+  )
+  expect({ code, names }).toEqual({ code: 0, names: [nameOf(recorded())] })
+  expect(stdout).toBe(`${nameOf(recorded())}\n1 exchange imported.\nPassed over:\n  1 preflights\n`)
+  const text = await folderIn(dir).text(nameOf(recorded()))
+  expect(text).toContain('content: hello')
+  expect(text).not.toContain('sk-live')
+})
+
+test('import takes the address of the live platform from the configuration, and without any says that it takes all', async () => {
+  const files = har(chat('{"n":1}'))
+  const config = (baseUrl: string) => ({ 'platform.config.yaml': `upstream: { baseUrl: '${baseUrl}' }\n` })
+  const elsewhere = await command(['import', 'app.har'], { ...files, ...config('https://other.example.com') })
+  expect(elsewhere.stdout).toBe('0 exchanges imported.\nPassed over:\n  1 to other servers\n')
+  expect((await command(['import', 'app.har'], { ...files, ...config(LIVE) })).names).toHaveLength(1)
+  expect((await command(['import', 'app.har'], files)).stdout).toContain('whatever server they went to')
+})
+
+test('import leaves alone what is recorded already, unless it is told to replace it', async () => {
+  const files = { ...filesOf(recorded(), recorded()), ...har(chat('{"new":true}')) }
+  const kept = await command(['import', 'app.har'], files)
+  expect(kept.stdout).toContain('1 recorded already\nWith --overwrite')
+  expect(kept.names).toHaveLength(2)
+  expect(await folderIn(kept.dir).text(nameOf(recorded()))).not.toContain('new: true')
+  const replaced = await command(['import', 'app.har', '--overwrite'], files)
+  expect(replaced.names).toEqual([nameOf(recorded())])
+  expect(await folderIn(replaced.dir).text(nameOf(recorded()))).toContain('new: true')
+})
+
+test('import numbers what was asked several times', async () => {
+  const { names } = await command(['import', 'app.har'], har(chat('{"n":1}'), chat('{"n":2}')))
+  expect(names).toEqual([nameOf(recorded()), nameOf(recorded(), 2)])
+})
+
+test('import --json is one document', async () => {
+  const { stdout } = await run(['import', 'app.har', '--json'], { files: har(chat('{}'), fromChrome({ status: 0 })) })
+  expect(JSON.parse(stdout)).toEqual({
+    imported: [nameOf(recorded())],
+    passedOver: { 'without an answer': 1 },
+    remarks: [],
+  })
+})
+
+test('a file that is no HAR is explained, and nothing is written', async () => {
+  const entry = chat('{}')
+  const wrong = har(entry, { ...entry, response: { ...entry.response, status: '200' } })
+  const { code, stderr, names } = await command(['import', 'app.har'], wrong)
+  expect({ code, names }).toEqual({ code: 2, names: [] })
+  expect(stderr).toBe('app.har: log.entries[1].response.status must be a number, not "200".\n')
+  expect(await run(['import', 'none.har'])).toMatchObject({ code: 2, stderr: 'none.har: cannot be read (ENOENT).\n' })
+})
+
+test('what is exported here and imported there is the same, file by file', async () => {
+  const cut = streamed({ prompt: 'cut', complete: false, pieces: ['data: {"a":"é', '"}\n\n'] })
+  const files = filesOf(recorded({ ageDays: 3 }), recorded(), streamed(), cut)
+  const exported = await command(['export', 'all.har'], files)
+  expect(exported).toMatchObject({ code: 0, stdout: '4 recordings exported to all.har.\n' })
+  const written = readFileSync(path.join(exported.dir, 'all.har'), 'utf8')
+  const { dir, names } = await command(['import', 'all.har'], { 'all.har': written })
+  expect(names).toEqual(exported.names)
+  for (const name of names) expect(await folderIn(dir).text(name)).toBe(await folderIn(exported.dir).text(name))
+})
+
+test('export - prints the file, with the address of the live platform', async () => {
+  const config = { 'platform.config.yaml': `upstream: { baseUrl: '${LIVE}/platform/' }\n` }
+  const { stdout } = await run(['export', '-'], { files: { ...config, ...filesOf(recorded()) } })
+  expect(JSON.parse(stdout).log.entries).toMatchObject([
+    { request: { url: `${LIVE}/platform/v1/chat/completions`, postData: { mimeType: 'application/json' } } },
+  ])
+})
+
+test('a recording that cannot be read is left out of an export, and told', async () => {
+  const broken = { 'fixtures/recordings/health/x-000000000000.yaml': 'nothing: here\n' }
+  const { code, stdout, stderr } = await command(['export', 'all.har'], { ...filesOf(recorded()), ...broken })
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '1 recording exported to all.har.\n' })
+  expect(stderr).toContain('fixtures/recordings/health/x-000000000000.yaml')
+})

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { developmentApiKey } from '../../src/core/development.js'
+import { run } from '../command.js'
+import { DIR, filesOf, nameOf, recorded, streamed } from './recorded.js'
+
+const key = 'sk-proj-a8Kd03jGk5Lw9QzXv7Bn2Mt4Rc6Yp1Hs0DfEuIo'
+const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length
+
+test('a scan of clean recordings says so and passes', async () => {
+  expect(await run(['recordings', 'scan'], { files: filesOf(recorded(), streamed()) })).toEqual({
+    ...{ code: 0, signal: null, stderr: '' },
+    stdout: 'No secrets in 2 files.\n',
+  })
+})
+
+test('a scan says where a secret is and of what kind, never what, and fails', async () => {
+  const leaky = recorded({ answer: `Your key is ${key}.` })
+  const files = filesOf(leaky)
+  const file = `${DIR}/${nameOf(leaky)}`
+  const { code, stdout } = await run(['recordings', 'scan'], { files })
+  expect(code).toBe(1)
+  expect(stdout).toMatch(new RegExp(`^${file}:${lineOf(files[file] ?? '', key)}:\\d+: [a-z-]+\n$`))
+  expect(stdout).not.toContain(key.slice(3, 12))
+})
+
+test.each<[string, Record<string, string>, string]>([
+  [
+    'the live key of the configuration',
+    { 'platform.config.yaml': 'upstream: { apiKey: open-sesame-1 }' },
+    'open-sesame-1',
+  ],
+  [
+    'a pattern of the configuration',
+    { 'platform.config.yaml': "recordings: { redact: { patterns: ['/cus_\\w+/i'] } }" },
+    'CUS_77',
+  ],
+  [
+    'an address, where those are secret',
+    { 'platform.config.yaml': 'recordings: { redact: { emails: true } }' },
+    'ada@lovelace.org',
+  ],
+  ["the caller's key, public as it may be", {}, developmentApiKey],
+])('a scan finds %s', async (_what, config, secret) => {
+  const files = { ...config, ...filesOf(recorded({ answer: `it is ${secret} here` })) }
+  const { code, stdout } = await run(['recordings', 'scan'], { files })
+  expect(code).toBe(1)
+  expect(stdout).not.toContain(secret)
+})
+
+test('a scan finds a key that two chunks of a stream share', async () => {
+  const pieces = [`data: my key is ${key.slice(0, 20)}`, `${key.slice(20)}\n\n`]
+  const { code, stdout } = await run(['recordings', 'scan'], { files: filesOf(streamed({ pieces })) })
+  expect({ code, lines: stdout.trimEnd().split('\n').length }).toEqual({ code: 1, lines: 1 })
+})
+
+test('a scan looks at what lies beside the recordings, and at further files', async () => {
+  const files = { ...filesOf(recorded()), [`${DIR}/notes.md`]: `\n  ${key}\n`, 'src/app.ts': `const key = '${key}'\n` }
+  const { code, stdout } = await run(['recordings', 'scan', 'src/app.ts'], { files })
+  expect(code).toBe(1)
+  expect(stdout).toMatch(new RegExp(`^${DIR}/notes\\.md:2:3: \\S+\nsrc/app\\.ts:1:14: \\S+\n$`))
+})
+
+test('a scan --json is one document', async () => {
+  const { code, stdout } = await run(['recordings', 'scan', '--json'], { files: { [`${DIR}/notes.md`]: key } })
+  expect(code).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject([{ file: `${DIR}/notes.md`, line: 1, column: 1 }])
+})
+
+test('a file that is not there is a mistake, not a clean one', async () => {
+  expect(await run(['recordings', 'scan', 'nowhere.yaml'])).toMatchObject({
+    ...{ code: 2, stdout: '' },
+    stderr: 'nowhere.yaml: cannot be read (ENOENT).\n',
+  })
+})

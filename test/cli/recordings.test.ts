@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { run } from '../command.js'
+import { DIR, filesOf, keyOfRecording, nameOf, recorded, streamed } from './recorded.js'
+
+test('recordings list shows each recording by its endpoint, and what there is in all', async () => {
+  const models = recorded()
+  const index = {
+    ...models,
+    request: { method: 'GET', path: '/v1/models', query: '', body: { kind: 'none' } },
+  } as const
+  const files = {
+    'platform.config.yaml': 'recordings: { maxAge: 30d }\n',
+    ...filesOf(recorded(), streamed({ ageDays: 40, complete: false }), index),
+  }
+  const { code, stdout, stderr } = await run(['recordings', 'list'], { files })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const lines = stdout.split('\n')
+  expect(lines[0]).toBe('chat-completions (2)')
+  const row = (name: string) => lines.find(line => line.includes(name))
+  expect(row(nameOf(recorded()).split('/')[1] ?? '')).toMatch(
+    /POST \/v1\/chat\/completions {2}gpt-4o {2}200 {2}whole +\d+ B +0 m$/,
+  )
+  expect(row(nameOf(streamed()).split('/')[1] ?? '')).toMatch(/stream +\d+ B +40 d {2}incomplete, stale$/)
+  expect(lines).toContain('models (1)')
+  expect(lines.at(-2)).toMatch(/^3 recordings, 1\.\d kB, 1 incomplete, 1 stale\.$/)
+})
+
+test('recordings list --json is one document', async () => {
+  const { stdout } = await run(['recordings', 'list', '--json'], { files: filesOf(streamed()) })
+  expect(JSON.parse(stdout)).toMatchObject({
+    recordings: [{ file: nameOf(streamed()), nth: 1, model: 'gpt-4o', form: 'stream', complete: true, stale: false }],
+    broken: [],
+  })
+})
+
+test('a file that is no recording is told with its place, and hides none of the others', async () => {
+  const broken = nameOf(recorded({ prompt: 'broken' }))
+  const files = { ...filesOf(recorded()), [`${DIR}/${broken}`]: 'recordedAt: soon\nrequest: {}\n' }
+  const { code, stdout, stderr } = await run(['recordings', 'list'], { files })
+  expect(code).toBe(1)
+  expect(stdout).toContain(nameOf(recorded()).split('/')[1])
+  expect(stdout).toMatch(/2 recordings, \d+ B, 1 broken\.\n$/)
+  expect(stderr).toMatch(new RegExp(`^${DIR}/${broken}:1:1: recordedAt must be a time`))
+})
+
+test('without any recordings the list says where it has looked', async () => {
+  const { code, stdout } = await run(['recordings', 'list'])
+  expect(code).toBe(0)
+  expect(stdout).toBe('There are no recordings in fixtures/recordings.\n')
+})
+
+test.each([
+  ['its key', () => keyOfRecording(streamed())],
+  ['its file', () => `${DIR}/${nameOf(streamed())}`],
+  ['a part of its name', () => keyOfRecording(streamed()).slice(2, 9)],
+])('recordings show finds a recording by %s', async (_how, word) => {
+  const { code, stdout } = await run(['recordings', 'show', word()], { files: filesOf(recorded(), streamed()) })
+  expect(code).toBe(0)
+  expect(stdout).toContain(nameOf(streamed()))
+  expect(stdout).toContain('"content": "hello"')
+  expect(stdout).toContain('200, a stream')
+  expect(stdout).toContain('head after 320 ms, first byte after 420 ms, 2 chunks, over after 1.8 s')
+  expect(stdout).toMatch(/Text\n {2}Good day\n$/)
+})
+
+test('recordings show --json is the recording, with the text of its chunks', async () => {
+  const { stdout } = await run(['recordings', 'show', keyOfRecording(streamed()), '--json'], {
+    files: filesOf(streamed()),
+  })
+  expect(JSON.parse(stdout)).toMatchObject({
+    file: nameOf(streamed()),
+    request: { path: '/v1/chat/completions', body: { kind: 'json', value: { model: 'gpt-4o', stream: true } } },
+    response: { status: 200, headMs: 320, chunks: [{ atMs: 100 }, { atMs: 200, text: 'data: [DONE]\n\n' }] },
+  })
+})
+
+test('what an answer says cannot steer the terminal', async () => {
+  const evil = recorded({ answer: 'a\u001b[2Jb' })
+  const { stdout } = await run(['recordings', 'show', 'hello'], { files: filesOf(evil) })
+  expect(stdout).toContain('a\\x1b[2Jb')
+})
+
+test('recordings show lists the candidates of a name that fits several', async () => {
+  const files = filesOf(recorded(), recorded(), recorded({ prompt: 'hello world' }))
+  const { code, stdout, stderr } = await run(['recordings', 'show', 'hello'], { files })
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('"hello" fits 3 recordings:')
+  for (const name of [nameOf(recorded()), nameOf(recorded(), 2), nameOf(recorded({ prompt: 'hello world' }))])
+    expect(stderr).toContain(`\n  ${name}\n`)
+})
+
+test.each([
+  [['recordings'], 'standin recordings needs one of: list, show, prune, rename, scan.'],
+  [['recordings', 'lst'], 'Did you mean "list"?'],
+  [['recordings', 'toString'], 'standin recordings toString is not a command.'],
+  [['recordings', 'show'], 'It is standin recordings show KEY'],
+  [['recordings', 'show', 'nowhere'], 'is called "nowhere", or has that in its name.'],
+  [['recordings', 'list', 'more'], 'It is standin recordings list.'],
+  [['recordings', 'rename', 'only-one'], 'rename OLD NEW'],
+  [['recordings', 'rename', 'hello', 'No/Slug'], 'A name is made of small letters'],
+  [
+    ['recordings', 'prune', '--older-than', 'soon'],
+    '--older-than must be a number with m, h or d behind it, not "soon".',
+  ],
+  [['recordings', 'list', '--broken'], 'The flag --broken belongs to standin recordings prune.'],
+  [['import'], 'standin import needs a file'],
+  [['import', 'a.har', 'b.har'], 'standin import takes one file'],
+  [['import', 'a.har', '--base', 'example.com'], '--base must be an http or https address'],
+  [['export'], 'standin export needs a file'],
+])('%j is explained', async (args, sentence) => {
+  const { code, stdout, stderr } = await run(args, { files: filesOf(recorded()) })
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(sentence)
+})

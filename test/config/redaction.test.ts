@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load.js'
+import { redactionRules } from '../../src/config/redaction.js'
+import { developmentApiKey, developmentSecret } from '../../src/core/development.js'
+import { folderWith } from '../command.js'
+
+function rulesOf(yaml: string) {
+  return redactionRules(loadConfig({ cwd: folderWith({ 'platform.config.yaml': yaml }) }).config)
+}
+
+test('expressions of the configuration become expressions, with their flags and names', () => {
+  const yaml = `recordings: { redact: { patterns: ['/cus_\\d+/i', { name: path, pattern: '/a\\/b/' }] } }\n`
+  expect(rulesOf(yaml).patterns).toEqual([
+    { name: 'secret', pattern: /cus_\d+/i },
+    { name: 'path', pattern: /a\/b/ },
+  ])
+})
+
+test('the live keys, and every key that a caller may show, are known; what is not set is not', () => {
+  const known = rulesOf('upstream: { apiKey: live-1 }\nauth: { jwtSecret: 0123456789abcdef0123456789abcdef }\n').known
+  const values = known.map(({ value }) => value)
+  expect(values).toEqual(expect.arrayContaining(['live-1', developmentApiKey, '0123456789abcdef0123456789abcdef']))
+  expect(values).not.toContain('')
+})
+
+test('the public secret of development is no secret', () => {
+  expect(rulesOf('').known.map(({ value }) => value)).not.toContain(developmentSecret)
+})

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { ProblemsError } from '../../src/core/problem.js'
+import { recordingIn, requestIn } from '../../src/recordings/file-text.js'
+import { ignoreFrom } from '../../src/recordings/ignore.js'
+import { keyOf } from '../../src/recordings/key.js'
+import { bodyOf } from '../../src/recordings/recording.js'
+import { asking } from './scene.js'
+
+const request = 'request: { method: GET, path: /v1/models }\n'
+const response = 'response: { status: 200 }\n'
+
+/** What is wrong with a file, as it would be printed. */
+function complaintsAbout(text: string, read: (text: string, file: string) => unknown = recordingIn): readonly string[] {
+  try {
+    read(text, 'models/a.yaml')
+  } catch (error) {
+    if (error instanceof ProblemsError) return error.message.split('\n')
+    throw error
+  }
+  return []
+}
+
+const bodyIn = (text: string) => bodyOf(recordingIn(text, 'a.yaml').response).toString()
+
+test('a recording that was written by hand says what it wants to and no more', () => {
+  const { recordedAt, ...rest } = recordingIn(request + response, 'a.yaml')
+  expect(Date.now() - Date.parse(recordedAt)).toBeLessThan(10_000)
+  expect(rest).toEqual({
+    request: { method: 'GET', path: '/v1/models', query: '', body: { kind: 'none' } },
+    response: { status: 200, headMs: 0, headers: [], chunks: [], endMs: 0, complete: true },
+  })
+})
+
+test('JSON that was edited is answered as edited, in the way it came', () => {
+  const edited = (more: string) =>
+    `${request}response:\n  status: 200\n  body:\n    json:\n      a: [1, yes]\n      b: é\n${more}`
+  expect(bodyIn(edited(''))).toBe('{"a":[1,"yes"],"b":"é"}')
+  expect(bodyIn(edited('    written: spaced, ascii, newline\n'))).toBe('{"a": [1, "yes"], "b": "\\u00e9"}\n')
+})
+
+test('chunks without a time come with the one before them', () => {
+  const text = `${request}response:\n  status: 200\n  chunks:\n    - text: a\n    - { atMs: 5, text: b }\n    - text: c\n`
+  expect(recordingIn(text, 'a.yaml').response).toMatchObject({
+    chunks: [{ atMs: 0 }, { atMs: 5 }, { atMs: 5 }],
+    endMs: 5,
+  })
+})
+
+test('headers may be numbers, lists, and in any letters', () => {
+  const text = `${request}response:\n  status: 200\n  headers:\n    Retry-After: 2\n    link: [a, b]\n`
+  expect(recordingIn(text, 'a.yaml').response.headers).toEqual([
+    ['retry-after', '2'],
+    ['link', 'a'],
+    ['link', 'b'],
+  ])
+})
+
+test('a request that was edited has the key of what it says now', () => {
+  const text = `request:\n  method: post\n  path: /v1/chat/completions\n  body:\n    json:\n      stream: false\n      model: m\n      messages:\n        - role: user\n          content: hi\n`
+  const asked = asking({ model: 'm', messages: [{ content: 'hi', role: 'user' }] })
+  const ignore = ignoreFrom([])
+  expect(keyOf(requestIn(text, 'a.yaml'), ignore)).toBe(keyOf(asked, ignore))
+})
+
+test('a request is found behind the response as well, and whatever the response is like', () => {
+  expect(requestIn(response + request, 'a.yaml')).toMatchObject({ method: 'GET' })
+  expect(requestIn(`${request}response: { status: 200, [ }\n`, 'a.yaml')).toMatchObject({ method: 'GET' })
+})
+
+test.each<[text: string, complaints: readonly string[]]>([
+  [
+    `${request}response: { status: 2000 }`,
+    ['models/a.yaml:2:13: response.status must be a status from 100 to 999, not 2000.'],
+  ],
+  [response, ['models/a.yaml:1:1: request is missing. It must be an object.']],
+  [
+    '',
+    [
+      'models/a.yaml:1:1: request is missing. It must be an object.',
+      'models/a.yaml:1:1: response is missing. It must be an object.',
+    ],
+  ],
+  ['no recording', ['models/a.yaml:1:1: the file must be an object, not "no recording".']],
+  [
+    `recordedAt: yesterday\n${request}respnse: {}\n${response}`,
+    [
+      'models/a.yaml:1:1: recordedAt must be a time such as 2030-01-31T12:00:00Z, not "yesterday".',
+      'models/a.yaml:3:1: respnse is not known here. Did you mean "response"?',
+    ],
+  ],
+  [
+    `${request}response:\n  status: 200\n  body: { json: {}, text: a }\n`,
+    ['models/a.yaml:4:3: response.body has to say one of json, text, base64, and no other.'],
+  ],
+  [
+    `${request}response:\n  status: 200\n  body: { text: a }\n  chunks: []\n`,
+    ['models/a.yaml:2:1: response has to say either body or chunks.'],
+  ],
+  [
+    `${request}response:\n  status: 200\n  chunks:\n    - { atMs: soon, text: a }\n    - { atMs: 1 }\n    - { base64: "%" }\n`,
+    [
+      'models/a.yaml:5:9: response.chunks[0].atMs must be milliseconds from 0 to 9007199254740991, not "soon".',
+      'models/a.yaml:6:7: response.chunks[1] has to say one of text, base64, and no other.',
+      'models/a.yaml:7:9: response.chunks[2].base64 must be bytes in Base64, not "%".',
+    ],
+  ],
+  [
+    `${request}response:\n  status: 200\n  body: { written: nicely, json: {} }\n`,
+    ['models/a.yaml:4:11: response.body.written must be a style such as compact or indented, not "nicely".'],
+  ],
+  [`${request}${request}${response}`, ['models/a.yaml:2:1: This is not valid YAML: Map keys must be unique.']],
+])('%j is told what is wrong with it', (text, complaints) => {
+  expect(complaintsAbout(text)).toEqual(complaints)
+})
+
+test('a request is told what is wrong with it, at its place', () => {
+  const text = `# comment\nrequest:\n  method: GET\n  path: models\n${response}`
+  expect(complaintsAbout(text, requestIn)).toEqual([
+    'models/a.yaml:4:3: request.path must be a path that begins with /, not "models".',
+  ])
+})

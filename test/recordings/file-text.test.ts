@@ -1,0 +1,271 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { recordingIn, requestIn, textOf } from '../../src/recordings/file-text.js'
+import { ignoreFrom } from '../../src/recordings/ignore.js'
+import { keyOf } from '../../src/recordings/key.js'
+import { bodyOf, type Recording } from '../../src/recordings/recording.js'
+import { knownWays, oddBytes, oddJson, oddText, otherWays } from './odd.js'
+import { answered, asking, question, recorded, streamed } from './scene.js'
+
+const key = '0a1b2c3d4e5f'
+const written = (recording: Recording) => textOf(recording, key)
+const again = (recording: Recording) => recordingIn(written(recording), 'a.yaml')
+const bodyAgain = (recording: Recording) => bodyOf(again(recording).response).toString()
+
+const spoken = (content: string) => Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
+const done = Buffer.from('data: [DONE]\n\n')
+
+test('a recording of a whole answer reads like a review', () => {
+  const tools = [
+    { type: 'function', function: { name: 'find', parameters: { required: ['a', 'yes'], enum: [1, '1', null] } } },
+  ]
+  const messages = [{ role: 'system', content: 'Be brief.\nBe kind.\n' }, ...question.messages]
+  const request = asking({ model: 'gpt-4o-mini', temperature: 0.2, messages, tools }, { query: 'b=2&a=1' })
+  const answer = { id: 'c-1', choices: [{ message: { content: 'Paris.', refusal: null } }], usage: {} }
+  expect(written(answered(JSON.stringify(answer), request))).toBe(`\
+# POST /v1/chat/completions, gpt-4o-mini: "What is the capital of France?"
+recordedAt: "2026-01-31T12:00:00.000Z"
+key: "0a1b2c3d4e5f"
+request:
+  method: POST
+  path: /v1/chat/completions
+  query: a=1&b=2
+  body:
+    json:
+      messages:
+        - content: |
+            Be brief.
+            Be kind.
+          role: system
+        - content: What is the capital of France?
+          role: user
+      model: gpt-4o-mini
+      temperature: 0.2
+      tools:
+        - function:
+            name: find
+            parameters:
+              enum:
+                - 1
+                - "1"
+                - null
+              required:
+                - a
+                - "yes"
+          type: function
+response:
+  status: 200
+  headMs: 12.3
+  headers:
+    content-type: application/json
+  body:
+    json:
+      id: c-1
+      choices:
+        - message:
+            content: Paris.
+            refusal: null
+      usage: {}
+  endMs: 45.6
+`)
+})
+
+test('a recording of a stream says on top what it came to, and has its chunks as they came', () => {
+  const chunks = [
+    { atMs: 417.26, bytes: spoken('Paris is the capital.\n') },
+    { atMs: 430, bytes: spoken('It lies on the Seine.').subarray(0, 20) },
+    { atMs: 431, bytes: spoken('It lies on the Seine.').subarray(20) },
+    { atMs: 431, bytes: Buffer.from(': ping\r\n\r\n') },
+    { atMs: 440.04, bytes: done },
+  ]
+  const text = written(streamed(chunks, asking({ ...question, stream: true })))
+  expect(text).toContain(`\
+# POST /v1/chat/completions, gpt-4o-mini: "What is the capital of France?"
+#
+# Paris is the capital.
+# It lies on the Seine.
+recordedAt:`)
+  expect(text.slice(text.indexOf('  chunks:'))).toBe(`\
+  chunks:
+    - atMs: 417.3
+      text: |+
+        data: {"choices":[{"delta":{"content":"Paris is the capital.\\n"}}]}
+
+    - atMs: 430
+      text: "data: {\\"choices\\":[{\\""
+    - atMs: 431
+      text: |+
+        delta":{"content":"It lies on the Seine."}}]}
+
+    - atMs: 431
+      text: ": ping\\r\\n\\
+        \\r\\n"
+    - atMs: 440
+      text: |+
+        data: [DONE]
+
+  endMs: 45.6
+`)
+})
+
+test('all of a recording comes back', () => {
+  const chunks = [spoken('a'), done].map((bytes, i) => ({ atMs: i * 10.5, bytes }))
+  const headers = [
+    ['content-type', 'text/event-stream'],
+    ['x-request-id', '12'],
+    ['link', '<a>; rel="next"'],
+    ['link', '<b>; rel="last"'],
+  ] as const
+  const whole = recorded({ status: 429, headers, chunks, headMs: 0.1, endMs: 0, complete: false })
+  expect(again(whole)).toEqual(whole)
+  const empty = recorded({ status: 204, headers: [] }, asking('', { method: 'DELETE', path: '/v1/files/a' }))
+  expect(again(empty)).toEqual(empty)
+})
+
+test('only what broke off says so', () => {
+  expect(written(streamed([], asking(question)))).not.toContain('complete')
+  expect(written(recorded({ complete: false }))).toContain('complete: false\n')
+})
+
+test('any text comes back byte for byte', () => {
+  fc.assert(
+    fc.property(oddText, text => {
+      const came = Buffer.from(text)
+      expect(bodyAgain(answered(came))).toBe(came.toString())
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('any bytes come back', () => {
+  fc.assert(
+    fc.property(oddBytes, bytes => {
+      expect(bodyOf(again(answered(bytes)).response).equals(bytes)).toBe(true)
+    }),
+    { numRuns: 1000 },
+  )
+  const every = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256))
+  expect(bodyOf(again(answered(every)).response).equals(every)).toBe(true)
+})
+
+test('any JSON comes back byte for byte, in whatever way it was written', () => {
+  fc.assert(
+    fc.property(oddJson, fc.constantFrom(...knownWays, ...otherWays), fc.constantFrom('', '\n'), (value, way, end) => {
+      const body = `${way({ value })}${end}`
+      expect(bodyAgain(answered(body))).toBe(Buffer.from(body).toString())
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('the ways of writing JSON that are known are kept as YAML', () => {
+  const value = { a: [1, { b: 'é' }], c: {}, d: [] }
+  const ways = knownWays.flatMap(way => [way(value), `${way(value).trimEnd()}\n`])
+  const told = ways.map(body => /^ {4}written: .*/m.exec(written(answered(body)))?.[0].trim() ?? 'left out')
+  expect(new Set(told).size).toBe(11)
+  expect(told[0]).toBe('left out')
+  for (const body of ways) expect(written(answered(body))).toContain('    json:\n      a:\n')
+})
+
+test('Python may have written it', () => {
+  // json.dumps({"content": "Où 🦊 \x7f", "list": [1.5, {}], "none": None})
+  const body = String.raw`{"content": "O\u00f9 \ud83e\udd8a \u007f", "list": [1.5, {}], "none": null}`
+  expect(written(answered(body))).toContain('written: spaced, ascii\n')
+  expect(bodyAgain(answered(body))).toBe(body)
+})
+
+test('JSON of any size and shape comes back, and is read soon', () => {
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
+  const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i])))
+  const long = JSON.stringify({
+    data: Array.from({ length: 20_000 }, (_, i) => ({ id: `model-${i}`, object: 'model' })),
+  })
+  for (const body of [deep, wide, long]) expect(bodyAgain(answered(body)) === body).toBe(true)
+})
+
+test('chunks come back, wherever the network cut them', () => {
+  fc.assert(
+    fc.property(oddBytes, fc.array(fc.nat()), (whole, places) => {
+      const ends = [...places.map(place => place % (whole.length + 1)).toSorted((a, b) => a - b), whole.length]
+      const chunks = ends.map((end, i) => ({ atMs: i / 10, bytes: whole.subarray(ends[i - 1] ?? 0, end) }))
+      const found = again(streamed(chunks)).response.chunks
+      expect(found.map(({ atMs, bytes }) => [atMs, bytes.toString('hex')])).toEqual(
+        chunks.map(({ atMs, bytes }) => [atMs, bytes.toString('hex')]),
+      )
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('any request comes back with its key, from the head of the file as from the whole', () => {
+  const ignore = ignoreFrom([])
+  const spokenBody = oddText.map(content =>
+    Buffer.from(JSON.stringify({ model: content, messages: [{ role: 'user', content }] })),
+  )
+  const body = fc.oneof(
+    oddJson.map(value => Buffer.from(JSON.stringify(value))),
+    oddBytes,
+    spokenBody,
+  )
+  fc.assert(
+    fc.property(body, fc.webQueryParameters(), (body, query) => {
+      const request = asking(body, { query })
+      const text = written(recorded({}, request))
+      const [whole, head] = [recordingIn(text, 'a.yaml').request, requestIn(text, 'a.yaml')]
+      expect(JSON.stringify(whole)).toBe(JSON.stringify(request))
+      expect(JSON.stringify(head)).toBe(JSON.stringify(request))
+      expect(keyOf(whole, ignore)).toBe(keyOf(request, ignore))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a number that JSON cannot say again is still a number', () => {
+  const request = asking('{"seed":1e400,"top":-1e400}')
+  expect(requestIn(written(recorded({}, request)), 'a.yaml')).toEqual(request)
+})
+
+test('git and editors may turn the line ends of the file', () => {
+  fc.assert(
+    fc.property(oddText, oddJson, (text, value) => {
+      const recording = streamed([{ atMs: 1, bytes: Buffer.from(text) }], asking({ value }))
+      const turned = recordingIn(written(recording).replaceAll('\n', '\r\n'), 'a.yaml')
+      expect(bodyOf(turned.response).equals(Buffer.from(text))).toBe(true)
+      expect(JSON.stringify(turned.request)).toBe(JSON.stringify(recording.request))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('editors may take off trailing blanks, and blank lines at the end', () => {
+  fc.assert(
+    fc.property(oddText, text => {
+      const recording = streamed([{ atMs: 1, bytes: Buffer.from(text) }])
+      const trimmed = `${written(recording)
+        .replace(/[ \t]+$/gm, '')
+        .trimEnd()}\n`
+      expect(bodyOf(recordingIn(trimmed, 'a.yaml').response).equals(Buffer.from(text))).toBe(true)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('the comment on top stays a comment of a modest size, whatever was said', () => {
+  fc.assert(
+    fc.property(oddText, oddText, (asked, said) => {
+      const request = asking({ model: asked, messages: [{ role: 'user', content: asked }] })
+      const text = written(streamed([{ atMs: 0, bytes: spoken(said.repeat(300)) }], request))
+      const comment = text.slice(0, text.indexOf('recordedAt:')).split('\n').slice(0, -1)
+      expect(comment.every(line => /^#( |$)/.test(line) && !/[\p{C}\u2028\u2029]/u.test(line))).toBe(true)
+      expect(comment.slice(1).every(line => line.length <= 120)).toBe(true)
+      expect(comment.length).toBeLessThanOrEqual(43)
+    }),
+  )
+})
+
+test('no line is folded, and nothing is said by reference', () => {
+  const same = { role: 'user', content: 'word '.repeat(500).trim() }
+  const text = written(recorded({}, asking({ model: 'm', messages: [same, same] })))
+  expect(text.split(same.content)).toHaveLength(3)
+  expect(text).not.toMatch(/[&*]\w/)
+})

@@ -1,0 +1,226 @@
+import { expect, test } from 'vitest'
+import { bodyOf } from '../../src/recordings/index.js'
+import { fromChrome, harWith, imported, LIVE } from './hars.js'
+
+const prompt = '{"model":"gpt-4o","messages":[{"role":"user","content":"hello"}]}'
+
+test("an exchange that Chrome saved becomes a recording, without the caller's key and what belongs to the connection", () => {
+  const { recordings, passedOver, remarks } = imported(harWith(fromChrome({ body: prompt })), LIVE)
+  expect({ passedOver, remarks }).toEqual({ passedOver: {}, remarks: [] })
+  expect(recordings).toEqual([
+    {
+      recordedAt: '2026-11-20T10:00:00.123Z',
+      request: {
+        ...{ method: 'POST', path: '/v1/chat/completions', query: '' },
+        body: { kind: 'json', value: { messages: [{ content: 'hello', role: 'user' }], model: 'gpt-4o' } },
+      },
+      response: {
+        status: 200,
+        headers: [
+          ['content-type', 'application/json'],
+          ['x-request-id', 'req_1'],
+        ],
+        headMs: 640,
+        chunks: [{ atMs: 208, bytes: Buffer.from('{"object":"chat.completion"}') }],
+        endMs: 208,
+        complete: true,
+      },
+    },
+  ])
+})
+
+test('the key that the caller showed is in none of it, not even where the answer repeats it', () => {
+  const text = '{"error":"Incorrect API key provided: sk-live-0123456789abcdefghijklmnopqrstuv"}'
+  const { recordings } = imported(harWith(fromChrome({ body: prompt, status: 401, text })))
+  expect(recordings).toHaveLength(1)
+  expect(recordings[0] && bodyOf(recordings[0].response).toString()).not.toContain('sk-live-0123')
+})
+
+test("mitmproxy's file is read: times with a zone, bodies in Base64, lists of timings that are short", () => {
+  const entry = {
+    startedDateTime: '2026-11-20T11:00:00.123456+01:00',
+    time: 10,
+    request: {
+      method: 'POST',
+      url: `${LIVE}/v1/chat/completions`,
+      httpVersion: 'HTTP/2.0',
+      cookies: [],
+      headers: [{ name: 'Content-Type', value: 'application/json' }],
+      queryString: [],
+      headersSize: 20,
+      bodySize: prompt.length,
+      postData: { mimeType: 'application/json', text: prompt, params: [] },
+    },
+    response: {
+      status: 200,
+      headers: [{ name: 'Content-Type', value: 'application/octet-stream' }],
+      content: { size: 4, compression: 0, mimeType: 'application/octet-stream', text: '/wD+gA==', encoding: 'base64' },
+    },
+    cache: {},
+    timings: { connect: -1, ssl: -1, send: 1, receive: 4, wait: 5 },
+  }
+  const [recording] = imported(harWith(entry), LIVE).recordings
+  expect(recording?.recordedAt).toBe('2026-11-20T10:00:00.123Z')
+  expect(recording && bodyOf(recording.response)).toEqual(Buffer.from([0xff, 0x00, 0xfe, 0x80]))
+})
+
+test("Firefox's and Charles' files are read: a byte order mark, nulls, no headers of the answer, forms as parameters", () => {
+  const entry = {
+    pageref: 'page_1',
+    startedDateTime: '2026-11-20T10:00:00.000+00:00',
+    request: {
+      method: 'POST',
+      url: `${LIVE}/v1/files?b=2&a=1`,
+      headers: null,
+      bodySize: 11,
+      postData: {
+        mimeType: 'application/x-www-form-urlencoded',
+        params: [{ name: 'name', value: 'a b' }],
+        text: null,
+      },
+    },
+    response: { status: 200, content: { mimeType: 'text/plain', size: 2, text: 'ok', comment: null }, headers: null },
+    timings: { blocked: 0, wait: null, receive: -1 },
+    comment: '',
+  }
+  const [recording] = imported(`\ufeff${JSON.stringify(harWith(entry))}`, LIVE).recordings
+  expect(recording).toMatchObject({
+    request: { path: '/v1/files', query: 'a=1&b=2', body: { kind: 'text', text: 'name=a+b' } },
+    response: { headMs: 0, endMs: 0, headers: [['content-type', 'text/plain']] },
+  })
+})
+
+test('the events of a stream are spread evenly over the time in which it came', () => {
+  const events = ['data: {"choices":[]}\n\n', ': still here\n\n', 'data: [DONE]\n\n']
+  const chrome = fromChrome({ body: prompt, type: 'text/event-stream; charset=utf-8', text: events.join('') })
+  const [recording] = imported(harWith({ ...chrome, timings: { wait: 100, receive: 300 } }), LIVE).recordings
+  expect(recording?.response).toMatchObject({
+    ...{ headMs: 100, endMs: 300, complete: true },
+    chunks: events.map((event, i) => ({ atMs: 100 * (i + 1), bytes: Buffer.from(event) })),
+  })
+})
+
+test('a stream of a chat completion without [DONE] broke off, and so did what Chrome has an error for or cut', () => {
+  const withoutEnd = fromChrome({ body: prompt, type: 'text/event-stream', text: 'data: {"choices":[]}\n\n' })
+  const failed = fromChrome({ body: prompt })
+  const aborted = { ...failed, response: { ...failed.response, _error: 'net::ERR_INCOMPLETE_CHUNKED_ENCODING' } }
+  const cut = { ...failed, response: { ...failed.response, content: { ...failed.response.content, size: 1000 } } }
+  const { recordings, remarks } = imported(harWith(withoutEnd, aborted, cut), LIVE)
+  expect(recordings.map(({ response }) => response.complete)).toEqual([false, false, false])
+  expect(remarks).toEqual([0, 1, 2].map(i => `log.entries[${i}] broke off; it is kept as incomplete.`))
+})
+
+test.each<[string, object]>([
+  ['to other servers', { request: { method: 'GET', url: 'https://elsewhere.example.com/v1/models' } }],
+  ['to other servers', { request: { method: 'GET', url: 'https://live.example.com.evil.example/v1/models' } }],
+  ['not over HTTP', { request: { method: 'GET', url: 'data:text/plain,hello' } }],
+  ['of the auth backend', fromChrome({ path: '/auth/v1/token?grant_type=password' })],
+  ["of Standin's own", fromChrome({ method: 'GET', path: '/__standin/journal' })],
+  ['preflights', fromChrome({ method: 'OPTIONS' })],
+  ['static files', fromChrome({ method: 'GET', path: '/app.js', type: 'text/javascript' })],
+  ['static files', fromChrome({ method: 'GET', path: '/', type: 'text/html; charset=utf-8' })],
+  ['without an answer', fromChrome({ status: 0 })],
+  ["answered from the browser's cache", fromChrome({ method: 'GET', path: '/v1/models', status: 304 })],
+])('%s: such entries are counted and passed over', (reason, entry) => {
+  const whole = { startedDateTime: '2026-11-20T10:00:00Z', response: { status: 200 }, ...entry }
+  expect(imported(harWith(whole, fromChrome({ body: prompt })), LIVE)).toMatchObject({
+    recordings: [{ request: { method: 'POST' } }],
+    passedOver: { [reason]: 1 },
+  })
+})
+
+test("a gateway's error in HTML is an answer of the platform", () => {
+  const entry = fromChrome({
+    method: 'GET',
+    path: '/v1/models',
+    status: 502,
+    type: 'text/html',
+    text: '<h1>Bad Gateway</h1>',
+  })
+  expect(imported(harWith(entry), LIVE).recordings).toMatchObject([{ response: { status: 502 } }])
+})
+
+test('what was saved without its body is told by its place', () => {
+  const { request, response, ...rest } = fromChrome({ body: prompt })
+  const { text: _text, ...unsaved } = response.content
+  const { postData: _postData, ...bodiless } = request
+  const { recordings, remarks, passedOver } = imported(
+    harWith(
+      { ...rest, request, response: { ...response, content: unsaved } },
+      { ...rest, request: bodiless, response },
+    ),
+  )
+  expect(recordings).toEqual([])
+  expect(passedOver).toEqual({ 'without the body of the answer': 1, 'without the body of the request': 1 })
+  expect(remarks).toEqual([
+    'log.entries[0] is without the body of the answer.',
+    'log.entries[1] is without the body of the request.',
+  ])
+})
+
+test.each([
+  ['https://live.example.com/', '/platform/v1/models'],
+  ['https://LIVE.example.com:443/platform', '/v1/models'],
+  ['https://live.example.com/platform/', '/v1/models'],
+  ['https://live.example.com/plat', undefined],
+  [undefined, '/platform/v1/models'],
+])('below %s the path is %s', (base, path) => {
+  const entry = fromChrome({ method: 'GET', path: '/platform/v1/models' })
+  expect(imported(harWith(entry), base).recordings.map(({ request }) => request.path)).toEqual(path ? [path] : [])
+})
+
+test('the same request asked twice is two recordings, in the order in which they were asked', () => {
+  const later = fromChrome({ body: prompt, text: '{"n":2}', at: '2026-11-20T10:00:05.000Z' })
+  const { byKey } = imported(harWith(later, fromChrome({ body: prompt, text: '{"n":1}' })), LIVE)
+  const answers = [...byKey.values()].map(same => same.map(({ response }) => bodyOf(response).toString()))
+  expect(answers).toEqual([['{"n":1}', '{"n":2}']])
+})
+
+test('headers that HTTP could not carry are left out, and a header with several lines is several headers', () => {
+  const chrome = fromChrome({ body: prompt })
+  const headers = [
+    { name: ':status', value: '200' },
+    { name: 'x-many', value: 'one\ntwo' },
+    { name: 'x evil', value: 'yes' },
+    { name: 'x-bell', value: 'a\u0007' },
+    { name: 'x-empty' },
+  ]
+  const [recording] = imported(harWith({ ...chrome, response: { ...chrome.response, headers } }), LIVE).recordings
+  expect(recording?.response.headers).toEqual([
+    ['x-many', 'one'],
+    ['x-many', 'two'],
+    ['x-empty', ''],
+    ['content-type', 'application/json'],
+  ])
+})
+
+const entry = fromChrome({ body: prompt })
+
+test.each<[string, unknown, string]>([
+  ['no JSON', '{"log": {\n  "entries": [1 2]\n}}', 'app.har:2:17: This is not valid JSON.'],
+  ['cut off', '{"log": {\n"entries": [', 'app.har:2:13: This is not valid JSON.'],
+  ['something else', [], 'app.har: The file must be an object, not an empty array.'],
+  ['without entries', { log: {} }, 'app.har: log.entries is missing. It must be a list.'],
+  [
+    'a status in words',
+    harWith(entry, entry, entry, { ...entry, response: { ...entry.response, status: 'OK' } }),
+    'app.har: log.entries[3].response.status must be a number, not "OK".',
+  ],
+  [
+    'without an address',
+    harWith({ ...entry, request: { ...entry.request, url: '/v1/models' } }),
+    'app.har: log.entries[0].request.url must be an address, not "/v1/models".',
+  ],
+  [
+    'without a time',
+    harWith({ ...entry, startedDateTime: 'now' }),
+    'app.har: log.entries[0].startedDateTime must be a time such as 2030-01-31T12:00:00.000Z, not "now".',
+  ],
+])('a file that is %s says where', (_what, har, sentence) => {
+  expect(() => imported(har)).toThrow(sentence)
+})
+
+test('of a file that is wrong throughout the first mistakes are told, and how many more there are', () => {
+  const wrong = Array.from({ length: 30 }, () => ({ ...entry, request: 'GET /' }))
+  expect(() => imported(harWith(...wrong))).toThrow(/log\.entries\[19\][^\n]*\napp\.har: 10 more values are wrong\.$/)
+})

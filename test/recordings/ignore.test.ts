@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type IgnoreOption, ignoreFrom } from '../../src/recordings/ignore.js'
+import { keyOf } from '../../src/recordings/key.js'
+import { asking, question } from './scene.js'
+
+/** Whether two bodies are the same request. */
+const same = (ignored: readonly IgnoreOption[], one: unknown, other: unknown, query = ['', '']) => {
+  const ignore = ignoreFrom(ignored)
+  return (
+    keyOf(asking(one, { query: query[0] ?? '' }), ignore) === keyOf(asking(other, { query: query[1] ?? '' }), ignore)
+  )
+}
+const left = (path: string, value: unknown) => ignoreFrom([path]).inJson(value)
+
+const body = {
+  metadata: { requestId: 'r-1', unit: 'a' },
+  messages: [
+    { role: 'system', content: 'It is 2026-01-31.' },
+    { role: 'user', content: [{ type: 'text', text: 'Hi' }], name: 'ada' },
+  ],
+  tools: [{ function: { description: 'd', parameters: { properties: { a: { description: 'e' }, description: {} } } } }],
+}
+
+test.each([
+  ['metadata.requestId', { ...body, metadata: { unit: 'a' } }],
+  ['$.metadata.requestId', { ...body, metadata: { unit: 'a' } }],
+  ['metadata["requestId"]', { ...body, metadata: { unit: 'a' } }],
+  ['metadata', { messages: body.messages, tools: body.tools }],
+  ['messages[0]', { ...body, messages: [body.messages[1]] }],
+  ['messages[-1]', { ...body, messages: [body.messages[0]] }],
+  ['messages[0].content', { ...body, messages: [{ role: 'system' }, body.messages[1]] }],
+  [
+    'messages.*.role',
+    { ...body, messages: [{ content: 'It is 2026-01-31.' }, { content: [{ type: 'text', text: 'Hi' }], name: 'ada' }] },
+  ],
+  [
+    'messages[*].content[*].text',
+    { ...body, messages: [body.messages[0], { role: 'user', content: [{ type: 'text' }], name: 'ada' }] },
+  ],
+  ['tools.**.description', { ...body, tools: [{ function: { parameters: { properties: { a: {} } } } }] }],
+  ['**.properties', { ...body, tools: [{ function: { description: 'd', parameters: {} } }] }],
+  ['tools.**', { metadata: body.metadata, messages: body.messages }],
+  ['messages[7].content', body],
+  ['metadata.requestId.deeper', body],
+  ['no.such.field', body],
+])('%s leads to what is left out', (path, rest) => {
+  expect(left(path, body)).toEqual(rest)
+})
+
+test('a field that is ignored does not count, wherever it is there', () => {
+  const ignored = ['metadata.requestId', 'messages[*].name']
+  const named = { ...question, messages: [{ ...question.messages[0], name: 'ada' }], metadata: { requestId: 'r-1' } }
+  expect(same(ignored, named, question)).toBe(true)
+  expect(same(ignored, named, { ...question, model: 'gpt-4o' })).toBe(false)
+  expect(same([], named, question)).toBe(false)
+})
+
+test('with a pattern only what fits it does not count', () => {
+  const ignored = [{ path: 'messages[0]', pattern: '/\\d{4}-\\d\\d-\\d\\d/' }]
+  const on = (day: string, more = '') => ({
+    model: 'm',
+    messages: [{ role: 'user', content: `On ${day} and ${day}${more}` }],
+  })
+  expect(same(ignored, on('2026-01-31'), on('2025-12-24'))).toBe(true)
+  expect(same(ignored, on('2026-01-31'), on('2025-12-24', '!'))).toBe(false)
+  const elsewhere = (day: string) => ({ ...question, user: day })
+  expect(same(ignored, elsewhere('2026-01-31'), elsewhere('2025-12-24'))).toBe(false)
+})
+
+test('an expression alone counts for all texts: those of the body, the parameters, a body that is no JSON', () => {
+  const ignored = ['/run-[a-z]+/i']
+  const running = (run: string) => ({ ...question, deep: [{ er: `the ${run} of today` }] })
+  expect(same(ignored, running('run-one'), running('RUN-TWO'))).toBe(true)
+  expect(same(ignored, running('run-1'), running('run-2'))).toBe(false)
+  expect(same(ignored, 'no JSON, run-one', 'no JSON, run-two')).toBe(true)
+  expect(same(ignored, question, question, ['a=x%20run-one', 'a=x%20run-two'])).toBe(true)
+  expect(same(ignored, question, question, ['a=x%20run-one', 'a=y%20run-two'])).toBe(false)
+})
+
+test('an expression counts for the path', () => {
+  const ignore = ignoreFrom(['/file-\\w+/'])
+  const path = (path: string) => keyOf(asking('', { method: 'GET', path }), ignore)
+  expect(path('/v1/files/file-abc/content')).toBe(path('/v1/files/file-def/content'))
+  expect(path('/v1/files/file-abc/content')).not.toBe(path('/v1/files/file-abc'))
+})
+
+test('a parameter is left out, or what fits in it', () => {
+  const either = (ignored: IgnoreOption, one: string, other: string) =>
+    same([ignored], question, question, [one, other])
+  expect(either({ query: 'at' }, 'a=1&at=12', 'a=1')).toBe(true)
+  expect(either({ query: 'at' }, 'a=1&at=12', 'a=2&at=12')).toBe(false)
+  expect(either({ query: 'my name' }, 'my%20name=1', '')).toBe(true)
+  expect(either({ query: 'at', pattern: '/\\d+/' }, 'at=t12', 'at=t13')).toBe(true)
+  expect(either({ query: 'at', pattern: '/\\d+/' }, 'at=t12', 'at=u13')).toBe(false)
+  expect(either({ query: 'at', pattern: '/\\d+/' }, 'at=t12&b=1', 'at=t12&b=2')).toBe(false)
+  expect(either('/\\d+/', 'a=x%26b=y', 'a=x&b=y')).toBe(false)
+})
+
+test('what is ignored counts as absent, as far as the defaults go', () => {
+  expect(same(['metadata.requestId'], { ...question, metadata: { requestId: '1' } }, question)).toBe(true)
+  expect(same(['tools[*]'], { ...question, tools: [{ a: 1 }] }, question)).toBe(true)
+})
+
+test('nothing but what is ignored goes, and fields keep their names', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), value => {
+      const json = JSON.stringify(value)
+      expect(JSON.stringify(left('no-such-field.**.at-all', JSON.parse(json)))).toBe(json)
+      expect(JSON.stringify(ignoreFrom(['/no such text at all/']).inJson(JSON.parse(json)))).toBe(json)
+      expect(left('**', { a: value })).toEqual({})
+    }),
+  )
+  const odd = JSON.parse('{"__proto__":{"a":1,"b":2},"constructor":1}')
+  expect(JSON.stringify(left('*.a', odd))).toBe('{"__proto__":{"b":2},"constructor":1}')
+})
+
+test('any path can be tried on any body', () => {
+  const step = fc.constantFrom('*', '**', '[0]', '[*]', '[-1]', '[', ']', '.', '..', '$', 'a', "['a']", '__proto__')
+  fc.assert(
+    fc.property(fc.array(step), fc.jsonValue(), (steps, value) => {
+      const path = steps.join('.') || 'a'
+      const once = left(path, value)
+      // Indexes count from the shorter list the second time.
+      if (!path.includes('[')) expect(left(path, once)).toEqual(once)
+    }),
+  )
+})

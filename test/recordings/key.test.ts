@@ -1,0 +1,272 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { recordingIn, textOf } from '../../src/recordings/file-text.js'
+import { ignoreFrom } from '../../src/recordings/ignore.js'
+import { type CameRequest, keyOf } from '../../src/recordings/key.js'
+import type { RecordedRequest } from '../../src/recordings/recording.js'
+import { variantsOf } from '../../src/recordings/variants.js'
+import { asking, plantedRedaction, question, recorded } from './scene.js'
+
+const key = (request: RecordedRequest) => keyOf(request, ignoreFrom([]))
+const keyAsking = (body: unknown, came: Partial<CameRequest> = {}) => key(asking(body, came, plantedRedaction()))
+
+const tool = { type: 'function', function: { name: 'find', parameters: { type: 'object' } } }
+const history = [
+  { role: 'assistant', content: 'Hello.' },
+  { role: 'user', content: 'Where is Oslo?' },
+]
+
+test('a key is 12 hex digits', () => {
+  expect(keyAsking(question)).toMatch(/^[0-9a-f]{12}$/)
+})
+
+test.each<[what: string, one: unknown, other: unknown]>([
+  [
+    'the order of keys',
+    '{"model":"m","a":{"x":1,"y":[{"p":1,"q":2}]}}',
+    '{"a":{"y":[{"q":2,"p":1}],"x":1},"model":"m"}',
+  ],
+  ['blanks', '{"model":"m","a":[1,2]}', ' {\n\t"model" : "m", "a": [ 1, 2 ]\r\n}'],
+  ['a byte order mark', '{"model":"m"}', '\ufeff{"model":"m"}'],
+  ['how characters are written', '{"model":"é🦊/"}', '{"model":"\\u00e9\\ud83e\\udd8a\\/"}'],
+  ['the form of numbers', '{"model":"m","a":[1,1.5,0,100]}', '{"model":"m","a":[1.0,15e-1,-0,1e2]}'],
+  ['null for absent', { ...question, seed: null, user: null, whatever: null }, question],
+  [
+    'defaults',
+    {
+      ...question,
+      stream: false,
+      n: 1,
+      temperature: 1,
+      top_p: 1.0,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      logprobs: false,
+      logit_bias: {},
+      stop: [],
+      tools: [],
+      tool_choice: 'none',
+      parallel_tool_calls: true,
+      functions: [],
+      function_call: 'none',
+      response_format: { type: 'text' },
+      modalities: ['text'],
+      metadata: {},
+      store: false,
+      service_tier: 'auto',
+    },
+    question,
+  ],
+  ['tool_choice auto with tools', { ...question, tools: [tool], tool_choice: 'auto' }, { ...question, tools: [tool] }],
+  [
+    'a tool that is not strict',
+    { ...question, tools: [{ ...tool, function: { ...tool.function, strict: false, description: null } }] },
+    { ...question, tools: [tool] },
+  ],
+  [
+    'a schema that is not strict',
+    { ...question, response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {}, strict: false } } },
+    { ...question, response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
+  ],
+  ['options of a stream without any', { ...question, stream: true, stream_options: {} }, { ...question, stream: true }],
+  [
+    'usage that is not asked for',
+    { ...question, stream: true, stream_options: { include_usage: false } },
+    { ...question, stream: true, stream_options: { include_usage: null } },
+  ],
+  [
+    'what an answer has that is sent back',
+    {
+      model: 'm',
+      messages: [{ ...history[0], refusal: null, audio: null, function_call: null, tool_calls: [], name: null }],
+    },
+    { model: 'm', messages: [history[0]] },
+  ],
+])('%s: no difference', (_, one, other) => {
+  expect(keyAsking(one)).toBe(keyAsking(other))
+})
+
+test('whatever changes the answer changes the key', () => {
+  const withTools = { ...question, tools: [tool] }
+  const strictTool = { ...tool, function: { ...tool.function, strict: true } }
+  const different: readonly unknown[] = [
+    question,
+    { ...question, model: 'gpt-4o' },
+    { ...question, messages: [...question.messages, ...history] },
+    { ...question, messages: [...history, ...question.messages] },
+    { ...question, messages: [{ ...question.messages[0], name: 'ada' }] },
+    { ...question, messages: [{ role: 'system', content: question.messages[0]?.content }] },
+    { ...question, messages: [{ role: 'user', content: 'What is the capital of france?' }] },
+    { ...question, temperature: 0 },
+    { ...question, temperature: '1' },
+    { ...question, n: 2 },
+    { ...question, seed: 0 },
+    { ...question, stream: true },
+    { ...question, stream: true, stream_options: { include_usage: true } },
+    { ...question, parallel_tool_calls: false },
+    { ...question, tool_choice: 'auto' },
+    withTools,
+    { ...withTools, tool_choice: 'none' },
+    { ...withTools, tool_choice: 'required' },
+    { ...question, tools: [strictTool] },
+    { ...question, tools: [tool, tool] },
+    { ...question, response_format: { type: 'json_object' } },
+    { ...question, stop: '' },
+    { ...question, stop: ['a', 'b'] },
+    { ...question, stop: ['b', 'a'] },
+    { ...question, metadata: { a: null } },
+    [question],
+    JSON.stringify(JSON.stringify(question)),
+    'null',
+    '',
+    '{"model":',
+    Buffer.from([0xff]),
+    Buffer.from([0xfe]),
+  ]
+  const keys = different.map(body => keyAsking(body))
+  const elsewhere: readonly Partial<CameRequest>[] = [
+    { path: '/v1/embeddings' },
+    { method: 'PUT' },
+    { query: 'a=1' },
+    { query: 'a=1&a=2' },
+    { query: 'a' },
+    { query: 'a=' },
+  ]
+  keys.push(...elsewhere.map(came => keyAsking(question, came)))
+  expect(new Set(keys).size).toBe(keys.length)
+})
+
+test('what is a default of chat completions is none elsewhere', () => {
+  const path = '/v1/embeddings'
+  expect(keyAsking({ input: 'a', n: 1 }, { path })).not.toBe(keyAsking({ input: 'a' }, { path }))
+  expect(keyAsking({ input: 'a', n: null }, { path })).toBe(keyAsking({ input: 'a' }, { path }))
+})
+
+test('the order of parameters and how they are encoded make no difference', () => {
+  const asked = (query: string) => keyAsking('', { method: 'GET', path: '/v1/files', query })
+  expect(asked('b=x%20y&a=%7e&b=1')).toBe(asked('a=~&b=1&b=x+y'))
+  expect(asked('&a=1&')).toBe(asked('a=1'))
+  expect(asked('a=1&b=2')).not.toBe(asked('a=2&b=1'))
+  expect(asked('a=1%26b=2')).not.toBe(asked('a=1&b=2'))
+  expect(asked('a=%zz')).not.toBe(asked('a=%25zz'))
+})
+
+test('credentials are no part of it, and none is in the request that is kept', () => {
+  const asked = (secret: string) =>
+    asking(
+      { ...question, user: secret, metadata: { [secret]: 1, other: secret } },
+      { query: `key=${secret}&b=1`, path: `/v1/${secret}/chat/completions` },
+      plantedRedaction(),
+    )
+  expect(key(asked('sk-planted-one'))).toBe(key(asked('sk-planted-two')))
+  expect(key(asked('sk-planted-one'))).not.toBe(keyAsking(question, { query: 'b=1' }))
+  expect(JSON.stringify(asked('sk-planted-one'))).not.toContain('planted')
+  expect(asked('sk-planted-one').query).toBe('b=1&key=[key-1]')
+})
+
+test('a parameter with a credential may as well be left out; one that only looks like a placeholder may not', () => {
+  const asked = (query: string) => keyAsking('', { method: 'GET', path: '/v1/models', query })
+  expect(asked('key=sk-planted-one&a=1')).toBe(asked('a=1'))
+  expect(asked('filter=[name]&a=1')).not.toBe(asked('a=1'))
+})
+
+test('numbers of placeholders do not hang on the order of keys', () => {
+  const one = '{"a":"sk-planted-one","b":"sk-planted-two"}'
+  const other = '{"b":"sk-planted-two","a":"sk-planted-one"}'
+  expect(keyAsking(one)).toBe(keyAsking(other))
+  expect(keyAsking('', { query: 'a=sk-planted-one&b=xsk-planted-two' })).toBe(
+    keyAsking('', { query: 'b=xsk-planted-two&a=sk-planted-one' }),
+  )
+})
+
+test('secrets are taken out of bodies of any kind', () => {
+  const form = { contentType: 'application/x-www-form-urlencoded' }
+  expect(asking('a=1&secret=sk-planted-one', form, plantedRedaction()).body).toEqual({
+    kind: 'text',
+    text: 'a=1&secret=[key-1]',
+  })
+  const image = Buffer.from('\xff\xd8 sk-planted-one \x00', 'latin1')
+  expect(asking(image, { contentType: 'image/jpeg' }, plantedRedaction()).body).toEqual({
+    kind: 'bytes',
+    bytes: Buffer.from('\xff\xd8 [key-1] \x00', 'latin1'),
+  })
+})
+
+test('the same upload has the same key, although its boundary is made up each time', async () => {
+  const upload = async (word: string) => {
+    const form = new FormData()
+    form.set('model', 'whisper-1')
+    form.set('file', new Blob([Buffer.from([0xff, 0x00]), word]), 'a.mp3')
+    const request = new Request('http://127.0.0.1/', { method: 'POST', body: form })
+    const contentType = request.headers.get('content-type') ?? ''
+    return keyAsking(Buffer.from(await request.arrayBuffer()), { path: '/v1/audio/transcriptions', contentType })
+  }
+  expect(await upload('hello')).toBe(await upload('hello'))
+  expect(await upload('hello')).not.toBe(await upload('hallo'))
+})
+
+test('nesting without end is text', () => {
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
+  expect(asking(deep).body).toEqual({ kind: 'text', text: deep })
+  const objects = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
+  expect(asking(objects).body.kind).toBe('text')
+})
+
+test('fields may have any name', () => {
+  const body = '{"__proto__":{"a":1},"constructor":2,"10":1,"2":1}'
+  expect(JSON.stringify(asking(body).body)).toBe(
+    '{"kind":"json","value":{"2":1,"10":1,"__proto__":{"a":1},"constructor":2}}',
+  )
+  expect(keyAsking(body)).not.toBe(keyAsking('{"__proto__":{"a":2},"constructor":2,"10":1,"2":1}'))
+})
+
+/** The same value with the keys of its objects the other way round. */
+const turned = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(turned)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, item]) => [key, turned(item)])
+  return Object.fromEntries(entries.reverse())
+}
+
+test('what was asked has the key of its recording on the disk, in whatever order it came', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.webQueryParameters(), (value, query) => {
+      const body = { ...question, more: value, field: { 'sk-planted-b': value, a: 'sk-planted-a' } }
+      const came = asking(body, { query }, plantedRedaction())
+      const kept = recordingIn(textOf(recorded({}, came), key(came)), 'a.yaml').request
+      expect(key(kept)).toBe(key(came))
+      expect(keyAsking(turned(body), { query: query.split('&').reverse().join('&') })).toBe(key(came))
+    }),
+  )
+})
+
+const bodies = (requests: readonly RecordedRequest[]) =>
+  requests.map(({ body }) => (body.kind === 'json' ? body.value : body))
+
+test('a whole answer may come from a stream, best from one with its usage', () => {
+  expect(bodies(variantsOf(asking({ ...question, stream: false })))).toEqual([
+    { ...question, stream: true, stream_options: { include_usage: true } },
+    { ...question, stream: true },
+  ])
+})
+
+test('a stream may come from the other stream and from the whole answer', () => {
+  const withUsage = { ...question, stream: true, stream_options: { include_usage: true } }
+  const withoutUsage = { ...question, stream: true }
+  expect(bodies(variantsOf(asking(withUsage)))).toEqual([withoutUsage, question])
+  expect(bodies(variantsOf(asking(withoutUsage)))).toEqual([withUsage, question])
+})
+
+test('a variant has the key of the request that it stands for', () => {
+  const [stream] = variantsOf(asking({ zebra: 1, ...question }))
+  const asked = { stream_options: { include_usage: true }, zebra: 1, ...question, stream: true }
+  expect(stream && key(stream)).toBe(keyAsking(asked))
+})
+
+test('HEAD may come from GET; nothing else from anything', () => {
+  const head = asking('', { method: 'head', path: '/v1/models', query: 'a=1' })
+  expect(variantsOf(head)).toEqual([{ ...head, method: 'GET' }])
+  expect(key(head)).not.toBe(key({ ...head, method: 'GET' }))
+  expect(variantsOf(asking(question, { path: '/v1/embeddings' }))).toEqual([])
+  expect(variantsOf(asking('no JSON'))).toEqual([])
+})

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { openFolder } from '../../src/recordings/folder.js'
+import { startReady } from '../command.js'
+import { hello } from '../scene.js'
+import { liveKey, liveWith, saying, tape } from './live.js'
+
+test('a process that is killed while it records leaves whole recordings, nothing half, and no secret', async () => {
+  const live = await liveWith((request, response) => saying({ said: request.headers.authorization })(request, response))
+  const { dir, files, replaying } = tape(live.url)
+  const env = { STANDIN_UPSTREAM_API_KEY: liveKey, STANDIN_STATE: 'memory' }
+  const flags = ['--mode', 'record', '--upstream', live.url, '--recordings', dir]
+  for (let round = 0; round < 3; round++) {
+    const before = files().length
+    const { chat, send, ended } = await startReady({ flags, env })
+    const ask = async () => (await chat({ ...hello, user: randomUUID() })).text()
+    let killed = false
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!killed) await ask().catch(() => {})
+    })
+    await expect.poll(() => files().length, { interval: 5, timeout: 10_000 }).toBeGreaterThan(before + 20)
+    send('SIGKILL')
+    killed = true
+    await ended
+    await Promise.all(clients)
+  }
+  const folder = openFolder(dir)
+  const kept = await folder.list()
+  expect(kept.length).toBeGreaterThan(50)
+  const replay = await replaying()
+  for (const { file } of kept) {
+    const { request, response } = await folder.read(file)
+    expect(response.complete).toBe(true)
+    if (request.body.kind !== 'json') throw new Error('a chat request is JSON')
+    expect((await replay.chat(request.body.value as object)).status).toBe(200)
+  }
+  for (const file of files()) expect(readFileSync(path.join(dir, file), 'utf8')).not.toContain(liveKey)
+}, 60_000)

@@ -1,0 +1,298 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createRedact, findSecrets } from '../../src/core/redact.js'
+import type { RecordedResponse } from '../../src/recordings/recording.js'
+import { redactedResponse } from '../../src/recordings/redacted.js'
+import { credential, key, noRules, prose, secret } from '../core/redact-secrets.js'
+
+const ownKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'
+const aJwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF_123-xyz'
+
+const answer = (contentType: string, ...chunks: readonly (string | Buffer)[]): RecordedResponse => ({
+  ...{ status: 200, headers: [['content-type', contentType]], headMs: 1, endMs: 9, complete: true },
+  chunks: chunks.map((bytes, atMs) => ({ atMs, bytes: Buffer.from(bytes) })),
+})
+
+const redacted = (response: RecordedResponse, rules = {}, own = ownKey) =>
+  redactedResponse(response, createRedact({ ...noRules, ...rules })([own]))
+
+const textsOf = ({ chunks }: RecordedResponse) => chunks.map(({ bytes }) => bytes.toString())
+const said = (contentType: string, body: string | Buffer, rules = {}) =>
+  textsOf(redacted(answer(contentType, body), rules)).join('')
+
+describe('a whole body', () => {
+  test('JSON keeps its blanks, its numbers and its escapes around what is secret', () => {
+    const body = `{ "a" : "\\u00fcber ${ownKey}\\n\\/ü",\r\n\t"big": 12345678901234567890.10, "${ownKey}": [1e2, "\\"${aJwt}"] }`
+    expect(said('application/json', body)).toBe(
+      '{ "a" : "\\u00fcber [credential]\\n\\/ü",\r\n\t"big": 12345678901234567890.10, "[credential]": [1e2, "\\"[jwt-1]"] }',
+    )
+  })
+
+  test('a secret that hides behind escapes is found, and no more is written anew than itself', () => {
+    const hidden = ownKey.replace('k', '\\u006b').replace('D', '\\u0044')
+    expect(said('application/json', `{"a":"x\\u0020${hidden}\\u0020","b":"\\u0041"}`)).toBe(
+      '{"a":"x\\u0020[credential]\\u0020","b":"\\u0041"}',
+    )
+  })
+
+  test('a number that a pattern calls secret becomes a text, so that the body stays JSON', () => {
+    const patterns = [{ name: 'card', pattern: /\b4\d{15}\b/ }]
+    expect(said('application/json', '{"card": 4111111111111111, "n": [-1.5e3]}', { patterns })).toBe(
+      '{"card": "[card-1]", "n": [-1.5e3]}',
+    )
+  })
+
+  test('a known value with letters of all kinds is found in JSON and in bytes that are none', () => {
+    const rules = { known: [{ name: 'live-password', value: 'pä"日😀' }] }
+    expect(said('application/json', JSON.stringify({ a: '<pä"日😀>' }), rules)).toBe('{"a":"<[live-password]>"}')
+    const bytes = Buffer.concat([Buffer.from('<pä"日😀>'), Buffer.from([255])])
+    expect(redacted(answer('audio/mpeg', bytes), rules).chunks[0]?.bytes.toString('latin1')).toBe(
+      '<[live-password]>\xff',
+    )
+  })
+
+  test('text is text, and JSON that is none as well', () => {
+    expect(said('text/plain', `Sorry, ${ownKey} is wrong.`)).toBe('Sorry, [credential] is wrong.')
+    expect(said('application/json', `{"error": "${ownKey}`)).toBe('{"error": "[credential]')
+    expect(said('application/json', `\ufeff{"a":"\\u0073${ownKey.slice(1)}"}`)).toBe('\ufeff{"a":"[credential]"}')
+    expect(textsOf(redacted(answer('text/plain')))).toEqual([])
+  })
+
+  test('bytes that are no UTF-8 stay what they are around what is secret', () => {
+    const [before, behind] = [Buffer.from([0, 255, 254, 10]), Buffer.from([200, 13, 0, 128])]
+    const { chunks } = redacted(answer('audio/mpeg', Buffer.concat([before, Buffer.from(ownKey), behind])))
+    expect(chunks[0]?.bytes).toEqual(Buffer.concat([before, Buffer.from('[credential]'), behind]))
+  })
+
+  test('headers are redacted in their pairs', () => {
+    const response: RecordedResponse = {
+      ...answer('text/plain', 'ok'),
+      headers: [
+        ['content-type', 'text/plain'],
+        ['set-cookie', 'a=b'],
+        ['x-echo', ownKey],
+        ['set-cookie', 'c=d'],
+      ],
+    }
+    expect(redacted(response).headers).toEqual([
+      ['content-type', 'text/plain'],
+      ['set-cookie', '[set-cookie]'],
+      ['x-echo', '[credential]'],
+      ['set-cookie', '[set-cookie]'],
+    ])
+  })
+
+  test('what holds no secret is not touched', () => {
+    const response = answer('application/json', '{"a": "b\\u0020"}')
+    expect(redacted(response).chunks[0]).toBe(response.chunks[0])
+  })
+})
+
+const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+const delta = (delta: unknown, index = 0) => event({ id: 'chatcmpl-1', model: 'gpt-4o', choices: [{ index, delta }] })
+
+const stream = (...chunks: readonly (string | Buffer)[]) => answer('text/event-stream', ...chunks)
+
+describe('a stream', () => {
+  test('a secret that the model says token by token is in the event in which it begins', () => {
+    const tokens = ['The key', ' is ', 'sk-', 'local-Standin', 'DevelopmentKeyDoNotDeploy41E9kt', ', keep it.']
+    expect(textsOf(redacted(stream(...tokens.map(content => delta({ content })), event('[DONE]'))))).toEqual([
+      ...['The key', ' is ', '[credential]', '', '', ', keep it.'].map(content => delta({ content })),
+      event('[DONE]'),
+    ])
+  })
+
+  test('choices and tool calls that alternate are texts of their own, by the index that each says', () => {
+    const [a, b] = [aJwt.slice(0, 15), aJwt.slice(15)]
+    const call = (index: number, args: string) => ({ tool_calls: [{ index, function: { arguments: args } }] })
+    const came = [
+      delta({ content: a }, 0),
+      delta({ content: 'x' }, 1),
+      delta(call(0, `{"token":"${a}`)),
+      delta(call(1, '{"q":"')),
+      delta({ content: `${b}!` }, 0),
+      delta(call(0, `${b}"}`)),
+      delta(call(1, 'y"}')),
+      delta({ content: 'z' }, 1),
+    ]
+    expect(textsOf(redacted(stream(...came)))).toEqual([
+      delta({ content: '[jwt-1]' }, 0),
+      delta({ content: 'x' }, 1),
+      delta(call(0, '{"token":"[jwt-1]')),
+      delta(call(1, '{"q":"')),
+      delta({ content: '!' }, 0),
+      delta(call(0, '"}')),
+      delta(call(1, 'y"}')),
+      delta({ content: 'z' }, 1),
+    ])
+  })
+
+  test('other ways to say a text in parts: reasoning, legacy completions, the events of responses', () => {
+    const [a, b] = [aJwt.slice(0, 15), aJwt.slice(15)]
+    const ways: readonly ((part: string) => unknown)[] = [
+      reasoning => ({ choices: [{ index: 0, delta: { reasoning } }] }),
+      text => ({ choices: [{ text, index: 0 }] }),
+      delta => ({ type: 'response.output_text.delta', output_index: 0, delta }),
+      text => ({ type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text } }),
+    ]
+    for (const way of ways) {
+      const came = stream(event(way(a)), event(way(b)))
+      expect(textsOf(redacted(came))).toEqual([event(way('[jwt-1]')), event(way(''))])
+    }
+  })
+
+  test('what is said again in each event is not put together', () => {
+    const patterns = [{ name: 'twice', pattern: /gpt-4ogpt-4o|assistantassistant/ }]
+    const came = stream(...[1, 2, 3].map(() => delta({ role: 'assistant' })))
+    expect(textsOf(redacted(came, { patterns }))).toEqual(textsOf(came))
+  })
+
+  test('an event stays as it is written but for its secret: blanks, comments, names, data in several lines', () => {
+    const came = `: key ${ownKey}\r\nevent: x\r\ndata:{ "a" : "${ownKey} \\u00e9",\r\ndata:  "delta" : "é" }\r\nid: ${ownKey}\r\n\r\n`
+    expect(said('text/event-stream', came)).toBe(came.replaceAll(ownKey, '[credential]'))
+  })
+
+  test('what is no JSON is searched as it is, over the borders of events too', () => {
+    const pem = '-----BEGIN PRIVATE KEY-----\n\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----'
+    expect(said('text/event-stream', `data: {broken ${ownKey}\n\n${pem}\n\n`)).toBe(
+      'data: {broken [credential]\n\n[private-key-1]\n\n',
+    )
+  })
+
+  test('documents on lines are events as well', () => {
+    const line = (delta: string) => `${JSON.stringify({ delta })}\n`
+    const came = answer('application/x-ndjson', line('a sk-local-Standin'), line(`${ownKey.slice(16)} b`))
+    expect(textsOf(redacted(came))).toEqual([line('a [credential]'), line(' b')])
+  })
+
+  test('chunk borders inside of a secret, an escape and a character: the rest stays in its chunk', () => {
+    const bytes = Buffer.from(delta({ content: `é"${ownKey}"日本` }))
+    const at = (text: string) => bytes.indexOf(text)
+    const cuts = [0, at('é') + 1, at('\\"') + 1, at('local'), at('Key'), at('日') + 2, bytes.length]
+    const came = stream(...cuts.slice(1).map((cut, i) => bytes.subarray(cuts[i], cut)))
+    const { chunks } = redacted(came)
+    const open = chunks.map(({ bytes }) => bytes.toString('latin1'))
+    const before = came.chunks.map(({ bytes }) => bytes.toString('latin1'))
+    expect(open).toEqual([
+      before[0],
+      before[1],
+      before[2]?.replace('sk-', '[credential]'),
+      '',
+      before[4]?.slice(ownKey.length - ownKey.indexOf('Key')),
+      before[5],
+    ])
+    expect(chunks.map(({ atMs }) => atMs)).toEqual(came.chunks.map(({ atMs }) => atMs))
+  })
+})
+
+/** Cuts at places that chance says. */
+function cutAt(bytes: Buffer, places: readonly number[]): readonly Buffer[] {
+  const cuts = [...places.map(place => place % (bytes.length + 1)), 0, bytes.length].sort((a, b) => a - b)
+  return cuts.slice(1).map((cut, i) => bytes.subarray(cuts[i], cut))
+}
+
+const cutText = (text: string, places: readonly number[]) => {
+  const letters = [...text]
+  const cuts = [...places.map(place => place % (letters.length + 1)), 0, letters.length].sort((a, b) => a - b)
+  return cuts.slice(1).map((cut, i) => letters.slice(cuts[i], cut).join(''))
+}
+
+const places = fc.array(fc.nat(), { maxLength: 12 })
+
+/** What the events say when they are put together. */
+const assembled = (text: string) =>
+  [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json).choices[0].delta.content).join('')
+
+describe('whatever comes', () => {
+  test('a secret in a stream is gone, from the bytes and from what they say; all the rest is as it was', () => {
+    fc.assert(
+      fc.property(secret, prose, prose, places, places, (secret, before, behind, tokens, borders) => {
+        const text = before + secret + behind
+        const body =
+          cutText(text, tokens)
+            .map(content => delta({ content }))
+            .join('') + event('[DONE]')
+        const open = redacted(stream(...cutAt(Buffer.from(body), borders)))
+        const whole = Buffer.concat(open.chunks.map(({ bytes }) => bytes)).toString()
+        expect(open.chunks).toHaveLength(borders.length + 1)
+        const [placeholder = ''] = /\[(jwt|key|private-key)-1\]/.exec(whole) ?? []
+        expect(assembled(whole)).toBe(before + placeholder + behind)
+        expect(findSecrets(whole, noRules)).toEqual([])
+        expect(whole.split('\n').length).toBe(body.split('\n').length)
+      }),
+    )
+  })
+
+  test('where no secret is, each chunk is what it was, byte for byte', () => {
+    fc.assert(
+      fc.property(fc.array(prose), fc.uint8Array(), places, (parts, bytes, borders) => {
+        const body = Buffer.concat([Buffer.from(parts.map(content => delta({ content })).join('')), bytes])
+        const came = stream(...cutAt(body, borders))
+        expect(redacted(came, { known: [{ name: 'live', value: 'q'.repeat(50) }], emails: true })).toEqual(came)
+      }),
+    )
+  })
+
+  test('in plain bytes, every byte that is no secret stays in its chunk', () => {
+    const filler = fc.oneof(fc.uint8Array({ max: 31, maxLength: 9 }).map(Buffer.from), prose.map(Buffer.from))
+    fc.assert(
+      fc.property(fc.array(filler), key, places, (fillers, key, borders) => {
+        const parts = fillers.flatMap(filler => [filler, Buffer.from(` ${key}\n`)])
+        const body = Buffer.concat(parts)
+        const came = answer('application/octet-stream', ...cutAt(body, borders))
+        const open = redacted(came).chunks.map(({ bytes }) => bytes.toString('latin1'))
+        // A chunk without the secret's letters and without the placeholder's is the same on both sides.
+        let start = 0
+        const secretAt = new Uint8Array(body.length)
+        for (let at = body.indexOf(key); at >= 0; at = body.indexOf(key, at + 1)) secretAt.fill(1, at, at + key.length)
+        const expected = came.chunks.map(({ bytes }) => {
+          const rest = bytes.filter((_, i) => !secretAt[start + i])
+          start += bytes.length
+          return Buffer.from(rest).toString('latin1')
+        })
+        expect(open.map(chunk => chunk.replaceAll('[key-1]', ''))).toEqual(expected)
+      }),
+    )
+  })
+
+  test('a JSON body stays JSON and says the same, but for its secrets', () => {
+    const json = fc.jsonValue({ maxDepth: 4 })
+    fc.assert(
+      fc.property(json, secret, prose, fc.boolean(), (value, secret, prose, ascii) => {
+        const written = JSON.stringify(
+          { value, [prose + secret]: [prose + secret + prose, value] },
+          null,
+          ascii ? 2 : 0,
+        )
+        const body = ascii
+          ? written.replace(/[^\x20-\x7e\n]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+          : written
+        const open = JSON.parse(said('application/json', body))
+        expect(open).toEqual(createRedact(noRules)().value(JSON.parse(body)))
+        expect(open.value).toEqual(JSON.parse(body).value)
+      }),
+    )
+  })
+
+  test('redacting once more changes nothing, and another credential gives the same', () => {
+    const parts = fc.array(fc.oneof(prose, secret, fc.constant(undefined)), { maxLength: 5 })
+    fc.assert(
+      fc.property(parts, credential, credential, places, (parts, one, other, tokens) => {
+        const bodyWith = (own: string) => {
+          const text = parts.map(part => part ?? own).join('')
+          return (
+            delta({ content: text }) +
+            cutText(text, tokens)
+              .map(content => event({ delta: content }))
+              .join('')
+          )
+        }
+        const once = redacted(stream(bodyWith(one)), {}, one)
+        expect(redacted(once, {}, one)).toEqual(once)
+        const whole = (own: string) =>
+          textsOf(redacted(stream(delta({ content: parts.map(part => part ?? own).join('') })), {}, own))
+        expect(whole(one)).toEqual(whole(other))
+      }),
+    )
+  })
+})

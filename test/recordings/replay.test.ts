@@ -1,0 +1,424 @@
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import type { PlatformOptions } from '../../src/index.js'
+import { writeInto } from '../command.js'
+import { eventsOf, hello, textOfChunks } from '../scene.js'
+import { liveWith, saying, tape } from './live.js'
+
+const streamed = { ...hello, stream: true }
+
+/** A tape on which the live platform has answered these requests, each with another number. */
+async function taped(bodies: readonly object[] = [hello], options: PlatformOptions = {}) {
+  let count = 0
+  const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
+  const scene = tape(live.url)
+  const { chat, stop } = await scene.recording(options)
+  for (const body of bodies) await (await chat(body)).text()
+  await stop()
+  await live.close()
+  return { ...scene, file: path.join(scene.dir, scene.files()[0] ?? '') }
+}
+
+const event = (delta: object, more: object = {}) =>
+  `data: ${JSON.stringify({
+    ...{ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'live-model' },
+    choices: [{ index: 0, delta, finish_reason: null }],
+    ...more,
+  })}\n\n`
+
+/** A tape with one stream, whose events came with pauses between them. */
+async function tapedStream({ pauseMs = 0, body = streamed as object } = {}) {
+  const events = [
+    event({ role: 'assistant', content: 'One' }),
+    event({ content: ' two' }),
+    event({ content: ' three' }),
+  ]
+  const live = await liveWith(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of events) {
+      response.write(event)
+      if (pauseMs > 0) await new Promise(resolve => setTimeout(resolve, pauseMs))
+    }
+    response.end('data: [DONE]\n\n')
+  })
+  const scene = tape(live.url)
+  const { chat, stop } = await scene.recording()
+  const bytes = await (await chat(body)).text()
+  await stop()
+  await live.close()
+  return { ...scene, bytes }
+}
+
+/** When each piece of a body arrives, after the head. */
+async function arrivals(response: Response) {
+  const startMs = performance.now()
+  const times: number[] = []
+  let text = ''
+  for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+    times.push(performance.now() - startMs)
+    text += Buffer.from(bytes).toString()
+  }
+  return { times, text }
+}
+
+const statusesOf = async (answers: readonly Promise<Response>[]) =>
+  (await Promise.all(answers)).map(({ status }) => status)
+
+test('a stream comes back with the same bytes in the same rhythm', async () => {
+  const { replaying, bytes } = await tapedStream({ pauseMs: 60 })
+  const { chat } = await replaying()
+  const { times, text } = await arrivals(await chat(streamed))
+  expect(text).toBe(bytes)
+  expect(times.length).toBeGreaterThanOrEqual(3)
+  expect(times.at(-1)).toBeGreaterThan(150)
+})
+
+test('a faster replay keeps the order of things, and speed 0 says everything at once', async () => {
+  const { replaying, bytes } = await tapedStream({ pauseMs: 100 })
+  const fast = await replaying({ recordings: { speed: 10 } })
+  const slow = await replaying()
+  const [ten, one] = await Promise.all([fast.chat(streamed).then(arrivals), slow.chat(streamed).then(arrivals)])
+  expect(ten.text).toBe(bytes)
+  expect(ten.times.at(-1)).toBeLessThan(one.times.at(-1) ?? 0)
+  const atOnce = await arrivals(await (await replaying({ recordings: { speed: 0 } })).chat(streamed))
+  expect(atOnce).toMatchObject({ text: bytes, times: [expect.any(Number)] })
+})
+
+test('the order of keys, the form of numbers and what goes without saying do not matter', async () => {
+  const { replaying } = await taped([{ model: 'm', temperature: 0.5, messages: hello.messages, seed: 100 }])
+  const { ask } = await replaying()
+  const json = JSON.stringify(hello.messages)
+  const same = [
+    `{"seed":1e2,"messages":${json},"temperature":0.50,"model":"m"}`,
+    `{ "model": "m", "messages": ${json}, "temperature": 5e-1, "seed": 100, "stream": false, "n": 1, "stop": null }`,
+  ]
+  for (const body of same) {
+    const response = await ask('/v1/chat/completions', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(await response.json()).toEqual({ count: 1 })
+  }
+})
+
+test.each([
+  ['another model', { model: 'gpt-4o' }],
+  ['another temperature', { temperature: 0.1 }],
+  ['another prompt', { messages: [{ role: 'user', content: 'hullo' }] }],
+  ['a message more', { messages: [{ role: 'system', content: 'Be brief.' }, ...hello.messages] }],
+  ['a tool', { tools: [{ type: 'function', function: { name: 'f' } }] }],
+  ['a field that nobody knows', { whatever: 1 }],
+])('%s is another request', async (_what, change) => {
+  const { replaying } = await taped()
+  const { chat } = await replaying()
+  expect((await chat({ ...hello, ...change })).status).toBe(424)
+})
+
+test('credentials are checked as ever, and which of the good ones it is does not matter', async () => {
+  const { replaying } = await taped()
+  const apiKeys = [
+    { name: 'one', key: 'sk-local-another-one' },
+    { name: 'two', key: 'sk-local-revoked', revoked: true },
+  ]
+  const { chat, url } = await replaying({ apiKeys })
+  expect(await (await chat(hello, { bearer: 'sk-local-another-one' })).json()).toEqual({ count: 1 })
+  expect(await statusesOf([null, 'sk-local-revoked', 'nonsense'].map(bearer => chat(hello, { bearer })))).toEqual([
+    401, 401, 401,
+  ])
+  expect(await (await fetch(`${url}/v1/chat/completions`, { method: 'POST' })).json()).toEqual({
+    error: expect.any(String),
+  })
+})
+
+test('who asks for it whole is answered from the recording of a stream', async () => {
+  const { replaying } = await tapedStream()
+  const { chat } = await replaying()
+  const response = await chat(hello)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(await response.json()).toMatchObject({
+    ...{ id: 'chatcmpl-1', object: 'chat.completion', model: 'live-model' },
+    choices: [{ index: 0, message: { role: 'assistant', content: 'One two three' } }],
+  })
+})
+
+test('who asks for a stream is answered from the recording of a whole answer', async () => {
+  const whole = {
+    ...{ id: 'chatcmpl-2', object: 'chat.completion', created: 1, model: 'live-model' },
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Four five six.' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1, completion_tokens: 4, total_tokens: 5 },
+  }
+  const live = await liveWith(saying(whole))
+  const { recording, replaying } = tape(live.url)
+  const { chat, stop } = await recording()
+  await (await chat(hello)).text()
+  await stop()
+  const replay = await replaying()
+  const response = await replay.chat({ ...streamed, stream_options: { include_usage: true } })
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+  const { chunks, done } = eventsOf(await response.text())
+  expect(textOfChunks(chunks)).toBe('Four five six.')
+  expect(chunks.at(-1)?.usage).toMatchObject({ total_tokens: 5 })
+  expect(done).toBe(true)
+})
+
+test.each([
+  ['repeat-last', [1, 2, 2, 2]],
+  ['cycle', [1, 2, 1, 2]],
+] as const)('after the last of several recordings: %s', async (then, counts) => {
+  const { replaying } = await taped([hello, hello])
+  const { chat } = await replaying({ recordings: { then } })
+  const played: unknown[] = []
+  for (const _ of counts) played.push(((await (await chat(hello)).json()) as { count: number }).count)
+  expect(played).toEqual(counts)
+})
+
+test('after the last of several recordings there may be nothing, and the miss says so', async () => {
+  const { replaying } = await taped([hello, hello])
+  // biome-ignore lint/suspicious/noThenProperty: the name of the option
+  const { chat } = await replaying({ recordings: { then: 'miss' } })
+  expect(await statusesOf([chat(hello), chat(hello)])).toEqual([200, 200])
+  const third = await chat(hello)
+  expect(third.status).toBe(424)
+  expect(await third.json()).toEqual({
+    error: expect.stringContaining('All 2 recordings of this request were played already.'),
+  })
+})
+
+test('parallel tests on one server each have the list for themselves', async () => {
+  const { replaying } = await taped([hello, hello])
+  const { chat } = await replaying()
+  const next = async (scope: string) =>
+    ((await (await chat(hello, { headers: { 'x-standin-scope': scope } })).json()) as { count: number }).count
+  expect([await next('a'), await next('b'), await next('a'), await next('b')]).toEqual([1, 1, 2, 2])
+})
+
+test('a miss names the nearest recording and the field that differs, for the client in one line', async () => {
+  const { replaying, files } = await taped([
+    hello,
+    { ...hello, messages: [{ role: 'user', content: 'What is the capital of France?' }] },
+  ])
+  const { chat, misses } = await replaying()
+  const response = await chat({ ...hello, messages: [{ role: 'user', content: 'What is the capital of Spain?' }] })
+  expect(response.status).toBe(424)
+  const nearest = files().find(file => file.includes('france'))
+  const { error } = (await response.json()) as { error: string }
+  expect(error).toBe(
+    `No recording matches POST /v1/chat/completions. The nearest is ${nearest}; there messages[0].content is "What is the capital of France?", here it is "What is the capital of Spain?".`,
+  )
+  expect(misses()).toMatchObject([
+    {
+      ...{ method: 'POST', path: '/v1/chat/completions' },
+      nearest: {
+        file: nearest,
+        differences: [
+          {
+            field: 'messages[0].content',
+            recorded: '"What is the capital of France?"',
+            asked: '"What is the capital of Spain?"',
+          },
+        ],
+      },
+    },
+  ])
+})
+
+test('of long texts a miss shows the place where they part', async () => {
+  const long = 'All work and no play makes Jack a dull boy. '.repeat(50)
+  const ask = (end: string) => ({ ...hello, messages: [{ role: 'user', content: `${long}The ${end}.` }] })
+  const { replaying } = await taped([ask('end')])
+  const { chat } = await replaying()
+  const { error } = (await (await chat(ask('beginning'))).json()) as { error: string }
+  expect(error).toContain('dull boy. The end."')
+  expect(error).toContain('dull boy. The beginning."')
+  expect(error.length).toBeLessThan(400)
+})
+
+test('what is only said in another way is no difference', async () => {
+  const { replaying } = await taped([{ ...hello, temperature: 1, user: 'ada' }])
+  const { chat } = await replaying()
+  const { error } = (await (await chat({ ...hello, user: 'bob', stream: true, n: 1 })).json()) as { error: string }
+  expect(error).toMatch(/there user is "ada", here it is "bob"\.$/)
+})
+
+test('where nothing is recorded a miss says that', async () => {
+  const { replaying } = await taped()
+  const { ask } = await replaying()
+  const response = await ask('/v1/models')
+  expect(response.status).toBe(424)
+  expect(await response.json()).toEqual({ error: 'No recording matches GET /v1/models. Nothing is recorded for it.' })
+})
+
+test('misses are shown by the control API', async () => {
+  const { replaying } = await taped()
+  const { ask, chat, url } = await replaying()
+  await chat(hello)
+  await ask('/v1/models')
+  expect(await (await fetch(`${url}/__standin/misses`)).json()).toEqual({
+    data: [{ at: expect.any(String), method: 'GET', path: '/v1/models', reason: 'Nothing is recorded for it.' }],
+  })
+  expect(await (await fetch(`${url}/__standin/receipt`)).json()).toMatchObject({ served: 1, missed: 1, unused: [] })
+})
+
+test('the receipt says what was served, missed, left unused and passed on', async () => {
+  const { replaying, files } = await taped([hello, { ...hello, temperature: 0 }])
+  const { ask, chat, receipt } = await replaying()
+  expect(receipt()).toEqual({ served: 0, missed: 0, unused: files(), passed: 0, recorded: 0, notRecorded: [] })
+  await chat(hello)
+  await chat(hello)
+  await ask('/health')
+  expect(receipt()).toMatchObject({ served: 2, missed: 1, passed: 0, unused: [expect.any(String)] })
+})
+
+test('what has no recording may be emulated', async () => {
+  const { replaying } = await taped()
+  const { chat, receipt } = await replaying({
+    recordings: { onMiss: 'emulate' },
+    rules: [{ when: { user: 'ping' }, reply: { text: 'pong' } }],
+  })
+  const response = await chat({ ...hello, messages: [{ role: 'user', content: 'ping' }] })
+  expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'pong' } }] })
+  expect(await (await chat(hello)).json()).toEqual({ count: 1 })
+  expect(receipt()).toMatchObject({ served: 1, missed: 1 })
+})
+
+test('what has no recording may be recorded, and is played from then on', async () => {
+  let count = 0
+  const live = await liveWith((request, response) => saying({ fresh: ++count })(request, response))
+  const { replaying, files } = tape(live.url)
+  const first = await replaying({ recordings: { onMiss: 'record' } })
+  expect(await (await first.chat(hello)).json()).toEqual({ fresh: 1 })
+  await first.stop()
+  expect(files()).toHaveLength(1)
+  const second = await replaying({ recordings: { onMiss: 'record' } })
+  expect(await (await second.chat(hello)).json()).toEqual({ fresh: 1 })
+  expect(second.receipt()).toMatchObject({ served: 1, passed: 0 })
+})
+
+test('a recording that is put there while it runs is found', async () => {
+  const { replaying, dir, text } = await taped()
+  const { chat } = await replaying()
+  expect((await chat({ ...hello, temperature: 0 })).status).toBe(424)
+  writeInto(dir, {
+    'chat-completions/by-hand-0123456789ab.yaml': text().replace('      model:', '      temperature: 0\n      model:'),
+  })
+  expect(await (await chat({ ...hello, temperature: 0 })).json()).toEqual({ count: 1 })
+})
+
+test('an answer that is edited by hand is played as it was edited', async () => {
+  const { replaying, file } = await taped()
+  const edited = readFileSync(file, 'utf8').replace('count: 1', 'count: one')
+  writeFileSync(file, edited)
+  const { chat } = await replaying()
+  expect(await (await chat(hello)).json()).toEqual({ count: 'one' })
+  writeFileSync(file, edited.replace('count: one', 'count: another'))
+  // Some file systems keep time in seconds.
+  utimesSync(file, new Date(0), new Date(1000))
+  await expect.poll(async () => (await chat(hello)).json()).toEqual({ count: 'another' })
+})
+
+test('a request that is edited by hand is found under its old name', async () => {
+  const { replaying, file } = await taped()
+  writeFileSync(file, readFileSync(file, 'utf8').replace('content: hello', 'content: good morning'))
+  const { chat } = await replaying()
+  expect(await (await chat({ ...hello, messages: [{ role: 'user', content: 'good morning' }] })).json()).toEqual({
+    count: 1,
+  })
+})
+
+test('a file that is no recording is named with its line, and the others are played', async () => {
+  const { replaying, file, dir } = await taped([hello, { ...hello, temperature: 0 }])
+  const broken = file
+  writeFileSync(broken, 'request: {\n')
+  const { chat } = await replaying()
+  const answers = await Promise.all([chat(hello), chat({ ...hello, temperature: 0 })])
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 424])
+  const missed = answers.find(({ status }) => status === 424)
+  const { error } = (await (missed as Response).json()) as { error: string }
+  expect(error).toContain(`${path.relative(dir, broken)}:`)
+})
+
+test('what does not count is configured by path, query and pattern', async () => {
+  const ignore = ['metadata.run', { query: 'nonce' }, '/\\d{4}-\\d\\d-\\d\\d/']
+  const on = (day: string, run: number) => ({
+    ...hello,
+    messages: [{ role: 'user', content: `What happened on ${day}?` }],
+    metadata: { run, app: 'a' },
+  })
+  const { replaying } = await taped([on('2026-01-01', 1)], { recordings: { ignore } })
+  const { chat } = await replaying({ recordings: { ignore } })
+  expect((await chat(on('2026-02-02', 2))).status).toBe(200)
+  expect((await chat({ ...on('2026-02-02', 2), metadata: { run: 1, app: 'b' } })).status).toBe(424)
+})
+
+test.each(['warn', 'fail'] as const)('a recording beyond its age: %s', async stale => {
+  const { replaying, file } = await taped()
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/recordedAt: .*/, 'recordedAt: "2020-01-01T00:00:00.000Z"'))
+  const { chat } = await replaying({ recordings: { maxAge: '30d', stale } })
+  const response = await chat(hello)
+  expect(response.status).toBe(stale === 'warn' ? 200 : 424)
+  if (stale === 'fail') {
+    expect(await response.json()).toEqual({
+      error: expect.stringMatching(/ is \d+ days old, more than recordings\.maxAge/),
+    })
+  }
+})
+
+test('a path that is neither documented nor recorded does not exist', async () => {
+  const { replaying } = await taped()
+  const { ask } = await replaying()
+  const response = await ask('/v1/embeddings', { method: 'POST', body: '{}' })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toEqual({ error: 'Not found.', path: '/v1/embeddings' })
+})
+
+test('a path that is not documented is recorded and played all the same', async () => {
+  const live = await liveWith(saying({ embedding: [1, 2, 3] }))
+  const { recording, replaying } = tape(live.url)
+  const post = { method: 'POST', body: '{"input":"x"}', headers: { 'content-type': 'application/json' } }
+  const { ask, stop } = await recording()
+  await (await ask('/v1/embeddings', post)).text()
+  await stop()
+  await live.close()
+  const replay = await replaying()
+  expect(await (await replay.ask('/v1/embeddings', post)).json()).toEqual({ embedding: [1, 2, 3] })
+  const other = await replay.ask('/v1/embeddings', { ...post, body: '{"input":"y"}' })
+  expect(other.status).toBe(424)
+  expect(await other.json()).toEqual({ error: expect.stringContaining('there input is "x", here it is "y".') })
+  expect((await replay.ask('/v1/embeddings', { ...post, bearer: null })).status).toBe(404)
+})
+
+test('endpoints have modes of their own', async () => {
+  const live = await liveWith(saying({ live: true }))
+  const { replaying } = await taped()
+  const { ask, chat } = await replaying({
+    upstream: { baseUrl: live.url },
+    modes: { 'POST /v1/chat/completions': 'replay', 'GET /v1/*': 'proxy', '*': 'emulate' },
+  })
+  expect(await (await chat(hello)).json()).toEqual({ count: 1 })
+  expect(await (await ask('/v1/models')).json()).toEqual({ live: true })
+  expect(await (await ask('/health')).json()).toMatchObject({ status: 'ok' })
+})
+
+test('the mode changes while it runs, by call and by code', async () => {
+  const { replaying } = await taped()
+  const platform = await replaying({ upstream: { baseUrl: '' } })
+  const put = (body: object) =>
+    fetch(`${platform.url}/__standin/mode`, {
+      method: 'PUT',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    })
+  const content = async () => JSON.stringify(await (await platform.chat(hello)).json())
+  expect(await content()).toBe('{"count":1}')
+  expect(await (await put({ mode: 'emulate' })).json()).toEqual({ mode: 'emulate', modes: {} })
+  expect(await content()).toContain('chat.completion')
+  platform.switchMode('emulate', { 'POST /v1/chat/completions': 'replay' })
+  expect(await content()).toBe('{"count":1}')
+  const refused = await put({ mode: 'proxy' })
+  expect(refused.status).toBe(409)
+  expect(await refused.json()).toEqual({ error: expect.stringContaining('upstream.baseUrl') })
+  expect((await put({ mode: 'prxy' })).status).toBe(400)
+  expect(await content()).toBe('{"count":1}')
+})

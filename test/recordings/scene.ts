@@ -1,0 +1,76 @@
+/** Recordings to test with: a question, an answer, whole or streamed. */
+import type { Redaction } from '../../src/core/redact.js'
+import { type CameRequest, requestOf } from '../../src/recordings/key.js'
+import type { RecordedChunk, RecordedResponse, Recording } from '../../src/recordings/recording.js'
+
+const planted = /sk-planted-\w+/g
+
+/** Replaces what is planted, numbered in the order in which it appears, as the real one does. */
+export function plantedRedaction(): Redaction {
+  const seen: string[] = []
+  const text = (text: string) =>
+    text.replace(planted, secret => {
+      if (!seen.includes(secret)) seen.push(secret)
+      return `[key-${seen.indexOf(secret) + 1}]`
+    })
+  return {
+    text,
+    pieces: texts => texts.map(text),
+    value: value => JSON.parse(text(JSON.stringify(value)), (_, item) => item),
+    headers: headers => headers.map(text),
+    query: text,
+    suspects: () => true,
+  }
+}
+
+/** Changes nothing. */
+export const noRedaction: Redaction = {
+  text: text => text,
+  pieces: texts => texts,
+  value: value => value,
+  headers: headers => headers,
+  query: query => query,
+  suspects: () => false,
+}
+
+/** A question to the chat endpoint, unless told otherwise. */
+export const asking = (body: unknown, came: Partial<CameRequest> = {}, redaction = noRedaction) =>
+  requestOf(
+    {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      query: '',
+      contentType: 'application/json',
+      body: Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+      ...came,
+    },
+    redaction,
+  )
+
+export const question = {
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content: 'What is the capital of France?' }],
+}
+
+/** What was recorded; without more the question and an empty answer. */
+export const recorded = (response: Partial<RecordedResponse> = {}, request = asking(question)): Recording => ({
+  recordedAt: '2026-01-31T12:00:00.000Z',
+  request,
+  response: {
+    status: 200,
+    headers: [['content-type', 'application/json']],
+    headMs: 12.3,
+    chunks: [],
+    endMs: 45.6,
+    complete: true,
+    ...response,
+  },
+})
+
+const sse = [['content-type', 'text/event-stream; charset=utf-8']] as const
+
+export const streamed = (chunks: readonly RecordedChunk[], request = asking({ ...question, stream: true })) =>
+  recorded({ headers: sse, chunks }, request)
+
+export const answered = (body: string | Buffer, request = asking(question)) =>
+  recorded({ chunks: [{ atMs: 45.6, bytes: Buffer.from(body as string) }] }, request)

@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compareShapes } from '../../src/recordings/shape/compare-shapes.js'
+import { merge, shapeOf } from '../../src/recordings/shape/shape.js'
+
+/** What has drifted between two JSON values, as `severity path`. */
+const drifted = (recorded: unknown, live: unknown) =>
+  compareShapes(shapeOf(recorded), shapeOf(live)).map(({ severity, path }) => `${severity} ${path}`)
+
+const json = fc.jsonValue({ maxDepth: 5 })
+
+/** The same with other words, other numbers, and every list said twice. */
+function saidDifferently(value: unknown): unknown {
+  if (typeof value === 'string') return `${value}, or in other Words`
+  if (typeof value === 'number') return value + 1
+  if (typeof value === 'boolean') return !value
+  if (Array.isArray(value)) return [...value, ...value].map(saidDifferently)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, saidDifferently(inner)]))
+}
+
+describe('whatever the value', () => {
+  test('it never drifts from itself', () => {
+    fc.assert(
+      fc.property(json, value => {
+        expect(drifted(value, structuredClone(value))).toEqual([])
+      }),
+    )
+  })
+
+  test('other words, numbers and lengths of lists are no drift', () => {
+    fc.assert(
+      fc.property(json, value => {
+        expect(drifted(value, saidDifferently(value))).toEqual([])
+      }),
+    )
+  })
+
+  test('a field that is gone is critical at its path, and nothing else is said', () => {
+    const name = fc.stringMatching(/^[a-z_]{1,8}$/)
+    const around = fc.array(fc.oneof(name, fc.constant('[]')), { maxLength: 6 })
+    fc.assert(
+      fc.property(around, fc.dictionary(name, json), name, json, (steps, rest, gone, value) => {
+        const { [gone]: _gone, ...without } = rest
+        const wrapped = (inner: object) =>
+          steps.reduceRight<unknown>((inside, step) => (step === '[]' ? [inside, inside] : { [step]: inside }), inner)
+        const path = [...steps, gone].reduce(
+          (path, step) => (path && step !== '[]' ? `${path}.${step}` : path + step),
+          '',
+        )
+        expect(drifted(wrapped({ ...without, [gone]: value }), wrapped(without))).toEqual([`critical ${path}`])
+      }),
+    )
+  })
+
+  test('a value whose type is another one is critical', () => {
+    const kinds = [fc.string(), fc.integer(), fc.boolean(), fc.array(json), fc.dictionary(fc.string(), json)]
+    const two = fc
+      .constantFrom(...kinds.keys())
+      .chain(one =>
+        fc.constantFrom(...[...kinds.keys()].filter(other => other !== one)).map(other => [kinds[one], kinds[other]]),
+      )
+    const values = two.chain(([one = fc.string(), other = fc.string()]) => fc.tuple<[unknown, unknown]>(one, other))
+    fc.assert(
+      fc.property(values, ([recorded, live]) => {
+        expect(drifted({ field: recorded }, { field: live })).toContain('critical field')
+      }),
+    )
+  })
+
+  test('shapes merge in any order, and with themselves', () => {
+    fc.assert(
+      fc.property(json, json, (one, other) => {
+        const [a, b] = [shapeOf(one), shapeOf(other)]
+        expect(merge(a, b)).toEqual(merge(b, a))
+        expect(merge(a, a)).toEqual(a)
+        expect(compareShapes(merge(a, b), merge(b, a))).toEqual([])
+      }),
+    )
+  })
+})
+
+test.each<[string, unknown, unknown, readonly string[]]>([
+  ['a field that is new', { id: 1 }, { id: 1, model: 'm' }, ['warning model']],
+  ['an error that is new', { id: 1 }, { id: 1, error: 'Nobody home.' }, ['critical error']],
+  ['an error that says null', { id: 1 }, { id: 1, error: null }, ['warning error']],
+  ['a text that is null', { said: 'yes' }, { said: null }, ['warning said']],
+  ['a null that is a text', { said: null }, { said: 'yes' }, ['warning said']],
+  ['an object that is null', { usage: { total: 1 } }, { usage: null }, ['critical usage']],
+  ['a field in some items', [{ a: 1 }, { a: 2 }], [{ a: 1 }, {}], ['info [].a']],
+  ['a field in none of the items', [{ a: 1 }, {}], [{}, {}], ['critical [].a']],
+  ['a type in some items', [{ a: 1 }], [{ a: 1 }, { a: '1' }], ['critical [].a']],
+  ['one type less', [1, 'one'], [1], ['info []']],
+  ['a list without items', { choices: [{ index: 0 }] }, { choices: [] }, ['warning choices[]']],
+  ['a list with items at last', { data: [] }, { data: [{ id: 1 }] }, []],
+  ['another object', { object: 'chat.completion' }, { object: 'completion' }, ['critical object']],
+  ['another role', [{ role: 'assistant' }], [{ role: 'model' }], ['critical [].role']],
+  ['a reason that is none', { finish_reason: 'stop' }, { finish_reason: 'end_turn' }, ['critical finish_reason']],
+  ['the other way to end', { finish_reason: 'stop' }, { finish_reason: 'length' }, ['info finish_reason']],
+  ['words where texts stand', { type: 'a b' }, { type: 'c d e' }, []],
+  ['long texts where words stand', { type: 'a'.repeat(41) }, { type: 'b'.repeat(41) }, []],
+  ['a name with dots in it', { 'a.b': 1 }, {}, ['critical ["a.b"]']],
+  ['the whole', { a: 1 }, 'a', ['critical body']],
+])('%s', (_what, recorded, live, expected) => {
+  expect(drifted(recorded, live)).toEqual(expected)
+})
+
+test('both sides are told, and no value that is not a word of the interface', () => {
+  const found = compareShapes(
+    shapeOf({ object: 'chat.completion', id: 'my secret', type: 'sk-live-0123456789' }),
+    shapeOf({ object: 'list', id: 12345, type: 'sk-live-9876543210', token: 'another secret' }),
+  )
+  expect(found.map(({ path, sentence }) => `${path}: ${sentence}`)).toEqual([
+    'object: recorded chat.completion, live list',
+    'id: recorded string, live number',
+    'token: recorded nothing, live string',
+  ])
+})
+
+test('an answer that is nested without end is looked at as far as that makes sense', () => {
+  const deep = (depth: number) => JSON.parse('[{"a":'.repeat(depth) + 1 + '}]'.repeat(depth))
+  expect(drifted(deep(20_000), deep(20_000))).toEqual([])
+  expect(drifted(deep(20_000), deep(10))).toEqual([`critical ${'[].a'.repeat(10)}`])
+})

@@ -1,0 +1,151 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Exchange } from '../../src/core/exchange.js'
+import { openPlatform } from '../../src/platform.js'
+import { platformWith } from '../scene.js'
+import { userToken } from '../signing.js'
+import { liveAnonKey, liveKey, liveWith, proxyTo, send } from './live.js'
+
+/** A live platform that knows everything. */
+const knowing = () =>
+  liveWith((request, response) => void response.writeHead(200).end(`${request.method} ${request.url}`))
+
+test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+  '%s on a path that only the live platform knows is carried over',
+  async method => {
+    const { url, seen } = await knowing()
+    const { ask } = await proxyTo(url)
+    const response = await ask('/v1/embeddings?dimensions=2&x', { method })
+    expect([response.status, await response.text()]).toEqual([200, `${method} /v1/embeddings?dimensions=2&x`])
+    expect(seen[0]?.request.headers.authorization).toBe(`Bearer ${liveKey}`)
+  },
+)
+
+test('HEAD on such a path is carried over', async () => {
+  const { url, seen } = await knowing()
+  const { ask } = await proxyTo(url)
+  expect((await ask('/v1/files/1', { method: 'HEAD' })).status).toBe(200)
+  expect(seen.map(({ request }) => request.method)).toEqual(['HEAD'])
+})
+
+test.each([
+  ['application/octet-stream', Buffer.from([0, 255, 13, 10, 128])],
+  [
+    'multipart/form-data; boundary=x',
+    Buffer.from('--x\r\ncontent-disposition: form-data; name="file"\r\n\r\n\xff\r\n--x--\r\n', 'latin1'),
+  ],
+  ['application/json', Buffer.from('{ "not": json')],
+])('a body of %s arrives as it is', async (type, body) => {
+  const { url, seen } = await knowing()
+  const { url: platformUrl, apiKey } = await proxyTo(url)
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': type, 'content-length': body.length }
+  expect((await send(`${platformUrl}/v1/audio`, { method: 'POST', headers, body })).status).toBe(200)
+  expect(seen[0]?.body.equals(body)).toBe(true)
+  expect(seen[0]?.request.headers).toMatchObject({ 'content-type': type, 'content-length': String(body.length) })
+})
+
+test('a body for such a path may be no larger than any other', async () => {
+  const { url, seen } = await knowing()
+  const { ask } = await proxyTo(url, { limits: { bodyBytes: 1000 } })
+  expect((await ask('/v1/files', { method: 'POST', body: 'x'.repeat(1001) })).status).toBe(413)
+  expect(seen).toEqual([])
+})
+
+test('without a good credential such a path does not exist, and nobody is asked', async () => {
+  const { url, seen } = await knowing()
+  const { ask, anonKey, serviceKey, apiKey } = await proxyTo(url)
+  const refused: readonly (readonly [string, string | null])[] = [
+    ['/v1/embeddings', null],
+    ['/v1/embeddings', 'sk-local-unknown'],
+    ['/v1/embeddings', 'k*y'],
+    ['/v1/embeddings', anonKey],
+    ['/v1/embeddings', serviceKey],
+    ['/api/v1/products', apiKey],
+    ['/elsewhere', null],
+    ['/elsewhere', liveKey],
+  ]
+  for (const [path, bearer] of refused) {
+    const response = await ask(path, { bearer })
+    expect([response.status, await response.json()]).toEqual([404, { error: 'Not found.', path }])
+    expect(response.headers.get('www-authenticate')).toBeNull()
+  }
+  expect(seen).toEqual([])
+})
+
+test('each kind of credential opens the unknown paths of its own prefix, and any of them the others', async () => {
+  const { url, seen } = await knowing()
+  const { ask, anonKey, serviceKey, apiKey } = await proxyTo(url)
+  const user = await userToken()
+  const open: readonly (readonly [string, string])[] = [
+    ...[apiKey, user].map(key => ['/v1/embeddings', key] as const),
+    ...[anonKey, serviceKey, user].map(key => ['/api/v1/products', key] as const),
+    ...[anonKey, serviceKey, user, apiKey].map(key => ['/elsewhere', key] as const),
+  ]
+  for (const [path, bearer] of open) expect([path, (await ask(path, { bearer })).status]).toEqual([path, 200])
+  const sent = new Map(seen.map(({ request }) => [request.url, request.headers.authorization]))
+  expect(Object.fromEntries(sent)).toEqual({
+    '/v1/embeddings': `Bearer ${liveKey}`,
+    '/api/v1/products': `Bearer ${liveAnonKey}`,
+    '/elsewhere': undefined,
+  })
+})
+
+test('with credentials passed on, any that is well formed opens an unknown path', async () => {
+  const { url, seen } = await knowing()
+  const { ask } = await proxyTo(url, { upstream: { credentials: 'pass' } })
+  expect((await ask('/v1/embeddings', { bearer: 'sk-of-the-caller' })).status).toBe(200)
+  expect((await ask('/v1/embeddings', { bearer: null })).status).toBe(404)
+  expect(seen.map(({ request }) => request.headers.authorization)).toEqual(['Bearer sk-of-the-caller'])
+})
+
+test('a wrong method on a documented path is still refused here', async () => {
+  const { url, seen } = await knowing()
+  const { ask } = await proxyTo(url)
+  const response = await ask('/v1/models', { method: 'DELETE' })
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  expect(seen).toEqual([])
+})
+
+test("a page's preflight for an unknown path passes without a credential, for any method", async () => {
+  const { url, seen } = await knowing()
+  const { ask } = await proxyTo(url)
+  const headers = { origin: 'http://app.test', 'access-control-request-method': 'PATCH' }
+  const response = await ask('/v1/files/1', { method: 'OPTIONS', bearer: null, headers })
+  expect(response.status).toBe(204)
+  expect(response.headers.get('access-control-allow-methods')).toContain('PATCH')
+  expect(seen).toEqual([])
+})
+
+test('a request that only carries the header of a preflight is none', async () => {
+  const { url } = await knowing()
+  const { ask } = await proxyTo(url)
+  const headers = { origin: 'http://app.test', 'access-control-request-method': 'GET' }
+  expect(await (await ask('/v1/files/1', { headers })).text()).toBe('GET /v1/files/1')
+})
+
+test('an unknown path counts for the limits of its credential', async () => {
+  const { url } = await knowing()
+  const { ask } = await proxyTo(url, { limits: { requestsPerMinute: 1 } })
+  expect((await ask('/v1/embeddings')).status).toBe(200)
+  expect((await ask('/v1/embeddings')).status).toBe(429)
+})
+
+test('where nobody asks a live platform, an unknown path is a 404 for everybody', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/v1/embeddings', { method: 'POST', body: '{}' })
+  expect([response.status, await response.json()]).toEqual([404, { error: 'Not found.', path: '/v1/embeddings' }])
+})
+
+test('whoever reads the log learns why the live platform was not asked', async () => {
+  const { url } = await knowing()
+  const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': url }
+  const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
+  onTestFinished(() => platform.stop())
+  const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
+  await fetch(`${platform.url}/v1/embeddings`)
+  expect((await journaled).outcome).toMatchObject({
+    status: 404,
+    error: 'Not found.',
+    hint: expect.stringMatching(/^The live platform was not asked: No credential was sent\./),
+  })
+})
