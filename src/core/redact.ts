@@ -1,6 +1,7 @@
 /** Keeps secrets out of what is kept or shown: each is replaced by a placeholder that stays the same. */
 import { createFormSearch, createSuspicion } from './redact/forms.js'
 import { createLiteralSearch } from './redact/literals.js'
+import type { Search } from './redact/match.js'
 import { secretHeaders, secretParametersWith } from './redact/names.js'
 import { CREDENTIAL, createPlaceholders, outsidePlaceholders, placeholderOf } from './redact/placeholders.js'
 import { redactedQuery } from './redact/query.js'
@@ -46,10 +47,10 @@ export function createRedact(rules: RedactionRules): Redact {
       createLiteralSearch([...own.map(value => ({ name: CREDENTIAL, value })), ...rules.known]),
       rules,
     )
-  const withoutOwn = literalSearch([])
+  const literalsOf = remembered(literalSearch)
 
   return (own = []) => {
-    const literals = own.length === 0 ? withoutOwn : literalSearch(own)
+    const literals = literalsOf(own)
     const placeholder = createPlaceholders()
     function pieces(texts: readonly string[]): readonly string[] {
       // Known values first: what is found after that is the same whatever the caller's credential looks like.
@@ -86,5 +87,20 @@ export function createRedact(rules: RedactionRules): Redact {
       // What is written with escapes looks like something else.
       suspects: text => suspectsForm(text) || /\\+[u/]/.test(text) || literals(text).length > 0,
     }
+  }
+}
+
+/** So many callers are remembered. */
+const REMEMBERED = 64
+
+/** The same few callers ask again and again. */
+function remembered(search: (own: readonly string[]) => Search): (own: readonly string[]) => Search {
+  const known = new Map<string, Search>()
+  return own => {
+    const name = own.join('\n')
+    const found = known.get(name) ?? search(own)
+    if (known.size >= REMEMBERED) known.clear()
+    known.set(name, found)
+    return found
   }
 }

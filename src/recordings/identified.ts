@@ -1,6 +1,6 @@
 /** Says which request an exchange is about, in the form in which requests are compared. */
 import type { Exchange } from '../core/exchange.js'
-import type { Redact } from '../core/redact.js'
+import type { Redact, Redaction } from '../core/redact.js'
 import type { Ignore } from './ignore.js'
 import { keyOf, requestOf } from './key.js'
 import type { RecordedRequest } from './recording.js'
@@ -8,6 +8,8 @@ import type { RecordedRequest } from './recording.js'
 export interface Identified {
   readonly request: RecordedRequest
   readonly key: string
+  /** What has taken the secrets out of this very request, and can go on with its answer; not there where the request was remembered. */
+  readonly redaction?: Redaction
 }
 
 /** What of an exchange is compared, before anything secret is taken out. */
@@ -36,8 +38,9 @@ export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Excha
   const remembered = new Map<string, Identified>()
 
   function identify(exchange: Exchange): Identified {
-    const request = requestOf(askedIn(exchange), redact(credentialsOf(exchange)))
-    return { request, key: keyOf(request, ignore) }
+    const redaction = redact(credentialsOf(exchange))
+    const request = requestOf(askedIn(exchange), redaction)
+    return { request, key: keyOf(request, ignore), redaction }
   }
 
   return exchange => {
@@ -49,7 +52,7 @@ export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Excha
     if (known) return known
     const found = identify(exchange)
     if (remembered.size >= REMEMBERED) remembered.clear()
-    remembered.set(bytes, found)
+    remembered.set(bytes, { request: found.request, key: found.key })
     return found
   }
 }

@@ -1,12 +1,12 @@
 /** Records what the live platform says while it goes by; the client has its answer before anything is written. */
 import type { Exchange, Witness } from '../core/exchange.js'
-import type { Redact } from '../core/redact.js'
+import type { Redact, Redaction } from '../core/redact.js'
 import { type Gathered, gather } from './gathered.js'
 import { type Heard, hasSaidDone, responseOf } from './heard.js'
 import { askedIn, credentialsOf, type Identified } from './identified.js'
 import { requestOf } from './key.js'
 import { fileOf, type Kept } from './names.js'
-import type { Recording } from './recording.js'
+import type { RecordedRequest, Recording } from './recording.js'
 import { redactedResponse } from './redacted.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
@@ -38,12 +38,18 @@ export interface Named extends Witness {
 /** Whoever asks the same in a loop need not fill the disk. */
 const MOST_OF_ONE_REQUEST = 100
 
-/** What was seen of an answer. */
-interface Seen {
+/** An exchange that is going to be kept. */
+interface Begun {
   readonly exchange: Exchange
   readonly kept: Kept
   /** What an earlier run has left of the same request. */
   readonly earlier: readonly Kept[]
+  /** The request without its secrets, and the redaction that goes on with the answer; where it has to be made anew it is not there. */
+  readonly redacted: { readonly request: RecordedRequest; readonly redaction: Redaction } | undefined
+}
+
+/** What was seen of its answer. */
+interface Seen extends Begun {
   readonly recordedAt: string
   readonly status: number
   readonly headers: readonly string[]
@@ -59,20 +65,23 @@ export function createRecorder(parts: RecorderParts): Recorder {
   let writing: Promise<void> = Promise.resolve()
 
   function witness(exchange: Exchange): Named | undefined {
-    const { request, key } = identify(exchange)
+    const { request, key, redaction } = identify(exchange)
     const there = shelf.of(key)
     const { nth, earlier } = run.begin(key, there)
     if (save === 'onlyNew' && earlier.length > 0) return undefined
     if (nth > MOST_OF_ONE_REQUEST) {
-      run.notRecorded(`More than ${MOST_OF_ONE_REQUEST} of one request are not kept: ${fileOf(request, key, 1)}.`)
+      if (nth === MOST_OF_ONE_REQUEST + 1) {
+        run.notRecorded(`More than ${MOST_OF_ONE_REQUEST} of one request are not kept: ${fileOf(request, key, 1)}.`)
+      }
       return undefined
     }
     // A name that somebody has given it stays.
     const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
-    return watching(exchange, { file, key, nth }, earlier)
+    return watching({ exchange, kept: { file, key, nth }, earlier, redacted: redaction && { request, redaction } })
   }
 
-  function watching(exchange: Exchange, kept: Kept, earlier: readonly Kept[]): Named {
+  function watching(begun: Begun): Named {
+    const { kept } = begun
     const recordedAt = new Date().toISOString()
     const startedMs = performance.now()
     const gathered = gather(maxBytes)
@@ -92,7 +101,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         if (isTooLarge) return run.notRecorded(`Larger than recordings.maxBytes (${maxBytes}): ${kept.file}.`)
         const { status, headers, atMs } = head
         const seen: Seen = {
-          ...{ exchange, kept, earlier, recordedAt, status, headers, gathered },
+          ...{ ...begun, recordedAt, status, headers, gathered },
           headMs: atMs - startedMs,
           endMs: performance.now() - atMs,
           isComplete: complete || hasSaidDone(gathered.tail()),
@@ -132,12 +141,16 @@ export function createRecorder(parts: RecorderParts): Recorder {
 
   async function recordingOf(seen: Seen): Promise<Recording | string> {
     const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
-    const redaction = redact(credentialsOf(exchange))
-    const request = requestOf(askedIn(exchange), redaction)
+    const { request, redaction } = seen.redacted ?? redactedAnew(exchange)
     const heard: Heard = { ...{ status, headers, headMs, endMs }, chunks: await gathered.take(), complete: isComplete }
     const response = await responseOf(heard).catch(({ message }: Error) => message)
     if (typeof response === 'string') return response
     return { recordedAt, request, response: redactedResponse(response, redaction) }
+  }
+
+  function redactedAnew(exchange: Exchange) {
+    const redaction = redact(credentialsOf(exchange))
+    return { request: requestOf(askedIn(exchange), redaction), redaction }
   }
 
   return { witness, flush: () => writing }
