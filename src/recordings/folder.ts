@@ -43,11 +43,11 @@ export function openFolder(dir: string): Folder {
   return {
     dir,
     async list() {
-      const names = await readdir(dir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+      const names = await namesIn(dir, '').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return []
         throw new ProblemsError([unreadable(shown(dir), error)])
       })
-      return names.flatMap(name => keptOf(name.split(path.sep).join('/')) ?? []).sort(byName)
+      return sorted(names.flatMap(name => keptOf(name) ?? []))
     },
     text,
     read: async file => recordingIn(await text(file), shown(place(file))),
@@ -77,12 +77,31 @@ export function openFolder(dir: string): Folder {
   }
 }
 
-const numberless = ({ file }: Kept) => file.replace(/(-\d{1,9})?\.yaml$/, '')
+/**
+ * The files with an extension below `dir`, and below what has none, by their names alone: node's own recursive listing looks at each file,
+ * which takes five times as long.
+ */
+async function namesIn(dir: string, above: string): Promise<readonly string[]> {
+  const names = await readdir(dir)
+  const files = names.filter(name => name.includes('.')).map(name => above + name)
+  const folders = names.filter(name => !name.includes('.'))
+  const inside = folders.map(name =>
+    namesIn(path.join(dir, name), `${above}${name}/`).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOTDIR') return []
+      throw error
+    }),
+  )
+  return [files, ...(await Promise.all(inside))].flat()
+}
 
-function byName(a: Kept, b: Kept): number {
-  const [one, other] = [numberless(a), numberless(b)]
-  if (one === other) return a.nth - b.nth
-  return one < other ? -1 : 1
+/** By name, with those of one request in their order: `-2` before `-10`. */
+function sorted(all: readonly Kept[]): readonly Kept[] {
+  const named = all.map(kept => ({
+    kept,
+    stem: kept.file.slice(0, kept.nth > 1 ? -`-${kept.nth}.yaml`.length : -'.yaml'.length),
+  }))
+  named.sort((a, b) => (a.stem === b.stem ? a.kept.nth - b.kept.nth : a.stem < b.stem ? -1 : 1))
+  return named.map(({ kept }) => kept)
 }
 
 /** A place as a person would name it from here. */

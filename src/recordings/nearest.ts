@@ -19,7 +19,7 @@ export interface Nearest {
 }
 
 /** More are not read for one miss: their names say which are the likeliest. */
-const READ = 200
+const READ = 100
 
 /** Nothing where nothing is recorded for its method and path. */
 export async function nearest(
