@@ -15,6 +15,8 @@ export interface LiveSessionParts {
   readonly authUrl: string
   readonly anonKey: string
   readonly firstByteTimeoutMs: number
+  /** Whether certificates that nobody vouches for are accepted. */
+  readonly insecure: boolean
   /** Told, in a sentence and once, why there is no token although somebody has signed in. */
   readonly report: (sentence: string) => void
   readonly now?: () => number

@@ -1,12 +1,15 @@
 /** Asks the live auth backend whose token it is: only it knows which sessions have ended. */
 import { refusedByLive, upstreamTimeout, upstreamUnreachable } from '../core/errors.js'
 import { type Caller, userCaller } from '../core/exchange.js'
+import { fetchFrom } from '../core/fetch-from.js'
 
 export interface LiveBackend {
   /** Without `/auth/v1`. */
   readonly authUrl: string
   readonly anonKey: string
   readonly firstByteTimeoutMs: number
+  /** Whether certificates that nobody vouches for are accepted. */
+  readonly insecure: boolean
 }
 
 /** How long its word is taken; a session that ends there is dead here soon afterwards. */
@@ -37,9 +40,10 @@ export async function askLive(live: LiveBackend, token: string, nowMs: number): 
   throw upstreamUnreachable(`status ${status} of the auth backend`)
 }
 
-async function answerOf({ authUrl, anonKey, firstByteTimeoutMs }: LiveBackend, token: string) {
+async function answerOf(live: LiveBackend, token: string) {
+  const { authUrl, anonKey, firstByteTimeoutMs } = live
   try {
-    const response = await fetch(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
+    const response = await fetchFrom(live)(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
       headers: { apikey: anonKey, authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(firstByteTimeoutMs),
       redirect: 'error',

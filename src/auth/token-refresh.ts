@@ -1,4 +1,5 @@
 /** Asks a live auth backend for new tokens. */
+import { fetchFrom } from '../core/fetch-from.js'
 
 export type Refreshed =
   | { readonly kind: 'renewed'; readonly accessToken: string; readonly refreshToken: string; readonly lifeMs: number }
@@ -15,19 +16,24 @@ interface Backend {
   readonly authUrl: string
   readonly anonKey: string
   readonly firstByteTimeoutMs: number
+  /** Whether certificates that nobody vouches for are accepted. */
+  readonly insecure: boolean
 }
 
 export const refreshAt =
-  ({ authUrl, anonKey, firstByteTimeoutMs }: Backend): Refresh =>
+  ({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Backend): Refresh =>
   async refreshToken => {
     try {
-      const response = await fetch(`${authUrl.replace(/\/+$/, '')}/auth/v1/token?grant_type=refresh_token`, {
-        method: 'POST',
-        headers: { apikey: anonKey, authorization: `Bearer ${anonKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ refresh_token: refreshToken }),
-        signal: AbortSignal.timeout(firstByteTimeoutMs),
-        redirect: 'error',
-      })
+      const response = await fetchFrom({ insecure })(
+        `${authUrl.replace(/\/+$/, '')}/auth/v1/token?grant_type=refresh_token`,
+        {
+          method: 'POST',
+          headers: { apikey: anonKey, authorization: `Bearer ${anonKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ refresh_token: refreshToken }),
+          signal: AbortSignal.timeout(firstByteTimeoutMs),
+          redirect: 'error',
+        },
+      )
       return readAnswer(response.status, await response.json().catch(() => null))
     } catch (error) {
       const { message, cause } = error as Error & { cause?: { code?: string } }

@@ -1,6 +1,7 @@
 /** `standin login` and `standin logout`: a session at the live auth backend, for the modes that ask the live platform. */
 import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase/supabase-js'
 import { keepSession, keptSession, sessionsFile } from '../auth/session-file.js'
+import { fetchFrom } from '../core/fetch-from.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'
@@ -12,6 +13,7 @@ interface Live {
   readonly authUrl: string
   readonly anonKey: string
   readonly firstByteTimeoutMs: number
+  readonly insecure: boolean
 }
 
 /** Gives back who is signed in, and where. Rejects with a StartError in the backend's own words when it refuses. */
@@ -48,15 +50,15 @@ export async function logout(commandLine: CommandLine): Promise<string> {
 }
 
 function liveOf(commandLine: CommandLine): Live {
-  const { authUrl, anonKey, firstByteTimeoutMs } = load(commandLine).config.upstream
+  const { authUrl, anonKey, firstByteTimeoutMs, insecure } = load(commandLine).config.upstream
   const missing = Object.entries({ authUrl, anonKey }).flatMap(([name, value]) => (value ? [] : [`upstream.${name}`]))
-  if (missing.length === 0) return { authUrl: authUrl.replace(/\/+$/, ''), anonKey, firstByteTimeoutMs }
+  if (missing.length === 0) return { authUrl: authUrl.replace(/\/+$/, ''), anonKey, firstByteTimeoutMs, insecure }
   const [command] = commandLine.words
   throw new UsageError(`standin ${command} needs ${missing.join(' and ')} in the configuration: the live auth backend.`)
 }
 
 /** The part of Supabase's client that signs in (the whole of it asks for a WebSocket on Node 20), and why a call of it failed. */
-function clientOf({ authUrl, anonKey, firstByteTimeoutMs }: Live) {
+function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Live) {
   let unreachable: string | undefined
   const client = new AuthClient({
     url: `${authUrl}/auth/v1`,
@@ -66,7 +68,11 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs }: Live) {
     detectSessionInUrl: false,
     async fetch(input, init) {
       try {
-        return await fetch(input, { ...init, signal: AbortSignal.timeout(firstByteTimeoutMs), redirect: 'error' })
+        return await fetchFrom({ insecure })(input, {
+          ...init,
+          signal: AbortSignal.timeout(firstByteTimeoutMs),
+          redirect: 'error',
+        })
       } catch (error) {
         const { message, cause } = error as Error & { cause?: { code?: string } }
         unreachable = cause?.code ?? message

@@ -19,7 +19,7 @@ async function signedIn(parts: Partial<LiveSessionParts> = {}) {
   const file = path.join(folderWith(), 'standin', 'sessions.json')
   const clock = { aheadMs: 0 }
   const reports: string[] = []
-  const backend = { authUrl, anonKey, firstByteTimeoutMs: 5000 }
+  const backend = { authUrl, anonKey, firstByteTimeoutMs: 5000, insecure: false }
   const original: KeptSession = {
     email: person.email,
     accessToken: person.token,

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { start } from '../command.js'
+import { liveWith, saying, tape } from '../recordings/live.js'
+import { hello } from '../scene.js'
+
+/** A folder with one recording of "hello". */
+async function recorded(): Promise<string> {
+  const live = await liveWith(saying({ object: 'chat.completion', choices: [] }))
+  const { recording, dir } = tape(live.url)
+  const { chat, stop } = await recording()
+  await (await chat(hello)).text()
+  await stop()
+  return dir
+}
+
+/** `standin replay` with these flags on that folder, how it is asked, and how it ends when it is told to. */
+async function replaying(dir: string, flags: readonly string[]) {
+  const args = ['replay', '--port', '0', '--state', 'memory', '--recordings', dir, ...flags]
+  const command = start([...args, '--json'])
+  const { url, apiKey } = JSON.parse(await command.stdout.next('"ready"'))
+  const ask = (body: object) =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const end = () => {
+    command.send('SIGTERM')
+    return command.ended
+  }
+  return { ...command, ask, end }
+}
+
+const another = { ...hello, messages: [{ role: 'user', content: 'goodbye' }] }
+
+test.each([
+  ['--strict', [hello], 0],
+  ['--strict', [hello, another], 1],
+  ['--strict', [], 0],
+  ['--strict-unused', [], 1],
+  ['--strict-unused', [hello], 0],
+  ['--quiet', [another], 0],
+] as const)('with %s a run that was asked %j ends with %i', async (flag, bodies, code) => {
+  const { ask, end } = await replaying(await recorded(), [flag])
+  for (const body of bodies) await (await ask(body)).text()
+  expect(await end()).toMatchObject({ code })
+})
+
+test('misses and the receipt are events for programs', async () => {
+  const { ask, end, stdout } = await replaying(await recorded(), [])
+  await (await ask(another)).text()
+  expect(JSON.parse(await stdout.next('"event":"miss"'))).toMatchObject({
+    ...{ method: 'POST', path: '/v1/chat/completions' },
+    nearest: { differences: [{ field: 'messages[0].content', recorded: '"hello"', asked: '"goodbye"' }] },
+  })
+  const { stdout: printed } = await end()
+  expect(JSON.parse(printed.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    ...{ event: 'receipt', served: 0, missed: 1, passed: 0 },
+    unused: [expect.stringContaining('hello')],
+  })
+})
+
+test('for people the fields stand side by side on standard error, and the receipt is the last that is said', async () => {
+  const dir = await recorded()
+  const { stdout, stderr, send, ended } = start(['replay', '--port', '0', '--state', 'memory', '--recordings', dir])
+  const url = (await stdout.next('PLATFORM_BASE_URL=')).split('=')[1] ?? ''
+  const apiKey = (await stdout.next('OPENAI_API_KEY=')).split('=')[1] ?? ''
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(another),
+  })
+  expect(response.status).toBe(424)
+  expect(await stderr.next('No recording matches')).toMatch(
+    /The nearest is chat-completions\/gpt-4o-mini-hello-\w+\.yaml:$/,
+  )
+  expect(await stderr.next('field')).toMatch(/field +recorded +asked$/)
+  expect(await stderr.next('messages[0].content')).toMatch(/"hello" +"goodbye"$/)
+  send('SIGTERM')
+  const { stdout: printed } = await ended
+  expect(printed).toContain('Recordings: 0 served, 1 missed, 1 unused, 0 passed to the live platform.\n')
+})
