@@ -19,7 +19,7 @@ import { createEndpoints, createRoutes } from './endpoints/index.js'
 import { type Chances, createChances, createFaultCalls, createFaults, type FaultCalls } from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { type Counters, createCounters, createLimits } from './limits/index.js'
-import { type Chosen, chosenIn, modesIn, refuseSelf, sameModes, withModes } from './platform/chosen.js'
+import { type Chosen, chosenIn, modesIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
 import { createTaping, type Receipt, type Taping } from './platform/taping.js'
 import { openAuthProxy, openProxy } from './platform/ways.js'
 import type { Miss } from './recordings/index.js'
@@ -192,6 +192,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   }
 
   function switchMode(mode: Mode, modes: ModesByEndpoint = {}): void {
+    requireModes({ mode, modes })
     const switched = withModes(current.loaded, { mode, modes })
     const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
     if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
