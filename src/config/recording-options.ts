@@ -17,22 +17,36 @@ const expression = v.pipe(text, v.check(isExpression, anExpression))
 
 const aPlace =
   'the path of a field, such as metadata.requestId or messages[*].name, or a regular expression between slashes'
+/** `$` and dots alone lead nowhere. */
+const path = v.pipe(
+  filled,
+  v.check(
+    written => !/^\$?[.[\]]*$/.test(written),
+    'the path of a field, such as metadata.requestId or messages[*].name',
+  ),
+)
 const place = v.pipe(
   filled,
-  v.check(written => !written.startsWith('/') || isExpression(written), aPlace),
+  v.check(written => (written.startsWith('/') ? isExpression(written) : v.is(path, written)), aPlace),
 )
 
-const ignored = v.union(
-  [
-    place,
-    closed({
-      path: optional(filled, 'A field of the body: metadata.requestId, messages[*].name, tools.**.description.'),
-      query: optional(filled, 'A parameter of the query.'),
-      pattern: optional(expression, 'Only what fits this in it; without path and query: in any text.'),
-    }),
-  ],
-  `${aPlace}, or { path, query, pattern }`,
+const ignoredPart = v.pipe(
+  closed({
+    path: optional(path, 'A field of the body: metadata.requestId, messages[*].name, tools.**.description.'),
+    query: optional(filled, 'A parameter of the query.'),
+    pattern: optional(expression, 'Only what fits this in it; without path and query: in any text.'),
+  }),
+  v.check(
+    ({ path, query, pattern }) => [path, query, pattern].some(part => part !== undefined),
+    'says nothing: it needs one of path and query, or a pattern.',
+  ),
+  v.check(
+    ({ path, query }) => path === undefined || query === undefined,
+    'says path and query, each of which is ignored for itself: make two entries of it.',
+  ),
 )
+
+const ignored = v.union([place, ignoredPart], `${aPlace}, or { path, query, pattern }`)
 
 const secretPattern = v.union(
   [

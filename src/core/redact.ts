@@ -3,10 +3,17 @@ import { createFormSearch, createSuspicion } from './redact/forms.js'
 import { createLiteralSearch } from './redact/literals.js'
 import type { Search } from './redact/match.js'
 import { secretHeaders, secretParametersWith } from './redact/names.js'
-import { CREDENTIAL, createPlaceholders, outsidePlaceholders, placeholderOf } from './redact/placeholders.js'
+import {
+  CREDENTIAL,
+  createPlaceholders,
+  outsidePlaceholders,
+  type Placeholder,
+  placeholderOf,
+} from './redact/placeholders.js'
 import { redactedQuery } from './redact/query.js'
 import { replacedIn } from './redact/replace.js'
 import type { RedactionRules } from './redact/rules.js'
+import { createSecretsIn, type Shown } from './redact/shown.js'
 import { withLeaves } from './redact/walk.js'
 
 export { type Finding, findSecrets } from './redact/find.js'
@@ -26,10 +33,16 @@ export interface Redaction {
   query(query: string): string
   /** False where nothing in a text is secret for sure; a JSON document may be one. Quick, and nothing gets a number. */
   suspects(text: string): boolean
+  /** The same that knows what an answer shows as well; itself where that is nothing secret. */
+  knowing(shown: Shown): Redaction
 }
 
 /** Makes redactions. `own` are the credentials of this one caller. */
-export type Redact = (own?: readonly string[]) => Redaction
+export interface Redact {
+  (own?: readonly string[]): Redaction
+  /** The credentials that stand under names that are secret, such as each of the cookies; without those that may be words. */
+  secretsIn(shown: Shown): readonly string[]
+}
 
 /** What stands behind the address of a page: in Location and Referer, and in the lists and sentences of Link and Refresh. */
 const behindAddress = /(?<=[?#])[^\s#<>"]+/g
@@ -48,10 +61,10 @@ export function createRedact(rules: RedactionRules): Redact {
       rules,
     )
   const literalsOf = remembered(literalSearch)
+  const secretsIn = createSecretsIn(isSecretHeader, isSecretParameter)
 
-  return (own = []) => {
+  function redactionWith(own: readonly string[], placeholder: Placeholder): Redaction {
     const literals = literalsOf(own)
-    const placeholder = createPlaceholders()
     function pieces(texts: readonly string[]): readonly string[] {
       // Known values first: what is found after that is the same whatever the caller's credential looks like.
       let open = replacedIn(texts, literals, placeholder)
@@ -78,7 +91,7 @@ export function createRedact(rules: RedactionRules): Redact {
       return text(value.replace(behindAddress, query))
     }
 
-    return {
+    const redaction: Redaction = {
       text,
       pieces,
       value: value => withLeaves(value, leaf),
@@ -86,8 +99,15 @@ export function createRedact(rules: RedactionRules): Redact {
       query,
       // What is written with escapes looks like something else.
       suspects: text => suspectsForm(text) || /\\+[u/]/.test(text) || literals(text).length > 0,
+      knowing(shown) {
+        const more = secretsIn(shown)
+        return more.length === 0 ? redaction : redactionWith([...own, ...more], placeholder)
+      },
     }
+    return redaction
   }
+
+  return Object.assign((own: readonly string[] = []) => redactionWith(own, createPlaceholders()), { secretsIn })
 }
 
 /** So many callers are remembered. */

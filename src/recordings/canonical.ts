@@ -1,5 +1,7 @@
 /** The one form in which requests are compared: JSON with its keys sorted, a query with its parameters sorted. */
 
+import { jsonTexts } from './redacted/json-texts.js'
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -12,10 +14,32 @@ const DEEPEST = 200
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
     // RFC 8259 §8.1 lets a reader ignore a byte order mark, and the platform does.
-    return { value: sorted(JSON.parse(text.replace(/^\ufeff/, ''))) }
+    return { value: sorted(exactly(text.replace(/^\ufeff/, ''))) }
   } catch {
     return undefined
   }
+}
+
+/** As `JSON.parse`, but for whole numbers of which it would lose digits: they become texts, so that one is not another. */
+function exactly(json: string): unknown {
+  const value: unknown = JSON.parse(json)
+  if (!/(?:^|[\s:,[])-?\d{16}/.test(json)) return value
+  const losing = jsonTexts(json).filter(
+    ({ start, end, kind }) => kind === 'number' && losesDigits(json.slice(start, end)),
+  )
+  if (losing.length === 0) return value
+  let open = ''
+  let at = 0
+  for (const { start, end } of losing) {
+    open += `${json.slice(at, start)}"${json.slice(start, end)}"`
+    at = end
+  }
+  return JSON.parse(open + json.slice(at))
+}
+
+function losesDigits(number: string): boolean {
+  if (!/^-?\d{16,}$/.test(number)) return false
+  return !Number.isFinite(Number(number)) || BigInt(number) !== BigInt(Number(number))
 }
 
 /** The same value with the keys of its objects sorted. Throws a RangeError where it nests too deep. */

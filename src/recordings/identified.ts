@@ -18,16 +18,20 @@ export const askedIn = ({ method, path, query, headers, body }: Exchange) => ({
   contentType: headers['content-type'],
 })
 
-/** The credentials that the caller shows, wherever a client may put them. */
-export function credentialsOf({
-  authorization = '',
-  headers,
-  query,
-}: Pick<Exchange, 'authorization' | 'headers' | 'query'>): readonly string[] {
+/** The credentials that the caller shows, wherever a client may put them; the usual ones however short they are. */
+export function credentialsOf(
+  { authorization = '', headers, query }: Pick<Exchange, 'authorization' | 'headers' | 'query'>,
+  { secretsIn }: Pick<Redact, 'secretsIn'>,
+): readonly string[] {
   const [, bearer = ''] = /^\S+ +(\S+)/.exec(authorization) ?? []
   const shown = [bearer, headers.apikey, headers['x-api-key'], new URLSearchParams(query).get('apikey')]
-  return shown.flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
+  const usual = shown.flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
+  return [...new Set([...usual, ...secretsIn({ headers: fieldsOf(headers), query })])]
 }
+
+/** Node has a list of values for Set-Cookie alone, which nobody asks with. */
+const fieldsOf = (headers: Exchange['headers']) =>
+  Object.entries(headers).map(([name, value = '']) => [name, String(value)] as const)
 
 /** Larger requests are not remembered, nor more of them than this. */
 const REMEMBERED_BYTES = 16_384
@@ -37,20 +41,21 @@ const REMEMBERED = 512
 export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => Identified {
   const remembered = new Map<string, Identified>()
 
-  function identify(exchange: Exchange): Identified {
-    const redaction = redact(credentialsOf(exchange))
+  function identify(exchange: Exchange, own: readonly string[]): Identified {
+    const redaction = redact(own)
     const request = requestOf(askedIn(exchange), redaction)
     return { request, key: keyOf(request, ignore), redaction }
   }
 
   return exchange => {
-    const { method, path, query, authorization, headers, body } = exchange
-    if (body && body.length > REMEMBERED_BYTES) return identify(exchange)
-    const place = [method, path, query, authorization, headers.apikey, headers['content-type']].join('\n')
+    const { method, path, query, headers, body } = exchange
+    const own = credentialsOf(exchange, redact)
+    if (body && body.length > REMEMBERED_BYTES) return identify(exchange, own)
+    const place = [method, path, query, headers['content-type'], ...own].join('\n')
     const bytes = `${place}\n\n${body?.toString('latin1') ?? ''}`
     const known = remembered.get(bytes)
     if (known) return known
-    const found = identify(exchange)
+    const found = identify(exchange, own)
     if (remembered.size >= REMEMBERED) remembered.clear()
     remembered.set(bytes, { request: found.request, key: found.key })
     return found

@@ -149,7 +149,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   }
 
   function redactedAnew(exchange: Exchange) {
-    const redaction = redact(credentialsOf(exchange))
+    const redaction = redact(credentialsOf(exchange, redact))
     return { request: requestOf(askedIn(exchange), redaction), redaction }
   }
 

@@ -6,19 +6,21 @@ import { type Edit, edited } from './redacted/edits.js'
 import { type Body, editOf } from './redacted/passage.js'
 import { type Passage, passagesOfStream, passagesOfWhole, withoutTokens } from './redacted/passages.js'
 
-export function redactedResponse(response: RecordedResponse, redaction: Redaction): RecordedResponse {
-  const { chunks } = response
+/** `asked` has taken the secrets out of the request; what the answer itself shows, such as a new cookie, it may repeat in its body. */
+export function redactedResponse(response: RecordedResponse, asked: Redaction): RecordedResponse {
+  const { chunks, headers } = response
+  const redaction = asked.knowing({ headers })
   const body = bodyIn(chunks)
   const isSuspicious = redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
-  // Whoever streams may forget to say so.
-  const isEvents = isStream(response) || /^data:/m.test(body.latin1)
+  // Whoever streams may forget to say so, and documents on lines have several names.
+  const isEvents = isStream(response) || /^data:/m.test(body.latin1) || /^\s*\{[^\n]*\}\r?\n\{/.test(body.latin1)
   const passages = isEvents ? passagesOfStream(body, isSuspicious) : isSuspicious ? passagesOfWhole(body) : []
   const edits = passages.flatMap(passage => editsOf(passage, redaction))
   // Where there is a secret, the logprobs spell it token by token.
   const spelt = edits.length > 0 ? withoutTokens(body, isEvents) : []
   return {
     ...response,
-    headers: redactedHeaders(response.headers, redaction),
+    headers: redactedHeaders(headers, redaction),
     chunks: edited(chunks, [
       ...edits.filter(edit => !spelt.some(({ start, end }) => start <= edit.start && edit.end <= end)),
       ...spelt,

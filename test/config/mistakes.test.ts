@@ -31,6 +31,15 @@ test.each([
   ['upstream: { baseUrl: "https://live.test?k=v" }', 'upstream.baseUrl must be an http or https address'],
   ['upstream: { baseUrl: "http:live" }', 'upstream.baseUrl must be an http or https address'],
   ['upstream: { apiKey: "sk\\nlive" }', 'upstream.apiKey must be a key without spaces or line ends.'],
+  ['recordings: { ignore: [{}] }', 'recordings.ignore[0] says nothing: it needs one of path and query, or a pattern.'],
+  ['recordings: { ignore: [$] }', 'recordings.ignore[0] must be the path of a field, such as metadata.requestId'],
+  ['recordings: { ignore: [a, .] }', 'recordings.ignore[1] must be the path of a field, such as metadata.requestId'],
+  ['recordings: { ignore: [{ path: "$[]" }] }', 'recordings.ignore[0].path must be the path of a field, such as'],
+  [
+    'recordings: { ignore: [{ path: a, query: b, pattern: /c/ }] }',
+    'recordings.ignore[0] says path and query, each of which is ignored for itself: make two entries of it.',
+  ],
+  ['recordings: { ignore: [{ pattern: c }] }', 'recordings.ignore[0].pattern must be a regular expression between'],
   ['seed: "0x10"', 'seed must be a whole number'],
 ])('%s is told', (yaml, complaint) => {
   expect(complaintAbout(yaml)).toContain(complaint)
@@ -44,6 +53,13 @@ test.each(['2030-02-28', '2030-01-31T12:00:00Z', '2030-01-31T12:00:00.5+02:00', 
   'a key may expire at %s',
   expiresAt => {
     expect(complaintAbout(`apiKeys: [{ name: a, key: k, expiresAt: "${expiresAt}" }]`)).toBe('nothing')
+  },
+)
+
+test.each(['a', '$.a[*].b', '"**.a"', '/c/', '{ path: a }', '{ query: b, pattern: /c/ }', '{ pattern: /c/ }'])(
+  'recordings may ignore %s',
+  ignored => {
+    expect(complaintAbout(`recordings:\n  ignore:\n    - ${ignored}\n`)).toBe('nothing')
   },
 )
 

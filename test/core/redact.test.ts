@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRedact } from '../../src/core/redact.js'
+import { anyPlaceholder, createRedact, findSecrets } from '../../src/core/redact.js'
 import { credential, jwt, key, noRules, privateKey, prose, secret } from './redact-secrets.js'
 
 const redaction = (own: readonly string[] = [], rules = {}) => createRedact({ ...noRules, ...rules })(own)
@@ -162,6 +162,98 @@ describe('by name', () => {
   })
 })
 
+describe('in the addresses of a text', () => {
+  test.each([
+    [
+      '{"next":"https://a.test/x?access_token=abc&limit=2","n":1}',
+      '{"next":"https://a.test/x?access_token=[access-token]&limit=2","n":1}',
+    ],
+    ['See https://a.test/?a=%7e&sig=a%2Fb%3D#top.', 'See https://a.test/?a=%7e&sig=[sig]#top.'],
+    ['(GET /v1/files?api_key=abc), then /?key=x!', '(GET /v1/files?api_key=[api-key]), then /?key=[key]!'],
+    ['[link](https://a.test/cb#acc%65ss_token=1&b=2)', '[link](https://a.test/cb#acc%65ss_token=[access-token]&b=2)'],
+    ['<a href="/x?b=1&amp;token=2&amp;c=3">', '<a href="/x?b=1&amp;token=[token]&amp;c=3">'],
+    ['{\\"a\\":\\"https:\\/\\/a.test?b\\u0026CODE=2\\"}', '{\\"a\\":\\"https:\\/\\/a.test?b\\u0026CODE=[code]\\"}'],
+    ['url=../x?tenant=acme&token=&code=1', 'url=../x?tenant=[tenant]&token=&code=[code]'],
+    [`ws://a.test?token=${aJwt}&key=x-${ownKey}`, 'ws://a.test?token=[token]&key=[key]'],
+  ])('%s', (text, open) => {
+    const { text: redact } = redaction([ownKey], { query: ['Tenant'] })
+    expect(redact(text)).toBe(open)
+    expect(redact(open)).toBe(open)
+    expect(findSecrets(text, { ...noRules, query: ['tenant'] }).length).toBeGreaterThan(0)
+    expect(findSecrets(open, { ...noRules, query: ['tenant'] })).toEqual([])
+  })
+
+  test.each([
+    'Set code=5 and token=abc; a?key=b, and/or?code=5, ?code=5.',
+    'https://a.test/x?page_token=abc&author=key=1 code=5',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what documentation says
+    'https://a.test/?key={key}&token=${TOKEN}&code=<code>&sig=...',
+    'if (a/b>c?code=1:key=2)',
+  ])('nothing is secret in: %s', text => {
+    expect(redacted(text)).toBe(text)
+  })
+
+  test('what stands in their place is known to stand there', () => {
+    const placeholder = anyPlaceholder({ ...noRules, query: ['Tenant_ID'] })
+    for (const text of ['/x?access_token=abc', 'https://a.test?a=1&tenant_id=acme', aJwt]) {
+      const open = redacted(text, { query: ['Tenant_ID'] })
+      expect(placeholder.exec(open)?.[0], text).toMatch(/^\[(access-token|tenant-id|jwt-1)\]$/)
+    }
+    expect(placeholder.test('a list of [key], /x?filter=[name]')).toBe(false)
+  })
+
+  test('whatever the address, the values of secret parameters are gone, and every other byte stays', () => {
+    const written = fc.string({ unit: fc.constantFrom(...'aZ09-_~.%+/'), minLength: 1, maxLength: 30 })
+    const value = written.map(text => `${text}q`)
+    const parameter = fc.oneof(
+      fc.record({ name: fc.constantFrom('a', 'limit', 'page_token', 'codes'), value, isSecret: fc.constant(false) }),
+      fc.record({ name: fc.constantFrom('token', 'SIG', 'api_key', 'code'), value, isSecret: fc.constant(true) }),
+    )
+    const beginning = fc.constantFrom('https://a.test/x', 'wss://a.test:1/', '/', '/x/y.z', '../x')
+    fc.assert(
+      fc.property(prose, beginning, fc.array(parameter, { minLength: 1 }), prose, (before, address, list, behind) => {
+        const around = (parameters: readonly string[]) => `${before}${address}?${parameters.join('&')}${behind}`
+        const text = around(list.map(({ name, value }) => `${name}=${value}`))
+        const open = around(
+          list.map(({ name, value, isSecret }) => {
+            const placeholder = `[${name.toLowerCase().replace('_', '-')}]`
+            return `${name}=${isSecret ? placeholder : value}`
+          }),
+        )
+        expect(redacted(text)).toBe(open)
+        expect(redacted(open)).toBe(open)
+      }),
+    )
+  })
+})
+
+describe('what is shown under a secret name', () => {
+  const { secretsIn } = createRedact({ ...noRules, headers: ['X-Tenant'], query: ['who'] })
+
+  test('headers, parameters and each of the cookies are credentials, as they are and decoded', () => {
+    const headers = [
+      ['Authorization', 'Bearer not-so-short'],
+      ['x-auth-token', 'Plain the-auth-token'],
+      ['OPENAI-API-KEY', 'openai-plain-value'],
+      ['x-tenant', 'tenant-of-acme'],
+      ['cookie', 'sid=s%3Acookie-value; theme=dark; b="quoted-cookie"'],
+      ['set-cookie', 'sid=another-cookie; Path=/path-of-cookie; HttpOnly'],
+      ['user-agent', 'Mozilla/5.0 (compatible)'],
+    ] as const
+    expect(secretsIn({ headers, query: 'token=a%2Fplain+token&who=whoever-it-is&limit=100000000000000' })).toEqual([
+      ...['not-so-short', 'the-auth-token', 'openai-plain-value', 'tenant-of-acme'],
+      ...['s%3Acookie-value', 's:cookie-value', 'quoted-cookie', 'another-cookie', 'a/plain token', 'whoever-it-is'],
+    ])
+  })
+
+  test('words, addresses and placeholders are none', () => {
+    const words = ['default', 'OpenAI', 'JavaScript', '2024-01-31', '/v1/chat/completions', '[access-token]']
+    const query = words.map(word => `key=${encodeURIComponent(word)}`).join('&')
+    expect(secretsIn({ headers: [['cookie', words.map(word => `a=${word}`).join('; ')]], query })).toEqual([])
+    expect(secretsIn({ headers: [], query: 'key=a1b2c3d4' })).toEqual(['a1b2c3d4'])
+  })
+})
+
 describe('in a JSON value', () => {
   test('texts, names of fields and numbers are redacted; the order of the fields stays', () => {
     const { value } = redaction([ownKey], { patterns: [{ name: 'card', pattern: /\b4\d{15}\b/ }] })
@@ -275,6 +367,13 @@ describe('whatever comes', () => {
       'github_pat_',
       '[',
       '%40',
+      '?',
+      '/?token=',
+      '/?a&',
+      'https://',
+      ':\\\\\\',
+      '/?a=[a',
+      '/?u0026',
     ]
     for (const text of bait) {
       const started = performance.now()

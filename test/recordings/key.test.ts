@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createRedact } from '../../src/core/redact.js'
 import { recordingIn, textOf } from '../../src/recordings/file-text.js'
+import { credentialsOf } from '../../src/recordings/identified.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { type CameRequest, keyOf } from '../../src/recordings/key.js'
 import type { RecordedRequest } from '../../src/recordings/recording.js'
 import { variantsOf } from '../../src/recordings/variants.js'
+import { key as aKey, jwt, noRules, prose } from '../core/redact-secrets.js'
 import { asking, plantedRedaction, question, recorded } from './scene.js'
 
 const key = (request: RecordedRequest) => keyOf(request, ignoreFrom([]))
@@ -269,4 +272,55 @@ test('HEAD may come from GET; nothing else from anything', () => {
   expect(key(head)).not.toBe(key({ ...head, method: 'GET' }))
   expect(variantsOf(asking(question, { path: '/v1/embeddings' }))).toEqual([])
   expect(variantsOf(asking('no JSON'))).toEqual([])
+})
+
+test('with another credential it is the same, wherever that is shown and repeated', () => {
+  const redact = createRedact({ ...noRules, query: ['ticket'] })
+  const shown = fc.constantFrom<(secret: string) => { headers?: Record<string, string>; query?: string }>(
+    secret => ({ headers: { authorization: `Bearer ${secret}` } }),
+    secret => ({ headers: { 'x-auth-token': secret } }),
+    secret => ({ headers: { 'openai-api-key': secret } }),
+    secret => ({ headers: { cookie: `theme=dark; session=${secret}` } }),
+    secret => ({ query: `a=1&token=${encodeURIComponent(secret)}` }),
+    secret => ({ query: `ticket=${encodeURIComponent(secret)}` }),
+  )
+  const token = fc.oneof(aKey, jwt, fc.uuid(), fc.stringMatching(/^[a-z-]{12,40}x$/))
+  const parts = fc.array(fc.oneof(prose, fc.constant(undefined)))
+  fc.assert(
+    fc.property(shown, parts, token, token, (shown, parts, one, other) => {
+      const keyWith = (secret: string) => {
+        const { headers = {}, query = '' } = shown(secret)
+        const own = credentialsOf({ authorization: headers.authorization, headers, query }, redact)
+        const content = parts.map(part => part ?? secret).join('')
+        const body = { ...question, user: content, metadata: { [secret]: `https://a.test/x?sig=${secret}` } }
+        return key(asking(body, { query, path: `/v1/${secret}` }, redact(own)))
+      }
+      expect(keyWith(one)).toBe(keyWith(other))
+    }),
+  )
+})
+
+test('whole numbers that are not the same are not, however long; the form of a number makes no difference', () => {
+  const digits = fc.bigInt({ min: 10n ** 15n, max: 10n ** 400n })
+  const number = fc.oneof(
+    digits,
+    fc.nat({ max: 9 }).map(more => 2n ** 53n + BigInt(more)),
+  )
+  // Beside it a text with the same digits all the time.
+  const body = (id: bigint, text: bigint) => `{"b":[${id}, "${text}",-${id}],"model":"\\"m: ${text}","id": ${id}}`
+  const fromDisk = (request: RecordedRequest) => recordingIn(textOf(recorded({}, request), '0'), 'a.yaml').request
+  fc.assert(
+    fc.property(number, fc.nat({ max: 20 }), (id, more) => {
+      const one = asking(body(id, id))
+      const other = asking(body(id + BigInt(more), id))
+      expect(one.body.kind).toBe('json')
+      expect(key(one) === key(other)).toBe(more === 0)
+      expect(key(fromDisk(one))).toBe(key(one))
+    }),
+  )
+  const withId = (id: string) => keyAsking(`{"id":${id}}`)
+  expect(withId('12345678901234567890')).not.toBe(withId('12345678901234567891'))
+  expect(withId('[12345678901234567890]')).not.toBe(withId('[12345678901234567891]'))
+  expect(withId('9007199254740992')).toBe(withId('9007199254740992.0'))
+  expect(withId('0.12345678901234567')).toBe(withId('0.123456789012345670'))
 })

@@ -105,6 +105,34 @@ describe('a whole body', () => {
     ])
   })
 
+  test('a cookie and a token that the answer itself sets are gone from its body and its other headers', () => {
+    const response: RecordedResponse = {
+      ...answer(
+        'application/json',
+        JSON.stringify({ session: 'plain-session-value', csrf: 'Plain/Csrf=Value', ownKey }),
+      ),
+      headers: [
+        ['set-cookie', 'sid=plain-session-value; Path=/'],
+        ['x-csrf-token', 'Plain/Csrf=Value'],
+        ['x-session', 'is plain-session-value'],
+      ],
+    }
+    const open = redacted(response)
+    expect(textsOf(open)).toEqual(['{"session":"[credential]","csrf":"[credential]","ownKey":"[credential]"}'])
+    expect(open.headers.map(([, value]) => value)).toEqual(['[set-cookie]', '[x-csrf-token]', 'is [credential]'])
+    expect(redacted(open)).toEqual(open)
+  })
+
+  test('addresses in it lose their secret parameters, escaped or over the borders of tokens', () => {
+    expect(said('application/json', '{"next": "https:\\/\\/a.test\\/x?access_token=abc\\u0026limit=2"}')).toBe(
+      '{"next": "https:\\/\\/a.test\\/x?access_token=[access-token]\\u0026limit=2"}',
+    )
+    const tokens = ['See https', '://a.test/x', '?to', 'ken=ab', 'c&limit=2 for more']
+    expect(textsOf(redacted(stream(...tokens.map(content => delta({ content })))))).toEqual(
+      ['See https', '://a.test/x', '?to', 'ken=[token]', '&limit=2 for more'].map(content => delta({ content })),
+    )
+  })
+
   test('what holds no secret is not touched', () => {
     const response = answer('application/json', '{"a": "b\\u0020"}')
     expect(redacted(response).chunks[0]).toBe(response.chunks[0])
@@ -186,6 +214,28 @@ describe('a stream', () => {
     const line = (delta: string) => `${JSON.stringify({ delta })}\n`
     const came = answer('application/x-ndjson', line('a sk-local-Standin'), line(`${ownKey.slice(16)} b`))
     expect(textsOf(redacted(came))).toEqual([line('a [credential]'), line(' b')])
+  })
+
+  test('Ollama says its answers in parts as well, in whatever type it comes', () => {
+    const [a, b] = [aJwt.slice(0, 15), aJwt.slice(15)]
+    const ways: readonly ((part: string) => object)[] = [
+      content => ({ model: 'm', message: { role: 'assistant', content }, done: false }),
+      thinking => ({ model: 'm', message: { role: 'assistant', content: '', thinking }, done: false }),
+      response => ({ model: 'm', response }),
+    ]
+    for (const way of ways) {
+      const lines = (...parts: readonly string[]) => parts.map(part => `${JSON.stringify(way(part))}\n`).join('')
+      const came = lines('It is ', a, b, '.')
+      for (const type of ['application/x-ndjson', 'application/json', 'text/plain']) {
+        expect(said(type, came)).toBe(lines('It is ', '[jwt-1]', '', '.'))
+      }
+    }
+  })
+
+  test('what other documents on lines say again and again is not put together', () => {
+    const patterns = [{ name: 'twice', pattern: /okok|assistantassistant/ }]
+    const came = `${JSON.stringify({ message: { role: 'assistant' }, status: 'ok' })}\n`.repeat(3)
+    expect(said('application/x-ndjson', came, { patterns })).toBe(came)
   })
 
   test('chunk borders inside of a secret, an escape and a character: the rest stays in its chunk', () => {

@@ -66,6 +66,36 @@ test('secrets that a request shows are on no disk, wherever they stand', async (
   expectNoSecret(disk)
 })
 
+test('credentials under any name are on no disk, although the answer repeats them, and others find its recording', async () => {
+  const shownBy = (who: string) => ({
+    query: `token=${who}-token-plain&code=${who}-code-plain`,
+    headers: {
+      'x-auth-token': `${who}-auth-plain`,
+      'openai-api-key': `${who}-openai-plain`,
+      'x-client-secret': `${who}-secret-plain`,
+      cookie: `theme=dark; sid=${who}-cookie-plain`,
+    },
+  })
+  const { disk, files, replaying } = await diskAfter(
+    (request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'set-cookie': 'sid=setby-cookie-plain; Path=/' })
+        .end(JSON.stringify({ url: request.url, ...request.headers, sid: 'setby-cookie-plain' })),
+    async ({ ask }) => {
+      const { query, headers } = shownBy('first-caller')
+      await (await ask(`/v1/models?${query}`, { headers })).text()
+    },
+  )
+  expect(files).toHaveLength(1)
+  expect(disk).not.toMatch(/caller-\w+-plain|setby/)
+  expect(disk).toContain('[credential]')
+  const { query, headers } = shownBy('second-caller')
+  const { ask } = await replaying()
+  const replayed = await ask(`/v1/models?${query}`, { headers })
+  expect(replayed.status).toBe(200)
+  expect(await replayed.json()).toMatchObject({ sid: '[credential]', 'x-auth-token': '[credential]' })
+})
+
 test('secrets that the live platform says are on no disk, in headers, bodies and errors', async () => {
   const answers: readonly RequestListener[] = [
     (_request, response) =>

@@ -1,13 +1,16 @@
-/** Finds what is secret by its form: tokens, keys, and what the rules add to them. */
+/** Finds what is secret by its form: tokens, keys, parameters of addresses, and what the rules add to them. */
+import { createAddressSearch, traceOfParameter } from './addresses.js'
 import { emailsIn } from './emails.js'
 import { bearersIn, keysIn } from './keys.js'
 import { type Match, merged, type Search } from './match.js'
+import { secretParametersWith } from './names.js'
 import type { RedactionRules } from './rules.js'
 import { jwtsIn, privateKeysIn } from './tokens.js'
 
 /** What all that is found here has in it, e-mail addresses but for their sign: most texts have nothing of it, and are done with. */
-const traces =
+const traceOfToken =
   /sk-|[spr]k_|sb_|gh[pousr]_|github_pat_|A[KS]IA|AIza|xox[abeprs]-|hf_|glpat-|gsk_|eyJ|[Bb]earer|BEARER|-----BEGIN/
+const traces = new RegExp(`${traceOfToken.source}|${traceOfParameter.source}`)
 const tracesOrEmails = new RegExp(`${traces.source}|@|%40`)
 
 /** Finds the traces of what the form search finds, at least. */
@@ -19,9 +22,11 @@ export function createSuspicion({ patterns, emails }: Pick<RedactionRules, 'patt
 const nothing: readonly Match[] = []
 
 /** Between matches of the same length, what the rules say goes before what is built in, and the special before the general. */
-export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'emails'>): Search {
+export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'emails' | 'query'>): Search {
   const suspects = createSuspicion(rules)
   const searches: readonly Search[] = [
+    // First, for in the query of a request the name counts as well, whatever the value looks like.
+    createAddressSearch(secretParametersWith(rules.query)),
     ...rules.patterns.map(({ name, pattern }) => createPatternSearch(name, pattern)),
     privateKeysIn,
     jwtsIn,

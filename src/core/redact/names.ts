@@ -16,14 +16,30 @@ export type IsSecretName = (name: string) => boolean
 
 export function secretHeaders(further: readonly string[]): IsSecretName {
   const more = inSmallLetters(further)
-  return name => {
+  return remembered(name => {
     const small = name.toLowerCase()
     return secretHeader.test(small) || more.has(small)
+  })
+}
+
+/** So many names are remembered. */
+const REMEMBERED = 512
+
+/** The same few headers come with each request. */
+function remembered(isSecret: IsSecretName): IsSecretName {
+  const known = new Map<string, boolean>()
+  return name => {
+    const found = known.get(name) ?? isSecret(name)
+    if (known.size >= REMEMBERED) known.clear()
+    known.set(name, found)
+    return found
   }
 }
 
+export const secretParameterNames = (further: readonly string[]): readonly string[] => [...secretParameters, ...further]
+
 export function secretParametersWith(further: readonly string[]): IsSecretName {
-  const all = inSmallLetters([...secretParameters, ...further])
+  const all = inSmallLetters(secretParameterNames(further))
   return name => all.has(name.toLowerCase())
 }
 

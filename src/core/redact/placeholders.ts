@@ -1,11 +1,15 @@
 /** Makes placeholders, and knows them again. */
 import type { Match, Search } from './match.js'
+import { secretParameterNames } from './names.js'
 import type { RedactionRules } from './rules.js'
 
 export const CREDENTIAL = 'credential'
 
+/** What is written in the place of a match. */
+export type Placeholder = (match: Match, value: string) => string
+
 /** The same value of the same name has always the same number; numbers follow the order in which values appear. */
-export function createPlaceholders(): (match: Match, value: string) => string {
+export function createPlaceholders(): Placeholder {
   const numbers = new Map<string, Map<string, number>>()
   return ({ name, isNumbered }, value) => {
     if (!isNumbered) return `[${name}]`
@@ -17,13 +21,16 @@ export function createPlaceholders(): (match: Match, value: string) => string {
   }
 }
 
-/** The placeholder of a header or parameter, for which a few signs only are in use: `[access-token]`. */
-export function placeholderOf(name: string): string {
+/** The placeholder of a header or parameter: `[access-token]`. */
+export const placeholderOf = (name: string): string => `[${placeholderName(name)}]`
+
+/** The name of a header or parameter in the few signs that placeholders have. */
+export function placeholderName(name: string): string {
   const plain = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^[-0-9]+|-$/g, '')
-  return `[${plain || 'secret'}]`
+  return plain || 'secret'
 }
 
 /** The names of all placeholders; those that are numbered apart. */
@@ -32,10 +39,11 @@ const namesIn = ({ known, patterns }: Pick<RedactionRules, 'known' | 'patterns'>
   numbered: ['jwt', 'key', 'private-key', 'email', ...patterns.map(({ name }) => name)],
 })
 
-/** Fits whatever stands where a secret was. */
-export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns'>): RegExp {
+/** Fits whatever stands where a secret was; behind an equals sign that of a parameter, too. */
+export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns' | 'query'>): RegExp {
   const { names, numbered } = namesIn(rules)
-  return new RegExp(`\\[(${names.join('|')}|(${numbered.join('|')})-\\d+)\\]`)
+  const parameters = secretParameterNames(rules.query).map(placeholderName)
+  return new RegExp(`\\[(${names.join('|')}|(${numbered.join('|')})-\\d+)\\]|(?<==)\\[(${parameters.join('|')})\\]`)
 }
 
 /** Finds what the search finds, but for what is part of a placeholder: redacting once more changes nothing. */

@@ -14,7 +14,7 @@ import { evenPieces, eventsOf, ownPieces, rounded } from './pieces.js'
 export function recordingOf(entry: Entry, place: Place, redact: Redact): Recording {
   const headers = Object.fromEntries(entry.request.headers.map(({ name, value }) => [name.toLowerCase(), value]))
   const { authorization } = headers
-  const redaction = redact(credentialsOf({ headers, authorization, query: place.query }))
+  const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
   const request = requestIn(entry, place, redaction)
   return {
     recordedAt: inUtc(entry.startedDateTime),

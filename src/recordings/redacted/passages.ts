@@ -23,6 +23,7 @@ export function passagesOfWhole(body: Body): readonly Passage[] {
 /** Events, or one document on each line. What is said token by token is one text; where nothing else is suspicious, these will do. */
 export function passagesOfStream(body: Body, isSuspicious: boolean): readonly Passage[] {
   const passages: Piece[][] = []
+  const isOnLines = isDocument(body.latin1)
   const running = new Map<string, Piece[]>()
   /** What is no JSON and stands behind one another. */
   let plain: Piece[] | undefined
@@ -64,7 +65,7 @@ export function passagesOfStream(body: Body, isSuspicious: boolean): readonly Pa
     for (const text of jsonTexts(json)) {
       const [from, to] = [start + text.start, start + text.end]
       if (text.kind === 'number') add(undefined, () => [numberPiece(body, from, to)])
-      else add(runningText(value, text.path), () => jsonPieces(body, from, to))
+      else add(runningText(value, text.path, isOnLines), () => jsonPieces(body, from, to))
     }
   }
   return passages

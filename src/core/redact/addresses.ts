@@ -1,0 +1,63 @@
+/** Finds parameters whose names say that they are secret in the addresses that a text mentions. */
+import type { Match, Search } from './match.js'
+import type { IsSecretName } from './names.js'
+import { percentDecoded } from './percent.js'
+import { placeholderName } from './placeholders.js'
+
+/** Every address with a parameter in it has this, and hardly anything else. An escaped `&` is one of JSON in JSON. */
+export const traceOfParameter = /(?:[?#&;]|u0026)[\w.~%+-]{1,128}=/
+
+/** No blanks and nothing that text puts around an address. */
+const runs = /[^\s"'<>`{}|^]+/g
+
+/** An address in full, or a path that stands for itself; the slashes of JSON in JSON may be escaped. `and/or` is neither. */
+const beginning = /[A-Za-z\d]:(?:\\{0,8}\/){2}|(?:^|[^\w%/\\-])\\{0,8}\//
+
+const parameters = new RegExp(traceOfParameter, 'g')
+
+/** Up to the next parameter or the end of the address. */
+const value = /(?:\[[a-z][a-z\d-]*\]|[^&#\\()[\]])+/y
+
+export function createAddressSearch(isSecret: IsSecretName): Search {
+  return text => {
+    if (!traceOfParameter.test(text)) return []
+    return [...text.matchAll(runs)].flatMap(({ 0: run, index }) => {
+      const start = startOfQuery(run)
+      return start < 0 ? [] : secretsIn(run, start).map(match => moved(match, index))
+    })
+  }
+
+  function secretsIn(run: string, queryStart: number): readonly Match[] {
+    const found: Match[] = []
+    parameters.lastIndex = queryStart
+    for (let hit = parameters.exec(run); hit; hit = parameters.exec(run)) {
+      const start = parameters.lastIndex
+      const written = hit[0].replace(/^(?:u0026|.)|=$/g, '')
+      const name = placeholderName(percentDecoded(written))
+      const end = start + lengthOfValue(run, start)
+      if (end === start || !isSecret(percentDecoded(written)) || run.slice(start, end) === `[${name}]`) continue
+      found.push({ start, end, name, isNumbered: false })
+      parameters.lastIndex = end
+    }
+    return found
+  }
+}
+
+/** Where the `?` or `#` of the first address stands; -1 where there is none. */
+function startOfQuery(run: string): number {
+  const address = beginning.exec(run)
+  if (!address) return -1
+  const rest = run.slice(address.index).search(/[?#]/)
+  return rest < 0 ? -1 : address.index + rest
+}
+
+/** The full stop of a sentence is none of it, nor what begins a blank that is to be filled in. */
+function lengthOfValue(run: string, start: number): number {
+  value.lastIndex = start
+  const written = value.exec(run)?.[0] ?? ''
+  let { length } = written
+  while (length > 0 && '.,;:!?*$…'.includes(written[length - 1] ?? '')) length--
+  return length
+}
+
+const moved = (match: Match, by: number): Match => ({ ...match, start: match.start + by, end: match.end + by })
