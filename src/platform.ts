@@ -12,7 +12,9 @@ import { PlatformError } from './core/errors.js'
 import { asksLive, type Endpoint, type Mode, usesRecordings } from './core/exchange.js'
 import { once } from './core/once.js'
 import { ProblemsError } from './core/problem.js'
+import type { Redact } from './core/redact.js'
 import { AUTH, DASHBOARD } from './core/reserved.js'
+import { createScopes, type Scopes } from './core/scope.js'
 import { type MessageRow, type State, TakenError } from './core/state.js'
 import type { DashboardFacts } from './dashboard/index.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
@@ -20,7 +22,7 @@ import { type Chances, createChances, createFaultCalls, createFaults, type Fault
 import { createJournal, type Journal } from './journal/index.js'
 import { type Counters, createCounters, createLimits } from './limits/index.js'
 import { type Chosen, chosenIn, modesIn, refuseSelf, sameModes, withModes } from './platform/chosen.js'
-import { createTaping, type Receipt, type Taping } from './platform/taping.js'
+import { createTaping, loadRedact, type Receipt, type Taping } from './platform/taping.js'
 import { openAuthProxy, openProxy } from './platform/ways.js'
 import type { Miss } from './recordings/index.js'
 import type { Replies, RuleInput } from './replies/index.js'
@@ -96,6 +98,8 @@ interface Assembly {
 interface Completed {
   readonly tokens: Tokens
   readonly files: readonly string[]
+  /** Takes secrets out of what is shown. */
+  readonly redact: Redact
 }
 
 /** What stays as it is when the configuration is read anew. */
@@ -105,6 +109,7 @@ interface Lasting {
   /** What credentials have used of their limits. */
   readonly counters: Counters
   readonly faultCalls: FaultCalls
+  readonly scopes: Scopes
   readonly chances: Chances
   /** Where answers come from: as the configuration says, or as somebody has switched it since. */
   chosen: Chosen
@@ -122,8 +127,8 @@ interface Lasting {
 export async function openPlatform(sources: PlatformSources): Promise<Platform> {
   const report = sources.report ?? console.error
   const warn = sources.warn ?? console.error
-  const journal = createJournal()
   const loaded = loadConfig(sources)
+  const journal = createJournal({ ...loaded.config.journal, redact: () => redact })
   const state = once(async () => {
     const opened = await openSeededState(loaded)
     opened.onRevoked(() => current.doorkeeper.forget())
@@ -131,11 +136,13 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   })
   const readers: ((message: MessageRow) => void)[] = []
   let url = ''
+  let redact: Redact
   const lasting: Lasting = {
     state,
     apiKeys: createApiKeys({ state, report, ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy' }),
     counters: createCounters(),
     faultCalls: createFaultCalls(),
+    scopes: createScopes(),
     chances: createChances(),
     chosen: chosenIn(loaded),
     taping: createTaping({ warn, report }),
@@ -209,6 +216,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     refuseSelf(current.loaded, listener.port)
     const [opened, first] = await Promise.all([state(), current.complete(lasting.chosen)])
     let { tokens, files } = first
+    redact = first.redact
     return {
       url,
       authUrl: url,
@@ -248,6 +256,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         const completed = await next.complete(chosen)
         await plant(opened, next.loaded)
         tokens = completed.tokens
+        redact = completed.redact
         files = completed.files
         lasting.chosen = chosen
         current = next
@@ -374,11 +383,19 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
         modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
         auth.mode === 'proxy' && authProxy(),
       ]
-      const [found, { files }] = await Promise.all([tokens(), replies(), authRoutes(), readTable(), ...needed])
-      return { tokens: found, files }
+      const [found, { files }, redact] = await Promise.all([
+        tokens(),
+        replies(),
+        loadRedact(config),
+        authRoutes(),
+        readTable(),
+        ...needed,
+      ])
+      return { tokens: found, files, redact }
     },
     line: {
       modeOf: request => lasting.chosen.of(request),
+      scopeOf: lasting.scopes.of,
       recordings,
       onMiss: config.recordings.onMiss,
       passed: lasting.taping.passed,

@@ -193,6 +193,13 @@ export const configSchema = closed({
     'The live platform.',
   ),
   recordings: recordingOptions,
+  journal: group(
+    {
+      maxEntries: option(integer(1, 1_000_000), 2000, 'So many of the last exchanges are kept to be looked at, and no more in one second.'),
+      maxBytes: option(integer(0, 2 ** 31), 33_554_432, 'So many bytes of their bodies are kept.'),
+    },
+    'What is remembered of requests and answers, in memory.',
+  ),
   cors: group(
     {
       origins: option(

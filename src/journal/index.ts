@@ -1,23 +1,129 @@
-/** What happened: every exchange ends up here, and whoever follows is told. */
-import type { Exchange } from '../core/exchange.js'
+/** What happened: every exchange ends up here, the last of them are kept, and whoever follows is told. */
+import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import type { Redact } from '../core/redact.js'
+import { entryOf, type JournalEntry, type Kept } from './entry.js'
+import { filterOf, type JournalFilter } from './filter.js'
+
+export type { JournalEntry } from './entry.js'
+export { type JournalFilter, journalFilter } from './filter.js'
 
 export interface Journal {
   /** Takes an exchange whose answer has left, or never will. */
   add(exchange: Exchange): void
   /** Calls `listener` for each exchange from now on; what it gives back ends that. */
-  follow(listener: (exchange: Exchange) => void): () => void
+  follow(listener: (exchange: Exchange, id: string) => void): () => void
+  /** Those that fit, from the oldest to the newest; of more than `limit` the newest. */
+  entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
+  get(id: string): JournalEntry | undefined
+  count(filter?: JournalFilter): number
+  /** How many were not kept because there were too many at once. */
+  passedOver(): number
+  /** Forgets those that fit; all where nothing is said. */
+  clear(filter?: JournalFilter): void
 }
 
-/** Keeps nothing itself: without a follower an exchange costs nothing and is gone. */
-export function createJournal(): Journal {
-  const listeners = new Set<(exchange: Exchange) => void>()
+interface JournalParts {
+  /** No more exchanges are kept, nor more bytes of their bodies. */
+  readonly maxEntries: number
+  readonly maxBytes: number
+  /** Takes out what is secret, when somebody looks. */
+  readonly redact: () => Redact
+}
+
+export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): Journal {
+  const listeners = new Set<(exchange: Exchange, id: string) => void>()
+  /** A ring: the place of an exchange follows from its id. */
+  const ring: (Kept | undefined)[] = Array.from({ length: maxEntries })
+  let lastId = 0
+  let oldestId = 1
+  let bytes = 0
+  /** How many more may be kept now. */
+  let room = maxEntries
+  let roomAtMs = performance.now()
+  let passedOver = 0
+
+  function add(exchange: Exchange): void {
+    const id = ++lastId
+    const nowMs = performance.now()
+    if (hasRoom(nowMs)) keep(id, exchange, nowMs)
+    else passedOver++
+    for (const listener of listeners) listener(exchange, String(id))
+  }
+
+  /**
+   * What is kept has to be looked after by the garbage collector, which in a flood costs more than answering. So as many are kept in a second as
+   * there is place for: of more nobody could see the first ones any more.
+   */
+  function hasRoom(nowMs: number): boolean {
+    if (room < 1) {
+      room = Math.min(maxEntries, ((nowMs - roomAtMs) / 1000) * maxEntries)
+      if (room < 1) return false
+      roomAtMs = nowMs
+    }
+    room--
+    return true
+  }
+
+  function keep(id: number, exchange: Exchange, nowMs: number): void {
+    const place = id % maxEntries
+    const gone = ring[place]
+    if (gone) bytes -= sizeOf(gone.exchange)
+    const { body } = exchange
+    // What the network delivered may be a small part of a large buffer, which would be kept whole.
+    if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
+    ring[place] = { id, exchange, atMs: Date.now(), durationMs: nowMs - exchange.startedMs }
+    bytes += sizeOf(exchange)
+    if (id - oldestId >= maxEntries) oldestId = id - maxEntries + 1
+    while (bytes > maxBytes && oldestId < id) forget(oldestId++)
+  }
+
+  function forget(id: number): void {
+    const kept = ring[id % maxEntries]
+    if (kept?.id !== id) return
+    bytes -= sizeOf(kept.exchange)
+    ring[id % maxEntries] = undefined
+  }
+
+  function* all(): Generator<Kept> {
+    for (let id = oldestId; id <= lastId; id++) {
+      const kept = ring[id % maxEntries]
+      if (kept?.id === id) yield kept
+    }
+  }
+
+  const fitting = (filter: JournalFilter) => [...all()].filter(filterOf(filter))
+
   return {
-    add(exchange) {
-      for (const listener of listeners) listener(exchange)
-    },
+    add,
     follow(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    entries: (filter = {}, limit = maxEntries) =>
+      fitting(filter)
+        .slice(-limit)
+        .map(kept => entryOf(kept, redact())),
+    get(id) {
+      const kept = ring[Number(id) % maxEntries]
+      return kept && String(kept.id) === id ? entryOf(kept, redact()) : undefined
+    },
+    count: (filter = {}) => fitting(filter).length,
+    passedOver: () => passedOver,
+    clear(filter = {}) {
+      for (const { id } of fitting(filter)) forget(id)
+    },
   }
+}
+
+/** What an exchange holds in memory, as far as it can be large. */
+function sizeOf({ body, outcome }: Exchange): number {
+  const said = outcome?.said
+  if (!said) return body?.length ?? 0
+  return (body?.length ?? 0) + heldOf(said)
+}
+
+/** Of streams the texts are shared with the rules that say them. */
+function heldOf(said: Reply | Heard): number {
+  if (said.kind === 'heard') return said.beginning.reduce((sum, { length }) => sum + length, 0)
+  return typeof said.body === 'string' ? said.body.length : 0
 }

@@ -3,7 +3,9 @@ import path from 'node:path'
 import type { LoadedConfig } from '../config/load.js'
 import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
+import type { Config } from '../config/schema.js'
 import { once } from '../core/once.js'
+import type { Redact } from '../core/redact.js'
 import type { Miss, Receipt as PlayedAndMade, Recordings, Run } from '../recordings/index.js'
 
 /** What came of a run, for whoever has to trust it. */
@@ -26,6 +28,12 @@ export interface Taping {
   flush(): Promise<void>
 }
 
+/** What takes secrets out, by the configuration. */
+export async function loadRedact(config: Config): Promise<Redact> {
+  const { createRedact } = await import('../core/redact.js')
+  return createRedact(redactionRules(config))
+}
+
 interface Told {
   /** A sentence about what is not quite right. */
   readonly warn: (sentence: string) => void
@@ -40,9 +48,9 @@ export function createTaping({ warn, report }: Told): Taping {
   let passes = 0
 
   async function open({ config, dir }: LoadedConfig): Promise<Recordings> {
-    const [{ createRun, openRecordings }, { createRedact }] = await Promise.all([
+    const [{ createRun, openRecordings }, redact] = await Promise.all([
       import('../recordings/index.js'),
-      import('../core/redact.js'),
+      loadRedact(config),
     ])
     run ??= createRun(miss => {
       for (const listener of listeners) listener(miss)
@@ -52,7 +60,7 @@ export function createTaping({ warn, report }: Told): Taping {
       ...options,
       dir: path.resolve(dir, options.dir),
       afterLast: options.then,
-      redact: createRedact(redactionRules(config)),
+      redact,
       maxAgeMs: ageMsOf(options.maxAge),
       ...{ run, warn, report },
     })

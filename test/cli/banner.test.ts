@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/load.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
 import { createFaultCalls } from '../../src/faults/index.js'
 import type { Platform } from '../../src/platform.js'
+import { journalOfAll } from '../server/emulating.js'
 
 interface Scene {
   readonly host?: string
@@ -23,7 +24,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
     modes: {},
     loaded: loadConfig({ cwd: '.', file: false, flags: [{ path: ['host'], value: host, origin: '--host' }] }),
     textFiles: [],
-    journal: { add: () => {}, follow: () => () => {} },
+    journal: journalOfAll(),
     faultCalls: createFaultCalls(),
     switchMode: () => {},
     receipt: () => undefined,
