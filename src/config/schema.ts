@@ -195,7 +195,11 @@ export const configSchema = closed({
   recordings: recordingOptions,
   journal: group(
     {
-      maxEntries: option(integer(1, 1_000_000), 2000, 'So many of the last exchanges are kept to be looked at, and no more in one second.'),
+      maxEntries: option(
+        integer(1, 1_000_000),
+        2000,
+        'So many of the last exchanges are kept to be looked at; in a flood a quarter of that a second.',
+      ),
       maxBytes: option(integer(0, 2 ** 31), 33_554_432, 'So many bytes of their bodies are kept.'),
     },
     'What is remembered of requests and answers, in memory.',

@@ -32,10 +32,10 @@ interface JournalParts {
 
 export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): Journal {
   const listeners = new Set<(exchange: Exchange, id: string) => void>()
-  /** A ring: the place of an exchange follows from its id. */
+  /** A ring of the last that were kept. */
   const ring: (Kept | undefined)[] = Array.from({ length: maxEntries })
+  let keptCount = 0
   let lastId = 0
-  let oldestId = 1
   let bytes = 0
   /** How many more may be kept now. */
   let room = maxEntries
@@ -51,12 +51,12 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
   }
 
   /**
-   * What is kept has to be looked after by the garbage collector, which in a flood costs more than answering. So as many are kept in a second as
-   * there is place for: of more nobody could see the first ones any more.
+   * What is kept has to be looked after by the garbage collector, which in a flood costs more than answering does. After as many at once as there
+   * is place for, a quarter of that is kept each second: of more nobody could see the first ones any more.
    */
   function hasRoom(nowMs: number): boolean {
     if (room < 1) {
-      room = Math.min(maxEntries, ((nowMs - roomAtMs) / 1000) * maxEntries)
+      room = Math.min(maxEntries, ((nowMs - roomAtMs) / 4000) * maxEntries)
       if (room < 1) return false
       roomAtMs = nowMs
     }
@@ -65,33 +65,37 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
   }
 
   function keep(id: number, exchange: Exchange, nowMs: number): void {
-    const place = id % maxEntries
-    const gone = ring[place]
-    if (gone) bytes -= sizeOf(gone.exchange)
     const { body } = exchange
     // What the network delivered may be a small part of a large buffer, which would be kept whole.
     if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
-    ring[place] = { id, exchange, atMs: Date.now(), durationMs: nowMs - exchange.startedMs }
+    forget(keptCount % maxEntries)
+    ring[keptCount % maxEntries] = { id, exchange, atMs: Date.now(), durationMs: nowMs - exchange.startedMs }
+    keptCount++
     bytes += sizeOf(exchange)
-    if (id - oldestId >= maxEntries) oldestId = id - maxEntries + 1
-    while (bytes > maxBytes && oldestId < id) forget(oldestId++)
-  }
-
-  function forget(id: number): void {
-    const kept = ring[id % maxEntries]
-    if (kept?.id !== id) return
-    bytes -= sizeOf(kept.exchange)
-    ring[id % maxEntries] = undefined
-  }
-
-  function* all(): Generator<Kept> {
-    for (let id = oldestId; id <= lastId; id++) {
-      const kept = ring[id % maxEntries]
-      if (kept?.id === id) yield kept
+    for (let oldest = keptCount - maxEntries; bytes > maxBytes && oldest < keptCount - 1; oldest++) {
+      if (oldest >= 0) forget(oldest % maxEntries)
     }
   }
 
-  const fitting = (filter: JournalFilter) => [...all()].filter(filterOf(filter))
+  function forget(place: number): void {
+    const kept = ring[place]
+    if (!kept) return
+    bytes -= sizeOf(kept.exchange)
+    ring[place] = undefined
+  }
+
+  /** From the oldest to the newest, with their places. */
+  function* all(): Generator<readonly [kept: Kept, place: number]> {
+    for (let nth = Math.max(0, keptCount - maxEntries); nth < keptCount; nth++) {
+      const kept = ring[nth % maxEntries]
+      if (kept) yield [kept, nth % maxEntries]
+    }
+  }
+
+  function fitting(filter: JournalFilter): readonly (readonly [kept: Kept, place: number])[] {
+    const fits = filterOf(filter)
+    return [...all()].filter(([kept]) => fits(kept))
+  }
 
   return {
     add,
@@ -102,15 +106,15 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     entries: (filter = {}, limit = maxEntries) =>
       fitting(filter)
         .slice(-limit)
-        .map(kept => entryOf(kept, redact())),
+        .map(([kept]) => entryOf(kept, redact())),
     get(id) {
-      const kept = ring[Number(id) % maxEntries]
-      return kept && String(kept.id) === id ? entryOf(kept, redact()) : undefined
+      const [found] = [...all()].find(([kept]) => String(kept.id) === id) ?? []
+      return found && entryOf(found, redact())
     },
     count: (filter = {}) => fitting(filter).length,
     passedOver: () => passedOver,
     clear(filter = {}) {
-      for (const { id } of fitting(filter)) forget(id)
+      for (const [, place] of fitting(filter)) forget(place)
     },
   }
 }
