@@ -3,7 +3,6 @@ import type { Override } from './config/load.js'
 import type { ConfigInput } from './config/schema.js'
 import type { Mode } from './core/exchange.js'
 import type { Fault, FaultCallInput } from './core/fault.js'
-import { faultCallFromCode } from './faults/index.js'
 import type { Receipt } from './platform/taping.js'
 import { type Platform as OpenPlatform, openPlatform } from './platform.js'
 import type { Miss } from './recordings/index.js'
@@ -21,6 +20,11 @@ export interface PlatformOptions extends ConfigInput {
   readonly rules?: readonly RuleInput[]
 }
 
+/** Which requests a fault is for. */
+export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
+  readonly when?: RuleInput['when']
+}
+
 /** A running platform. */
 export interface Platform
   extends Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
@@ -35,10 +39,12 @@ export interface Platform
    * platform.failNext({ cutAfterChunks: 3 }, { path: '/v1/chat/completions' })
    * ```
    *
+   * `when` has conditions as in rules; the fault is then for chat completions that fit them. `scope` names whose requests it is for.
+   *
    * Several calls wait in line. A request that is refused for its credential or asks for a fault of its own is not counted.
    * Throws a `ProblemsError` for a fault that there is not.
    */
-  failNext(fault: Fault, options?: Omit<FaultCallInput, 'fault'>): void
+  failNext(fault: Fault, options?: FailOptions): void
   /** What came of recordings so far; nothing where no mode has to do with them. */
   receipt(): Receipt | undefined
   /** The last requests that no recording answered, the newest first, each with what it differs in from the nearest one. */
@@ -77,7 +83,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     get mode() {
       return platform.mode
     },
-    failNext: (fault, options) => void platform.faultCalls.add(faultCallFromCode({ ...options, fault })),
+    failNext: (fault, { when, ...options } = {}) =>
+      platform.failNext({ ...options, ...(when && { when: { ...when } }), fault }),
     receipt: platform.receipt,
     misses: platform.misses,
     switchMode: platform.switchMode,

@@ -10,6 +10,7 @@ import type { Config } from './config/schema.js'
 import { developmentUser } from './core/development.js'
 import { PlatformError } from './core/errors.js'
 import { asksLive, type Endpoint, type Mode, usesRecordings } from './core/exchange.js'
+import type { FaultCall, FaultCallInput } from './core/fault.js'
 import { once } from './core/once.js'
 import { ProblemsError } from './core/problem.js'
 import type { Redact } from './core/redact.js'
@@ -18,10 +19,18 @@ import { createScopes, type Scopes } from './core/scope.js'
 import { type MessageRow, type State, TakenError } from './core/state.js'
 import type { DashboardFacts } from './dashboard/index.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
-import { type Chances, createChances, createFaultCalls, createFaults, type FaultCalls } from './faults/index.js'
+import {
+  type Chances,
+  createChances,
+  createFaultCalls,
+  createFaults,
+  type FaultCalls,
+  faultCallFromCode,
+} from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { type Counters, createCounters, createLimits } from './limits/index.js'
 import { type Chosen, chosenIn, modesIn, refuseSelf, sameModes, withModes } from './platform/chosen.js'
+import { createRules, type LastingRules, openLastingRules, type Rules } from './platform/rules.js'
 import { createTaping, loadRedact, type Receipt, type Taping } from './platform/taping.js'
 import { openAuthProxy, openProxy } from './platform/ways.js'
 import type { Miss } from './recordings/index.js'
@@ -64,6 +73,15 @@ export interface Platform {
   readonly journal: Journal
   /** Faults for the next requests; they outlast a reload. */
   readonly faultCalls: FaultCalls
+  /** Puts a fault in line for the next requests that it is meant for. Throws a ProblemsError for one that there is not. */
+  failNext(call: FaultCallInput): void
+  /** Rules that come and go while it runs; they outlast a reload. */
+  readonly rules: Rules
+  /**
+   * Forgets what was added and remembered in a scope, or in all where none is said: rules at run time, what rules remember, faults for the next
+   * requests, which recordings were played, and the journal.
+   */
+  reset(scope?: string): Promise<void>
   /** The modes of single endpoints. */
   readonly modes: ModesByEndpoint
   /**
@@ -91,6 +109,7 @@ interface Assembly {
   readonly endpoints: readonly Endpoint[]
   readonly doorkeeper: Doorkeeper
   readonly tokens: () => Promise<Tokens>
+  readonly replies: () => Promise<Replies>
   /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
   complete(chosen: Chosen): Promise<Completed>
 }
@@ -109,6 +128,7 @@ interface Lasting {
   /** What credentials have used of their limits. */
   readonly counters: Counters
   readonly faultCalls: FaultCalls
+  readonly rules: () => Promise<LastingRules>
   readonly scopes: Scopes
   readonly chances: Chances
   /** Where answers come from: as the configuration says, or as somebody has switched it since. */
@@ -142,6 +162,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     apiKeys: createApiKeys({ state, report, ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy' }),
     counters: createCounters(),
     faultCalls: createFaultCalls(),
+    rules: once(openLastingRules),
     scopes: createScopes(),
     chances: createChances(),
     chosen: chosenIn(loaded),
@@ -153,6 +174,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     },
   }
   let current = assemble(loaded, sources, lasting)
+  const rules = createRules(lasting.rules, () => current)
 
   const { host, port: wantedPort } = current.loaded.config
   const line = createLine(() => current.line, { journal, pacer: createPacer(), report })
@@ -193,8 +215,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     })
     const readiness = () => ({ mode: lasting.chosen.mode, url, version: current.loaded.config.version })
     const { faultCalls, taping } = lasting
+    const faults = { ...faultCalls, add: async (call: FaultCall) => addFault(await loadReplies(), call) }
     const modes = { current: () => ({ mode: lasting.chosen.mode, modes: lasting.chosen.modes }), change: switchMode }
-    const control = createControl({ readiness, identify, people, faultCalls, modes, ...taping })
+    const control = createControl({ readiness, identify, people, faults, rules, reset, modes, ...taping })
     return createApp({ prototypes, host, control, dashboard, report })
   }
 
@@ -206,6 +229,22 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     lasting.chosen = chosenIn(switched)
   }
 
+  function addFault({ conditionsOn }: RepliesPart, call: FaultCall) {
+    if (call.when === undefined) return lasting.faultCalls.add(call)
+    const { when, fit } = conditionsOn(call.when)
+    return lasting.faultCalls.add({ ...call, when: { ...when } }, fit)
+  }
+
+  async function reset(scope?: string): Promise<void> {
+    const { memory, atRunTime } = await lasting.rules()
+    atRunTime.remove({ scope })
+    memory.forget(scope)
+    lasting.faultCalls.clear(scope)
+    lasting.chances.forget(scope)
+    lasting.taping.forget(scope)
+    journal.clear(scope === undefined ? {} : { scope })
+  }
+
   async function stop(graceMs: number): Promise<void> {
     await listener.stop(graceMs)
     await lasting.taping.flush()
@@ -214,7 +253,8 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   try {
     refuseSelf(current.loaded, listener.port)
-    const [opened, first] = await Promise.all([state(), current.complete(lasting.chosen)])
+    const parts = [state(), current.complete(lasting.chosen), loadReplies(), lasting.rules()] as const
+    const [opened, first, repliesPart, { memory }] = await Promise.all(parts)
     let { tokens, files } = first
     redact = first.redact
     return {
@@ -223,6 +263,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       dashboardUrl,
       journal,
       faultCalls: lasting.faultCalls,
+      failNext: call => void addFault(repliesPart, faultCallFromCode(call)),
+      rules,
+      reset,
       get anonKey() {
         return tokens.anonKey
       },
@@ -260,6 +303,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         files = completed.files
         lasting.chosen = chosen
         current = next
+        memory.restartScenarios()
       },
       stop: (graceMs = 0) => stop(graceMs),
     }
@@ -344,7 +388,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   })
   const backend: Backend = { state, tokens, settings: auth, now: Date.now, url: () => `${url()}${AUTH}`, announce }
   const cors = createCors(config.cors.origins)
-  const replies = once(() => readReplies(loaded, sources))
+  const replies = once(() => readReplies(loaded, sources, lasting.rules))
   const recordings = lasting.taping.open(loaded)
   const proxy = once(() => openProxy(config, cors.headersFor, lasting.warn))
   const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
@@ -377,6 +421,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
     endpoints,
     doorkeeper,
     tokens,
+    replies: async () => (await replies()).replies,
     async complete(chosen) {
       const needed = [
         askingLive({ ...config, ...chosen }).length > 0 && proxy(),
@@ -423,8 +468,15 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
 const isUsable = ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string | undefined }) =>
   !revoked && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
 
-async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wanted }: PlatformSources) {
-  const { createReplies, joined, loadRules, rulesFromCode } = await import('./replies/index.js')
+const loadReplies = () => import('./replies/index.js')
+type RepliesPart = Awaited<ReturnType<typeof loadReplies>>
+
+async function readReplies(
+  loaded: LoadedConfig,
+  { rules: inCode = [], file: wanted }: PlatformSources,
+  lasting: () => Promise<LastingRules>,
+) {
+  const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
   const { seed, strict, magic } = loaded.config
   const files = replyFilesOf(loaded)
   // Whoever asks for no file at all gets nothing from the disk by surprise.
@@ -435,7 +487,7 @@ async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wan
     loadRules({ ...files, patterns }, seed),
   ])
   const { rules, files: said } = joined([coded, filed])
-  return { replies: createReplies({ rules, seed, strict, magic }), files: said }
+  return { replies: createReplies({ rules, seed, strict, magic, ...(await lasting()) }), files: said }
 }
 
 /** The tables are large, so they are loaded only when they are asked for. */

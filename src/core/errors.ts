@@ -258,6 +258,9 @@ export const onlyFromHere = () =>
 export const modeNotPossible = (sentences: readonly string[]) =>
   new PlatformError(409, 'mode_not_possible', sentences.join(' '))
 
+export const noSuchRule = (id: string) =>
+  new PlatformError(404, 'no_such_rule', `No rule that was added at run time has the id ${JSON.stringify(id)}.`)
+
 export const pageNotBuilt = () =>
   new PlatformError(503, 'page_not_built', 'The page of the dashboard is not built yet. Run "npm run build" once.')
 

@@ -1,7 +1,13 @@
 /** Keeps tests that share one server apart: each is a scope, and a request belongs to one. */
+import * as v from 'valibot'
+import { closed, optional } from './check.js'
 import type { Exchange } from './exchange.js'
 
-const HEADER = 'x-standin-scope'
+/** The header of a request that names its scope. */
+export const SCOPE_HEADER = 'x-standin-scope'
+
+/** What is to be forgotten. */
+export const resetCall = closed({ scope: optional(v.string('text'), 'The scope; all of them without it.') })
 
 export interface Scopes {
   /** The scope that the request's header names, or the one of its API key; the empty one where neither does. */
@@ -14,7 +20,7 @@ export function createScopes(): Scopes {
   const byKey = new Map<string, string>()
   return {
     of({ headers, caller }) {
-      const named = headers[HEADER]
+      const named = headers[SCOPE_HEADER]
       if (typeof named === 'string') return named
       return (byKey.size > 0 && caller.kind === 'apiKey' ? byKey.get(caller.id) : undefined) ?? ''
     },

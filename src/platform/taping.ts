@@ -24,6 +24,8 @@ export interface Taping {
   /** The last requests that no recording answered, the newest first. */
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
+  /** From now on the requests of a scope are answered from its first recordings; those of all where none is said. */
+  forget(scope?: string): void
   /** Resolves when everything that has ended by now is on disk. */
   flush(): Promise<void>
 }
@@ -77,6 +79,7 @@ export function createTaping({ warn, report }: Told): Taping {
     },
     misses: () => run?.misses() ?? [],
     onMiss: listener => void listeners.push(listener),
+    forget: scope => run?.forget(scope),
     flush: async () => void (await Promise.all(all.map(recordings => recordings.flush()))),
   }
 }

@@ -4,10 +4,11 @@ import { requireDeveloper } from '../auth/developer.js'
 import type { Identify } from '../auth/identify.js'
 import type { People } from '../auth/people.js'
 import { only } from '../core/only.js'
-import type { FaultCalls } from '../faults/index.js'
 import type { Miss } from '../recordings/index.js'
-import { createFaultRouter } from './fault-router.js'
+import { createFaultRouter, type FaultsByCall } from './fault-router.js'
 import { createModeRouter, type ModeSwitch } from './mode-router.js'
+import { createRepliesRouter, type RulesByCall } from './replies-router.js'
+import { createResetRouter, type Reset } from './reset-router.js'
 
 /** What may be known about a running platform by whoever reaches it. Keys are not among it. */
 export interface Readiness {
@@ -20,7 +21,9 @@ export interface ControlParts {
   readonly readiness: () => Readiness
   readonly identify: Identify
   readonly people: Pick<People, 'messages' | 'clearMessages'>
-  readonly faultCalls: FaultCalls
+  readonly faults: FaultsByCall
+  readonly rules: RulesByCall
+  readonly reset: Reset
   readonly modes: ModeSwitch
   /** The last requests that no recording answered. */
   readonly misses: () => readonly Miss[]
@@ -32,7 +35,9 @@ export function createControl({
   readiness,
   identify,
   people,
-  faultCalls,
+  faults,
+  rules,
+  reset,
   modes,
   misses,
   receipt,
@@ -69,6 +74,8 @@ export function createControl({
     .get((_request, response) => void response.json(receipt() ?? null))
     .all(only('GET', 'HEAD'))
   router.use('/mode', onlyDeveloper, createModeRouter(modes))
-  router.use('/faults', onlyDeveloper, createFaultRouter(faultCalls))
+  router.use('/faults', onlyDeveloper, createFaultRouter(faults))
+  router.use('/replies', onlyDeveloper, createRepliesRouter(rules))
+  router.use('/reset', onlyDeveloper, createResetRouter(reset))
   return router
 }

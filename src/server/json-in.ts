@@ -5,13 +5,17 @@ import { check } from '../core/check.js'
 import { emptyBody, invalidRequest, notJson, PlatformError, unreadableRequest } from '../core/errors.js'
 import { readBody, requireJson } from './body.js'
 
-/** Nothing that is told here comes near it. */
+/** Most of what is told here does not come near it. */
 const LIMIT_BYTES = 65_536
 
 /** Rejects with a PlatformError that names the first thing that is wrong. */
-export async function jsonIn<S extends GenericSchema>(request: IncomingMessage, schema: S): Promise<InferOutput<S>> {
+export async function jsonIn<S extends GenericSchema>(
+  request: IncomingMessage,
+  schema: S,
+  limitBytes = LIMIT_BYTES,
+): Promise<InferOutput<S>> {
   requireJson(request)
-  const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, LIMIT_BYTES, done))
+  const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
   if (body instanceof PlatformError) throw body
   // Nobody is there to be told.
   if (!body) throw unreadableRequest()

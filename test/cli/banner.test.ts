@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
 import { createFaultCalls } from '../../src/faults/index.js'
 import type { Platform } from '../../src/platform.js'
-import { journalOfAll } from '../server/emulating.js'
+import { journalOfAll, notHere } from '../server/emulating.js'
 
 interface Scene {
   readonly host?: string
@@ -26,6 +26,9 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
     textFiles: [],
     journal: journalOfAll(),
     faultCalls: createFaultCalls(),
+    failNext: () => {},
+    rules: { add: notHere, addSent: notHere, list: async () => [], remove: async () => 0 },
+    reset: async () => {},
     switchMode: () => {},
     receipt: () => undefined,
     misses: () => [],
