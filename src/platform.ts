@@ -29,7 +29,7 @@ import {
 } from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { type Counters, createCounters, createLimits } from './limits/index.js'
-import { type Chosen, chosenIn, modesIn, refuseSelf, sameModes, withModes } from './platform/chosen.js'
+import { type Chosen, chosenIn, modesIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
 import { createRules, type LastingRules, openLastingRules, type Rules } from './platform/rules.js'
 import { createTaping, loadRedact, type Receipt, type Taping } from './platform/taping.js'
 import { openAuthProxy, openProxy } from './platform/ways.js'
@@ -222,6 +222,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   }
 
   function switchMode(mode: Mode, modes: ModesByEndpoint = {}): void {
+    requireModes({ mode, modes })
     const switched = withModes(current.loaded, { mode, modes })
     const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
     if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))

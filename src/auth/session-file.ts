@@ -39,24 +39,35 @@ export function keepSession(file: string, authUrl: string, session: KeptSession 
   const sessions = { ...sessionsIn(file), [nameOf(authUrl)]: session }
   const folder = path.dirname(file)
   const next = `${file}.${randomUUID()}`
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  orRefuse(file, () => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    try {
+      chmodSync(folder, 0o700)
+      writeFileSync(next, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+      renameSync(next, file)
+    } finally {
+      rmSync(next, { force: true })
+    }
+  })
+}
+
+/** A folder that is not ours, or no folder, is told in a sentence. */
+function orRefuse<T>(file: string, work: () => T): T {
   try {
-    chmodSync(folder, 0o700)
-    writeFileSync(next, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-    renameSync(next, file)
-  } finally {
-    rmSync(next, { force: true })
+    return work()
+  } catch (error) {
+    throw new StartError(`${file} cannot be used (${(error as NodeJS.ErrnoException).code}).`)
   }
 }
 
 function sessionsIn(file: string): Sessions {
-  const stats = statSync(file, { throwIfNoEntry: false })
+  const stats = orRefuse(file, () => statSync(file, { throwIfNoEntry: false }))
   if (!stats) return {}
   // Windows keeps what others may do elsewhere; a folder of one's own is nobody else's there.
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     throw new StartError(`Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.`)
   }
-  const sessions = parsed(readFileSync(file, 'utf8'))
+  const sessions = parsed(orRefuse(file, () => readFileSync(file, 'utf8')))
   if (typeof sessions !== 'object' || sessions === null || Array.isArray(sessions)) throw unusable(file)
   return sessions as Sessions
 }

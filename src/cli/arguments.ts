@@ -173,7 +173,9 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   const given = new Map<string, string | true>()
   for (const token of tokens) {
     if (isExec && token.kind === 'option-terminator') break
-    if (isExec && token.kind === 'positional' && token.value !== 'exec') throw withoutDashes(token.value)
+    if (isExec && token.kind === 'positional' && token.value !== 'exec' && !given.has('help')) {
+      throw withoutDashes(token.value)
+    }
     if (token.kind !== 'option') continue
     given.set(token.name, valueIn(token))
   }
@@ -231,9 +233,11 @@ function overridesOf(given: CommandLine['given']): readonly Override[] {
   })
 }
 
-/** `standin record` and `standin replay` are `standin dev` in those modes, whatever single endpoints have for a mode. */
+/** `standin record`, `standin replay` and `--mode` hold for all endpoints, whatever single ones have for a mode. */
 function modeOf([command]: readonly string[], given: CommandLine['given']): readonly Override[] {
-  if (command !== 'record' && command !== 'replay') return []
+  if (command !== 'record' && command !== 'replay') {
+    return given.has('mode') ? [{ path: ['modes'], value: {}, origin: '--mode' }] : []
+  }
   if (given.has('mode')) throw new UsageError(`standin ${command} is the mode ${command} already: leave out --mode.`)
   const origin = `standin ${command}`
   return [

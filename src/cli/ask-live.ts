@@ -1,6 +1,7 @@
 /** Sends recorded requests to the live platform, with the live credentials. */
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import type { LiveSession } from '../auth/live-session.js'
 import type { Config } from '../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Ask, Heard, RecordedRequest } from '../recordings/index.js'
@@ -9,14 +10,16 @@ interface AskLiveOptions {
   readonly upstream: Config['upstream']
   /** A longer answer is cut off. */
   readonly maxBytes: number
+  /** The token of whoever has signed in with `standin login`, for want of an API key. */
+  readonly userToken?: LiveSession['token'] | undefined
 }
 
 /** Asks only `upstream.baseUrl`: a redirect is an answer like any other. What it rejects with is a sentence. */
-export function askLive({ upstream, maxBytes }: AskLiveOptions): Ask {
+export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): Ask {
   const base = new URL(upstream.baseUrl)
   const isTls = base.protocol === 'https:'
 
-  function optionsFor(recorded: RecordedRequest, signal: AbortSignal): https.RequestOptions {
+  function optionsFor(recorded: RecordedRequest, apiKey: string, signal: AbortSignal): https.RequestOptions {
     const { method, path, query } = recorded
     const prefix = base.pathname.replace(/\/$/, '')
     return {
@@ -26,14 +29,15 @@ export function askLive({ upstream, maxBytes }: AskLiveOptions): Ask {
       // Node wants IPv6 without its brackets.
       hostname: base.hostname.replace(/^\[|\]$/g, ''),
       path: `${prefix}${path}${query === '' ? '' : `?${query}`}`,
-      headers: headersFor(recorded, upstream),
+      headers: headersFor(recorded, { apiKey, anonKey: upstream.anonKey }),
     }
   }
 
-  return (recorded, signal) =>
-    new Promise((resolve, reject) => {
+  return async (recorded, signal) => {
+    const apiKey = upstream.apiKey || (await userToken?.()) || ''
+    return new Promise((resolve, reject) => {
       const startedMs = performance.now()
-      const request = (isTls ? https : http).request(optionsFor(recorded, signal))
+      const request = (isTls ? https : http).request(optionsFor(recorded, apiKey, signal))
       let timedOut = false
       let isAnswered = false
       const timer = setTimeout(() => {
@@ -57,11 +61,12 @@ export function askLive({ upstream, maxBytes }: AskLiveOptions): Ask {
       })
       request.end(textOf(recorded))
     })
+  }
 }
 
 function headersFor(
   recorded: RecordedRequest,
-  { apiKey, anonKey }: Config['upstream'],
+  { apiKey, anonKey }: Pick<Config['upstream'], 'apiKey' | 'anonKey'>,
 ): Record<string, string | number> {
   const { path } = recorded
   const credential = path.startsWith('/v1/') ? apiKey : path.startsWith('/api/v1') ? anonKey : ''

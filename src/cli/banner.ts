@@ -1,9 +1,11 @@
 /** What somebody sees who has just started a platform: where it is, and what to copy. */
 import path from 'node:path'
+import { keptSession, sessionsFile } from '../auth/session-file.js'
 import { askingLive } from '../config/load.js'
 import { developmentSecret, developmentUser } from '../core/development.js'
 import { usesRecordings } from '../core/exchange.js'
 import type { Platform } from '../platform.js'
+import { near } from './near.js'
 import type { Colors } from './output.js'
 
 const wildcards = new Set(['0.0.0.0', '::'])
@@ -11,7 +13,7 @@ const isLoopback = (host: string) => host === 'localhost' || host === '::1' || h
 
 export function banner(platform: Platform, version: string, colors: Colors): string {
   const { url, authUrl, dashboardUrl, anonKey, apiKey, mode, modes, loaded } = platform
-  const { host, upstream, auth, state, users, recordings } = loaded.config
+  const { upstream, auth, state, users, recordings } = loaded.config
   const goesLive = askingLive({ mode, modes, recordings }).length > 0
   // A password that somebody made up is theirs; the one that everybody knows helps whoever has just begun.
   const user = auth.mode === 'local' ? users.find(({ email }) => email === developmentUser.email) : undefined
@@ -22,36 +24,53 @@ export function banner(platform: Platform, version: string, colors: Colors): str
     ['API key', apiKey || 'none that works'],
     ['Anon key', anonKey],
     ...(user ? [['Sign in', `${user.email ?? user.phone} with password ${user.password}`] as const] : []),
-    ['Config', loaded.file ? path.relative(process.cwd(), loaded.file) || loaded.file : 'none, all defaults'],
+    ['Config', loaded.file ? near(loaded.file) : 'none, all defaults'],
     ['State', withoutPassword(state)],
     ...Object.entries(modes).map(([endpoint, mode]) => ['Mode', `${mode} for ${endpoint}`] as const),
     ...(goesLive ? [['Upstream', upstream.baseUrl] as const] : []),
-    ...([mode, ...Object.values(modes)].some(usesRecordings) ? [['Recordings', recordings.dir] as const] : []),
+    ...([mode, ...Object.values(modes)].some(usesRecordings)
+      ? [['Recordings', near(path.resolve(loaded.dir, recordings.dir))] as const]
+      : []),
     ...(auth.mode === 'proxy' ? [['Live auth', upstream.authUrl] as const] : []),
   ] as const
   const lines = facts.map(([name, value]) => `  ${colors.dim(name.padEnd(10))} ${value}`)
-  const where = wildcards.has(host) ? 'every address of this machine' : host
-  const warnings = [
-    ...(isLoopback(host) ? [] : [`Listening on ${where}: others can reach it, and the development keys are public.`]),
-    ...(auth.signingKeys !== '' && auth.jwtSecret === developmentSecret
-      ? ['auth.jwtSecret is the public one: whoever knows it signs service keys and user tokens beside your own keys.']
-      : []),
-    ...(goesLive && upstream.credentials === 'swap' && upstream.apiKey === ''
-      ? ['upstream.apiKey is not set: /v1 is asked without a credential.']
-      : []),
-  ]
   return [
     '',
     `  ${colors.bold(colors.green('Standin'))} ${version} ${colors.dim(`· mode ${mode}`)}`,
     '',
     ...lines,
-    ...warnings.flatMap(warning => ['', colors.yellow(`  ${warning}`)]),
+    ...warningsOf(platform).flatMap(warning => ['', colors.yellow(`  ${warning}`)]),
     '',
     colors.dim('  To copy into .env:'),
     '',
     ...environmentOf(platform).map(([name, value]) => `${name}=${value}`),
     '',
   ].join('\n')
+}
+
+/** Sentences about what may surprise somebody. */
+export function warningsOf({ mode, modes, loaded }: Platform): readonly string[] {
+  const { host, upstream, auth, recordings } = loaded.config
+  const goesLive = askingLive({ mode, modes, recordings }).length > 0
+  const where = wildcards.has(host) ? 'every address of this machine' : host
+  return [
+    ...(isLoopback(host) ? [] : [`Listening on ${where}: others can reach it, and the development keys are public.`]),
+    ...(auth.signingKeys !== '' && auth.jwtSecret === developmentSecret
+      ? ['auth.jwtSecret is the public one: whoever knows it signs service keys and user tokens beside your own keys.']
+      : []),
+    ...(goesLive && upstream.credentials === 'swap' && upstream.apiKey === '' && !isSignedIn(upstream.authUrl)
+      ? ['upstream.apiKey is not set, and nobody has signed in with standin login: /v1 is asked without a credential.']
+      : []),
+  ]
+}
+
+/** Whether `standin login` has kept a session; one that cannot be used is told when it is needed. */
+function isSignedIn(authUrl: string): boolean {
+  try {
+    return authUrl !== '' && keptSession(sessionsFile(), authUrl) !== undefined
+  } catch {
+    return true
+  }
 }
 
 /** The password in an address of a database is nobody's to read over a shoulder. */

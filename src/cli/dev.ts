@@ -10,7 +10,7 @@ import type { CommandLine } from './arguments.js'
 import { banner } from './banner.js'
 import { missText } from './miss.js'
 import { colorsFor, createOutput, type Output } from './output.js'
-import { hasFailed, receiptText } from './receipt.js'
+import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
 import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
 
 /** How long open streams may go on after the first signal. */
@@ -39,11 +39,13 @@ export async function dev(commandLine: CommandLine): Promise<void> {
     const platform = await opening
     await platform.stop(graceMs)
     const receipt = platform.receipt()
-    if (receipt) say.receipt(receipt)
+    const isShort = receipt !== undefined && hasFailed(receipt, commandLine.strict)
+    if (receipt) say.receipt(receipt, isShort)
     output.flush()
-    process.exit(receipt && hasFailed(receipt, commandLine.strict) ? EXIT_MISSED : 0)
+    process.exit(isShort ? EXIT_MISSED : 0)
   })
   const platform = await opening
+  requireStrictFits(commandLine.strict, platform)
   say.ready(platform)
   platform.journal.follow(say.request)
   platform.onMessage(say.message)
@@ -57,7 +59,8 @@ interface Say {
   readonly request: Parameters<Platform['journal']['follow']>[0]
   readonly message: Parameters<Platform['onMessage']>[0]
   readonly miss: Parameters<Platform['onMiss']>[0]
-  receipt(receipt: Receipt): void
+  /** One that falls short of what was asked of the run is a problem, and said in any case. */
+  receipt(receipt: Receipt, isShort: boolean): void
   reloaded(platform: Platform, changed: Changed): void
   notReloaded(error: unknown): void
 }
@@ -103,7 +106,9 @@ function inWords(output: Output, quiet: boolean): Say {
     request: exchange => unlessQuiet(() => requestLine(exchange, colors)),
     message: message => unlessQuiet(() => messageLine(message, colors)),
     miss: miss => console.error(missText(miss, errorColors)),
-    receipt: receipt => unlessQuiet(() => receiptText(receipt, colors)),
+    receipt(receipt, isShort) {
+      if (isShort || !quiet) output.line(receiptText(receipt, colors))
+    },
     reloaded(platform, { keys, address }) {
       unlessQuiet(() => colors.dim('Reloaded.'))
       if (keys) unlessQuiet(() => banner(platform, version, colors))

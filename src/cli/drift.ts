@@ -6,6 +6,7 @@ import { redactionRules } from '../config/redaction.js'
 import { glob } from '../core/glob.js'
 import { anyPlaceholder, createRedact } from '../core/redact.js'
 import { StartError, UsageError } from '../core/start-error.js'
+import { openLiveSession } from '../platform/ways.js'
 import { type Finding, findDrift, openFolder, type Severity, severities } from '../recordings/index.js'
 import type { CommandLine } from './arguments.js'
 import { askLive } from './ask-live.js'
@@ -13,6 +14,7 @@ import { load } from './configured.js'
 import { countOf, failuresOf } from './drift-count.js'
 import { junitOf } from './drift-junit.js'
 import { countLine, findingLines } from './drift-report.js'
+import { near } from './near.js'
 import { colorsFor, harmless } from './output.js'
 import { createProgress, noProgress } from './progress.js'
 
@@ -41,10 +43,7 @@ export async function drift(commandLine: CommandLine): Promise<void> {
   const stopping = stopOnSignals()
   const { findings, total } = await look(loaded, wish, commandLine, stopping)
   const count = countOf(findings, total)
-  if (wish.junit !== undefined) {
-    const seconds = (performance.now() - startedMs) / 1000
-    await writeReport(wish.junit, junitOf(findings, { threshold: wish.failOn, seconds }))
-  }
+  const seconds = (performance.now() - startedMs) / 1000
   const colors = colorsFor(process.stdout)
   const problems = findings.filter(({ kind }) => kind !== 'skipped')
   const words = commandLine.quiet
@@ -53,6 +52,10 @@ export async function drift(commandLine: CommandLine): Promise<void> {
   const report = commandLine.json ? [JSON.stringify({ ...count, findings })] : words
   if (report.length > 0) process.stdout.write(`${report.join('\n')}\n`)
   process.exitCode = exitCodeOf(findings, wish.failOn, stopping)
+  // Last: what was found has been said, whatever becomes of the file.
+  if (wish.junit !== undefined) {
+    await writeReport(wish.junit, junitOf(findings, { threshold: wish.failOn, seconds }))
+  }
 }
 
 function wishIn({ words: [, ...more], given }: CommandLine): Wish {
@@ -86,11 +89,14 @@ async function look(
   const wanted = glob(only ?? '*')
   const kept = (await folder.list()).filter(({ file }) => wanted.test(file))
   if (only !== undefined && kept.length === 0) throw new UsageError(`No recording has a name like ${only}.`)
+  if (kept.length === 0)
+    throw new StartError(`There are no recordings in ${near(folder.dir)}: nothing could be compared.`)
   const rules = redactionRules(config)
+  const userToken = await openLiveSession(upstream, sentence => console.error(sentence))
   const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
   const findings = await findDrift({
     ...{ folder, kept, concurrency, update, signal },
-    ask: askLive({ upstream, maxBytes: recordings.maxBytes }),
+    ask: askLive({ upstream, maxBytes: recordings.maxBytes, userToken }),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),
     begun: file => progress.at(harmless(file)),

@@ -5,14 +5,14 @@ import type { Exchange } from '../core/exchange.js'
 import { UsageError } from '../core/start-error.js'
 import type { MessageRow } from '../core/state.js'
 import type { Receipt } from '../platform/taping.js'
-import { openPlatform } from '../platform.js'
+import { openPlatform, type Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { CommandLine } from './arguments.js'
-import { environmentOf } from './banner.js'
+import { environmentOf, warningsOf } from './banner.js'
 import { type Child, neverStarted, startChild } from './child.js'
 import { missText } from './miss.js'
 import { colorsFor, createOutput } from './output.js'
-import { hasFailed, receiptText } from './receipt.js'
+import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
 import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
 
 /** A child that succeeded, in a run that was to be strict and was not. */
@@ -42,8 +42,9 @@ export async function exec(commandLine: CommandLine): Promise<number> {
     platform.onMessage(say.message)
   }
   platform.onMiss(say.miss)
-  const env = { ...process.env, ...Object.fromEntries(environmentOf(platform)) }
-  child = early ? neverStarted(early) : startChild(commandLine.child, env)
+  requireStrictFits(commandLine.strict, platform)
+  if (!commandLine.quiet) for (const warning of warningsOf(platform)) console.error(warning)
+  child = early ? neverStarted(early) : startChild(commandLine.child, environmentFor(platform))
   const code = await child.ended
   await platform.stop()
   const receipt = platform.receipt()
@@ -51,6 +52,12 @@ export async function exec(commandLine: CommandLine): Promise<number> {
   if (receipt && (isShort || !commandLine.quiet)) say.receipt(receipt)
   say.flush()
   return code === 0 && isShort ? EXIT_MISSED : code
+}
+
+/** The app never holds a live key, so those that it would inherit stay here. */
+function environmentFor(platform: Platform): NodeJS.ProcessEnv {
+  const { STANDIN_UPSTREAM_API_KEY: _apiKey, STANDIN_UPSTREAM_ANON_KEY: _anonKey, ...rest } = process.env
+  return { ...rest, ...Object.fromEntries(environmentOf(platform)) }
 }
 
 /** Installed before the port opens, so that no moment is left in which a signal would leave the child alone. */

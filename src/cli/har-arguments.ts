@@ -4,7 +4,7 @@ import type { CommandLine } from './arguments.js'
 
 /** Throws a UsageError for anything but one file. */
 export function fileIn({ words: [command, file, ...more] }: CommandLine): string {
-  if (file === undefined) throw new UsageError(`standin ${command} needs a file: standin ${command} exchanges.har`)
+  if (file === undefined) throw new UsageError(`standin ${command} needs a file: standin ${command} exchanges.har.`)
   if (more.length > 0)
     throw new UsageError(`standin ${command} takes one file, and no further words such as ${more[0]}.`)
   return file

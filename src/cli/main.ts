@@ -1,5 +1,5 @@
 /** The command line: which command, and what its end means to the shell. */
-
+import path from 'node:path'
 import { ProblemsError, wordProblem } from '../core/problem.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import { didYouMean } from '../core/suggest.js'
@@ -41,6 +41,8 @@ const alone = new Set(['dev', 'record', 'replay', 'drift', 'login', 'logout'])
 async function follow(argv: readonly string[]): Promise<void> {
   // Whoever read our output has gone (`standin | head -1`); there is nobody left to tell.
   process.stdout.on('error', () => process.exit(0))
+  // Standard error is read by the way: a platform, and the child of `standin exec`, go on without it.
+  process.stderr.on('error', () => {})
   const commandLine = readCommandLine(argv)
   const [name = 'dev', first] = commandLine.words
   if (commandLine.version) return console.log(version)
@@ -68,8 +70,15 @@ function explain(error: unknown): number {
     console.error(`${error.message} See standin --help.`)
     return EXIT_BAD_INPUT
   }
-  console.error(error instanceof StartError ? error.message : error)
+  console.error(error instanceof StartError ? error.message : (refusedBySystem(error) ?? error))
   return EXIT_FAILED
+}
+
+/** A disk that is full or not ours is nobody's mistake here. */
+function refusedBySystem(error: unknown): string | undefined {
+  const { code, syscall, path: place } = error as NodeJS.ErrnoException
+  if (place === undefined) return undefined
+  return wordProblem({ origin: path.relative('', place), sentence: `cannot be written (${code}, ${syscall}).` })
 }
 
 /** Does what the command line says. When it cannot, the process ends with an exit code that says why. */

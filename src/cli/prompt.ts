@@ -26,20 +26,23 @@ export function openPrompt(): Prompt {
   return {
     ask: (question, { isSecret } = { isSecret: false }) =>
       new Promise((resolve, reject) => {
+        const left = () => {
+          process.stderr.write('\n')
+          reject(new StartError('Nobody was signed in.'))
+        }
         const answered = (answer: string) => {
+          lines.off('close', left)
           if (isMuted) process.stderr.write('\n')
           isMuted = true
           resolve(answer)
         }
-        process.stderr.write(question)
         const first = ahead.shift()
+        isMuted = isSecret || first !== undefined
+        // What is not muted is drawn anew with each key, so it has to know its question.
+        if (isMuted) process.stderr.write(question)
         if (first !== undefined) return answered(first)
-        isMuted = isSecret
-        lines.once('close', () => {
-          process.stderr.write('\n')
-          reject(new StartError('Nobody was signed in.'))
-        })
-        lines.question('', answered)
+        lines.once('close', left)
+        lines.question(isMuted ? '' : question, answered)
       }),
     close: () => lines.close(),
   }

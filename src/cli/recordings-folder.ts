@@ -9,6 +9,7 @@ import { UsageError } from '../core/start-error.js'
 import { type Folder, type Ignore, ignoreFrom, type Kept, openFolder } from '../recordings/index.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'
+import { near } from './near.js'
 
 export interface Opened {
   readonly config: Config
@@ -27,9 +28,6 @@ export function openRecordings(commandLine: CommandLine): Opened {
     rules: redactionRules(config),
   }
 }
-
-/** A place as a person would name it from here. */
-export const near = (place: string) => path.relative(process.cwd(), place) || place
 
 /** A recording that was read, or why it could not be. */
 export type Read<T> =

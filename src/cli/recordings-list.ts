@@ -5,8 +5,9 @@ import { type Folder, type Overview, overviewIn } from '../recordings/index.js'
 import { counted, inAge, inBytes } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { groupedBy } from './grouped.js'
+import { near } from './near.js'
 import { harmless } from './output.js'
-import { near, openRecordings, type Read, readEach, tellBroken } from './recordings-folder.js'
+import { openRecordings, type Read, readEach, tellBroken } from './recordings-folder.js'
 
 /** One line of the list. */
 interface Row extends Overview {

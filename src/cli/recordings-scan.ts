@@ -6,7 +6,8 @@ import { type Finding, findSecrets, type RedactionRules } from '../core/redact.j
 import { bodyOf, type Folder } from '../recordings/index.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
-import { eachOf, near, openRecordings } from './recordings-folder.js'
+import { near } from './near.js'
+import { eachOf, openRecordings } from './recordings-folder.js'
 
 interface FoundIn extends Finding {
   readonly file: string
@@ -30,7 +31,11 @@ export async function scanRecordings(commandLine: CommandLine): Promise<string> 
 
 /** Whatever lies there goes into the repository with the recordings. */
 async function filesBelow(dir: string): Promise<readonly string[]> {
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    // What could not be searched is not free of secrets.
+    throw new ProblemsError([unreadable(near(error.path ?? dir), error)])
+  })
   const files = entries.filter(entry => entry.isFile())
   return files.map(entry => path.relative(dir, path.join(entry.parentPath, entry.name))).sort()
 }

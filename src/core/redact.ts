@@ -31,8 +31,8 @@ export interface Redaction {
 /** Makes redactions. `own` are the credentials of this one caller. */
 export type Redact = (own?: readonly string[]) => Redaction
 
-/** Headers that hold addresses. */
-const addresses = new Set(['location', 'content-location', 'referer'])
+/** What stands behind the address of a page: in Location and Referer, and in the lists and sentences of Link and Refresh. */
+const behindAddress = /(?<=[?#])[^\s#<>"]+/g
 
 /** What stood against a secret may have kept it from being seen as one. */
 const MOST_ROUNDS = 3
@@ -75,7 +75,7 @@ export function createRedact(rules: RedactionRules): Redact {
 
     function header(name: string, value: string): string {
       if (isSecretHeader(name)) return placeholderOf(name)
-      return text(addresses.has(name.toLowerCase()) ? value.replace(/(?<=[?#])[^#]*/g, query) : value)
+      return text(value.replace(behindAddress, query))
     }
 
     return {

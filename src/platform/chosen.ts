@@ -1,6 +1,8 @@
 /** Which modes are in force: those of the configuration, or those that somebody has switched to since. */
 import { isDeepStrictEqual } from 'node:util'
 import { askingLive, type LoadedConfig } from '../config/load.js'
+import { modeSwitch } from '../config/schema.js'
+import { check } from '../core/check.js'
 import type { Mode } from '../core/exchange.js'
 import { ProblemsError } from '../core/problem.js'
 import { isOwnAddress } from '../server/address.js'
@@ -19,6 +21,13 @@ export const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<Chosen, 'm
   ...loaded,
   config: { ...loaded.config, mode, modes },
 })
+
+/** What code asks for is as unchecked as what comes over the wire. Throws a ProblemsError for modes that there are not. */
+export function requireModes(asked: Pick<Chosen, 'mode' | 'modes'>): void {
+  const checked = check(modeSwitch, asked)
+  if ('value' in checked) return
+  throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'mode', sentence })))
+}
 
 export function chosenIn(loaded: Pick<LoadedConfig, 'config'>): Chosen {
   const { mode, modes } = modesOf(loaded)

@@ -14,7 +14,7 @@ export async function openProxy({ upstream }: Config, corsFor: Cors['headersFor'
 }
 
 /** What `standin login` has kept stands in for an API key that is not configured. */
-async function openLiveSession(upstream: Config['upstream'], warn: Warn) {
+export async function openLiveSession(upstream: Config['upstream'], warn: Warn) {
   if (upstream.apiKey !== '' || upstream.authUrl === '' || upstream.credentials === 'pass') return undefined
   const [{ createLiveSession }, { sessionsFile }] = await Promise.all([
     import('../auth/live-session.js'),

@@ -14,11 +14,12 @@ const decoders: Readonly<Record<string, (first: Buffer) => Decoder>> = {
 
 /**
  * The chunks without their `encoding` (the header's value), each with the bytes that could be read from it. Rejects with an Error that says
- * why when they cannot be read. What broke off is read as far as it goes.
+ * why when they cannot be read, or are more than `mostBytes`. What broke off is read as far as it goes.
  */
 export async function decodedChunks(
   chunks: readonly RecordedChunk[],
   encoding: string,
+  mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<readonly RecordedChunk[]> {
   const names = encoding
     .toLowerCase()
@@ -26,11 +27,15 @@ export async function decodedChunks(
     .filter(name => name !== '' && name !== 'identity')
   let decoded = chunks
   // They were put on in this order.
-  for (const name of names.reverse()) decoded = await unpacked(decoded, name)
+  for (const name of names.reverse()) decoded = await unpacked(decoded, name, mostBytes)
   return decoded
 }
 
-async function unpacked(chunks: readonly RecordedChunk[], name: string): Promise<readonly RecordedChunk[]> {
+async function unpacked(
+  chunks: readonly RecordedChunk[],
+  name: string,
+  mostBytes: number,
+): Promise<readonly RecordedChunk[]> {
   const make = Object.hasOwn(decoders, name) ? decoders[name] : undefined
   if (!make) throw new Error(`its Content-Encoding ${JSON.stringify(name.slice(0, 100))} cannot be read here`)
   const [first] = chunks
@@ -43,10 +48,16 @@ async function unpacked(chunks: readonly RecordedChunk[], name: string): Promise
   let parts: Buffer[] = []
   decoder.on('data', (part: Buffer) => void parts.push(part))
   const found: RecordedChunk[] = []
+  let allBytes = 0
   for (const { atMs, bytes } of chunks) {
     parts = []
     await Promise.race([broken, new Promise(done => decoder.write(bytes, done))])
-    found.push({ atMs, bytes: Buffer.concat(parts) })
+    const unpacked = Buffer.concat(parts)
+    found.push({ atMs, bytes: unpacked })
+    allBytes += unpacked.length
+    if (allBytes <= mostBytes) continue
+    decoder.destroy()
+    throw new Error(`unpacked it is larger than recordings.maxBytes (${mostBytes})`)
   }
   decoder.destroy()
   return found

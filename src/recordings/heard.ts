@@ -14,10 +14,10 @@ export interface Heard {
   readonly complete: boolean
 }
 
-/** Nothing is redacted yet. Rejects with an Error that says why when its compression cannot be read. */
-export async function responseOf(heard: Heard): Promise<RecordedResponse> {
+/** Nothing is redacted yet. Rejects with an Error that says why when its compression cannot be read, or hides more than `mostBytes`. */
+export async function responseOf(heard: Heard, mostBytes?: number): Promise<RecordedResponse> {
   const { status, headMs, endMs, complete } = heard
-  const came = await decodedChunks(heard.chunks, headerIn(heard.headers, 'content-encoding') ?? 'identity')
+  const came = await decodedChunks(heard.chunks, headerIn(heard.headers, 'content-encoding') ?? 'identity', mostBytes)
   const headers = thoseThatMatter(heard.headers)
   return {
     ...{ status, headers, headMs: rounded(headMs), endMs: rounded(endMs) },

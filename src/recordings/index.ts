@@ -72,7 +72,7 @@ export function openRecordings(parts: RecordingsParts): Recordings {
   const shelf = createShelf(openFolder(parts.dir))
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
-  const replayer = createReplayer({ ...parts, shelf, identify, ignore })
+  const replayer = createReplayer({ ...parts, shelf, identify, ignore, written: recorder.flush })
   return {
     ready: shelf.ready,
     witness: recorder.witness,

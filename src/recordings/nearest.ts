@@ -30,10 +30,11 @@ export async function nearest(
   const mine = whatCounts(request, ignore)
   let best: { readonly kept: Kept; readonly request: RecordedRequest; readonly apart: number } | undefined
   for (const kept of likeliest(request, [...shelf.all()])) {
-    const recorded = await shelf.text(kept.file).then(
-      text => requestIn(text, kept.file),
-      () => undefined,
-    )
+    const recorded = await shelf
+      .text(kept.file)
+      .then(text => requestIn(text, kept.file))
+      // What is no recording is near to nothing.
+      .catch(() => undefined)
     if (recorded?.method !== request.method || recorded.path !== request.path) continue
     if (keyOf(recorded, ignore) === key) return { kept, isSame: true, differences: [] }
     const theirs = whatCounts(recorded, ignore)

@@ -117,7 +117,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   }
 
   function failed({ file }: Kept, error: NodeJS.ErrnoException): void {
-    const sentence = `${file} is not kept: ${error.message}.`
+    const sentence = `${file} is not kept (${error.code ?? error.message}).`
     run.notRecorded(sentence)
     // A disk that is full or not ours is nobody's mistake here.
     if (error.code === undefined) report(error)
@@ -143,7 +143,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
     const { request, redaction } = seen.redacted ?? redactedAnew(exchange)
     const heard: Heard = { ...{ status, headers, headMs, endMs }, chunks: await gathered.take(), complete: isComplete }
-    const response = await responseOf(heard).catch(({ message }: Error) => message)
+    const response = await responseOf(heard, maxBytes).catch(({ message }: Error) => message)
     if (typeof response === 'string') return response
     return { recordedAt, request, response: redactedResponse(response, redaction) }
   }

@@ -4,7 +4,7 @@ import type { Redaction } from '../core/redact.js'
 import { isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
 import { type Edit, edited } from './redacted/edits.js'
 import { type Body, editOf } from './redacted/passage.js'
-import { type Passage, passagesOfStream, passagesOfWhole } from './redacted/passages.js'
+import { type Passage, passagesOfStream, passagesOfWhole, withoutTokens } from './redacted/passages.js'
 
 export function redactedResponse(response: RecordedResponse, redaction: Redaction): RecordedResponse {
   const { chunks } = response
@@ -13,13 +13,16 @@ export function redactedResponse(response: RecordedResponse, redaction: Redactio
   // Whoever streams may forget to say so.
   const isEvents = isStream(response) || /^data:/m.test(body.latin1)
   const passages = isEvents ? passagesOfStream(body, isSuspicious) : isSuspicious ? passagesOfWhole(body) : []
+  const edits = passages.flatMap(passage => editsOf(passage, redaction))
+  // Where there is a secret, the logprobs spell it token by token.
+  const spelt = edits.length > 0 ? withoutTokens(body, isEvents) : []
   return {
     ...response,
     headers: redactedHeaders(response.headers, redaction),
-    chunks: edited(
-      chunks,
-      passages.flatMap(passage => editsOf(passage, redaction)),
-    ),
+    chunks: edited(chunks, [
+      ...edits.filter(edit => !spelt.some(({ start, end }) => start <= edit.start && edit.end <= end)),
+      ...spelt,
+    ]),
   }
 }
 

@@ -27,6 +27,8 @@ export interface ReplayerParts {
   /** 0 is any age. */
   readonly maxAgeMs: number
   readonly stale: 'warn' | 'fail'
+  /** Resolves when everything that was recorded by now is on disk. */
+  readonly written: () => Promise<void>
   /** Told once of each recording that is too old. */
   readonly warn: (sentence: string) => void
 }
@@ -48,7 +50,7 @@ export interface Replayer {
 }
 
 export function createReplayer(parts: ReplayerParts): Replayer {
-  const { shelf, run, identify, ignore, afterLast, incomplete, speed, maxAgeMs, stale, warn } = parts
+  const { shelf, run, identify, ignore, afterLast, incomplete, speed, maxAgeMs, stale, written, warn } = parts
   const warned = new Set<string>()
 
   async function find(exchange: Exchange): Promise<Found> {
@@ -58,17 +60,18 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     await shelf.ready()
     const found = await search(identified, count)
     if (found?.kind === 'found') return found
-    // Somebody may have put it there since the folder was listed.
+    // It may just be on its way to the disk, or somebody has put it there since the folder was listed.
+    await written()
     await shelf.refresh()
     const again = await search(identified, count)
     if (again?.kind === 'found') return again
     const near = again ? undefined : await nearest(identified, shelf, ignore)
     const edited = near?.isSame ? await choose([near.kept], count, identified.request) : undefined
     if (edited?.kind === 'found') return edited
-    return missed(exchange, (edited ?? again)?.why, near)
+    return missed(identified.request, (edited ?? again)?.why, near)
   }
 
-  function missed({ method, path }: Exchange, unfit: string | undefined, near: Nearest | undefined): Found {
+  function missed({ method, path }: RecordedRequest, unfit: string | undefined, near: Nearest | undefined): Found {
     const why = unfit ?? whyNot(near)
     const { file, differences } = { file: near?.kept.file, differences: near?.differences ?? [] }
     run.missed({
@@ -150,6 +153,7 @@ const DAY_MS = 86_400_000
 
 function inDays(ms: number): string {
   const days = Math.floor(ms / DAY_MS)
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} minutes`
   if (days < 1) return `${Math.floor(ms / 3_600_000)} hours`
   return days === 1 ? 'a day' : `${days} days`
 }

@@ -34,12 +34,15 @@ export function send(
 
 function sendText(response: ServerResponse, { status, headers }: Head, body: string): void {
   const size = Buffer.byteLength(body)
-  // RFC 9110 §8.6: a 204 has no length, not even zero.
-  if (status !== 204) headers.push('content-length', String(size))
+  if (hasLength(response, status, size)) headers.push('content-length', String(size))
   response.writeHead(status, headers)
   // One byte a character: then node puts head and body together and writes once.
   response.end(body, size === body.length ? 'latin1' : 'utf8')
 }
+
+/** RFC 9110 §8.6: a 204 has no length, not even zero; and a head alone only that of the body that would be there, if that is known. */
+const hasLength = ({ req }: ServerResponse, status: number, size: number) =>
+  status !== 204 && (size > 0 || (status !== 304 && req.method !== 'HEAD'))
 
 /** A stream whose every event is there already; no length is told, as with any other stream. */
 function sendStreamAtOnce(response: ServerResponse, { status, headers }: Head, body: Buffer, sent?: () => void): void {

@@ -34,11 +34,17 @@ test.each([
   [['--port='], { path: ['port'], value: '', origin: '--port' }],
   [['--port', '1', '--port', '2'], { path: ['port'], value: 2, origin: '--port' }],
   [['--host', '::1'], { path: ['host'], value: '::1', origin: '--host' }],
-  [['--mode', 'proxy'], { path: ['mode'], value: 'proxy', origin: '--mode' }],
   [['--seed', '7'], { path: ['seed'], value: 7, origin: '--seed' }],
   [['--upstream', 'https://a.test'], { path: ['upstream', 'baseUrl'], value: 'https://a.test', origin: '--upstream' }],
 ])('%j sets its option', (argv, override) => {
   expect(readCommandLine(argv).overrides).toEqual([override])
+})
+
+test('a mode that is asked for holds for every endpoint, whatever a file says of single ones', () => {
+  expect(readCommandLine(['--mode', 'proxy']).overrides).toEqual([
+    { path: ['mode'], value: 'proxy', origin: '--mode' },
+    { path: ['modes'], value: {}, origin: '--mode' },
+  ])
 })
 
 test.each([

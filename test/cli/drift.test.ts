@@ -445,9 +445,10 @@ test('a recording that cannot be read is told, and the others are compared', asy
   expect(stdout).toMatch(/^2 recordings: 1 the same, 1 not readable$/m)
 })
 
-test('without recordings there is nothing to compare', async () => {
+test('without recordings nothing was compared, which is no success', async () => {
   const files = project({ url: 'http://127.0.0.1:1' }, [])
-  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '0 recordings: 0 the same\n', stderr: '' })
+  const stderr = 'There are no recordings in fixtures/recordings: nothing could be compared.\n'
+  expect(await run(['drift'], { files })).toMatchObject({ code: 1, stdout: '', stderr })
 })
 
 test.each([

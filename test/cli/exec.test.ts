@@ -279,5 +279,28 @@ test('the receipt is a line of JSON for programs, and none where nothing goes by
   const dir = await recorded('hello')
   const { stderr } = await exec(asking('hello'), { flags: ['--json', '--mode', 'replay', '--recordings', dir] }).ended
   expect(JSON.parse(stderr)).toMatchObject({ event: 'receipt', served: 1, missed: 0, unused: [] })
-  expect(await exec(asking('hello'), { flags: ['--strict-unused'] }).ended).toMatchObject({ code: 0, stderr: '' })
+  expect(await exec(asking('hello'), { flags: ['--json'] }).ended).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('who asks for strictness where nothing goes by recordings has forgotten the mode', async () => {
+  expect(await exec(asking('hello'), { flags: ['--strict'] }).ended).toMatchObject({
+    ...{ code: 2, stdout: '' },
+    stderr: '--strict is about recordings, and the mode is emulate. Add --mode replay. See standin --help.\n',
+  })
+})
+
+test('the live key stays here: the command cannot see it', async () => {
+  const live = await platformWith()
+  const env = { STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
+  const child = "console.log(Object.keys(process.env).filter(name => name.startsWith('STANDIN_UPSTREAM_')).join())"
+  const { stdout } = await exec(child, { flags: ['--mode', 'proxy'], env }).ended
+  expect(stdout).toBe('STANDIN_UPSTREAM_BASE_URL\n')
+})
+
+test('a run that only records has nothing that could be unused', async () => {
+  const live = await platformWith()
+  const dir = await recorded('hello')
+  const env = { STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
+  const flags = ['--mode', 'record', '--recordings', dir, '--strict-unused']
+  expect(await exec(asking('goodbye'), { flags, env }).ended).toMatchObject({ code: 0 })
 })

@@ -123,6 +123,16 @@ test('signing out works although the live backend has gone', async () => {
   expect(kept()).toBeUndefined()
 })
 
+test('a place that is no folder is told in a sentence', async () => {
+  const { scene } = await home()
+  const env = { XDG_CONFIG_HOME: path.resolve('package.json') }
+  const { code, stderr } = await run(['logout'], { ...scene, env })
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/sessions\.json cannot be used \(ENOTDIR\)\.\n$/),
+  })
+})
+
 test.skipIf(process.platform === 'win32')('a file that others can read is not used', async () => {
   const { file, login } = await home()
   await login(ada)
@@ -190,6 +200,9 @@ test.runIf(hasTerminals)('on a terminal it asks, and the password is not on the 
   expect(await terminal.ended).toBe(0)
   expect(terminal.screen).toContain(`Signed in to ${live.authUrl} as ada@example.com.`)
   expect(terminal.screen).not.toContain(ada.password)
+  // The question is drawn with what is typed, and nothing is left empty.
+  expect(terminal.screen).toContain('\u001b[0JE-mail: ')
+  expect(terminal.screen).toMatch(/Password: \r?\n[^\r\n]*Signed in/)
   expect(await userIdOf(live, kept()?.accessToken)).toBe(ada.id)
 })
 

@@ -104,6 +104,18 @@ describe('values that are known', () => {
     }
   })
 
+  test('in base64 they are found as a part of something longer as well', () => {
+    const value = 'sk-live-0123456789abcdef'
+    const known = [{ name: 'live-key', value }]
+    for (const before of ['', 'u', 'u:', 'me:', 'user:']) {
+      const written = Buffer.from(`${before}${value} and more`).toString('base64')
+      const open = redacted(written, { known })
+      expect(open, before).toContain('[live-key]')
+      const rest = open.split('[live-key]').map(part => Buffer.from(part, 'base64').toString('latin1'))
+      expect(rest.join(''), before).not.toMatch(/live|0123|cdef/)
+    }
+  })
+
   test('one that is too short is left alone, and the caller’s own goes first', () => {
     const known = [
       { name: 'pin', value: 'the' },
@@ -131,6 +143,12 @@ describe('by name', () => {
       ...['[x-supabase-auth-token]', '[x-amz-security-token]', 'acme'],
       ...['149', 'req [credential]', '/cb?code=[code]&page=2#access_token=[access-token]'],
     ])
+  })
+
+  test('addresses in any header lose the secret parameters of their query', () => {
+    expect(
+      redaction().headers(['Link', '<https://a.example/?page=2&access_token=abc>; rel="next", </?key=x>']),
+    ).toEqual(['Link', '<https://a.example/?page=2&access_token=[access-token]>; rel="next", </?key=[key]>'])
   })
 
   test('so do parameters of the query, in any letters and however they are encoded', () => {

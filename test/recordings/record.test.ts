@@ -152,6 +152,20 @@ test('a recording that broke off breaks off again where somebody asks for it', a
   expect(heard.join('')).toBe('data: {"n":1}\n\n')
 })
 
+test('so does a whole answer that broke off: it does not look complete', async () => {
+  const live = await liveWith((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"whole":')
+    setImmediate(() => response.destroy())
+  })
+  const { recording, replaying } = tape(live.url)
+  const { chat, stop } = await recording()
+  await expect((await chat(hello)).text()).rejects.toThrow('terminated')
+  await stop()
+  const response = await (await replaying({ recordings: { incomplete: true } })).chat(hello)
+  expect(response.status).toBe(200)
+  await expect(response.text()).rejects.toThrow('terminated')
+})
+
 test('what broke off never takes the place of what is complete', async () => {
   let breaks = false
   const live = await liveWith((request, response) => {
@@ -304,6 +318,19 @@ test('an answer beyond the limit reaches the client whole and the disk not at al
   expect(receipt()?.notRecorded).toEqual([expect.stringContaining('recordings.maxBytes (50000)')])
 })
 
+test('what is small only while it is compressed is not recorded, and the receipt says so', async () => {
+  const bomb = gzipSync(Buffer.alloc(4_000_000))
+  const live = await liveWith((_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb),
+  )
+  const { recording, files } = tape(live.url)
+  const { chat, stop, receipt } = await recording({ recordings: { maxBytes: 50_000 } })
+  await (await chat(hello)).arrayBuffer()
+  await stop()
+  expect(files()).toEqual([])
+  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('recordings.maxBytes (50000)')])
+})
+
 test('a stream that is longer than the memory for it comes back byte for byte', async () => {
   const event = (i: number) => `data: {"n":${i},"pad":"${'p'.repeat(1000)}"}\n\n`
   const whole = `${Array.from({ length: 4000 }, (_, i) => event(i)).join('')}data: [DONE]\n\n`
@@ -417,4 +444,14 @@ test('the client has the whole answer before anything of it is written', async (
   expect(files()).toEqual([])
   await stop()
   expect(files()).toHaveLength(1)
+})
+
+test('what has just been recorded is played at once by whoever switches to replay', async () => {
+  const live = await counting()
+  const { recording } = tape(live.url)
+  const { chat, switchMode, receipt } = await recording()
+  expect(await (await chat(hello)).json()).toEqual({ count: 1 })
+  switchMode('replay')
+  expect(await (await chat(hello)).json()).toEqual({ count: 1 })
+  expect(receipt()).toMatchObject({ recorded: 1, served: 1, missed: 0 })
 })

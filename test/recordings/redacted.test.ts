@@ -51,6 +51,29 @@ describe('a whole body', () => {
     )
   })
 
+  test('logprobs do not spell a secret that is gone from the text', () => {
+    const tokens = ['My ', ...(ownKey.match(/.{1,5}/g) ?? []), '!'].map(token => ({
+      ...{ token, logprob: -0.5, bytes: [...Buffer.from(token)] },
+      top_logprobs: [{ token, logprob: -0.5, bytes: [...Buffer.from(token)] }],
+    }))
+    const spelt = (body: string) =>
+      [...body.matchAll(/"token":"([^"]*)"|"bytes":\[([\d,]*)\]/g)]
+        .map(([, token, bytes]) => token ?? String.fromCharCode(...(bytes ?? '').split(',').map(Number)))
+        .join('')
+    const whole = JSON.stringify({
+      choices: [{ message: { content: `My ${ownKey}!` }, logprobs: { content: tokens } }],
+    })
+    const stream = tokens
+      .map(one => ({ index: 0, delta: { content: one.token }, logprobs: { content: [one] } }))
+      .map(choice => `data: ${JSON.stringify({ choices: [choice] })}\n\n`)
+      .join('')
+    for (const body of [said('application/json', whole), said('text/event-stream', stream)]) {
+      expect(body).toContain('[credential]')
+      expect(body).toContain('"logprob":-0.5')
+      expect(spelt(body)).toMatch(/^\0*$/)
+    }
+  })
+
   test('text is text, and JSON that is none as well', () => {
     expect(said('text/plain', `Sorry, ${ownKey} is wrong.`)).toBe('Sorry, [credential] is wrong.')
     expect(said('application/json', `{"error": "${ownKey}`)).toBe('{"error": "[credential]')

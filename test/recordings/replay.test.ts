@@ -339,6 +339,16 @@ test('a file that is no recording is named with its line, and the others are pla
   expect(error).toContain(`${path.relative(dir, broken)}:`)
 })
 
+test('a file that is no recording is not in the way of a miss', async () => {
+  const { replaying, dir } = await taped()
+  writeFileSync(path.join(dir, 'chat-completions', 'empty-0123456789ab.yaml'), '')
+  writeFileSync(path.join(dir, 'chat-completions', 'broken-0123456789ac.yaml'), 'request: {')
+  const { chat } = await replaying()
+  const missed = await chat({ ...hello, temperature: 2 })
+  expect(missed.status).toBe(424)
+  expect(await missed.text()).toContain('here it is 2')
+})
+
 test('what does not count is configured by path, query and pattern', async () => {
   const ignore = ['metadata.run', { query: 'nonce' }, '/\\d{4}-\\d\\d-\\d\\d/']
   const on = (day: string, run: number) => ({
@@ -389,6 +399,17 @@ test('a path that is not documented is recorded and played all the same', async 
   expect((await replay.ask('/v1/embeddings', { ...post, bearer: null })).status).toBe(404)
 })
 
+test('the answer to HEAD does not say that the body would be empty', async () => {
+  const live = await liveWith((_request, response) => void response.writeHead(200, { 'content-length': '44' }).end())
+  const { recording, replaying } = tape(live.url)
+  const { ask, stop } = await recording()
+  expect((await ask('/v1/models', { method: 'HEAD' })).headers.get('content-length')).toBe('44')
+  await stop()
+  const response = await (await replaying()).ask('/v1/models', { method: 'HEAD' })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-length')).toBeNull()
+})
+
 test('endpoints have modes of their own', async () => {
   const live = await liveWith(saying({ live: true }))
   const { replaying } = await taped()
@@ -420,5 +441,6 @@ test('the mode changes while it runs, by call and by code', async () => {
   expect(refused.status).toBe(409)
   expect(await refused.json()).toEqual({ error: expect.stringContaining('upstream.baseUrl') })
   expect((await put({ mode: 'prxy' })).status).toBe(400)
+  expect(() => platform.switchMode('prxy' as 'proxy')).toThrow('mode must be one of')
   expect(await content()).toBe('{"count":1}')
 })

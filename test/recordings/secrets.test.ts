@@ -138,5 +138,6 @@ test('what a miss says of a request has no secret in it', async () => {
     messages: [{ role: 'user', content: everything }],
   })
   expectNoSecret(await response.text())
+  await (await platform.ask(`/v1/files/${liveKey}/${jwt}`)).text()
   expectNoSecret(JSON.stringify(platform.misses()))
 })

@@ -67,8 +67,23 @@ function percentForms(value: string): readonly string[] {
 /** Without the padding, which may be there or not. */
 function base64Forms(value: string): readonly string[] {
   const bytes = Buffer.from(value)
-  const base64 = bytes.toString('base64').replace(/=+$/, '')
-  return [base64, percentEncoded(base64), bytes.toString('base64url')]
+  const whole = bytes.toString('base64').replace(/=+$/, '')
+  const all =
+    bytes.length < SHORTEST_INSIDE ? [whole] : [whole, ...[0, 1, 2].map(before => insideBase64(bytes, before))]
+  return all.flatMap(base64 => [
+    base64,
+    percentEncoded(base64),
+    base64.replace(/[+/]/g, sign => (sign === '+' ? '-' : '_')),
+  ])
 }
+
+/** As a part of something longer, such as `user:value`, a shorter one would be a few letters. */
+const SHORTEST_INSIDE = 12
+
+/** The letters that say nothing but these bytes where so many others, and any multiple of three, stand before them. */
+const insideBase64 = (bytes: Buffer, before: number): string =>
+  Buffer.concat([Buffer.alloc(before), bytes])
+    .toString('base64')
+    .slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3))
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

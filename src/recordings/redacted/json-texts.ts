@@ -68,7 +68,7 @@ export function jsonTexts(json: string): readonly JsonText[] {
         break
       }
       default:
-        found.push({ start, end: signs.lastIndex, kind: 'number', path: [] })
+        found.push({ start, end: signs.lastIndex, kind: 'number', path: path() })
     }
   }
   return found

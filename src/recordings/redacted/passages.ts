@@ -1,6 +1,7 @@
 /** Takes a body apart into its texts: in each of them a secret may stand, wherever the network or the model cut it. */
 import { createEventSplitter } from '../../core/events.js'
-import { jsonTexts } from './json-texts.js'
+import type { Edit } from './edits.js'
+import { type JsonText, jsonTexts } from './json-texts.js'
 import { type Body, jsonPieces, type Piece, plainPieces } from './passage.js'
 import { runningText } from './running-texts.js'
 
@@ -68,6 +69,27 @@ export function passagesOfStream(body: Body, isSuspicious: boolean): readonly Pa
   }
   return passages
 }
+
+/** Takes the tokens out of logprobs: they spell once more what was said, each in a list with its bytes and what might have stood in its place. */
+export function withoutTokens(body: Body, isEvents: boolean): readonly Edit[] {
+  const documents = isEvents ? eventsIn(body) : [{ start: 0, end: body.latin1.length }]
+  return documents.flatMap(({ start, end }) => {
+    const document = body.latin1.slice(start, end)
+    if (!document.includes('"logprobs"')) return []
+    const json = isDocument(document) ? document : document.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
+    if (parsed(json) === undefined) return []
+    return jsonTexts(json)
+      .filter(isOfToken)
+      .map(text => ({
+        start: start + text.start,
+        end: start + text.end,
+        bytes: Buffer.from(text.kind === 'number' ? '0' : ''),
+      }))
+  })
+}
+
+const isOfToken = ({ path, kind }: JsonText) =>
+  path.includes('logprobs') && (kind === 'number' ? path.at(-2) === 'bytes' : path.at(-1) === 'token')
 
 const blank = (text: string) => ' '.repeat(text.length)
 
