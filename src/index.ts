@@ -1,6 +1,7 @@
 /** The programmatic door: start a platform inside a test or a script. */
 import type { Override } from './config/load.js'
 import type { ConfigInput } from './config/schema.js'
+import type { Clock } from './core/clock.js'
 import type { Mode } from './core/exchange.js'
 import type { Fault, FaultCallInput } from './core/fault.js'
 import type { Receipt } from './platform/taping.js'
@@ -10,7 +11,7 @@ import type { RuleInput } from './replies/index.js'
 
 export { ProblemsError } from './core/problem.js'
 export { StartError } from './core/start-error.js'
-export type { ConfigInput, Fault, Miss, Mode, Receipt, RuleInput }
+export type { Clock, ConfigInput, Fault, Miss, Mode, Receipt, RuleInput }
 
 /** Every option of `platform.config.yaml`, and where else to look. */
 export interface PlatformOptions extends ConfigInput {
@@ -45,6 +46,14 @@ export interface Platform
    * Throws a `ProblemsError` for a fault that there is not.
    */
   failNext(fault: Fault, options?: FailOptions): void
+  /**
+   * What tokens, keys, sessions, codes and bans go by, and the limits per minute. Paces and timeouts do not.
+   *
+   * ```ts
+   * platform.clock.advance(3_600_000)  // milliseconds
+   * ```
+   */
+  readonly clock: Clock
   /** What came of recordings so far; nothing where no mode has to do with them. */
   receipt(): Receipt | undefined
   /** The last requests that no recording answered, the newest first, each with what it differs in from the nearest one. */
@@ -80,6 +89,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
   return {
     ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey },
+    clock: platform.clock,
     get mode() {
       return platform.mode
     },

@@ -3,12 +3,14 @@ import { type ApiKeys, createApiKeys } from './auth/api-keys.js'
 import type { Backend } from './auth/backend.js'
 import { createGateway } from './auth/gateway.js'
 import { createDoorkeeper, type Doorkeeper, type Identify } from './auth/identify.js'
+import type { MintedToken, TokenWish } from './auth/mint.js'
 import { identifyPassed } from './auth/passed.js'
 import type { Tokens } from './auth/tokens.js'
 import { askingLive, type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
+import { type Clock, createClock } from './core/clock.js'
 import { developmentUser } from './core/development.js'
-import { PlatformError } from './core/errors.js'
+import { PlatformError, usersAreLive } from './core/errors.js'
 import { asksLive, type Endpoint, type Mode, usesRecordings } from './core/exchange.js'
 import type { FaultCall, FaultCallInput } from './core/fault.js'
 import { once } from './core/once.js'
@@ -17,6 +19,7 @@ import type { Redact } from './core/redact.js'
 import { AUTH, DASHBOARD } from './core/reserved.js'
 import { createScopes, type Scopes } from './core/scope.js'
 import { type MessageRow, type State, TakenError } from './core/state.js'
+import type { StateDocument } from './core/state-document.js'
 import type { DashboardFacts } from './dashboard/index.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
 import {
@@ -30,6 +33,7 @@ import {
 import { createJournal, type Journal } from './journal/index.js'
 import { type Counters, createCounters, createLimits } from './limits/index.js'
 import { type Chosen, chosenIn, modesIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
+import { configuredUser } from './platform/configured-user.js'
 import { createRules, type LastingRules, openLastingRules, type Rules } from './platform/rules.js'
 import { createTaping, loadRedact, type Receipt, type Taping } from './platform/taping.js'
 import { openAuthProxy, openProxy } from './platform/ways.js'
@@ -82,6 +86,8 @@ export interface Platform {
    * requests, which recordings were played, and the journal.
    */
   reset(scope?: string): Promise<void>
+  /** What everything that expires goes by. It outlasts a reload, not a restart. */
+  readonly clock: Clock
   /** The modes of single endpoints. */
   readonly modes: ModesByEndpoint
   /**
@@ -96,6 +102,15 @@ export interface Platform {
   onMiss(listener: (miss: Miss) => void): void
   /** The listener is told of each mail and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
+  /** Users, sessions, keys and messages as one document. */
+  exportState(): Promise<StateDocument>
+  /**
+   * Replaces all of the state by what a document says, and forgets what opened doors before. Rejects with a ProblemsError that names the
+   * row and the field when it cannot be used; then nothing has changed.
+   */
+  importState(document: unknown): Promise<void>
+  /** A token without a password; users who are not there yet sign up. Rejects with a PlatformError where users are a live backend's. */
+  mintToken(wish: TokenWish): Promise<MintedToken>
   /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
   /** Lets open streams end for `graceMs`, then cuts them. */
@@ -110,6 +125,7 @@ interface Assembly {
   readonly doorkeeper: Doorkeeper
   readonly tokens: () => Promise<Tokens>
   readonly replies: () => Promise<Replies>
+  readonly backend: Backend
   /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
   complete(chosen: Chosen): Promise<Completed>
 }
@@ -124,6 +140,7 @@ interface Completed {
 /** What stays as it is when the configuration is read anew. */
 interface Lasting {
   readonly state: () => Promise<State>
+  readonly clock: Clock
   readonly apiKeys: ApiKeys
   /** What credentials have used of their limits. */
   readonly counters: Counters
@@ -149,8 +166,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const warn = sources.warn ?? console.error
   const loaded = loadConfig(sources)
   const journal = createJournal({ ...loaded.config.journal, redact: () => redact })
+  const clock = createClock()
   const state = once(async () => {
-    const opened = await openSeededState(loaded)
+    const opened = await openSeededState(loaded, clock)
     opened.onRevoked(() => current.doorkeeper.forget())
     return opened
   })
@@ -159,8 +177,12 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   let redact: Redact
   const lasting: Lasting = {
     state,
-    apiKeys: createApiKeys({ state, report, ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy' }),
-    counters: createCounters(),
+    clock,
+    apiKeys: createApiKeys({
+      ...{ state, report, now: clock.now },
+      ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy',
+    }),
+    counters: createCounters(clock.now),
     faultCalls: createFaultCalls(),
     rules: once(openLastingRules),
     scopes: createScopes(),
@@ -210,6 +232,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const dashboard = createDashboard({
       facts: () => factsOf(current, lasting.chosen.mode, url),
       apiKeys: lasting.apiKeys,
+      now: clock.now,
       identify,
       people,
     })
@@ -217,7 +240,10 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const { faultCalls, taping } = lasting
     const faults = { ...faultCalls, add: async (call: FaultCall) => addFault(await loadReplies(), call) }
     const modes = { current: () => ({ mode: lasting.chosen.mode, modes: lasting.chosen.modes }), change: switchMode }
-    const control = createControl({ readiness, identify, people, faults, rules, reset, modes, ...taping })
+    const control = createControl({
+      ...{ readiness, identify, people, faults, rules, reset, modes, clock, ...taping },
+      ...{ exportState, importState, mintToken },
+    })
     return createApp({ prototypes, host, control, dashboard, report })
   }
 
@@ -246,6 +272,26 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     journal.clear(scope === undefined ? {} : { scope })
   }
 
+  // Uses of keys that are gathered still belong to the state of before.
+  async function exportState(): Promise<StateDocument> {
+    await lasting.apiKeys.flush()
+    const documents = await import('./state/index.js')
+    return documents.exportState(await state())
+  }
+
+  async function importState(document: unknown): Promise<void> {
+    await lasting.apiKeys.flush()
+    const documents = await import('./state/index.js')
+    await documents.importState(await state(), document)
+  }
+
+  async function mintToken(wish: TokenWish): Promise<MintedToken> {
+    const { backend, loaded } = current
+    if (wish.role === 'user' && loaded.config.auth.mode === 'proxy') throw usersAreLive()
+    const minting = await import('./auth/mint.js')
+    return minting.tokenFor(backend, wish, email => configuredUser(loaded, email))
+  }
+
   async function stop(graceMs: number): Promise<void> {
     await listener.stop(graceMs)
     await lasting.taping.flush()
@@ -267,6 +313,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       failNext: call => void addFault(repliesPart, faultCallFromCode(call)),
       rules,
       reset,
+      clock,
       get anonKey() {
         return tokens.anonKey
       },
@@ -274,7 +321,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         return tokens.serviceKey
       },
       get apiKey() {
-        return current.loaded.config.apiKeys.find(isUsable)?.key ?? ''
+        return current.loaded.config.apiKeys.find(isUsableAt(clock.now()))?.key ?? ''
       },
       get mode() {
         return lasting.chosen.mode
@@ -293,12 +340,13 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       misses: lasting.taping.misses,
       onMiss: lasting.taping.onMiss,
       onMessage: reader => void readers.push(reader),
+      ...{ exportState, importState, mintToken },
       async reload() {
         const next = assemble(loadConfig(sources), sources, lasting)
         const chosen = sameModes(next.loaded, current.loaded) ? lasting.chosen : chosenIn(next.loaded)
         refuseSelf(withModes(next.loaded, chosen), listener.port)
         const completed = await next.complete(chosen)
-        await plant(opened, next.loaded)
+        await plant(opened, next.loaded, clock)
         tokens = completed.tokens
         redact = completed.redact
         files = completed.files
@@ -315,12 +363,12 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 }
 
 /** The state with the users and keys of the configuration in it. */
-async function openSeededState(loaded: LoadedConfig): Promise<State> {
+async function openSeededState(loaded: LoadedConfig, clock: Clock): Promise<State> {
   const { config, dir } = loaded
   const { openState } = await import('./state/index.js')
   const state = await openState(config.state, { dir })
   try {
-    await plant(state, loaded)
+    await plant(state, loaded, clock)
     return state
   } catch (error) {
     await state.close()
@@ -329,9 +377,9 @@ async function openSeededState(loaded: LoadedConfig): Promise<State> {
 }
 
 /** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */
-async function plant(state: State, { config, originOf }: LoadedConfig): Promise<void> {
+async function plant(state: State, { config, originOf }: LoadedConfig, { now }: Clock): Promise<void> {
   const { plantSeeds } = await import('./auth/seeds.js')
-  await plantSeeds(state, config, Date.now).catch(error => {
+  await plantSeeds(state, config, now).catch(error => {
     if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
     const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
     throw new ProblemsError([{ origin: originOf(['users']), sentence }])
@@ -382,12 +430,13 @@ async function factsOf(
 function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
   const { config } = loaded
   const { auth, upstream } = config
-  const { state, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
+  const { state, clock, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
+  const { now } = clock
   const tokens = once(async () => {
     const { createTokens } = await import('./auth/tokens.js')
-    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded) })
+    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
-  const backend: Backend = { state, tokens, settings: auth, now: Date.now, url: () => `${url()}${AUTH}`, announce }
+  const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, announce }
   const cors = createCors(config.cors.origins)
   const replies = once(() => readReplies(loaded, sources, lasting.rules))
   const recordings = lasting.taping.open(loaded)
@@ -416,13 +465,14 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
     return createRoutes(authEndpoints(backend))
   })
   const live = auth.mode === 'proxy' ? upstream : undefined
-  const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live })
+  const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live, now })
   return {
     loaded,
     endpoints,
     doorkeeper,
     tokens,
     replies: async () => (await replies()).replies,
+    backend,
     async complete(chosen) {
       const needed = [
         askingLive({ ...config, ...chosen }).length > 0 && proxy(),
@@ -466,8 +516,10 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   }
 }
 
-const isUsable = ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string | undefined }) =>
-  !revoked && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
+const isUsableAt =
+  (ms: number) =>
+  ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string | undefined }) =>
+    !revoked && (expiresAt === undefined || Date.parse(expiresAt) > ms)
 
 const loadReplies = () => import('./replies/index.js')
 type RepliesPart = Awaited<ReturnType<typeof loadReplies>>

@@ -255,6 +255,9 @@ export const onlyFromHere = () =>
     'Users and messages are shown on this machine only, or to whoever sends the service key.',
   )
 
+export const usersAreLive = () =>
+  new PlatformError(409, 'users_are_live', 'auth.mode is proxy: users and their tokens are those of the live backend.')
+
 export const modeNotPossible = (sentences: readonly string[]) =>
   new PlatformError(409, 'mode_not_possible', sentences.join(' '))
 

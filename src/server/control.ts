@@ -1,14 +1,17 @@
-/** The control API under /__standin: whether the platform is ready, its mode, what became of recordings, the outbox, and faults by call. */
+/** The control API under /__standin: whether the platform is ready, its mode, rules, faults and clock, its state, the outbox, and what became of recordings. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { requireDeveloper } from '../auth/developer.js'
 import type { Identify } from '../auth/identify.js'
 import type { People } from '../auth/people.js'
 import { only } from '../core/only.js'
 import type { Miss } from '../recordings/index.js'
+import { type ClockParts, createClockRouter } from './clock-router.js'
 import { createFaultRouter, type FaultsByCall } from './fault-router.js'
 import { createModeRouter, type ModeSwitch } from './mode-router.js'
 import { createRepliesRouter, type RulesByCall } from './replies-router.js'
 import { createResetRouter, type Reset } from './reset-router.js'
+import { createStateRouter, type StateParts } from './state-router.js'
+import { createTokensRouter, type TokenParts } from './tokens-router.js'
 
 /** What may be known about a running platform by whoever reaches it. Keys are not among it. */
 export interface Readiness {
@@ -17,7 +20,7 @@ export interface Readiness {
   readonly version: string
 }
 
-export interface ControlParts {
+export interface ControlParts extends ClockParts, StateParts, TokenParts {
   readonly readiness: () => Readiness
   readonly identify: Identify
   readonly people: Pick<People, 'messages' | 'clearMessages'>
@@ -41,6 +44,7 @@ export function createControl({
   modes,
   misses,
   receipt,
+  ...more
 }: ControlParts): Router {
   const router = Router()
   const onlyDeveloper = async (request: Request, _response: Response, next: NextFunction) => {
@@ -77,5 +81,8 @@ export function createControl({
   router.use('/faults', onlyDeveloper, createFaultRouter(faults))
   router.use('/replies', onlyDeveloper, createRepliesRouter(rules))
   router.use('/reset', onlyDeveloper, createResetRouter(reset))
+  router.use('/clock', onlyDeveloper, createClockRouter(more))
+  router.use('/state', onlyDeveloper, createStateRouter(more))
+  router.use('/tokens', onlyDeveloper, createTokensRouter(more))
   return router
 }

@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { banner } from '../../src/cli/banner.js'
 import { loadConfig } from '../../src/config/load.js'
+import { createClock } from '../../src/core/clock.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
 import { createFaultCalls } from '../../src/faults/index.js'
 import type { Platform } from '../../src/platform.js'
@@ -34,6 +35,10 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
     misses: () => [],
     onMiss: () => {},
     onMessage: () => {},
+    clock: createClock(),
+    exportState: () => Promise.reject(new Error('No banner shows the state.')),
+    importState: async () => {},
+    mintToken: async () => ({ token: '', expires_at: '' }),
     reload: async () => {},
     stop: async () => {},
   }
