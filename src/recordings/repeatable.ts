@@ -1,15 +1,13 @@
 /** Says which recorded requests can be sent again, and why the others cannot. */
+import { asksModel } from '../core/asks-model.js'
 import type { RecordedRequest, Recording } from './recording.js'
-
-/** What asks a model and leaves nothing behind. */
-const asksModel = /\/(chat\/completions|completions|embeddings|moderations|responses)\/?$/
 
 const safeMethods = new Set(['GET', 'HEAD'])
 
 /** A sentence; nothing where the request can be sent. `placeholder` is what stands where a secret was. */
 export function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp): string | undefined {
   const { method, path, body } = request
-  if (!safeMethods.has(method) && !(method === 'POST' && asksModel.test(path))) {
+  if (!safeMethods.has(method) && !asksModel(method, path)) {
     return `${method} ${path} may change something on the live platform.`
   }
   if (body.kind === 'bytes') return 'Its body is no text, and what type it had is not kept.'

@@ -1,7 +1,7 @@
 /** Carries requests to the live platform and its answers back. The one door of the package `http-proxy-middleware`. */
 import { Agent as HttpAgent, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { createProxyMiddleware, proxyEventsPlugin } from 'http-proxy-middleware'
+import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
 import { notFound, upstreamUnreachable, upstreamUnreadable, upstreamUntrusted } from '../core/errors.js'
 import { carryBack } from './proxy/carry-back.js'
 import { climbs } from './proxy/climbing.js'
@@ -35,13 +35,11 @@ export function createProxy(options: ProxyOptions): Upstream {
   const prefix = pathname.replace(/\/+$/, '')
   const Agent = protocol === 'https:' ? HttpsAgent : HttpAgent
 
-  const middleware = createProxyMiddleware({
+  const way: Options = {
     // The engine takes target and path from here, and nothing from the request.
     router: request => ({ ...origin, pathname: passageOf(request).target }),
     ignorePath: true,
     pathFilter: () => true,
-    // An idle connection ends by itself: nothing else ends those of a proxy that a reload has replaced.
-    agent: new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
     secure: !options.insecure,
     selfHandleResponse: true,
     // The others only write a log, which costs more than the rest of the way, or listen to the client, which a passage does.
@@ -50,12 +48,12 @@ export function createProxy(options: ProxyOptions): Upstream {
     on: {
       proxyReq(upstream, request) {
         const passage = passageOf(request)
-        passage.upstream = upstream
+        passage.opens(upstream)
         // The client has left before there was a connection.
         if (passage.isOver) return void upstream.destroy()
         // What ends without an answer and without an error: a change of protocol that nobody asked for, for one.
         upstream.once('close', () => {
-          if (!passage.answer) passage.fail(reasonOf(new Error('no answer')))
+          if (!passage.answer && passage.upstream === upstream) passage.fail(reasonOf(new Error('no answer')))
         })
         // The bytes exactly as they came; the request itself has been read to its end.
         endWith(upstream, passage.journey.exchange.body)
@@ -69,12 +67,22 @@ export function createProxy(options: ProxyOptions): Upstream {
       },
       error(error, request) {
         const passage = passageOf(request)
+        if (passage.turnsBack(error)) return carry(passage, onNew)
         // Afterwards it may be about what follows on the connection. A body that ends with that looks complete after a reset as well,
         // so this is the one who knows.
         if (!passage.answer?.complete) passage.breaksOff(reasonOf(error))
       },
     },
-  })
+  }
+  // An idle connection ends by itself: nothing else ends those of a proxy that a reload has replaced.
+  const onKept = createProxyMiddleware({ ...way, agent: new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }) })
+  // Where one kept connection was closed the others may be, too.
+  const onNew = createProxyMiddleware({ ...way, agent: new Agent({ keepAlive: false }) })
+
+  function carry(passage: Passage, middleware: typeof onKept): void {
+    const { asRequest, asResponse } = seenByEngine(passage)
+    middleware(asRequest, asResponse, error => passage.fail(error))
+  }
 
   function depart(passage: Passage, { headers, query }: Shown): void {
     const { request, exchange, isPlain, witness } = passage.journey
@@ -85,8 +93,7 @@ export function createProxy(options: ProxyOptions): Upstream {
     passage.departs()
     // A body that nobody has asked for must not be in the way of noticing that the client leaves.
     request.resume()
-    const { asRequest, asResponse } = seenByEngine(passage)
-    middleware(asRequest, asResponse, error => passage.fail(error))
+    carry(passage, onKept)
   }
 
   return {

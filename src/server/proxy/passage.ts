@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerRespons
 import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../core/errors.js'
 import type { Exchange, Outcome, Witness } from '../../core/exchange.js'
 import { reset } from '../spoil.js'
+import { mayGoOnceMore } from './once-more.js'
 
 /** What is to be carried over. */
 export interface Journey {
@@ -57,6 +58,9 @@ export class Passage {
   /** Whether the live side has said all it had to say. */
   #isAnswered = false
   #timer: NodeJS.Timeout | undefined
+  /** What a connection that was kept had brought before; nothing of a new one. */
+  #broughtBytes: number | undefined
+  #openedMs = 0
 
   constructor(
     readonly journey: Journey,
@@ -97,6 +101,28 @@ export class Passage {
   /** From now on the live side has to begin its answer. */
   departs(): void {
     this.#timer = setTimeout(tooLate, this.manners.firstByteTimeoutMs, this)
+  }
+
+  /** There is a connection, new or kept. */
+  opens(upstream: ClientRequest): void {
+    this.upstream = upstream
+    this.#broughtBytes = upstream.reusedSocket ? upstream.socket?.bytesRead : undefined
+    this.#openedMs = performance.now()
+  }
+
+  /**
+   * Whether the live side closed a kept connection in the moment in which it was used again, so that the request may go once more, on
+   * a new one. Then this has nothing to do with the old one any more. The time for the first byte runs on: the client waits for both.
+   */
+  turnsBack(error: NodeJS.ErrnoException): boolean {
+    const { upstream } = this
+    if (this.#isOver || !upstream || this.#broughtBytes === undefined) return false
+    // A part of a head, or a hint before it, is of an answer already.
+    if (upstream.socket?.bytesRead !== this.#broughtBytes) return false
+    if (!mayGoOnceMore(this.journey.exchange, error, performance.now() - this.#openedMs)) return false
+    this.upstream = undefined
+    upstream.destroy()
+    return true
   }
 
   /** The answer has begun: no more than silence is timed, and every byte ends that. */

@@ -1,0 +1,271 @@
+import { EventEmitter, once } from 'node:events'
+import http from 'node:http'
+import net, { type Socket } from 'node:net'
+import tls from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Exchange } from '../../src/core/exchange.js'
+import { openPlatform } from '../../src/platform.js'
+import { selfSigned } from '../certificate.js'
+import { folderWith } from '../command.js'
+import { hello } from '../scene.js'
+import { listening, liveKey, liveOnSocket, proxyTo } from './live.js'
+
+type Speak = (socket: Socket) => void
+
+const answers: Speak = socket =>
+  void socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"ok":true}')
+const closes: Speak = socket => void socket.end()
+const resets: Speak = socket => void socket.resetAndDestroy()
+const says =
+  (text: string, then: Speak): Speak =>
+  socket =>
+    void socket.write(text, () => setTimeout(then, 30, socket))
+const after =
+  (ms: number, then: Speak): Speak =>
+  socket =>
+    void setTimeout(then, ms, socket)
+
+interface Manner {
+  /** What the first byte of a second request on a connection meets. */
+  readonly onReuse?: Speak
+  /** What the first request on the second and every later connection meets. */
+  readonly onNew?: Speak
+  readonly isSecure?: boolean
+}
+
+/** A live platform on bare sockets that answers once on each connection; it keeps what it was asked, by connection. */
+async function liveThatAnswersOnce({ onReuse = resets, onNew = answers, isSecure = false }: Manner = {}) {
+  const connections: string[][] = []
+  const meet = (socket: Socket) => {
+    const asked: string[] = []
+    const speak = connections.push(asked) === 1 ? answers : onNew
+    let came = ''
+    socket.on('error', () => {})
+    socket.on('data', bytes => {
+      came += bytes.toString('latin1')
+      if (asked.length === 0 && !isWhole(came)) return
+      asked.push(came)
+      came = ''
+      if (asked.length === 1) speak(socket)
+      else if (asked.length === 2) onReuse(socket)
+    })
+    onTestFinished(() => void socket.destroy())
+  }
+  const server = isSecure ? tls.createServer(selfSigned(), meet) : net.createServer(meet)
+  const url = await listening(server)
+  return {
+    url: isSecure ? url.replace('http:', 'https:') : url,
+    connections,
+    /** The lines that requests begin with. */
+    lines: () => connections.map(asked => asked.map(text => text.split(' HTTP/1.1')[0])),
+  }
+}
+
+function isWhole(request: string): boolean {
+  const end = request.indexOf('\r\n\r\n')
+  const length = Number(/^content-length: *(\d+)/im.exec(request)?.[1] ?? 0)
+  return end >= 0 && request.length >= end + 4 + length
+}
+
+const bodyOf = (request = '') => request.slice(request.indexOf('\r\n\r\n') + 4)
+
+const first = 'GET /v1/first'
+
+test.each([
+  ['closes', closes],
+  ['resets', resets],
+  ['closes a little later', after(30, closes)],
+  ['resets a little later', after(30, resets)],
+])('a kept connection that the live side %s when it is used again costs the client nothing', async (_how, onReuse) => {
+  const live = await liveThatAnswersOnce({ onReuse })
+  const { ask, chat } = await proxyTo(live.url)
+  await (await ask('/v1/first')).text()
+  const response = await chat(hello)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({ ok: true })
+  expect(live.lines()).toEqual([[first, 'POST /v1/chat/completions'], ['POST /v1/chat/completions']])
+  const again = live.connections[1]?.[0]
+  expect(JSON.parse(bodyOf(again))).toEqual(hello)
+  expect(again?.toLowerCase()).toContain(`authorization: bearer ${liveKey}`)
+})
+
+test.each([
+  ['GET', undefined],
+  ['HEAD', undefined],
+  ['OPTIONS', undefined],
+  ['PUT', '{"name":"ada"}'],
+  ['DELETE', undefined],
+])('%s is asked once more, anywhere', async (method, body) => {
+  const live = await liveThatAnswersOnce()
+  const { ask } = await proxyTo(live.url)
+  await (await ask('/v1/first')).text()
+  const { status } = await ask('/v1/things/1?a=b', { method, ...(body !== undefined && { body }) })
+  expect(status).toBe(200)
+  const line = `${method} /v1/things/1?a=b`
+  expect(live.lines()).toEqual([[first, line], [line]])
+  expect(bodyOf(live.connections[1]?.[0])).toBe(body ?? '')
+})
+
+test('a long body goes out whole again', async () => {
+  const live = await liveThatAnswersOnce()
+  const { ask } = await proxyTo(live.url)
+  await (await ask('/v1/first')).text()
+  const body = 'letters '.repeat(200_000)
+  const { status } = await ask('/v1/things/1', { method: 'PUT', body })
+  expect(status).toBe(200)
+  expect(live.connections.length).toBe(2)
+  expect(bodyOf(live.connections[1]?.[0]) === body).toBe(true)
+})
+
+test('it is the same over TLS', async () => {
+  const live = await liveThatAnswersOnce({ isSecure: true, onReuse: closes })
+  const { ask } = await proxyTo(live.url, { upstream: { insecure: true } })
+  await (await ask('/v1/first')).text()
+  expect((await ask('/v1/second')).status).toBe(200)
+  expect(live.lines()).toEqual([[first, 'GET /v1/second'], ['GET /v1/second']])
+})
+
+test('the second time it is a new connection, however many are kept', async () => {
+  const live = await liveThatAnswersOnce()
+  const { ask } = await proxyTo(live.url)
+  await Promise.all(['/v1/1', '/v1/2', '/v1/3'].map(async path => (await ask(path)).text()))
+  const kept = live.connections.length
+  expect(kept).toBe(3)
+  expect((await ask('/v1/4')).status).toBe(200)
+  expect(live.lines().filter(lines => lines.length === 2).length).toBe(1)
+  expect(live.lines().slice(kept)).toEqual([['GET /v1/4']])
+})
+
+test('a POST that may change something is not asked again', async () => {
+  const live = await liveThatAnswersOnce()
+  const { ask } = await proxyTo(live.url)
+  await (await ask('/v1/first')).text()
+  const response = await ask('/v1/things', { method: 'POST', body: '{}' })
+  expect(response.status).toBe(502)
+  expect(await response.json()).toMatchObject({ error: expect.stringContaining('ECONNRESET') })
+  expect(live.lines()).toEqual([[first, 'POST /v1/things']])
+})
+
+test('a model that has worked for a while is not asked again', async () => {
+  const live = await liveThatAnswersOnce({ onReuse: after(1_200, resets) })
+  const { ask, chat } = await proxyTo(live.url)
+  await (await ask('/v1/first')).text()
+  expect((await chat(hello)).status).toBe(502)
+  expect(live.connections.length).toBe(1)
+})
+
+test('a new connection that is reset is not tried again', async () => {
+  let connections = 0
+  const url = await liveOnSocket(socket => {
+    connections++
+    resets(socket)
+  })
+  const { ask } = await proxyTo(url)
+  expect((await ask('/v1/models')).status).toBe(502)
+  expect(connections).toBe(1)
+})
+
+test('nothing is asked a third time', async () => {
+  const live = await liveThatAnswersOnce({ onNew: resets })
+  const { ask } = await proxyTo(live.url)
+  await (await ask('/v1/first')).text()
+  const response = await ask('/v1/second')
+  expect(response.status).toBe(502)
+  expect(await response.json()).toMatchObject({ error: expect.stringContaining('ECONNRESET') })
+  expect(live.lines()).toEqual([[first, 'GET /v1/second'], ['GET /v1/second']])
+})
+
+test.each([
+  ['a part of a head', 'HTTP/1.1 200 OK\r\nContent-'],
+  ['a hint', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
+])('what has had %s for an answer is not asked again', async (_what, text) => {
+  const live = await liveThatAnswersOnce({ onReuse: says(text, resets) })
+  const { ask } = await proxyTo(live.url)
+  await (await ask('/v1/first')).text()
+  expect((await ask('/v1/second')).status).toBe(502)
+  expect(live.connections.length).toBe(1)
+})
+
+test('what has had a part of its answer is cut off, and not asked again', async () => {
+  const onReuse = says('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort', resets)
+  const live = await liveThatAnswersOnce({ onReuse })
+  const { ask } = await proxyTo(live.url)
+  await (await ask('/v1/first')).text()
+  const response = await ask('/v1/second')
+  expect(response.status).toBe(200)
+  await expect(response.text()).rejects.toThrow()
+  expect(live.connections.length).toBe(1)
+})
+
+test('both times together have the time of one for the first byte', async () => {
+  const live = await liveThatAnswersOnce({ onReuse: after(800, closes), onNew: () => {} })
+  const { ask } = await proxyTo(live.url, { upstream: { firstByteTimeoutMs: 1_000 } })
+  await (await ask('/v1/first')).text()
+  const startedMs = performance.now()
+  expect((await ask('/v1/second')).status).toBe(504)
+  expect(performance.now() - startedMs).toBeLessThan(1_700)
+  expect(live.connections.length).toBe(2)
+})
+
+/** A platform in front of `baseUrl` whose journal can be looked at. */
+async function journaledTo(baseUrl: string, more: Readonly<Record<string, string>> = {}) {
+  const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': baseUrl, ...more }
+  const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
+  onTestFinished(() => platform.stop())
+  const headers = { authorization: `Bearer ${platform.apiKey}` }
+  const journaled: Exchange[] = []
+  const ask = (path: string, init: RequestInit = {}) => fetch(platform.url + path, { headers, ...init })
+  await (await ask('/v1/first')).text()
+  platform.journal.follow(exchange => void journaled.push(exchange))
+  const nextJournaled = () => new Promise<Exchange>(resolve => platform.journal.follow(resolve))
+  return { ...platform, headers, ask, journaled, nextJournaled }
+}
+
+test('a client that leaves the second time ends that, too', async () => {
+  const client = new AbortController()
+  const second = new EventEmitter()
+  const live = await liveThatAnswersOnce({
+    onNew(socket) {
+      socket.once('close', () => second.emit('close'))
+      client.abort()
+    },
+  })
+  const closed = once(second, 'close')
+  const { ask, nextJournaled } = await journaledTo(live.url)
+  const journaled = nextJournaled()
+  await expect(ask('/v1/second', { signal: client.signal })).rejects.toThrow()
+  await closed
+  expect(await journaled).toMatchObject({ path: '/v1/second', outcome: undefined })
+})
+
+test('for a client that has left nothing is asked again', async () => {
+  const live = await liveThatAnswersOnce({ onReuse: () => client.destroy() })
+  const { ask, url, headers, journaled, nextJournaled } = await journaledTo(live.url)
+  const left = nextJournaled()
+  const client = http.get(`${url}/v1/second`, { headers })
+  await once(client, 'error')
+  await left
+  // A request that came in between would have come before this one.
+  expect((await ask('/v1/third')).status).toBe(200)
+  expect(live.lines()).toEqual([[first, 'GET /v1/second'], ['GET /v1/third']])
+  await expect.poll(() => journaled.map(({ path }) => path)).toEqual(['/v1/second', '/v1/third'])
+})
+
+test('what was asked twice is recorded and journaled once', async () => {
+  const live = await liveThatAnswersOnce()
+  const { ask, headers, journaled, receipt } = await journaledTo(live.url, {
+    mode: 'record',
+    'recordings.dir': folderWith(),
+  })
+  const response = await ask('/v1/chat/completions', {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(hello),
+  })
+  expect(await response.json()).toEqual({ ok: true })
+  expect(live.lines().map(lines => lines.length)).toEqual([2, 1])
+  await expect.poll(receipt).toMatchObject({ recorded: 2, passed: 2 })
+  expect(journaled).toEqual([expect.objectContaining({ path: '/v1/chat/completions' })])
+  expect(journaled[0]?.outcome).toMatchObject({ status: 200, complete: true, error: undefined })
+})
