@@ -1,4 +1,5 @@
 /** Puts the platform together: the only file that knows every part. */
+import { randomBytes } from 'node:crypto'
 import { type ApiKeys, createApiKeys } from './auth/api-keys.js'
 import type { Backend } from './auth/backend.js'
 import { createGateway } from './auth/gateway.js'
@@ -39,7 +40,7 @@ import { createTaping, loadRedact, type Receipt, type Taping } from './platform/
 import { openAuthProxy, openProxy } from './platform/ways.js'
 import type { Miss } from './recordings/index.js'
 import type { Replies, RuleInput } from './replies/index.js'
-import { urlHost } from './server/address.js'
+import { isLoopback, urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
 import { createCors } from './server/cors.js'
 import { createLine, type LineParts } from './server/handle.js'
@@ -68,6 +69,8 @@ export interface Platform {
   readonly serviceKey: string
   /** The first configured API key that works; empty when there is none. */
   readonly apiKey: string
+  /** What opens the control API, where others can reach it and no token is configured: made up at the start. Empty otherwise. */
+  readonly controlToken: string
   /** Where answers come from. */
   readonly mode: Mode
   /** The configuration in force. */
@@ -200,6 +203,8 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   const { host, port: wantedPort } = current.loaded.config
   const line = createLine(() => current.line, { journal, pacer: createPacer(), report })
+  const stopping = new AbortController()
+  const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   let app: Promise<App> | undefined
   const listener = await listen(
     {
@@ -240,9 +245,11 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const { faultCalls, taping } = lasting
     const faults = { ...faultCalls, add: async (call: FaultCall) => addFault(await loadReplies(), call) }
     const modes = { current: () => ({ mode: lasting.chosen.mode, modes: lasting.chosen.modes }), change: switchMode }
+    const token = () => current.loaded.config.controlToken || madeUpToken()
     const control = createControl({
-      ...{ readiness, identify, people, faults, rules, reset, modes, clock, ...taping },
-      ...{ exportState, importState, mintToken },
+      ...{ readiness, identify, people, faults, rules, reset, modes, clock, journal, host, token },
+      ...{ exportState, importState, mintToken, stopping: stopping.signal },
+      ...taping,
     })
     return createApp({ prototypes, host, control, dashboard, report })
   }
@@ -293,6 +300,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   }
 
   async function stop(graceMs: number): Promise<void> {
+    stopping.abort()
     await listener.stop(graceMs)
     await lasting.taping.flush()
     await Promise.race([closeState(lasting).catch(report), patience()])
@@ -322,6 +330,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       },
       get apiKey() {
         return current.loaded.config.apiKeys.find(isUsableAt(clock.now()))?.key ?? ''
+      },
+      get controlToken() {
+        return current.loaded.config.controlToken === '' ? madeUpToken() : ''
       },
       get mode() {
         return lasting.chosen.mode

@@ -77,6 +77,11 @@ export const defaultReplies = 'fixtures/replies/*.yaml'
 export const configSchema = closed({
   host: option(filled, '127.0.0.1', 'Address to listen on. Anything but a loopback address lets other machines in.'),
   port: option(integer(0, 65535), 4100, 'Port to listen on; 0 takes any free one.'),
+  controlToken: option(
+    secret(credential),
+    '',
+    'Opens the control API under /__standin to other machines and under other host names. Empty: made up at the start where others can reach the address; on a loopback address nobody is asked.',
+  ),
   mode: option(
     word(modes),
     'emulate',

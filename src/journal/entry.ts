@@ -1,6 +1,8 @@
 /** An exchange as the journal tells it: readable, and nothing secret in it. */
 import type { Caller, Exchange, Heard, Mode, Paced, Reply } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
+import { isAuth } from '../core/reserved.js'
+import { withoutSecretFields } from './auth-fields.js'
 
 export interface JournalEntry {
   readonly id: string
@@ -73,7 +75,7 @@ export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
       path: redaction.text(path),
       query: redaction.query(query),
       headers: pairs(redaction.headers(flat)),
-      ...(body && body.length > 0 && { body: readable(body.subarray(0, SHOWN_BYTES), redaction) }),
+      ...(body && body.length > 0 && { body: readable(openText(path, body.subarray(0, SHOWN_BYTES)), redaction) }),
       bytes: body?.length ?? 0,
     },
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
@@ -86,7 +88,9 @@ export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     complete: outcome?.complete ?? false,
     response: {
       headers: pairs(redaction.headers(said.headers)),
-      ...(said.beginning.length > 0 && { body: readable(said.beginning.subarray(0, SHOWN_BYTES), redaction) }),
+      ...(said.beginning.length > 0 && {
+        body: readable(openText(path, said.beginning.subarray(0, SHOWN_BYTES)), redaction),
+      }),
       bytes: said.bytes,
       truncated: said.bytes > Math.min(said.beginning.length, SHOWN_BYTES),
       piecesAtMs: outcome?.piecesAtMs ?? [],
@@ -99,7 +103,7 @@ export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 
 /** The credentials that the caller shows; they are secret wherever they recur. */
-function credentialsOf({ authorization = '', headers }: Exchange): readonly string[] {
+export function credentialsOf({ authorization = '', headers }: Exchange): readonly string[] {
   const [, bearer = ''] = /^\S+ +(\S+)/.exec(authorization) ?? []
   return [bearer, headers.apikey].flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
 }
@@ -113,8 +117,13 @@ function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
   return found
 }
 
-function readable(bytes: Buffer, redaction: ReturnType<Redact>): unknown {
+/** A body's text, without what only its fields say to be secret. */
+export function openText(path: string, bytes: Buffer): string {
   const text = bytes.toString('utf8')
+  return isAuth(path) ? withoutSecretFields(text) : text
+}
+
+function readable(text: string, redaction: ReturnType<Redact>): unknown {
   try {
     return redaction.value(JSON.parse(text))
   } catch {

@@ -1,11 +1,19 @@
 /** What happened: every exchange ends up here, the last of them are kept, and whoever follows is told. */
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
+import { curlOf } from './curl.js'
 import { entryOf, type JournalEntry, type Kept } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
 
 export type { JournalEntry } from './entry.js'
-export { type JournalFilter, journalFilter } from './filter.js'
+export {
+  filterOf,
+  type JournalFilter,
+  journalFilter,
+  journalQuery,
+  journalScope,
+  journalSearch,
+} from './filter.js'
 
 export interface Journal {
   /** Takes an exchange whose answer has left, or never will. */
@@ -14,7 +22,11 @@ export interface Journal {
   follow(listener: (exchange: Exchange, id: string) => void): () => void
   /** Those that fit, from the oldest to the newest; of more than `limit` the newest. */
   entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
+  /** The ids of those that fit, in the same order; of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
+  ids(filter?: JournalFilter, limit?: number): readonly string[]
   get(id: string): JournalEntry | undefined
+  /** A command for a shell that sends the request once more, to the platform at `url`. */
+  curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
   /** How many were not kept because there were too many at once. */
   passedOver(): number
@@ -97,6 +109,11 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     return [...all()].filter(([kept]) => fits(kept))
   }
 
+  function kept(id: string): Kept | undefined {
+    const [found] = [...all()].find(([kept]) => String(kept.id) === id) ?? []
+    return found
+  }
+
   return {
     add,
     follow(listener) {
@@ -106,10 +123,19 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     entries: (filter = {}, limit = maxEntries) =>
       fitting(filter)
         .slice(-limit)
-        .map(([kept]) => entryOf(kept, redact())),
+        .map(([found]) => entryOf(found, redact())),
+    ids(filter = {}, limit = maxEntries) {
+      const found = fitting(filter)
+      const part = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
+      return part.map(([{ id }]) => String(id))
+    },
     get(id) {
-      const [found] = [...all()].find(([kept]) => String(kept.id) === id) ?? []
+      const found = kept(id)
       return found && entryOf(found, redact())
+    },
+    curl(id, url) {
+      const found = kept(id)
+      return found && curlOf(found.exchange, redact(), url)
     },
     count: (filter = {}) => fitting(filter).length,
     passedOver: () => passedOver,

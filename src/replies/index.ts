@@ -23,7 +23,7 @@ export { type Finding, lint } from './lint.js'
 export { findReplyFiles, joined, type LoadedRules, loadRules, type ReplyFiles, rulesFromCode } from './load.js'
 export { magicWords } from './magic.js'
 export { createMemory, type Memory } from './memory.js'
-export { type RuleInput, ruleByCall, rulesSchema } from './rules.js'
+export { type RuleInput, ruleByCall, rulesSchema, sentRules } from './rules.js'
 export type { Choice, FinishReason, Said, ToolCall, UsageInput } from './said.js'
 
 /** Who asks, beside what. */

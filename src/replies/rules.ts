@@ -69,6 +69,12 @@ export const ruleByCall = v.lazy(written =>
   Array.isArray(written) ? v.array(v.unknown()) : open({ scope: optional(text, 'Whose requests it is for.') }),
 )
 
+/** The form of all that, for the document. */
+export const sentRules = v.union(
+  [closed({ ...ruleSchema.entries, scope: optional(text, 'Whose requests it is for.') }), rulesSchema],
+  'a rule, or a list of rules',
+)
+
 export type Rule = v.InferOutput<typeof ruleSchema>
 
 /** In code a condition on a text may also be a regular expression itself. */

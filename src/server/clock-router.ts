@@ -4,6 +4,8 @@ import { type Clock, isOnClock } from '../core/clock.js'
 import { type ClockRequest, clockRequest } from '../core/clock-request.js'
 import { invalidRequest } from '../core/errors.js'
 import { only } from '../core/only.js'
+import type { Paths } from './control/part.js'
+import { number, object, text, yesOrNo } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 
 export interface ClockParts {
@@ -34,4 +36,16 @@ function turn(clock: Clock, { now, advanceMs, frozen, reset }: ClockRequest): vo
   if (advanceMs !== undefined) clock.advance(advanceMs)
   if (frozen === false) clock.run()
   if (reset) clock.reset()
+}
+
+const shown = {
+  what: 'What it shows, whether it stands still, and how far it is ahead of the real time.',
+  schema: object({ now: text, frozen: yesOrNo, offsetMs: number }),
+}
+
+export const clockPaths: Paths = {
+  '/clock': {
+    get: { id: 'getClock', does: 'What everything that expires goes by.', answers: { 200: shown } },
+    put: { id: 'setClock', does: 'Turns the clock.', body: clockRequest, answers: { 200: shown } },
+  },
 }

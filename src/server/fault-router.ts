@@ -2,7 +2,10 @@
 import { Router } from 'express'
 import { type FaultCall, faultCallSchema } from '../core/fault.js'
 import { only } from '../core/only.js'
+import { resetCall } from '../core/scope.js'
 import type { FaultCalls } from '../faults/index.js'
+import type { Paths } from './control/part.js'
+import { listOf, object, text } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 import { asRefusal } from './refusals.js'
 import { scopeIn } from './scope-in.js'
@@ -29,4 +32,32 @@ export function createFaultRouter(faults: FaultsByCall): Router {
     })
     .all(only('GET', 'HEAD', 'POST', 'DELETE'))
   return router
+}
+
+export const faultPaths: Paths = {
+  '/faults': {
+    get: {
+      id: 'listFaults',
+      does: 'Faults that still wait for requests, in their order.',
+      query: resetCall,
+      answers: {
+        200: {
+          what: 'The calls, each with how many requests it has still to befall.',
+          schema: object({ data: listOf({ type: 'object', required: ['id', 'fault', 'times'] }) }),
+        },
+      },
+    },
+    post: {
+      id: 'addFault',
+      does: 'Makes the next requests that fit fail.',
+      body: faultCallSchema,
+      answers: { 201: { what: 'It waits in line.', schema: object({ id: text }) } },
+    },
+    delete: {
+      id: 'clearFaults',
+      does: 'Forgets those that wait.',
+      query: resetCall,
+      answers: { 204: { what: 'None waits.' } },
+    },
+  },
 }

@@ -2,7 +2,10 @@
 import { type Request, type Response, Router } from 'express'
 import { noSuchRule } from '../core/errors.js'
 import { only } from '../core/only.js'
-import { type ListedRule, type RuleInput, ruleByCall } from '../replies/index.js'
+import { resetCall } from '../core/scope.js'
+import { type ListedRule, type RuleInput, ruleByCall, sentRules } from '../replies/index.js'
+import type { Paths } from './control/part.js'
+import { listOf, object, text } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 import { asRefusal } from './refusals.js'
 import { scopeIn } from './scope-in.js'
@@ -48,4 +51,36 @@ export function createRepliesRouter(rules: RulesByCall): Router {
     })
     .all(only('DELETE'))
   return router
+}
+
+export const repliesPaths: Paths = {
+  '/replies': {
+    get: {
+      id: 'listRules',
+      does: 'The rules in force, in the order in which they are tried.',
+      query: resetCall,
+      answers: { 200: { what: 'The rules.', schema: object({ data: listOf({ type: 'object' }) }) } },
+    },
+    post: {
+      id: 'addRules',
+      does: 'Adds a rule, or several, that stand before all others.',
+      query: resetCall,
+      body: sentRules,
+      answers: { 201: { what: 'Their ids, in their order.', schema: object({ data: listOf(object({ id: text })) }) } },
+    },
+    delete: {
+      id: 'removeRules',
+      does: 'Removes the rules that were added, or those of one scope.',
+      query: resetCall,
+      answers: { 204: { what: 'They are gone.' } },
+    },
+  },
+  '/replies/{id}': {
+    delete: {
+      id: 'removeRule',
+      does: 'Removes one rule that was added.',
+      query: resetCall,
+      answers: { 204: { what: 'It is gone.' } },
+    },
+  },
 }

@@ -2,6 +2,7 @@
 import { type Request, Router } from 'express'
 import { only } from '../core/only.js'
 import { resetCall } from '../core/scope.js'
+import type { Paths } from './control/part.js'
 import { jsonIn } from './json-in.js'
 import { scopeIn } from './scope-in.js'
 
@@ -23,3 +24,16 @@ export function createResetRouter(reset: Reset): Router {
 /** Whoever has nothing to say may send nothing at all. */
 const hasBody = ({ headers }: Request) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+export const resetPaths: Paths = {
+  '/reset': {
+    post: {
+      id: 'reset',
+      does: 'Forgets what tests have left behind in a scope, or in all of them: rules, what rules remember, faults, which recordings were played, and the journal.',
+      query: resetCall,
+      body: resetCall,
+      isBodyOptional: true,
+      answers: { 204: { what: 'It is forgotten.' } },
+    },
+  },
+}

@@ -3,7 +3,8 @@ import { Router } from 'express'
 import { invalidRequest } from '../core/errors.js'
 import { only } from '../core/only.js'
 import { ProblemsError } from '../core/problem.js'
-import type { StateDocument } from '../core/state-document.js'
+import { type StateDocument, stateDocument } from '../core/state-document.js'
+import type { Paths } from './control/part.js'
 import { anyJsonIn } from './json-in.js'
 
 export interface StateParts {
@@ -31,4 +32,20 @@ export function createStateRouter({ exportState, importState }: StateParts): Rou
     })
     .all(only('GET', 'HEAD', 'PUT'))
   return router
+}
+
+export const statePaths: Paths = {
+  '/state': {
+    get: {
+      id: 'exportState',
+      does: 'Users, sessions, keys and messages as one document.',
+      answers: { 200: { what: 'The document.', schema: { type: 'object' } } },
+    },
+    put: {
+      id: 'importState',
+      does: 'Replaces all of the state by what a document says.',
+      body: stateDocument,
+      answers: { 204: { what: 'It is replaced.' } },
+    },
+  },
 }

@@ -3,6 +3,8 @@ import { Router } from 'express'
 import type { MintedToken, TokenWish } from '../auth/mint.js'
 import { only } from '../core/only.js'
 import { tokenRequest } from '../core/token-request.js'
+import type { Paths } from './control/part.js'
+import { object, text } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 
 export interface TokenParts {
@@ -18,4 +20,15 @@ export function createTokensRouter({ mintToken }: TokenParts): Router {
     )
     .all(only('POST'))
   return router
+}
+
+export const tokenPaths: Paths = {
+  '/tokens': {
+    post: {
+      id: 'createToken',
+      does: 'Makes a token without a password; a user who is not there yet signs up.',
+      body: tokenRequest,
+      answers: { 201: { what: 'The token, and when it expires.', schema: object({ token: text, expires_at: text }) } },
+    },
+  },
 }

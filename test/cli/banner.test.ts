@@ -11,9 +11,10 @@ import { journalOfAll, notHere } from '../server/emulating.js'
 interface Scene {
   readonly host?: string
   readonly apiKey?: string
+  readonly controlToken?: string
 }
 
-const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
+const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: Scene = {}) => {
   const platform: Platform = {
     url: 'http://127.0.0.1:4100',
     authUrl: 'http://127.0.0.1:4100',
@@ -21,6 +22,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
     anonKey: 'anon-1',
     serviceKey: 'service-1',
     apiKey,
+    controlToken,
     mode: 'emulate',
     modes: {},
     loaded: loadConfig({ cwd: '.', file: false, flags: [{ path: ['host'], value: host, origin: '--host' }] }),
@@ -88,4 +90,11 @@ test.each([
 ])('whoever listens on %s is warned of: %s', (host, where) => {
   const [warning] = /Listening on .*/.exec(bannerWith({ host })) ?? []
   expect(warning).toBe(where && `Listening on ${where}: others can reach it, and the development keys are public.`)
+})
+
+test('the control token is told where one was made up', () => {
+  expect(bannerWith()).not.toContain('Control')
+  expect(bannerWith({ host: '0.0.0.0', controlToken: 'token-1' })).toContain(
+    '\n  Control    token-1 opens http://127.0.0.1:4100/__standin\n',
+  )
 })
