@@ -1,9 +1,9 @@
 /** The programmatic door: start a platform inside a test or a script. */
 import type { Override } from './config/load.js'
 import type { ConfigInput } from './config/schema.js'
+import type { Clock } from './core/clock.js'
 import type { Mode } from './core/exchange.js'
 import type { Fault, FaultCallInput } from './core/fault.js'
-import { faultCallFromCode } from './faults/index.js'
 import type { Receipt } from './platform/taping.js'
 import { type Platform as OpenPlatform, openPlatform } from './platform.js'
 import type { Miss } from './recordings/index.js'
@@ -11,7 +11,7 @@ import type { RuleInput } from './replies/index.js'
 
 export { ProblemsError } from './core/problem.js'
 export { StartError } from './core/start-error.js'
-export type { ConfigInput, Fault, Miss, Mode, Receipt, RuleInput }
+export type { Clock, ConfigInput, Fault, Miss, Mode, Receipt, RuleInput }
 
 /** Every option of `platform.config.yaml`, and where else to look. */
 export interface PlatformOptions extends ConfigInput {
@@ -19,6 +19,11 @@ export interface PlatformOptions extends ConfigInput {
   readonly config?: string
   /** Rules of what the model says; they stand before those of files. */
   readonly rules?: readonly RuleInput[]
+}
+
+/** Which requests a fault is for. */
+export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
+  readonly when?: RuleInput['when']
 }
 
 /** A running platform. */
@@ -35,10 +40,20 @@ export interface Platform
    * platform.failNext({ cutAfterChunks: 3 }, { path: '/v1/chat/completions' })
    * ```
    *
+   * `when` has conditions as in rules; the fault is then for chat completions that fit them. `scope` names whose requests it is for.
+   *
    * Several calls wait in line. A request that is refused for its credential or asks for a fault of its own is not counted.
    * Throws a `ProblemsError` for a fault that there is not.
    */
-  failNext(fault: Fault, options?: Omit<FaultCallInput, 'fault'>): void
+  failNext(fault: Fault, options?: FailOptions): void
+  /**
+   * What tokens, keys, sessions, codes and bans go by, and the limits per minute. Paces and timeouts do not.
+   *
+   * ```ts
+   * platform.clock.advance(3_600_000)  // milliseconds
+   * ```
+   */
+  readonly clock: Clock
   /** What came of recordings so far; nothing where no mode has to do with them. */
   receipt(): Receipt | undefined
   /** The last requests that no recording answered, the newest first, each with what it differs in from the nearest one. */
@@ -74,10 +89,12 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
   return {
     ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey },
+    clock: platform.clock,
     get mode() {
       return platform.mode
     },
-    failNext: (fault, options) => void platform.faultCalls.add(faultCallFromCode({ ...options, fault })),
+    failNext: (fault, { when, ...options } = {}) =>
+      platform.failNext({ ...options, ...(when && { when: { ...when } }), fault }),
     receipt: platform.receipt,
     misses: platform.misses,
     switchMode: platform.switchMode,

@@ -1,30 +1,46 @@
 /** Puts the platform together: the only file that knows every part. */
+import { randomBytes } from 'node:crypto'
 import { type ApiKeys, createApiKeys } from './auth/api-keys.js'
 import type { Backend } from './auth/backend.js'
 import { createGateway } from './auth/gateway.js'
 import { createDoorkeeper, type Doorkeeper, type Identify } from './auth/identify.js'
+import type { MintedToken, TokenWish } from './auth/mint.js'
 import { identifyPassed } from './auth/passed.js'
 import type { Tokens } from './auth/tokens.js'
 import { askingLive, type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
 import type { Config } from './config/schema.js'
+import { type Clock, createClock } from './core/clock.js'
 import { developmentUser } from './core/development.js'
-import { PlatformError } from './core/errors.js'
+import { PlatformError, usersAreLive } from './core/errors.js'
 import { asksLive, type Endpoint, type Mode, usesRecordings } from './core/exchange.js'
+import type { FaultCall, FaultCallInput } from './core/fault.js'
 import { once } from './core/once.js'
 import { ProblemsError } from './core/problem.js'
+import type { Redact } from './core/redact.js'
 import { AUTH, DASHBOARD } from './core/reserved.js'
+import { createScopes, type Scopes } from './core/scope.js'
 import { type MessageRow, type State, TakenError } from './core/state.js'
+import type { StateDocument } from './core/state-document.js'
 import type { DashboardFacts } from './dashboard/index.js'
 import { createEndpoints, createRoutes } from './endpoints/index.js'
-import { type Chances, createChances, createFaultCalls, createFaults, type FaultCalls } from './faults/index.js'
+import {
+  type Chances,
+  createChances,
+  createFaultCalls,
+  createFaults,
+  type FaultCalls,
+  faultCallFromCode,
+} from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { type Counters, createCounters, createLimits } from './limits/index.js'
 import { type Chosen, chosenIn, modesIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
-import { createTaping, type Receipt, type Taping } from './platform/taping.js'
+import { configuredUser } from './platform/configured-user.js'
+import { createRules, type LastingRules, openLastingRules, type Rules } from './platform/rules.js'
+import { createTaping, loadRedact, type Receipt, type Taping } from './platform/taping.js'
 import { openAuthProxy, openProxy } from './platform/ways.js'
 import type { Miss } from './recordings/index.js'
 import type { Replies, RuleInput } from './replies/index.js'
-import { urlHost } from './server/address.js'
+import { isLoopback, urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
 import { createCors } from './server/cors.js'
 import { createLine, type LineParts } from './server/handle.js'
@@ -53,6 +69,8 @@ export interface Platform {
   readonly serviceKey: string
   /** The first configured API key that works; empty when there is none. */
   readonly apiKey: string
+  /** What opens the control API, where others can reach it and no token is configured: made up at the start. Empty otherwise. */
+  readonly controlToken: string
   /** Where answers come from. */
   readonly mode: Mode
   /** The configuration in force. */
@@ -62,6 +80,17 @@ export interface Platform {
   readonly journal: Journal
   /** Faults for the next requests; they outlast a reload. */
   readonly faultCalls: FaultCalls
+  /** Puts a fault in line for the next requests that it is meant for. Throws a ProblemsError for one that there is not. */
+  failNext(call: FaultCallInput): void
+  /** Rules that come and go while it runs; they outlast a reload. */
+  readonly rules: Rules
+  /**
+   * Forgets what was added and remembered in a scope, or in all where none is said: rules at run time, what rules remember, faults for the next
+   * requests, which recordings were played, and the journal.
+   */
+  reset(scope?: string): Promise<void>
+  /** What everything that expires goes by. It outlasts a reload, not a restart. */
+  readonly clock: Clock
   /** The modes of single endpoints. */
   readonly modes: ModesByEndpoint
   /**
@@ -76,6 +105,15 @@ export interface Platform {
   onMiss(listener: (miss: Miss) => void): void
   /** The listener is told of each mail and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
+  /** Users, sessions, keys and messages as one document. */
+  exportState(): Promise<StateDocument>
+  /**
+   * Replaces all of the state by what a document says, and forgets what opened doors before. Rejects with a ProblemsError that names the
+   * row and the field when it cannot be used; then nothing has changed.
+   */
+  importState(document: unknown): Promise<void>
+  /** A token without a password; users who are not there yet sign up. Rejects with a PlatformError where users are a live backend's. */
+  mintToken(wish: TokenWish): Promise<MintedToken>
   /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
   /** Lets open streams end for `graceMs`, then cuts them. */
@@ -89,6 +127,8 @@ interface Assembly {
   readonly endpoints: readonly Endpoint[]
   readonly doorkeeper: Doorkeeper
   readonly tokens: () => Promise<Tokens>
+  readonly replies: () => Promise<Replies>
+  readonly backend: Backend
   /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
   complete(chosen: Chosen): Promise<Completed>
 }
@@ -96,15 +136,20 @@ interface Assembly {
 interface Completed {
   readonly tokens: Tokens
   readonly files: readonly string[]
+  /** Takes secrets out of what is shown. */
+  readonly redact: Redact
 }
 
 /** What stays as it is when the configuration is read anew. */
 interface Lasting {
   readonly state: () => Promise<State>
+  readonly clock: Clock
   readonly apiKeys: ApiKeys
   /** What credentials have used of their limits. */
   readonly counters: Counters
   readonly faultCalls: FaultCalls
+  readonly rules: () => Promise<LastingRules>
+  readonly scopes: Scopes
   readonly chances: Chances
   /** Where answers come from: as the configuration says, or as somebody has switched it since. */
   chosen: Chosen
@@ -122,20 +167,28 @@ interface Lasting {
 export async function openPlatform(sources: PlatformSources): Promise<Platform> {
   const report = sources.report ?? console.error
   const warn = sources.warn ?? console.error
-  const journal = createJournal()
   const loaded = loadConfig(sources)
+  const journal = createJournal({ ...loaded.config.journal, redact: () => redact })
+  const clock = createClock()
   const state = once(async () => {
-    const opened = await openSeededState(loaded)
+    const opened = await openSeededState(loaded, clock)
     opened.onRevoked(() => current.doorkeeper.forget())
     return opened
   })
   const readers: ((message: MessageRow) => void)[] = []
   let url = ''
+  let redact: Redact
   const lasting: Lasting = {
     state,
-    apiKeys: createApiKeys({ state, report, ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy' }),
-    counters: createCounters(),
+    clock,
+    apiKeys: createApiKeys({
+      ...{ state, report, now: clock.now },
+      ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy',
+    }),
+    counters: createCounters(clock.now),
     faultCalls: createFaultCalls(),
+    rules: once(openLastingRules),
+    scopes: createScopes(),
     chances: createChances(),
     chosen: chosenIn(loaded),
     taping: createTaping({ warn, report }),
@@ -146,9 +199,12 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     },
   }
   let current = assemble(loaded, sources, lasting)
+  const rules = createRules(lasting.rules, () => current)
 
   const { host, port: wantedPort } = current.loaded.config
   const line = createLine(() => current.line, { journal, pacer: createPacer(), report })
+  const stopping = new AbortController()
+  const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   let app: Promise<App> | undefined
   const listener = await listen(
     {
@@ -181,13 +237,20 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const dashboard = createDashboard({
       facts: () => factsOf(current, lasting.chosen.mode, url),
       apiKeys: lasting.apiKeys,
+      now: clock.now,
       identify,
       people,
     })
     const readiness = () => ({ mode: lasting.chosen.mode, url, version: current.loaded.config.version })
     const { faultCalls, taping } = lasting
+    const faults = { ...faultCalls, add: async (call: FaultCall) => addFault(await loadReplies(), call) }
     const modes = { current: () => ({ mode: lasting.chosen.mode, modes: lasting.chosen.modes }), change: switchMode }
-    const control = createControl({ readiness, identify, people, faultCalls, modes, ...taping })
+    const token = () => current.loaded.config.controlToken || madeUpToken()
+    const control = createControl({
+      ...{ readiness, identify, people, faults, rules, reset, modes, clock, journal, host, token },
+      ...{ exportState, importState, mintToken, stopping: stopping.signal },
+      ...taping,
+    })
     return createApp({ prototypes, host, control, dashboard, report })
   }
 
@@ -200,7 +263,44 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     lasting.chosen = chosenIn(switched)
   }
 
+  function addFault({ conditionsOn }: RepliesPart, call: FaultCall) {
+    if (call.when === undefined) return lasting.faultCalls.add(call)
+    const { when, fit } = conditionsOn(call.when)
+    return lasting.faultCalls.add({ ...call, when: { ...when } }, fit)
+  }
+
+  async function reset(scope?: string): Promise<void> {
+    const { memory, atRunTime } = await lasting.rules()
+    atRunTime.remove({ scope })
+    memory.forget(scope)
+    lasting.faultCalls.clear(scope)
+    lasting.chances.forget(scope)
+    lasting.taping.forget(scope)
+    journal.clear(scope === undefined ? {} : { scope })
+  }
+
+  // Uses of keys that are gathered still belong to the state of before.
+  async function exportState(): Promise<StateDocument> {
+    await lasting.apiKeys.flush()
+    const documents = await import('./state/index.js')
+    return documents.exportState(await state())
+  }
+
+  async function importState(document: unknown): Promise<void> {
+    await lasting.apiKeys.flush()
+    const documents = await import('./state/index.js')
+    await documents.importState(await state(), document)
+  }
+
+  async function mintToken(wish: TokenWish): Promise<MintedToken> {
+    const { backend, loaded } = current
+    if (wish.role === 'user' && loaded.config.auth.mode === 'proxy') throw usersAreLive()
+    const minting = await import('./auth/mint.js')
+    return minting.tokenFor(backend, wish, email => configuredUser(loaded, email))
+  }
+
   async function stop(graceMs: number): Promise<void> {
+    stopping.abort()
     await listener.stop(graceMs)
     await lasting.taping.flush()
     await Promise.race([closeState(lasting).catch(report), patience()])
@@ -208,14 +308,20 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   try {
     refuseSelf(current.loaded, listener.port)
-    const [opened, first] = await Promise.all([state(), current.complete(lasting.chosen)])
+    const parts = [state(), current.complete(lasting.chosen), loadReplies(), lasting.rules()] as const
+    const [opened, first, repliesPart, { memory }] = await Promise.all(parts)
     let { tokens, files } = first
+    redact = first.redact
     return {
       url,
       authUrl: url,
       dashboardUrl,
       journal,
       faultCalls: lasting.faultCalls,
+      failNext: call => void addFault(repliesPart, faultCallFromCode(call)),
+      rules,
+      reset,
+      clock,
       get anonKey() {
         return tokens.anonKey
       },
@@ -223,7 +329,10 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         return tokens.serviceKey
       },
       get apiKey() {
-        return current.loaded.config.apiKeys.find(isUsable)?.key ?? ''
+        return current.loaded.config.apiKeys.find(isUsableAt(clock.now()))?.key ?? ''
+      },
+      get controlToken() {
+        return current.loaded.config.controlToken === '' ? madeUpToken() : ''
       },
       get mode() {
         return lasting.chosen.mode
@@ -242,16 +351,19 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       misses: lasting.taping.misses,
       onMiss: lasting.taping.onMiss,
       onMessage: reader => void readers.push(reader),
+      ...{ exportState, importState, mintToken },
       async reload() {
         const next = assemble(loadConfig(sources), sources, lasting)
         const chosen = sameModes(next.loaded, current.loaded) ? lasting.chosen : chosenIn(next.loaded)
         refuseSelf(withModes(next.loaded, chosen), listener.port)
         const completed = await next.complete(chosen)
-        await plant(opened, next.loaded)
+        await plant(opened, next.loaded, clock)
         tokens = completed.tokens
+        redact = completed.redact
         files = completed.files
         lasting.chosen = chosen
         current = next
+        memory.restartScenarios()
       },
       stop: (graceMs = 0) => stop(graceMs),
     }
@@ -262,12 +374,12 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 }
 
 /** The state with the users and keys of the configuration in it. */
-async function openSeededState(loaded: LoadedConfig): Promise<State> {
+async function openSeededState(loaded: LoadedConfig, clock: Clock): Promise<State> {
   const { config, dir } = loaded
   const { openState } = await import('./state/index.js')
   const state = await openState(config.state, { dir })
   try {
-    await plant(state, loaded)
+    await plant(state, loaded, clock)
     return state
   } catch (error) {
     await state.close()
@@ -276,9 +388,9 @@ async function openSeededState(loaded: LoadedConfig): Promise<State> {
 }
 
 /** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */
-async function plant(state: State, { config, originOf }: LoadedConfig): Promise<void> {
+async function plant(state: State, { config, originOf }: LoadedConfig, { now }: Clock): Promise<void> {
   const { plantSeeds } = await import('./auth/seeds.js')
-  await plantSeeds(state, config, Date.now).catch(error => {
+  await plantSeeds(state, config, now).catch(error => {
     if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
     const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
     throw new ProblemsError([{ origin: originOf(['users']), sentence }])
@@ -329,14 +441,15 @@ async function factsOf(
 function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
   const { config } = loaded
   const { auth, upstream } = config
-  const { state, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
+  const { state, clock, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
+  const { now } = clock
   const tokens = once(async () => {
     const { createTokens } = await import('./auth/tokens.js')
-    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded) })
+    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
-  const backend: Backend = { state, tokens, settings: auth, now: Date.now, url: () => `${url()}${AUTH}`, announce }
+  const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, announce }
   const cors = createCors(config.cors.origins)
-  const replies = once(() => readReplies(loaded, sources))
+  const replies = once(() => readReplies(loaded, sources, lasting.rules))
   const recordings = lasting.taping.open(loaded)
   const proxy = once(() => openProxy(config, cors.headersFor, lasting.warn))
   const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
@@ -363,23 +476,33 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
     return createRoutes(authEndpoints(backend))
   })
   const live = auth.mode === 'proxy' ? upstream : undefined
-  const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live })
+  const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live, now })
   return {
     loaded,
     endpoints,
     doorkeeper,
     tokens,
+    replies: async () => (await replies()).replies,
+    backend,
     async complete(chosen) {
       const needed = [
         askingLive({ ...config, ...chosen }).length > 0 && proxy(),
         modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
         auth.mode === 'proxy' && authProxy(),
       ]
-      const [found, { files }] = await Promise.all([tokens(), replies(), authRoutes(), readTable(), ...needed])
-      return { tokens: found, files }
+      const [found, { files }, redact] = await Promise.all([
+        tokens(),
+        replies(),
+        loadRedact(config),
+        authRoutes(),
+        readTable(),
+        ...needed,
+      ])
+      return { tokens: found, files, redact }
     },
     line: {
       modeOf: request => lasting.chosen.of(request),
+      scopeOf: lasting.scopes.of,
       recordings,
       onMiss: config.recordings.onMiss,
       passed: lasting.taping.passed,
@@ -404,11 +527,20 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   }
 }
 
-const isUsable = ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string | undefined }) =>
-  !revoked && (expiresAt === undefined || Date.parse(expiresAt) > Date.now())
+const isUsableAt =
+  (ms: number) =>
+  ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string | undefined }) =>
+    !revoked && (expiresAt === undefined || Date.parse(expiresAt) > ms)
 
-async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wanted }: PlatformSources) {
-  const { createReplies, joined, loadRules, rulesFromCode } = await import('./replies/index.js')
+const loadReplies = () => import('./replies/index.js')
+type RepliesPart = Awaited<ReturnType<typeof loadReplies>>
+
+async function readReplies(
+  loaded: LoadedConfig,
+  { rules: inCode = [], file: wanted }: PlatformSources,
+  lasting: () => Promise<LastingRules>,
+) {
+  const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
   const { seed, strict, magic } = loaded.config
   const files = replyFilesOf(loaded)
   // Whoever asks for no file at all gets nothing from the disk by surprise.
@@ -419,7 +551,7 @@ async function readReplies(loaded: LoadedConfig, { rules: inCode = [], file: wan
     loadRules({ ...files, patterns }, seed),
   ])
   const { rules, files: said } = joined([coded, filed])
-  return { replies: createReplies({ rules, seed, strict, magic }), files: said }
+  return { replies: createReplies({ rules, seed, strict, magic, ...(await lasting()) }), files: said }
 }
 
 /** The tables are large, so they are loaded only when they are asked for. */

@@ -46,11 +46,11 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   picocolors: ['cli/output.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
-  valibot: ['core/', 'config/', 'replies/', 'recordings/', 'server/json-in.ts'],
+  valibot: ['core/', 'config/', 'replies/', 'recordings/', 'journal/', 'server/json-in.ts'],
 }
 
 /** Parts that are entered through their index.ts only. */
-const withFrontDoor: readonly string[] = ['replies', 'state', 'tokenizer', 'limits', 'faults', 'recordings']
+const withFrontDoor: readonly string[] = ['replies', 'state', 'tokenizer', 'limits', 'faults', 'recordings', 'journal']
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])
 

@@ -38,6 +38,7 @@ test('a platform says where it is and which keys open it', async () => {
     serviceKey: expect.stringMatching(/^eyJ/),
     apiKey: expect.stringMatching(/^sk-local-/),
     mode: 'emulate',
+    clock: expect.objectContaining({ advance: expect.any(Function) }),
     failNext: expect.any(Function),
     misses: expect.any(Function),
     receipt: expect.any(Function),

@@ -1,5 +1,7 @@
-/** Says whether it is the developer who asks: somebody on this machine, or whoever holds the service key. */
-import { onlyFromHere } from '../core/errors.js'
+/** Says whether it is the developer who asks: somebody on this machine, or whoever holds the control token or the service key. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { missingControlToken, notForControl, onlyFromHere, PlatformError, unknownControlToken } from '../core/errors.js'
+import type { Caller } from '../core/exchange.js'
 import type { Identify } from './identify.js'
 
 interface Asked {
@@ -16,4 +18,38 @@ export async function requireDeveloper({ remoteAddress, authorization }: Asked, 
   if (authorization === undefined) throw onlyFromHere()
   const caller = await identify(authorization)
   if (caller.kind !== 'service') throw onlyFromHere()
+}
+
+/** What opens the control API where it is closed. */
+export interface ControlKeys {
+  /** Empty where there is none. */
+  readonly token: () => string
+  readonly identify: Identify
+}
+
+/** Whether the Authorization header shows the control token. It takes the same time however much of it is right. */
+export function showsToken(authorization: string | undefined, token: string): boolean {
+  const [, shown = ''] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+  return token !== '' && timingSafeEqual(digest(shown), digest(token))
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/** Returns for the control token and the service key. Rejects with a 401, or with a 403 for a credential that opens something else. */
+export async function requireControl(authorization: string | undefined, keys: ControlKeys): Promise<void> {
+  if (authorization === undefined) throw missingControlToken()
+  if (showsToken(authorization, keys.token())) return
+  const caller = await callerOf(authorization, keys.identify)
+  if (!caller) throw unknownControlToken()
+  if (caller.kind !== 'service') throw notForControl()
+}
+
+/** Nobody where the credential is none. */
+async function callerOf(authorization: string, identify: Identify): Promise<Caller | undefined> {
+  try {
+    return await identify(authorization)
+  } catch (error) {
+    if (error instanceof PlatformError && error.status === 401) return undefined
+    throw error
+  }
 }

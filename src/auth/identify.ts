@@ -40,6 +40,12 @@ interface Known {
   readonly caller: Caller
   /** When it stops, in milliseconds since 1970. */
   readonly expiresAtMs: number
+  /** Whether a live backend has said so: there it is the real time, whatever the clock here shows. */
+  readonly isLive?: boolean
+}
+
+interface Remembered extends Known {
+  readonly lookedUpAtMs: number
 }
 
 interface Parts {
@@ -62,20 +68,23 @@ export interface Doorkeeper {
 /** Joins the two kinds of credential: JWTs, known by their two dots, and API keys. */
 export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now }: Parts): Doorkeeper {
   // Verifying a signature costs more than all the rest of a request, and its result holds until it expires or is revoked.
-  const remembered = new Map<string, Known>()
+  const remembered = new Map<string, Remembered>()
   let revocations = 0
+
+  const timeFor = ({ isLive = false }: Known) => (isLive ? Date.now() : now())
 
   async function lookUp(secret: string, digest: string): Promise<Caller> {
     const before = revocations
-    const known = isJwt(secret)
+    const beganMs = now()
+    const known: Known = isJwt(secret)
       ? await (live ? ofLiveToken(secret, live) : ofToken(secret))
       : await apiKeys.find(secret)
     // What was revoked while it was being looked up is not to be remembered.
-    if (before === revocations) remember(digest, known)
+    if (before === revocations) remember(digest, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
     return used(known)
   }
 
-  function remember(digest: string, known: Known): void {
+  function remember(digest: string, known: Remembered): void {
     if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
     remembered.set(digest, known)
   }
@@ -116,7 +125,8 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
       if (keyFaults.has(error.code)) throw error
       return undefined
     })
-    return own && own.caller.kind !== 'user' ? own : askLive(live, token, now())
+    if (own && own.caller.kind !== 'user') return own
+    return { ...(await askLive(live, token, Date.now())), isLive: true }
   }
 
   /** A token may outlive its session and its user; they open nothing any more. One that was minted for tests has no session. */
@@ -137,7 +147,9 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
       const digest = digestOf(secret)
       const known = remembered.get(digest)
       if (known === undefined) return lookUp(secret, digest)
-      if (known.expiresAtMs > now()) return used(known)
+      const nowMs = timeFor(known)
+      // A clock that was moved back may be in the midst of what had passed by then, such as a ban.
+      if (known.expiresAtMs > nowMs && known.lookedUpAtMs <= nowMs) return used(known)
       remembered.delete(digest)
       return lookUp(secret, digest)
     },

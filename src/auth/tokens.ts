@@ -42,7 +42,8 @@ interface TokenParts {
 
 // Fixed times, or the keys would differ from start to start.
 const issuedAtSeconds = 1_767_225_600 // 2026-01-01
-const expiresAtSeconds = 2_082_758_400 // 2036-01-01
+/** When the anon and the service key expire. */
+export const keysExpireAtSeconds = 2_082_758_400 // 2036-01-01
 
 /** A key with what tokens say of it. */
 interface Key {
@@ -79,8 +80,8 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
   }
 
   return {
-    anonKey: await signKey('anon', expiresAtSeconds),
-    serviceKey: await signKey('service_role', expiresAtSeconds),
+    anonKey: await signKey('anon', keysExpireAtSeconds),
+    serviceKey: await signKey('service_role', keysExpireAtSeconds),
     jwks: { keys: keys.flatMap(({ published }) => published ?? []) },
     signKey,
     sign: claims => signed(claims, own),

@@ -4,15 +4,16 @@ import { keptSession, sessionsFile } from '../auth/session-file.js'
 import { askingLive } from '../config/load.js'
 import { developmentSecret, developmentUser } from '../core/development.js'
 import { usesRecordings } from '../core/exchange.js'
+import { CONTROL } from '../core/reserved.js'
 import type { Platform } from '../platform.js'
+import { isLoopback } from '../server/address.js'
 import { near } from './near.js'
 import type { Colors } from './output.js'
 
 const wildcards = new Set(['0.0.0.0', '::'])
-const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 export function banner(platform: Platform, version: string, colors: Colors): string {
-  const { url, authUrl, dashboardUrl, anonKey, apiKey, mode, modes, loaded } = platform
+  const { url, authUrl, dashboardUrl, anonKey, apiKey, controlToken, mode, modes, loaded } = platform
   const { upstream, auth, state, users, recordings } = loaded.config
   const goesLive = askingLive({ mode, modes, recordings }).length > 0
   // A password that somebody made up is theirs; the one that everybody knows helps whoever has just begun.
@@ -23,6 +24,7 @@ export function banner(platform: Platform, version: string, colors: Colors): str
     ['Dashboard', dashboardUrl],
     ['API key', apiKey || 'none that works'],
     ['Anon key', anonKey],
+    ...(controlToken === '' ? [] : [['Control', `${controlToken} opens ${url}${CONTROL}`] as const]),
     ...(user ? [['Sign in', `${user.email ?? user.phone} with password ${user.password}`] as const] : []),
     ['Config', loaded.file ? near(loaded.file) : 'none, all defaults'],
     ['State', withoutPassword(state)],

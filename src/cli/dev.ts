@@ -90,9 +90,13 @@ function problemsOf(error: unknown): readonly Problem[] {
   return error instanceof ProblemsError ? error.problems : [{ origin: 'Standin', sentence: String(error) }]
 }
 
-function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, mode, loaded }: Platform) {
+function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, controlToken, mode, loaded }: Platform) {
   const { publishableKey, secretKey } = loaded.config.auth
-  return { url, authUrl, dashboardUrl, anonKey, serviceKey, publishableKey, secretKey, apiKey, mode, pid: process.pid }
+  return {
+    ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, publishableKey, secretKey, apiKey },
+    ...(controlToken !== '' && { controlToken }),
+    ...{ mode, pid: process.pid },
+  }
 }
 
 function inWords(output: Output, quiet: boolean): Say {

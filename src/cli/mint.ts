@@ -3,22 +3,22 @@
 import { validEmail } from '../auth/addresses.js'
 import { createApiKeys } from '../auth/api-keys.js'
 import type { Backend } from '../auth/backend.js'
-import { idOfUser, plantUser, type UserSeed } from '../auth/seeds.js'
-import { startSession, tokenResponse } from '../auth/sessions.js'
+import { looseTokenFor, type MintedToken, type TokenWish, tokenFor } from '../auth/mint.js'
+import { plantUser } from '../auth/seeds.js'
 import { createTokens } from '../auth/tokens.js'
-import { confirmedEmail, newUser, signedUp } from '../auth/users.js'
 import type { LoadedConfig } from '../config/load.js'
 import { signingKeysOf } from '../config/signing-keys.js'
 import { developmentUser } from '../core/development.js'
+import { usersAreLive } from '../core/errors.js'
 import { AUTH } from '../core/reserved.js'
 import { StartError, UsageError } from '../core/start-error.js'
-import type { State, UserRow } from '../core/state.js'
+import type { State } from '../core/state.js'
+import { configuredUser } from '../platform/configured-user.js'
 import { openState } from '../state/index.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'
 
-const roles = ['anon', 'service', 'user'] as const
-type Role = (typeof roles)[number]
+const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenWish['role'][]
 
 /** How long ago an expired token expired. */
 const EXPIRED_SECONDS = -3600
@@ -34,17 +34,11 @@ export async function mintToken({ given, ...commandLine }: CommandLine): Promise
     throw new UsageError('Give --expires-in or --expired, not both.')
   }
   const loaded = load(commandLine)
-  const backend = backendOf(loaded)
-  const tokens = await backend.tokens()
-  if (role !== 'user') {
-    const key = role === 'anon' ? tokens.anonKey : tokens.serviceKey
-    return `${lifeSeconds === undefined ? key : await tokens.signKey(role === 'anon' ? 'anon' : 'service_role', inSeconds(lifeSeconds))}\n`
-  }
-  const settings = { ...backend.settings, jwtExp: lifeSeconds ?? backend.settings.jwtExp }
-  if (loaded.config.auth.mode === 'proxy') {
-    throw new UsageError('auth.mode is proxy: users and their tokens are those of the live backend.')
-  }
-  return `${await userToken({ ...backend, settings }, loaded, emailIn(email ?? developmentUser.email))}\n`
+  const { token } = await minted(
+    { role, email: emailIn(email ?? developmentUser.email), expiresIn: lifeSeconds },
+    loaded,
+  )
+  return `${token}\n`
 }
 
 /** A new API key, alone on its line. Throws a UsageError where it would be gone with this process. */
@@ -75,7 +69,7 @@ function requireNoMoreWords({ words }: Pick<CommandLine, 'words'>, count: number
   }
 }
 
-function roleIn(text: string | true): Role {
+function roleIn(text: string | true): TokenWish['role'] {
   const role = roles.find(role => role === text)
   if (!role) throw new UsageError(`--role must be one of ${roles.join(', ')}, not "${text}".`)
   return role
@@ -114,24 +108,16 @@ async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) 
 }
 
 /**
- * With a state that lasts the token has a session in it, as if the user had just signed in; users who are not there yet sign up.
+ * With a state that lasts the token of a user has a session in it, as if they had just signed in; users who are not there yet sign up.
  * A state in memory is another process's own: then the token stands for itself.
  */
-async function userToken(backend: Backend, loaded: LoadedConfig, email: string): Promise<string> {
-  if (loaded.config.state === 'memory') {
-    const user = newUser(new Date().toISOString(), { id: idOfUser(seedOf(loaded, email) ?? { email }), email })
-    return (await tokenResponse(backend, { user, session: undefined, refreshToken: '' })).access_token
-  }
-  return withState(loaded, async state => {
-    await plantIfConfigured(loaded, state, email)
-    const grant = await state.write(async tables => {
-      const [known] = await tables.users.find({ email })
-      const user = known ?? newcomer(email)
-      if (!known) await tables.users.insert(user)
-      return startSession(backend, tables, user, 'password')
-    })
-    return (await tokenResponse(backend, grant)).access_token
-  })
+async function minted(wish: TokenWish, loaded: LoadedConfig): Promise<MintedToken> {
+  const backend = backendOf(loaded)
+  const seedOf = (email: string) => configuredUser(loaded, email)
+  if (wish.role !== 'user') return tokenFor(backend, wish, seedOf)
+  if (loaded.config.auth.mode === 'proxy') throw new UsageError(usersAreLive().message)
+  if (loaded.config.state === 'memory') return looseTokenFor(backend, wish, seedOf)
+  return withState(loaded, state => tokenFor({ ...backend, state: async () => state }, wish, seedOf))
 }
 
 function emailIn(given: string | true): string {
@@ -142,25 +128,10 @@ function emailIn(given: string | true): string {
   }
 }
 
-/** The users that somebody configured; the development user with the public password is no business of a command. */
-const seedOf = ({ config: { users }, originOf }: LoadedConfig, email: string): UserSeed | undefined =>
-  originOf(['users']) === 'default' ? undefined : users.find(seed => seed.email?.toLowerCase() === email)
-
-/** Nothing else of the configuration: the state may be that of a platform that was started with another one. */
-async function plantIfConfigured(loaded: LoadedConfig, state: State, email: string): Promise<void> {
-  const seed = seedOf(loaded, email)
-  if (seed) await plantUser(state, seed, Date.now)
-}
-
-function newcomer(email: string): UserRow {
-  const at = new Date().toISOString()
-  const user = newUser(at, { id: idOfUser({ email }) })
-  const signed = signedUp(user, { provider: 'email', address: email, data: {}, at })
-  return { ...signed, ...confirmedEmail(signed, at) }
-}
-
 async function ownerOf(loaded: LoadedConfig, state: State, email: string): Promise<string> {
-  await plantIfConfigured(loaded, state, email)
+  const seed = configuredUser(loaded, email)
+  // Nothing else of the configuration: the state may be that of a platform that was started with another one.
+  if (seed) await plantUser(state, seed, Date.now)
   const [user] = await state.read(({ users }) => users.find({ email }))
   if (!user) throw new StartError(`There is no user ${email}. Sign up first, or name the user in the configuration.`)
   return user.id

@@ -6,13 +6,20 @@ import type { Config } from './schema.js'
 type Redact = Config['recordings']['redact']
 
 /** Public keys of development are told as well: whatever a caller shows has no place in a recording. */
-export function redactionRules({ recordings: { redact }, upstream, apiKeys, auth }: Config): RedactionRules {
+export function redactionRules({
+  recordings: { redact },
+  upstream,
+  apiKeys,
+  auth,
+  controlToken,
+}: Config): RedactionRules {
   const known = [
     { name: 'upstream-api-key', value: upstream.apiKey },
     { name: 'upstream-anon-key', value: upstream.anonKey },
     ...apiKeys.map(({ key }) => ({ name: 'api-key', value: key })),
     { name: 'publishable-key', value: auth.publishableKey },
     { name: 'secret-key', value: auth.secretKey },
+    { name: 'control-token', value: controlToken },
     // Nobody shows the secret itself, and the one of development is in every checkout.
     { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
   ]

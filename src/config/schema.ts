@@ -77,6 +77,11 @@ export const defaultReplies = 'fixtures/replies/*.yaml'
 export const configSchema = closed({
   host: option(filled, '127.0.0.1', 'Address to listen on. Anything but a loopback address lets other machines in.'),
   port: option(integer(0, 65535), 4100, 'Port to listen on; 0 takes any free one.'),
+  controlToken: option(
+    secret(credential),
+    '',
+    'Opens the control API under /__standin to other machines and under other host names. Empty: made up at the start where others can reach the address; on a loopback address nobody is asked.',
+  ),
   mode: option(
     word(modes),
     'emulate',
@@ -193,6 +198,17 @@ export const configSchema = closed({
     'The live platform.',
   ),
   recordings: recordingOptions,
+  journal: group(
+    {
+      maxEntries: option(
+        integer(1, 1_000_000),
+        2000,
+        'So many of the last exchanges are kept to be looked at; in a flood a quarter of that a second.',
+      ),
+      maxBytes: option(integer(0, 2 ** 31), 33_554_432, 'So many bytes of their bodies are kept.'),
+    },
+    'What is remembered of requests and answers, in memory.',
+  ),
   cors: group(
     {
       origins: option(

@@ -11,31 +11,33 @@ const aName = 'a text of 1 to 100 characters'
 const name = v.pipe(v.string(aName), v.trim(), v.minLength(1, aName), v.maxLength(100, aName))
 
 const aMomentToCome = 'a moment to come, such as 2030-01-31T12:00:00Z, or null'
-const momentToCome = v.pipe(
-  v.string(aMomentToCome),
-  v.check(written => isMoment(written) && Date.parse(written) > Date.now(), aMomentToCome),
-)
+const momentToCome = (now: () => number) =>
+  v.pipe(
+    v.string(aMomentToCome),
+    v.check(written => isMoment(written) && Date.parse(written) > now(), aMomentToCome),
+  )
 
 const TEN_YEARS_S = 10 * 365 * 24 * 3600
 const THIRTY_DAYS_S = 30 * 24 * 3600
 const seconds = 'a whole number of seconds'
 
-const expiry = {
-  expires_at: v.optional(v.nullable(momentToCome)),
-  expires_in: v.optional(wholeNumber(1, TEN_YEARS_S, seconds)),
-}
-
-const newKeyFields = closed({ name, ...expiry })
+const newKeyFields = (now: () => number) =>
+  closed({
+    name,
+    expires_at: v.optional(v.nullable(momentToCome(now))),
+    expires_in: v.optional(wholeNumber(1, TEN_YEARS_S, seconds)),
+  })
 
 /** A key to be made; without an expiry it works until it is revoked. */
-export const newKeyRequest = v.pipe(
-  newKeyFields,
-  where<v.InferOutput<typeof newKeyFields>>(
-    'expires_in',
-    'left out where expires_at is given',
-    ({ expires_at, expires_in }) => expires_at === undefined || expires_in === undefined,
-  ),
-)
+export const newKeyRequest = (now: () => number) =>
+  v.pipe(
+    newKeyFields(now),
+    where<v.InferOutput<ReturnType<typeof newKeyFields>>>(
+      'expires_in',
+      'left out where expires_at is given',
+      ({ expires_at, expires_in }) => expires_at === undefined || expires_in === undefined,
+    ),
+  )
 
 /** How long a key lives on beside the one that takes its place. */
 export const rollRequest = closed({

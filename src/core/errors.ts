@@ -237,7 +237,7 @@ export const foreignHost = () =>
   new PlatformError(
     403,
     'foreign_host',
-    'This address answers only when it is asked by its own name, such as 127.0.0.1.',
+    'This address answers only when it is asked by its own name, such as 127.0.0.1. Under another one the control API answers whoever sends the control token, but no page.',
   )
 
 export const foreignOrigin = () =>
@@ -255,8 +255,38 @@ export const onlyFromHere = () =>
     'Users and messages are shown on this machine only, or to whoever sends the service key.',
   )
 
+export const usersAreLive = () =>
+  new PlatformError(409, 'users_are_live', 'auth.mode is proxy: users and their tokens are those of the live backend.')
+
+// The control API, where others can reach the address.
+
+const howToControl =
+  'Add the header "Authorization: Bearer <control token>": it is the option controlToken, or the one that was printed at the start. The service key opens it as well.'
+
+export const missingControlToken = () =>
+  unauthorized(
+    'missing_control_token',
+    `The control API is closed here: others can reach this address. ${howToControl}`,
+  )
+
+export const unknownControlToken = () =>
+  unauthorized('unknown_control_token', `This is neither the control token nor the service key. ${howToControl}`)
+
+export const notForControl = () =>
+  new PlatformError(403, 'not_for_control', `This credential does not open the control API. ${howToControl}`)
+
+export const noSuchExchange = (id: string) =>
+  new PlatformError(
+    404,
+    'no_such_exchange',
+    `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. It keeps the last ones only (options journal.maxEntries and journal.maxBytes).`,
+  )
+
 export const modeNotPossible = (sentences: readonly string[]) =>
   new PlatformError(409, 'mode_not_possible', sentences.join(' '))
+
+export const noSuchRule = (id: string) =>
+  new PlatformError(404, 'no_such_rule', `No rule that was added at run time has the id ${JSON.stringify(id)}.`)
 
 export const pageNotBuilt = () =>
   new PlatformError(503, 'page_not_built', 'The page of the dashboard is not built yet. Run "npm run build" once.')

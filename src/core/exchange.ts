@@ -63,6 +63,12 @@ export interface Exchange {
   /** When the request's headers were there, on the clock of `performance.now()`. */
   readonly startedMs: number
   caller: Caller
+  /** Which of several tests that share a server asks; empty for whoever is in none. */
+  scope: string
+  /** What is asked, once that is known. */
+  endpoint: Endpoint | undefined
+  /** Where the answer comes from, once that is decided. */
+  mode: Mode | undefined
   /** The body exactly as it came; `undefined` until it was read. */
   body: Buffer | undefined
   /** What a body asks of a model, once somebody has read it. */
@@ -82,6 +88,8 @@ export interface Reply {
   readonly body: string | Buffer | Paced
   /** Called when a body of bytes has left; whoever made them may then use them again. */
   readonly sent?: (() => void) | undefined
+  /** Such bytes once more, for whoever looks when they have been used again. */
+  readonly again?: (() => Buffer) | undefined
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[] | undefined
   /** What gave the answer, for the log: a rule's name, for example. */
@@ -137,6 +145,17 @@ export interface Witness {
   end(complete: boolean): void
 }
 
+/** An answer of the live platform, as far as it is kept to be looked at. */
+export interface Heard {
+  readonly kind: 'heard'
+  /** As node's flat array. */
+  readonly headers: readonly string[]
+  /** The beginning of the body. */
+  readonly beginning: Buffer[]
+  /** All of the body. */
+  bytes: number
+}
+
 /** What actually left. */
 export interface Outcome {
   /** 0 where a fault saw to it that none left. */
@@ -148,6 +167,12 @@ export interface Outcome {
   readonly hint?: string | undefined
   /** What else is known of it, for the log; worked out when somebody looks. */
   readonly remark?: (() => string) | undefined
+  /** What was said: a reply of ours, or as much of the live platform's as is kept. */
+  readonly said?: Reply | Heard | undefined
+  /** When the head left, on the clock of `performance.now()`. */
+  readonly beganMs?: number
+  /** When pieces of a stream left, after the head, in milliseconds; the first thousand. */
+  readonly piecesAtMs?: number[] | undefined
   /** False for as long as the answer is on its way, and for good when the client left or the stream was cut. */
   complete: boolean
 }

@@ -1,6 +1,6 @@
 /** A failure asked for: its form, the same in a rule, in the configuration, in a call and in a header. */
 import * as v from 'valibot'
-import { closed, described, number, optional, word } from './check.js'
+import { closed, described, map, number, optional, word } from './check.js'
 
 const count = (least: number, what = 'a whole number') => {
   const range = `${what} from ${least} to 1000000`
@@ -120,6 +120,12 @@ export const faultCallSchema = closed({
   times: v.optional(described(count(1), 'How many requests it befalls.'), 1),
   path: optional(pathGlob, 'The paths it befalls; * stands for anything. Without it those of the platform.'),
   method: optional(method, 'The method it befalls; any without it.'),
+  // Whoever holds them against requests says what is wrong with them.
+  when: optional(
+    map(v.string(), v.unknown(), 'a map of conditions'),
+    'Conditions as in rules; then it befalls chat completions that fit them.',
+  ),
+  scope: optional(v.string('text'), 'The scope whose requests it befalls; those of everybody without it.'),
 })
 export type FaultCallInput = v.InferInput<typeof faultCallSchema>
 export type FaultCall = v.InferOutput<typeof faultCallSchema>

@@ -143,6 +143,9 @@ export interface MessageRow {
   readonly created_at: Moment
 }
 
+/** Half of a surrogate pair has no UTF-8. NUL is where SQLite ends a text, and PostgreSQL takes none. */
+export const isKeepable = (text: string): boolean => !(text.includes('\0') || /\p{Surrogate}/u.test(text))
+
 /** Every table with what a row of it is. */
 export interface Rows {
   readonly users: UserRow

@@ -34,18 +34,20 @@ export interface DashboardParts {
   readonly facts: () => Promise<DashboardFacts>
   readonly identify: Identify
   readonly apiKeys: ApiKeys
+  /** Milliseconds since 1970, on the clock that keys expire by. */
+  readonly now: () => number
   /** For the developer's views. */
   readonly people: People
 }
 
-export function createDashboard({ facts, identify, apiKeys, people }: DashboardParts): Router {
+export function createDashboard({ facts, identify, apiKeys, now, people }: DashboardParts): Router {
   const router = Router()
   router.use(protect)
   router
     .route('/api/config')
     .get(async (_request, response: Response<ConfigJson>) => response.json(configJson(await facts())))
     .all(only('GET', 'HEAD'))
-  router.use('/api/keys', createKeysApi({ identify, apiKeys }))
+  router.use('/api/keys', createKeysApi({ identify, apiKeys, now }))
   router.use('/api', createPeopleApi({ identify, apiKeys, people }))
   router.use(createPageFiles(facts))
   router.use(unreadablePath)

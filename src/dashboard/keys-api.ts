@@ -11,9 +11,13 @@ import type { KeyJson, ListJson, NewKeyJson } from './wire.js'
 interface Parts {
   readonly identify: Identify
   readonly apiKeys: ApiKeys
+  /** Milliseconds since 1970, on the clock that keys expire by. */
+  readonly now: () => number
 }
 
-export function createKeysApi({ identify, apiKeys }: Parts): Router {
+export function createKeysApi({ identify, apiKeys, now }: Parts): Router {
+  const newKey = newKeyRequest(now)
+
   /** A handler that is told which user asks; anybody else gets a 401. */
   const forUser =
     <Json>(answer: (user: User, request: Request, response: Response<Json>) => Promise<unknown>) =>
@@ -25,8 +29,8 @@ export function createKeysApi({ identify, apiKeys }: Parts): Router {
   )
 
   const create = forUser<NewKeyJson>(async ({ id }, request, response) => {
-    const { name, expires_at, expires_in } = await readBody(request, newKeyRequest)
-    const expiry = expires_in === undefined ? (expires_at ?? null) : Date.now() + expires_in * 1000
+    const { name, expires_at, expires_in } = await readBody(request, newKey)
+    const expiry = expires_in === undefined ? (expires_at ?? null) : now() + expires_in * 1000
     const expiresAt = expiry === null ? null : new Date(expiry).toISOString()
     response.status(201).json(await apiKeys.create(id, { name, expiresAt }))
   })

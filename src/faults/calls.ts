@@ -1,4 +1,5 @@
 /** Faults for the next requests, asked for by a call: they wait in line until they have befallen as many as they are meant for. */
+import { createByScope } from '../core/by-scope.js'
 import { check } from '../core/check.js'
 import type { Exchange } from '../core/exchange.js'
 import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema } from '../core/fault.js'
@@ -14,53 +15,70 @@ export interface WaitingFault extends Omit<FaultCall, 'times'> {
 }
 
 export interface FaultCalls {
-  /** Puts a fault at the end of the line. */
-  add(call: FaultCall): { readonly id: string }
+  /** Puts a fault at the end of the line. It is meant only for requests that fit `conditions`, which are what its `when` says. */
+  add(call: FaultCall, conditions?: Fits): { readonly id: string }
   /** The first fault in line that is meant for this request; `comesAbout` decides by its chance, and only what does is counted. */
-  take(exchange: Exchange, comesAbout: (fault: Fault, id: string) => boolean): Fault | undefined
-  waiting(): readonly WaitingFault[]
-  clear(): void
+  take(exchange: Exchange, comesAbout: (fault: Fault, entry: string) => boolean): Fault | undefined
+  /** Those that wait, the first in line first: those of a scope, or all where none is said. */
+  waiting(scope?: string): readonly WaitingFault[]
+  /** Forgets those of a scope, or all where none is said. */
+  clear(scope?: string): void
 }
+
+type Fits = (exchange: Exchange) => boolean
 
 interface Waiting {
   readonly call: FaultCall
   readonly id: string
-  readonly fits: (exchange: Exchange) => boolean
+  /** What it is called where it is drawn by chance: after its place among the calls of its scope. */
+  readonly entry: string
+  readonly fits: Fits
   left: number
 }
 
 export function createFaultCalls(): FaultCalls {
   let line: readonly Waiting[] = []
+  const counts = createByScope(() => ({ calls: 0 }))
   let count = 0
   return {
-    add(call) {
-      // Counted, not made up: what is drawn for it is to be the same in every run.
+    add(call, conditions) {
       const id = `fault-${++count}`
-      line = [...line, { call, id, fits: fitting(call), left: call.times }]
+      // Counted, not made up: what is drawn for it is to be the same in every run, whatever other scopes do.
+      const entry = `fault-${++counts.get(call.scope ?? '').calls}`
+      line = [...line, { call, id, entry, fits: fitting(call, conditions), left: call.times }]
       return { id }
     },
     take(exchange, comesAbout) {
       // Most requests find nobody waiting.
       if (line.length === 0) return undefined
-      const first = line.find(({ call, id, fits }) => fits(exchange) && comesAbout(call.fault, id))
+      const first = line.find(({ call, entry, fits }) => fits(exchange) && comesAbout(call.fault, entry))
       if (!first) return undefined
       first.left--
       if (first.left === 0) line = line.filter(waiting => waiting !== first)
       return first.call.fault
     },
-    waiting: () => line.map(({ call, id, left }) => ({ id, ...call, times: left })),
-    clear() {
-      line = []
+    waiting: scope => line.filter(isOf(scope)).map(({ call, id, left }) => ({ id, ...call, times: left })),
+    clear(scope) {
+      counts.forget(scope)
+      line = scope === undefined ? [] : line.filter(waiting => !isOf(scope)(waiting))
     },
   }
 }
 
+/** Whether a call was made for a scope; one for everybody belongs to the empty one. */
+const isOf =
+  (scope: string | undefined) =>
+  ({ call }: Waiting) =>
+    scope === undefined || (call.scope ?? '') === scope
+
 /** Without a path it is the platform's own endpoints that are meant. */
-function fitting({ path, method }: FaultCall): (exchange: Exchange) => boolean {
+function fitting({ path, method, scope = '' }: FaultCall, conditions: Fits = () => true): Fits {
   const pattern = path === undefined ? undefined : glob(path)
   return exchange =>
+    (scope === '' || scope === exchange.scope) &&
     (method === undefined || method === exchange.method) &&
-    (pattern ? pattern.test(exchange.path) : !isAuth(exchange.path))
+    (pattern ? pattern.test(exchange.path) : !isAuth(exchange.path)) &&
+    conditions(exchange)
 }
 
 /** A call that was written in code. Throws a ProblemsError that names what is wrong with it. */

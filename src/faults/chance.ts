@@ -8,6 +8,8 @@ export interface Chances {
    * that request has come: a retry draws anew.
    */
   draw(exchange: Exchange, seed: number, entry: string): number
+  /** From now on the requests of a scope count from the beginning; those of all where none is said. */
+  forget(scope?: string): void
 }
 
 /** Counts the last `remembered` different requests; one that comes again after so many others counts from the beginning. */
@@ -20,10 +22,12 @@ export function createChances(remembered = 10_000): Chances {
     const known = nameOf.get(exchange)
     if (known !== undefined) return known
     const request = digestOf(exchange)
-    const times = timesOf.get(request) ?? 0
+    // Each scope draws what it would draw alone.
+    const key = `${request} ${exchange.scope}`
+    const times = timesOf.get(key) ?? 0
     // Put in anew, so that the one that has not come for longest stands first.
-    timesOf.delete(request)
-    timesOf.set(request, times + 1)
+    timesOf.delete(key)
+    timesOf.set(key, times + 1)
     if (timesOf.size > remembered) timesOf.delete(timesOf.keys().next().value ?? '')
     const name = `${request} ${times}`
     nameOf.set(exchange, name)
@@ -32,6 +36,10 @@ export function createChances(remembered = 10_000): Chances {
 
   return {
     draw: (exchange, seed, entry) => fractionOf(hash('sha256', `${seed} ${entry} ${named(exchange)}`, 'hex')),
+    forget(scope) {
+      for (const key of timesOf.keys())
+        if (scope === undefined || key.slice(key.indexOf(' ') + 1) === scope) timesOf.delete(key)
+    },
   }
 }
 

@@ -55,7 +55,7 @@ export function createFaults({ header, random, seed, calls, chances }: Parts): F
         const fault = settingsIn(HEADER, String(text), faultSchema)
         if (comesAbout(exchange, fault, HEADER)) return { fault, by: HEADER }
       }
-      const called = calls.take(exchange, (fault, id) => comesAbout(exchange, fault, id))
+      const called = calls.take(exchange, (fault, entry) => comesAbout(exchange, fault, entry))
       return called && { fault: called, by: 'one-shot' }
     },
     drawn(exchange, { fault: ruled, source } = {}) {

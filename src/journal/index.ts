@@ -1,23 +1,159 @@
-/** What happened: every exchange ends up here, and whoever follows is told. */
-import type { Exchange } from '../core/exchange.js'
+/** What happened: every exchange ends up here, the last of them are kept, and whoever follows is told. */
+import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import type { Redact } from '../core/redact.js'
+import { curlOf } from './curl.js'
+import { entryOf, type JournalEntry, type Kept } from './entry.js'
+import { filterOf, type JournalFilter } from './filter.js'
+
+export type { JournalEntry } from './entry.js'
+export {
+  filterOf,
+  type JournalFilter,
+  journalFilter,
+  journalQuery,
+  journalScope,
+  journalSearch,
+} from './filter.js'
 
 export interface Journal {
   /** Takes an exchange whose answer has left, or never will. */
   add(exchange: Exchange): void
   /** Calls `listener` for each exchange from now on; what it gives back ends that. */
-  follow(listener: (exchange: Exchange) => void): () => void
+  follow(listener: (exchange: Exchange, id: string) => void): () => void
+  /** Those that fit, from the oldest to the newest; of more than `limit` the newest. */
+  entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
+  /** The ids of those that fit, in the same order; of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
+  ids(filter?: JournalFilter, limit?: number): readonly string[]
+  get(id: string): JournalEntry | undefined
+  /** A command for a shell that sends the request once more, to the platform at `url`. */
+  curl(id: string, url: string): string | undefined
+  count(filter?: JournalFilter): number
+  /** How many were not kept because there were too many at once. */
+  passedOver(): number
+  /** Forgets those that fit; all where nothing is said. */
+  clear(filter?: JournalFilter): void
 }
 
-/** Keeps nothing itself: without a follower an exchange costs nothing and is gone. */
-export function createJournal(): Journal {
-  const listeners = new Set<(exchange: Exchange) => void>()
+interface JournalParts {
+  /** No more exchanges are kept, nor more bytes of their bodies. */
+  readonly maxEntries: number
+  readonly maxBytes: number
+  /** Takes out what is secret, when somebody looks. */
+  readonly redact: () => Redact
+}
+
+export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): Journal {
+  const listeners = new Set<(exchange: Exchange, id: string) => void>()
+  /** A ring of the last that were kept. */
+  const ring: (Kept | undefined)[] = Array.from({ length: maxEntries })
+  let keptCount = 0
+  let lastId = 0
+  let bytes = 0
+  /** How many more may be kept now. */
+  let room = maxEntries
+  let roomAtMs = performance.now()
+  let passedOver = 0
+
+  function add(exchange: Exchange): void {
+    const id = ++lastId
+    const nowMs = performance.now()
+    if (hasRoom(nowMs)) keep(id, exchange, nowMs)
+    else passedOver++
+    for (const listener of listeners) listener(exchange, String(id))
+  }
+
+  /**
+   * What is kept has to be looked after by the garbage collector, which in a flood costs more than answering does. After as many at once as there
+   * is place for, a quarter of that is kept each second: of more nobody could see the first ones any more.
+   */
+  function hasRoom(nowMs: number): boolean {
+    if (room < 1) {
+      room = Math.min(maxEntries, ((nowMs - roomAtMs) / 4000) * maxEntries)
+      if (room < 1) return false
+      roomAtMs = nowMs
+    }
+    room--
+    return true
+  }
+
+  function keep(id: number, exchange: Exchange, nowMs: number): void {
+    const { body } = exchange
+    // What the network delivered may be a small part of a large buffer, which would be kept whole.
+    if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
+    forget(keptCount % maxEntries)
+    ring[keptCount % maxEntries] = { id, exchange, atMs: Date.now(), durationMs: nowMs - exchange.startedMs }
+    keptCount++
+    bytes += sizeOf(exchange)
+    for (let oldest = keptCount - maxEntries; bytes > maxBytes && oldest < keptCount - 1; oldest++) {
+      if (oldest >= 0) forget(oldest % maxEntries)
+    }
+  }
+
+  function forget(place: number): void {
+    const kept = ring[place]
+    if (!kept) return
+    bytes -= sizeOf(kept.exchange)
+    ring[place] = undefined
+  }
+
+  /** From the oldest to the newest, with their places. */
+  function* all(): Generator<readonly [kept: Kept, place: number]> {
+    for (let nth = Math.max(0, keptCount - maxEntries); nth < keptCount; nth++) {
+      const kept = ring[nth % maxEntries]
+      if (kept) yield [kept, nth % maxEntries]
+    }
+  }
+
+  function fitting(filter: JournalFilter): readonly (readonly [kept: Kept, place: number])[] {
+    const fits = filterOf(filter)
+    return [...all()].filter(([kept]) => fits(kept))
+  }
+
+  function kept(id: string): Kept | undefined {
+    const [found] = [...all()].find(([kept]) => String(kept.id) === id) ?? []
+    return found
+  }
+
   return {
-    add(exchange) {
-      for (const listener of listeners) listener(exchange)
-    },
+    add,
     follow(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    entries: (filter = {}, limit = maxEntries) =>
+      fitting(filter)
+        .slice(-limit)
+        .map(([found]) => entryOf(found, redact())),
+    ids(filter = {}, limit = maxEntries) {
+      const found = fitting(filter)
+      const part = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
+      return part.map(([{ id }]) => String(id))
+    },
+    get(id) {
+      const found = kept(id)
+      return found && entryOf(found, redact())
+    },
+    curl(id, url) {
+      const found = kept(id)
+      return found && curlOf(found.exchange, redact(), url)
+    },
+    count: (filter = {}) => fitting(filter).length,
+    passedOver: () => passedOver,
+    clear(filter = {}) {
+      for (const [, place] of fitting(filter)) forget(place)
+    },
   }
+}
+
+/** What an exchange holds in memory, as far as it can be large. */
+function sizeOf({ body, outcome }: Exchange): number {
+  const said = outcome?.said
+  if (!said) return body?.length ?? 0
+  return (body?.length ?? 0) + heldOf(said)
+}
+
+/** Of streams the texts are shared with the rules that say them. */
+function heldOf(said: Reply | Heard): number {
+  if (said.kind === 'heard') return said.beginning.reduce((sum, { length }) => sum + length, 0)
+  return typeof said.body === 'string' ? said.body.length : 0
 }

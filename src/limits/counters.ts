@@ -28,15 +28,18 @@ export interface Counters {
   openStream(key: string): () => void
 }
 
+/** A window that ends later has not begun yet: the clock was moved back, and it counts for nothing. */
+const isOpen = ({ endsMs }: Window, nowMs: number) => endsMs > nowMs && endsMs <= nowMs + WINDOW_MS
+
 /** Makes the counters. Nothing is kept of a credential whose window is over and whose streams have ended. */
-export function createCounters(nowMs = () => performance.now()): Counters {
-  /** In the order in which they end, since all are of one length. */
+export function createCounters(nowMs: () => number): Counters {
+  /** In the order in which they end, since all are of one length and each new one stands last. */
   const windows = new Map<string, Window>()
   const streams = new Map<string, number>()
 
   function forgetEnded(now: number) {
-    for (const [key, { endsMs }] of windows) {
-      if (endsMs > now) return
+    for (const [key, window] of windows) {
+      if (isOpen(window, now)) return
       windows.delete(key)
     }
   }
@@ -48,15 +51,18 @@ export function createCounters(nowMs = () => performance.now()): Counters {
       const now = nowMs()
       forgetEnded(now)
       const open = windows.get(key)
-      if (open) return open
+      if (open && isOpen(open, now)) return open
+      windows.delete(key)
       const fresh = { endsMs: now + WINDOW_MS, requests: 0, tokens: 0 }
       windows.set(key, fresh)
       return fresh
     },
     usedBy(key) {
-      const resetMs = (windows.get(key)?.endsMs ?? 0) - nowMs()
-      const { requests, tokens } = (resetMs > 0 && windows.get(key)) || nothing
-      return { requests, tokens, resetMs: Math.max(0, resetMs) }
+      const now = nowMs()
+      const window = windows.get(key)
+      if (!window || !isOpen(window, now)) return nothing
+      const { requests, tokens, endsMs } = window
+      return { requests, tokens, resetMs: endsMs - now }
     },
     streamsOf,
     openStream(key) {
@@ -73,4 +79,4 @@ export function createCounters(nowMs = () => performance.now()): Counters {
   }
 }
 
-const nothing = { requests: 0, tokens: 0 }
+const nothing: Used = { requests: 0, tokens: 0, resetMs: 0 }

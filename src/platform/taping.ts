@@ -3,7 +3,9 @@ import path from 'node:path'
 import type { LoadedConfig } from '../config/load.js'
 import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
+import type { Config } from '../config/schema.js'
 import { once } from '../core/once.js'
+import type { Redact } from '../core/redact.js'
 import type { Miss, Receipt as PlayedAndMade, Recordings, Run } from '../recordings/index.js'
 
 /** What came of a run, for whoever has to trust it. */
@@ -22,8 +24,16 @@ export interface Taping {
   /** The last requests that no recording answered, the newest first. */
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
+  /** From now on the requests of a scope are answered from its first recordings; those of all where none is said. */
+  forget(scope?: string): void
   /** Resolves when everything that has ended by now is on disk. */
   flush(): Promise<void>
+}
+
+/** What takes secrets out, by the configuration. */
+export async function loadRedact(config: Config): Promise<Redact> {
+  const { createRedact } = await import('../core/redact.js')
+  return createRedact(redactionRules(config))
 }
 
 interface Told {
@@ -40,9 +50,9 @@ export function createTaping({ warn, report }: Told): Taping {
   let passes = 0
 
   async function open({ config, dir }: LoadedConfig): Promise<Recordings> {
-    const [{ createRun, openRecordings }, { createRedact }] = await Promise.all([
+    const [{ createRun, openRecordings }, redact] = await Promise.all([
       import('../recordings/index.js'),
-      import('../core/redact.js'),
+      loadRedact(config),
     ])
     run ??= createRun(miss => {
       for (const listener of listeners) listener(miss)
@@ -52,7 +62,7 @@ export function createTaping({ warn, report }: Told): Taping {
       ...options,
       dir: path.resolve(dir, options.dir),
       afterLast: options.then,
-      redact: createRedact(redactionRules(config)),
+      redact,
       maxAgeMs: ageMsOf(options.maxAge),
       ...{ run, warn, report },
     })
@@ -69,6 +79,7 @@ export function createTaping({ warn, report }: Told): Taping {
     },
     misses: () => run?.misses() ?? [],
     onMiss: listener => void listeners.push(listener),
+    forget: scope => run?.forget(scope),
     flush: async () => void (await Promise.all(all.map(recordings => recordings.flush()))),
   }
 }

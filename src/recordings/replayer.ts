@@ -56,7 +56,7 @@ export function createReplayer(parts: ReplayerParts): Replayer {
   async function find(exchange: Exchange): Promise<Found> {
     const identified = identify(exchange)
     // Counted before anything is waited for, so that answers come in the order of the requests.
-    const count = run.count(scopeOf(exchange), identified.key)
+    const count = run.count(exchange.scope, identified.key)
     await shelf.ready()
     const found = await search(identified, count)
     if (found?.kind === 'found') return found
@@ -148,12 +148,6 @@ export function createReplayer(parts: ReplayerParts): Replayer {
 }
 
 const unfit = (why: string): Unfit => ({ kind: 'unfit', why })
-
-/** Parallel tests on one server each count for themselves. */
-function scopeOf({ headers }: Exchange): string {
-  const scope = headers['x-standin-scope']
-  return typeof scope === 'string' ? scope : ''
-}
 
 const DAY_MS = 86_400_000
 

@@ -1,4 +1,5 @@
 /** What one run remembers of its recordings: which were played, missed and made. It outlasts a reload of the configuration. */
+import { createByScope } from '../core/by-scope.js'
 import type { Kept } from './names.js'
 
 /** What came of a run, for whoever has to trust it. */
@@ -50,6 +51,8 @@ export interface Run {
   /** The last ones, the newest first. */
   misses(): readonly Miss[]
   receipt(all: Iterable<{ readonly file: string }>): Receipt
+  /** From now on the requests of a scope count from the beginning; those of all where none is said. */
+  forget(scope?: string): void
 }
 
 /** So many misses are kept to be looked at. */
@@ -59,7 +62,7 @@ const REASONS = 20
 
 /** The listener is told of each miss. */
 export function createRun(tell: (miss: Miss) => void): Run {
-  const counts = new Map<string, number>()
+  const counts = createByScope(() => new Map<string, number>())
   const begun = new Map<string, number>()
   const earlier = new Map<string, readonly Kept[]>()
   const own = new Set<string>()
@@ -75,7 +78,7 @@ export function createRun(tell: (miss: Miss) => void): Run {
   }
 
   return {
-    count: (scope, key) => next(counts, `${scope}\n${key}`),
+    count: (scope, key) => next(counts.get(scope), key),
     begin(key, there) {
       const nth = next(begun, key) + 1
       if (nth === 1) earlier.set(key, there)
@@ -104,5 +107,6 @@ export function createRun(tell: (miss: Miss) => void): Run {
       unused: [...all].flatMap(({ file }) => (played.has(file) || own.has(file) ? [] : [file])),
       notRecorded: [...reasons],
     }),
+    forget: counts.forget,
   }
 }

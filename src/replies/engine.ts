@@ -1,51 +1,26 @@
-/** Chooses the rule that answers, and remembers how often each has. */
+/** Chooses the rule that answers. */
 import type { ChatRequest } from '../core/chat.js'
 import { alternatives } from '../core/errors.js'
-import type { Fault } from '../core/fault.js'
 import { demandOf } from '../core/tools.js'
 import type { Asked } from './conditions/asked.js'
+import type { Memory } from './memory.js'
 import { isSpent, type ReadyRule } from './ready-rule.js'
 import { createRuleIndex } from './rule-index.js'
-import type { Said } from './said.js'
 import type { Saying } from './saying.js'
 
-/** What the rules remember from one request to the next. */
-export interface Memory {
-  /** How often a rule has answered. */
-  answered(rule: ReadyRule): number
-  /** The state of a scenario. */
-  stateOf(scenario: string): string
-  /** Remembers an answer; gives back how many there are of the rule now. */
-  note(rule: ReadyRule): number
-}
-
-/** Where every scenario begins. */
-export const START = 'start'
-
-export function createMemory(): Memory {
-  const counts = new Map<ReadyRule, number>()
-  const states = new Map<string, string>()
-  const answered = (rule: ReadyRule) => counts.get(rule) ?? 0
-  return {
-    answered,
-    stateOf: scenario => states.get(scenario) ?? START,
-    note(rule) {
-      const count = answered(rule) + 1
-      counts.set(rule, count)
-      const { scenario } = rule
-      if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
-      return count
-    },
-  }
+/** What is said next, and the how many-th answer of its rule that is. */
+export interface Taken {
+  readonly saying: Saying
+  readonly count: number
 }
 
 export interface Engine {
   /** The rules in the order in which they are tried. */
   readonly rules: readonly ReadyRule[]
-  /** What the first rule that matches says; `undefined` when none does. */
-  said(asked: Asked): Said | Promise<Said> | undefined
-  /** What goes wrong by the first rule that matches, which has answered then. */
-  fault(asked: Asked): Fault | undefined
+  /** Whether anything that they say is to go wrong. */
+  readonly fails: boolean
+  /** What the first rule that matches says, counted as said; `undefined` when none does. */
+  take(asked: Asked): Taken | undefined
   /** The rule that would answer, without its answering. */
   find(asked: Asked): ReadyRule | undefined
   /** Why a rule does not answer, a sentence without its end for each reason; empty when it would. */
@@ -64,36 +39,28 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
   const answers = (rule: ReadyRule, asked: Asked) => fits(rule, asked) && !objection(rule, asked)
 
   /** What keeps a rule whose conditions hold from answering all the same. */
-  function objection(rule: ReadyRule, { request }: Asked): string | undefined {
+  function objection(rule: ReadyRule, asked: Asked): string | undefined {
+    // Most rules always say the same.
+    if (!rule.counts) return unsayable(rule.sayingAt(1), asked.request)
     const { scenario } = rule
-    if (rule.counts) {
-      const answered = memory.answered(rule)
-      if (isSpent(rule, answered)) return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already`
-      if (scenario?.state !== undefined && memory.stateOf(scenario.name) !== scenario.state) {
-        return `scenario "${scenario.name}" is in state "${memory.stateOf(scenario.name)}", not "${scenario.state}"`
-      }
+    const { scope } = asked
+    const answered = memory.answered(rule, scope)
+    if (isSpent(rule, answered)) return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already`
+    if (scenario?.state !== undefined && memory.stateOf(scenario.name, scope) !== scenario.state) {
+      return `scenario "${scenario.name}" is in state "${memory.stateOf(scenario.name, scope)}", not "${scenario.state}"`
     }
-    return unsayable(rule.sayingAt(memory.answered(rule) + 1), request)
-  }
-
-  /** What a rule says next, counted as said. */
-  function take(rule: ReadyRule): { readonly saying: Saying; readonly count: number } {
-    const count = rule.counts ? memory.note(rule) : 1
-    return { saying: rule.sayingAt(count), count }
+    return unsayable(rule.sayingAt(answered + 1), asked.request)
   }
 
   return {
     rules,
+    fails: rules.some(({ fails }) => fails),
     find,
-    said(asked) {
+    take(asked) {
       const rule = find(asked)
       if (!rule) return undefined
-      const { saying, count } = take(rule)
-      return saying.said(asked, count)
-    },
-    fault(asked) {
-      const rule = find(asked)
-      return rule && take(rule).saying.fault
+      const count = rule.counts ? memory.note(rule, asked.scope) : 1
+      return { saying: rule.sayingAt(count), count }
     },
     reasonsAgainst(rule, asked) {
       const differing = rule.conditions.filter(condition => !condition.holds(asked))

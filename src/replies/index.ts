@@ -3,22 +3,27 @@ import type { ChatRequest } from '../core/chat.js'
 import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
-import { chatIn } from '../core/read-chat.js'
+import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { Asked } from './conditions/asked.js'
-import { createEngine, createMemory } from './engine.js'
+import { readable } from './conditions/on-exchanges.js'
+import { createEngine } from './engine.js'
 import { seedOf } from './fake.js'
 import type { LoadedRules } from './load.js'
 import { hasMagic, magicOf, saysItself, withMagic } from './magic.js'
+import { createMemory, type Memory } from './memory.js'
 import { nearestSentence } from './nearest.js'
 import type { ReadyRule } from './ready-rule.js'
 import type { Said } from './said.js'
 import { loadStructured } from './structured/index.js'
 import { unasked } from './unasked.js'
 
+export { type AddedRule, type Adding, createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
+export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Finding, lint } from './lint.js'
 export { findReplyFiles, joined, type LoadedRules, loadRules, type ReplyFiles, rulesFromCode } from './load.js'
 export { magicWords } from './magic.js'
-export { type RuleInput, rulesSchema } from './rules.js'
+export { createMemory, type Memory } from './memory.js'
+export { type RuleInput, ruleByCall, rulesSchema, sentRules } from './rules.js'
 export type { Choice, FinishReason, Said, ToolCall, UsageInput } from './said.js'
 
 /** Who asks, beside what. */
@@ -32,6 +37,24 @@ export interface Replies {
   faultFor(exchange: Exchange): Promise<Fault | undefined>
   /** Says which rule would answer, without its answering. */
   explain(request: ChatRequest, circumstances?: Circumstances): Explanation
+  /** The rules in force, in the order in which they are tried: those for a scope, or all where none is said. */
+  list(scope?: string): readonly ListedRule[]
+}
+
+/** A rule in force. */
+export interface ListedRule {
+  /** Only one that was added at run time has an id. */
+  readonly id: string | null
+  /** `rule "weather"`: what the log calls it. */
+  readonly title: string
+  /** `replies/a.yaml:5`, `rules[0]` or `at run time #3`. */
+  readonly place: string
+  /** Whose requests it is for; `null` where it is for everybody's. */
+  readonly scope: string | null
+  /** How often it has answered; `null` where nothing depends on that, for then nobody counts. */
+  readonly answered: number | null
+  /** As its author wrote it. */
+  readonly rule: ReadyRule['written']
 }
 
 /** Which rule answers a request, and why not another. */
@@ -51,17 +74,35 @@ interface Wanted {
   readonly strict: boolean
   /** Whether magic words in a prompt do what they say. */
   readonly magic: boolean
+  /** What rules remember, where that is to outlast these replies. */
+  readonly memory?: Memory
+  /** Rules that come and go, with the same memory. */
+  readonly atRunTime?: RulesAtRunTime
 }
 
-/** Answers from the first of `rules` that matches, and where none does from `seed` and the request itself. */
-export function createReplies({ rules, seed, strict, magic }: Wanted): Replies {
-  const engine = createEngine(rules, createMemory())
+/** Answers from the first of the rules that matches, and where none does from `seed` and the request itself. */
+export function createReplies({ rules, seed, strict, magic, memory = createMemory(), ...wanted }: Wanted): Replies {
+  const { atRunTime = createRulesAtRunTime(memory) } = wanted
+  const engine = createEngine(rules, memory)
+
+  const take = (asked: Asked) => atRunTime.take(asked) ?? engine.take(asked)
 
   function withoutRule(asked: Asked): Promise<Said> {
-    if (strict) throw noRuleMatches(nearestSentence(engine, asked))
+    const tried = triedFor(asked)
+    if (strict) throw noRuleMatches(nearestSentence(tried(), asked))
     const made = unasked(asked.request, seed)
-    if (engine.rules.length === 0) return made
-    return made.then(said => ({ ...said, remark: () => nearestSentence(engine, asked) }))
+    if (tried().rules.length === 0) return made
+    return made.then(said => ({ ...said, remark: () => nearestSentence(tried(), asked) }))
+  }
+
+  /** The rules that stand now, put together when somebody looks. */
+  function triedFor({ scope }: Asked) {
+    const { reasonsAgainst } = engine
+    const added = atRunTime.all(scope)
+    return () => ({
+      rules: added.length === 0 ? engine.rules : [...added.map(({ rule }) => rule), ...engine.rules],
+      reasonsAgainst,
+    })
   }
 
   async function withMagicWords({ request, user }: Asked): Promise<Said> {
@@ -75,31 +116,35 @@ export function createReplies({ rules, seed, strict, magic }: Wanted): Replies {
     answer(request, circumstances) {
       const asked = new Asked(request, circumstances)
       if (magic && hasMagic(asked.user)) return withMagicWords(asked)
-      return engine.said(asked) ?? withoutRule(asked)
+      const taken = take(asked)
+      return taken ? taken.saying.said(asked, taken.count) : withoutRule(asked)
     },
     explain(request, circumstances) {
       const asked = new Asked(request, circumstances)
-      const rule = engine.find(asked)
-      const before = engine.rules.slice(0, rule ? engine.rules.indexOf(rule) : undefined)
-      const passed = before.map(rule => ({ rule, reasons: engine.reasonsAgainst(rule, asked) }))
-      return { rule, passed, nearest: nearestSentence(engine, asked) }
+      const tried = triedFor(asked)()
+      const rule = tried.rules.find(rule => tried.reasonsAgainst(rule, asked).length === 0)
+      const before = tried.rules.slice(0, rule ? tried.rules.indexOf(rule) : undefined)
+      const passed = before.map(rule => ({ rule, reasons: tried.reasonsAgainst(rule, asked) }))
+      return { rule, passed, nearest: nearestSentence(tried, asked) }
     },
     async faultFor(exchange) {
-      if (!engine.rules.some(({ fails }) => fails)) return undefined
+      if (!engine.fails && !atRunTime.fails(exchange.scope)) return undefined
       const request = readable(exchange)
-      return request && engine.fault(new Asked(request, exchange))
+      return request && take(new Asked(request, exchange))?.saying.fault
+    },
+    list(scope) {
+      const answered = (rule: ReadyRule) => (rule.counts ? memory.answered(rule, scope) : null)
+      const listed = ({ title, place, written }: ReadyRule) => ({ title, place, rule: written })
+      return [
+        ...atRunTime.all(scope).map(({ id, scope, rule }) => ({
+          ...{ id, scope: scope === '' ? null : scope, answered: answered(rule) },
+          ...listed(rule),
+        })),
+        ...engine.rules.map(rule => ({ id: null, scope: null, answered: answered(rule), ...listed(rule) })),
+      ]
     },
   }
 }
 
 /** Stands where what would be said otherwise is of no use. */
 const nothing: Said = { choices: [{ text: '' }], source: '' }
-
-/** What is no chat completion request for us may be one for whoever answers. */
-function readable(exchange: Exchange): ChatRequest | undefined {
-  try {
-    return chatIn(exchange)
-  } catch {
-    return undefined
-  }
-}

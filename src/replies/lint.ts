@@ -4,7 +4,7 @@ import { didYouMean } from '../core/suggest.js'
 import type { When } from './conditions/form.js'
 import { expressionIn, type TextCondition } from './conditions/text.js'
 import { nameTest, type ValueCondition } from './conditions/whole.js'
-import { START } from './engine.js'
+import { START } from './memory.js'
 import type { ReadyRule } from './ready-rule.js'
 import { slowExpression } from './slow-expression.js'
 

@@ -3,8 +3,9 @@ import path from 'node:path'
 import { check, type Path } from '../core/check.js'
 import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { readYaml } from '../core/yaml.js'
-import { type ReadyRule, readyRule } from './ready-rule.js'
-import { type Rule, type RuleInput, rulesSchema } from './rules.js'
+import { withoutExpressions } from './conditions/written.js'
+import { type ReadyRule, readyRule, type Standing, standsAt } from './ready-rule.js'
+import { type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates } from './templates.js'
 import { readTextFile } from './text-file.js'
 
@@ -49,19 +50,43 @@ export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: n
 }
 
 /** Makes rules that were written in code ready; files that they say are beside `dir`. Rejects with a ProblemsError that names the rule and the field. */
-export async function rulesFromCode(written: readonly RuleInput[], dir: string, seed: number): Promise<LoadedRules> {
-  const checked = check(rulesSchema, withoutExpressions(written), { whole: 'rules' })
-  const told = (sentence: string): Problem => ({ origin: 'rules', sentence })
+export function rulesFromCode(written: readonly RuleInput[], dir: string, seed: number): Promise<LoadedRules> {
+  return checkedAndReady(written, { dir, seed, standing: i => standsAt(`rules[${i}]`), whole: 'rules' })
+}
+
+/** The same of rules that come one by one, or several together, while the platform runs. Without a `dir` they may say no files. */
+export async function rulesAsGiven(
+  written: unknown,
+  { dir, seed, standing }: Pick<Making, 'dir' | 'seed' | 'standing'>,
+): Promise<readonly ReadyRule[]> {
+  if (Array.isArray(written)) return (await checkedAndReady(written, { dir, seed, standing, whole: 'rules' })).rules
+  return (await checkedAndReady([written], { dir, seed, standing, whole: 'the rule', isOne: true })).rules
+}
+
+interface Given extends Omit<Making, 'complain'> {
+  /** What all of it is called. */
+  readonly whole: string
+  /** Whether it is one rule that has no number. */
+  readonly isOne?: true
+}
+
+async function checkedAndReady(written: readonly unknown[], { whole, isOne, ...making }: Given): Promise<LoadedRules> {
+  const plain = withoutExpressions(written) as readonly unknown[]
+  const checked = isOne ? checkOne(plain[0], whole) : check(rulesSchema, plain, { whole })
+  const told = (sentence: string): Problem => ({ origin: whole, sentence })
   if ('mistakes' in checked) throw new ProblemsError(checked.mistakes.map(({ sentence }) => told(sentence)))
   const problems: Problem[] = []
   const loaded = await makeReady(checked.value, {
-    dir,
-    seed,
-    placeOf: i => `rules[${i}]`,
-    complain: (at, sentence) => problems.push(told(`${spoken(at)}: ${sentence}`)),
+    ...making,
+    complain: (at, sentence) => problems.push(told(`${spoken(isOne ? at.slice(1) : at)}: ${sentence}`)),
   })
   if (problems.length > 0) throw new ProblemsError(problems, loaded.files)
   return loaded
+}
+
+function checkOne(written: unknown, whole: string) {
+  const checked = check(ruleSchema, written, { whole })
+  return 'value' in checked ? { value: [checked.value] } : checked
 }
 
 export const joined = (loaded: readonly LoadedRules[]): LoadedRules => ({
@@ -106,43 +131,53 @@ async function readRules(file: string, name: string, seed: number): Promise<Read
   const loaded = await makeReady(checked.value, {
     dir: path.dirname(file),
     seed,
-    placeOf: i => `${name}:${yaml.locate([i]).line}`,
+    standing: i => standsAt(`${name}:${yaml.locate([i]).line}`),
     complain: (at, sentence) => problems.push(told(at, `${spoken(at)}: ${sentence}`)),
   })
   return { ...loaded, problems }
 }
 
 interface Making {
-  /** Where the files stand that rules say. */
-  readonly dir: string
+  /** Where the files stand that rules say; they may say none without it. */
+  readonly dir: string | undefined
   readonly seed: number
-  placeOf(i: number): string
+  readonly standing: (i: number) => Standing
   complain(at: Path, sentence: string): void
 }
 
-async function makeReady(rules: readonly Rule[], { dir, seed, placeOf, complain }: Making): Promise<LoadedRules> {
-  const texts = new Map<string, string>()
-  const files = new Set<string>()
-  for (const { at, file } of filesSaid(rules)) {
-    const full = path.resolve(dir, file)
-    files.add(full)
-    try {
-      texts.set(full, await readTextFile(full))
-    } catch (error) {
-      complain(at, `${file} ${unreadable(file, error).sentence}`)
-    }
-  }
+async function makeReady(rules: readonly Rule[], making: Making): Promise<LoadedRules> {
+  const { dir = '', seed, standing, complain } = making
+  const texts = await readTexts(rules, making)
   const said = rules.map(({ reply, replies }) => [reply, replies])
   const templates = hasTemplate(said) ? await loadTemplates(said) : undefined
   const ready = rules.map((rule, i) =>
-    readyRule(rule, placeOf(i), {
+    readyRule(rule, standing(i), {
       templates,
       seed,
       file: name => texts.get(path.resolve(dir, name)),
       complain: (at, sentence) => complain([i, ...at], sentence),
     }),
   )
-  return { rules: ready, files: [...files] }
+  return { rules: ready, files: [...texts.keys()] }
+}
+
+/** The texts of the files that rules say, by their full names; nothing for those that cannot be read. */
+async function readTexts(rules: readonly Rule[], { dir, complain }: Making) {
+  const texts = new Map<string, string | undefined>()
+  for (const { at, file } of filesSaid(rules)) {
+    if (dir === undefined) {
+      complain(at, 'A rule that is sent has no folder. Send the text itself.')
+      continue
+    }
+    const full = path.resolve(dir, file)
+    try {
+      texts.set(full, await readTextFile(full))
+    } catch (error) {
+      texts.set(full, undefined)
+      complain(at, `${file} ${unreadable(file, error).sentence}`)
+    }
+  }
+  return texts
 }
 
 /** Every `file` in what rules say, with its place. */
@@ -161,14 +196,5 @@ function* filesSaid(rules: readonly Rule[]): Generator<{ readonly at: Path; read
 }
 
 /** `[0].reply.text`. */
-const spoken = (at: Path) => at.map(key => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
-
-/** Regular expressions as files write them. */
-function withoutExpressions(value: unknown): unknown {
-  if (value instanceof RegExp) return String(value)
-  if (Array.isArray(value)) return value.map(withoutExpressions)
-  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  return isPlain
-    ? Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, withoutExpressions(inside)]))
-    : value
-}
+const spoken = (at: Path) =>
+  at.map((key, i) => (typeof key === 'number' ? `[${key}]` : i > 0 ? `.${key}` : key)).join('')

@@ -3,6 +3,9 @@ import type { Asked } from './conditions/asked.js'
 import type { Engine } from './engine.js'
 import type { ReadyRule } from './ready-rule.js'
 
+/** The rules that a request was held against, and what keeps each from answering. */
+type Tried = Pick<Engine, 'rules' | 'reasonsAgainst'>
+
 interface Nearest {
   readonly rule: ReadyRule
   /** Sentences without their ends. */
@@ -10,7 +13,7 @@ interface Nearest {
 }
 
 /** The rule with the fewest reasons against it; among equals the one of whose conditions the most hold, then the first. */
-function nearestRule({ rules, reasonsAgainst }: Engine, asked: Asked): Nearest | undefined {
+function nearestRule({ rules, reasonsAgainst }: Tried, asked: Asked): Nearest | undefined {
   let best: (Nearest & { readonly holding: number }) | undefined
   for (const rule of rules) {
     const reasons = reasonsAgainst(rule, asked)
@@ -28,11 +31,12 @@ function nearestRule({ rules, reasonsAgainst }: Engine, asked: Asked): Nearest |
 const MOST_LETTERS = 20_000_000
 
 /** `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
-export function nearestSentence(engine: Engine, asked: Asked): string {
-  if (engine.rules.length * asked.user.length > MOST_LETTERS) {
-    return `It has ${asked.user.length} letters, too many to say which of ${engine.rules.length} rules came nearest.`
+export function nearestSentence(tried: Tried, asked: Asked): string {
+  const { rules } = tried
+  if (rules.length * asked.user.length > MOST_LETTERS) {
+    return `It has ${asked.user.length} letters, too many to say which of ${rules.length} rules came nearest.`
   }
-  const nearest = nearestRule(engine, asked)
+  const nearest = nearestRule(tried, asked)
   if (!nearest) return 'There are no rules.'
   const { rule, reasons } = nearest
   const where = rule.title.includes(rule.place) ? '' : ` (${rule.place})`

@@ -27,13 +27,25 @@ export interface ReadyRule {
   readonly sayingAt: (count: number) => Saying
 }
 
-/** Makes a rule ready. `place` stands in for a missing name; `texts` are the files that it says and the language of its templates. */
-export function readyRule(rule: Rule, place: string, texts: Texts): ReadyRule {
+/** Where a rule stands, and what it is called where it has no name. */
+export interface Standing {
+  readonly place: string
+  readonly title: string
+  /** Whether the place depends on what others have done, so that nothing may be drawn from it. */
+  readonly isByChance?: boolean
+}
+
+/** A rule without a name is called after its place. */
+export const standsAt = (place: string): Standing => ({ place, title: `rule "${place}"` })
+
+/** Makes a rule ready. `texts` are the files that it says and the language of its templates. */
+export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Standing, texts: Texts): ReadyRule {
   const { name, when, reply, replies, times, priority = 0, scenario, pace } = rule
   const conditions = compileWhen(when ?? {})
-  const title = `rule "${name ?? place}"`
+  const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
-  const own = { title, groups: (asked: Asked) => firstGroups(conditions, asked), ...paced(pace) }
+  const drawnFrom = name === undefined && isByChance ? JSON.stringify(rule) : title
+  const own = { title, drawnFrom, groups: (asked: Asked) => firstGroups(conditions, asked), ...paced(pace) }
   const sayings = forms.map((form, i) => {
     const source = forms.length > 1 ? `${title} (${i + 1} of ${forms.length})` : title
     return sayingOf(form, replies ? ['replies', i] : ['reply'], { ...own, source }, texts)

@@ -1,6 +1,6 @@
 /** The rules of what the emulated model says, as their authors write them. */
 import * as v from 'valibot'
-import { closed, described, number, optional, word } from '../core/check.js'
+import { closed, described, number, open, optional, word } from '../core/check.js'
 import { type PaceInput, paceInput } from '../core/pace.js'
 import { type When, whenSchema } from './conditions/form.js'
 import { replySchema } from './reply-form.js'
@@ -63,6 +63,17 @@ export const ruleSchema = v.pipe(
 )
 
 export const rulesSchema = v.array(ruleSchema, 'a list of rules')
+
+/** What a call may send: a rule, or a list of them; which of its requests it is for may stand beside the keys of one. */
+export const ruleByCall = v.lazy(written =>
+  Array.isArray(written) ? v.array(v.unknown()) : open({ scope: optional(text, 'Whose requests it is for.') }),
+)
+
+/** The form of all that, for the document. */
+export const sentRules = v.union(
+  [closed({ ...ruleSchema.entries, scope: optional(text, 'Whose requests it is for.') }), rulesSchema],
+  'a rule, or a list of rules',
+)
 
 export type Rule = v.InferOutput<typeof ruleSchema>
 

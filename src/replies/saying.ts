@@ -33,6 +33,8 @@ interface Own {
   readonly source: string
   /** The rule's. */
   readonly title: string
+  /** What makes it say other things than another rule does to one request. */
+  readonly drawnFrom: string
   readonly pace?: PaceInput
   groups(asked: Asked): RegExpExecArray | null
 }
@@ -94,8 +96,8 @@ export function sayingOf(form: ReplyForm, path: Path, own: Own, texts: Texts): S
     said(asked, count) {
       const facts = factsOf(asked, count, own)
       if (!all.needsFaker) return made(facts)
-      // The rule's name makes two rules say different things to one request; how often it has answered must not.
-      return withFaker(seedOf(asked.request, texts.seed) ^ numberOf(own.title), faker =>
+      // How often it has answered must not.
+      return withFaker(seedOf(asked.request, texts.seed) ^ numberOf(own.drawnFrom), faker =>
         made(Object.defineProperty(facts, 'faker', { value: faker })),
       )
     },

@@ -7,6 +7,9 @@ export function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
+/** Whether only this machine can reach a server that listens on `host`. */
+export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^(::ffff:)?127\./.test(host)
+
 /** Whether a request to `address` would arrive at the server that listens on `host` and `port` here. */
 export function isOwnAddress(address: string, host: string, port: number): boolean {
   const url = new URL(address)

@@ -18,7 +18,7 @@ interface Parts {
   readonly prototypes: Prototypes
   /** The address that was asked to be listened on; its name is one of our own. */
   readonly host: string
-  /** The control API. */
+  /** The control API, which knows by itself whom to refuse. */
   readonly control: express.Router
   /** The pages under /dashboard. */
   readonly dashboard: express.Router
@@ -32,11 +32,11 @@ export function createApp({ prototypes, host, control, dashboard, report }: Part
   app.disable('etag')
   adopt(app, prototypes)
 
+  app.use(CONTROL, control)
   app.use((request, _response, next) => {
     refuseForeign(request.headers, host)
     next()
   })
-  app.use(CONTROL, control)
   app.use(DASHBOARD, dashboard)
   app.use(() => {
     throw notFound()

@@ -1,74 +1,96 @@
-/** The control API under /__standin: whether the platform is ready, its mode, what became of recordings, the outbox, and faults by call. */
+/** The control API under /__standin: its parts in one table, and who may ask them. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
-import { requireDeveloper } from '../auth/developer.js'
-import type { Identify } from '../auth/identify.js'
+import { type ControlKeys, requireControl, showsToken } from '../auth/developer.js'
 import type { People } from '../auth/people.js'
-import { only } from '../core/only.js'
-import type { FaultCalls } from '../faults/index.js'
-import type { Miss } from '../recordings/index.js'
-import { createFaultRouter } from './fault-router.js'
-import { createModeRouter, type ModeSwitch } from './mode-router.js'
+import { notFound } from '../core/errors.js'
+import { isLoopback } from './address.js'
+import { type ClockParts, clockPaths, createClockRouter } from './clock-router.js'
+import { createDocumentPart } from './control/document.js'
+import { createJournalPart, type JournalParts } from './control/journal.js'
+import { createOutboxPart } from './control/outbox.js'
+import type { ControlPart } from './control/part.js'
+import { createReadyPart, type Readiness } from './control/ready.js'
+import { createMissesPart, createReceiptPart, type Taped } from './control/taped.js'
+import { createFaultRouter, type FaultsByCall, faultPaths } from './fault-router.js'
+import { refuseForeign } from './guard.js'
+import { createModeRouter, type ModeSwitch, modePaths } from './mode-router.js'
+import { createRepliesRouter, type RulesByCall, repliesPaths } from './replies-router.js'
+import { createResetRouter, type Reset, resetPaths } from './reset-router.js'
+import { createStateRouter, type StateParts, statePaths } from './state-router.js'
+import { createTokensRouter, type TokenParts, tokenPaths } from './tokens-router.js'
 
-/** What may be known about a running platform by whoever reaches it. Keys are not among it. */
-export interface Readiness {
-  readonly mode: string
-  readonly url: string
-  readonly version: string
-}
-
-export interface ControlParts {
+export interface ControlParts
+  extends ControlKeys,
+    Taped,
+    ClockParts,
+    StateParts,
+    TokenParts,
+    Omit<JournalParts, 'url'> {
+  /** The address that was asked to be listened on; where others can reach it, they have to show a credential. */
+  readonly host: string
   readonly readiness: () => Readiness
-  readonly identify: Identify
   readonly people: Pick<People, 'messages' | 'clearMessages'>
-  readonly faultCalls: FaultCalls
+  readonly faults: FaultsByCall
+  readonly rules: RulesByCall
+  readonly reset: Reset
   readonly modes: ModeSwitch
-  /** The last requests that no recording answered. */
-  readonly misses: () => readonly Miss[]
-  /** What came of recordings so far; nothing where no mode has to do with them. */
-  readonly receipt: () => object | undefined
 }
 
-export function createControl({
-  readiness,
-  identify,
-  people,
-  faultCalls,
-  modes,
-  misses,
-  receipt,
-}: ControlParts): Router {
+/** Everything that is answered, each with what the document says of it. */
+export function controlTable(parts: ControlParts): readonly ControlPart[] {
+  const { readiness, people, faults, rules, reset, modes, journal, stopping } = parts
+  const table: readonly ControlPart[] = [
+    createReadyPart(readiness),
+    createJournalPart({ journal, stopping, url: () => readiness().url }),
+    createMissesPart(parts),
+    createReceiptPart(parts),
+    createOutboxPart(people),
+    { at: '/mode', router: createModeRouter(modes), paths: modePaths },
+    { at: '/faults', router: createFaultRouter(faults), paths: faultPaths },
+    { at: '/replies', router: createRepliesRouter(rules), paths: repliesPaths },
+    { at: '/reset', router: createResetRouter(reset), paths: resetPaths },
+    { at: '/clock', router: createClockRouter(parts), paths: clockPaths },
+    { at: '/state', router: createStateRouter(parts), paths: statePaths },
+    { at: '/tokens', router: createTokensRouter(parts), paths: tokenPaths },
+    createDocumentPart(() => table, readiness),
+  ]
+  return table
+}
+
+export function createControl(parts: ControlParts): Router {
+  const { host, token } = parts
+  const isClosed = !isLoopback(host)
+  const table = controlTable(parts)
   const router = Router()
-  const onlyDeveloper = async (request: Request, _response: Response, next: NextFunction) => {
-    const { socket, headers } = request
-    await requireDeveloper({ remoteAddress: socket.remoteAddress, authorization: headers.authorization }, identify)
+  router.use(protect)
+  router.use(({ headers }, _response, next) => {
+    refuseForeign(headers, host, showsToken(headers.authorization, token()))
     next()
-  }
-  router
-    .route('/ready')
-    .get((_request, response) => void response.json({ ready: true, ...readiness() }))
-    .all(only('GET', 'HEAD'))
-  router
-    .route('/outbox')
-    // A message holds what signs somebody in.
-    .all(onlyDeveloper)
-    .get(async (_request, response: Response) => void response.json({ data: await people.messages() }))
-    .delete(async (_request, response) => {
-      await people.clearMessages()
-      response.status(204).end()
-    })
-    .all(only('GET', 'HEAD', 'DELETE'))
-  router
-    .route('/misses')
-    // It says what was asked.
-    .all(onlyDeveloper)
-    .get((_request, response) => void response.json({ data: misses() }))
-    .all(only('GET', 'HEAD'))
-  router
-    .route('/receipt')
-    .all(onlyDeveloper)
-    .get((_request, response) => void response.json(receipt() ?? null))
-    .all(only('GET', 'HEAD'))
-  router.use('/mode', onlyDeveloper, createModeRouter(modes))
-  router.use('/faults', onlyDeveloper, createFaultRouter(faultCalls))
+  })
+  for (const { at, router: open } of table.filter(({ isOpen }) => isOpen)) router.use(at, open)
+  router.use(async ({ headers }, _response, next) => {
+    if (isClosed) await requireControl(headers.authorization, parts)
+    next()
+  })
+  for (const { at, router: own } of table.filter(({ isOpen }) => !isOpen)) router.use(at, own)
+  router.use(() => {
+    throw notFound()
+  })
+  router.use(unreadablePath)
   return router
+}
+
+/** Nothing is kept on the way or told to other pages. */
+function protect(_request: Request, response: Response, next: NextFunction): void {
+  response.set({
+    'cache-control': 'no-store',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  })
+  next()
+}
+
+/** An id that cannot be decoded is the id of nothing. Four parameters are how express knows an error handler. */
+function unreadablePath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
+  throw error instanceof URIError ? notFound() : error
 }

@@ -25,6 +25,7 @@ export interface DecideParts {
 export function decide(parts: DecideParts, endpoint: Endpoint, exchange: Exchange): Answer | Promise<Answer> {
   if (isAuth(endpoint.path)) return endpoint.reply(exchange)
   const mode = parts.modeOf(exchange)
+  exchange.mode = mode
   switch (mode) {
     case 'emulate':
       return endpoint.reply(exchange)

@@ -5,10 +5,14 @@ import { foreignHost, foreignOrigin } from '../core/errors.js'
 /** An IP address cannot be rebound by somebody else's DNS, and neither can localhost. */
 const safeHost = /^(localhost|[\w-]+\.localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])(:\d+)?$/i
 
-/** Throws a 403 unless the request names this server by address (or by `ownHost`) and comes from no page or from one of ours. */
-export function refuseForeign({ host = '', origin }: IncomingHttpHeaders, ownHost: string): void {
+/**
+ * Throws a 403 unless the request names this server by address (or by `ownHost`) and comes from no page or from one of ours.
+ * Who is trusted, such as a container that shows the control token, may call it by another name; a page may not.
+ */
+export function refuseForeign({ host = '', origin }: IncomingHttpHeaders, ownHost: string, isTrusted = false): void {
   const name = host.replace(/:\d+$/, '')
-  if (!safeHost.test(host) && name.toLowerCase() !== ownHost.toLowerCase()) throw foreignHost()
+  const isOwn = safeHost.test(host) || name.toLowerCase() === ownHost.toLowerCase()
+  if (!isOwn && !(isTrusted && origin === undefined)) throw foreignHost()
   if (origin === undefined) return
   if (!URL.canParse(origin) || new URL(origin).host !== host) throw foreignOrigin()
 }

@@ -44,6 +44,8 @@ export interface LineParts extends DecideParts {
   readonly routes: Routes
   /** Throws a 401, or rejects with one. */
   readonly identify: (exchange: Exchange) => ReturnType<Identify>
+  /** Which of several tests that share the server asks. */
+  readonly scopeOf: (exchange: Exchange) => string
   readonly cors: Cors
   readonly bodyLimitBytes: number
   /** What one credential may use, where that is limited. */
@@ -148,6 +150,8 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   function admit(visit: Visit, endpoint: Endpoint, caller: Caller): void {
     const { request, response, exchange, parts } = visit
     exchange.caller = caller
+    exchange.endpoint = endpoint
+    exchange.scope = parts.scopeOf(exchange)
     if (response.destroyed) return journal.add(exchange)
     authorize(caller, endpoint)
     visit.pass = parts.limits?.passFor(caller, exchange.path)
@@ -250,12 +254,16 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
 
   function reply(visit: Visit, reply: Reply, error?: PlatformError): void {
     const { request, response, exchange, parts, pass } = visit
+    const piecesAtMs = typeof reply.body === 'string' || Buffer.isBuffer(reply.body) ? undefined : []
     const outcome: Outcome = {
       status: reply.status,
       source: reply.source,
       error: error?.message,
       hint: error?.more.hint,
       remark: reply.remark,
+      said: reply,
+      beganMs: performance.now(),
+      piecesAtMs,
       complete: false,
     }
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
@@ -264,10 +272,11 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const cors = (isAuth(exchange.path) ? authHeadersFor : headersFor)(request.headers.origin)
     if (reply.tokens) pass?.settle(reply.tokens)
     const common = pass ? [...cors, ...pass.headers()] : cors
-    send(response, reply, common, pacer, complete => {
+    const done = (complete: boolean) => {
       outcome.complete = complete
       note(visit)
-    })
+    }
+    send(response, reply, common, pacer, done, piecesAtMs)
   }
 
   function fail(visit: Visit, cause: unknown): void {
@@ -336,6 +345,9 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     authorization: headers.authorization,
     startedMs,
     caller: anonymous,
+    scope: '',
+    endpoint: undefined,
+    mode: undefined,
     body: undefined,
     outcome: undefined,
   }

@@ -5,20 +5,30 @@ import { check } from '../core/check.js'
 import { emptyBody, invalidRequest, notJson, PlatformError, unreadableRequest } from '../core/errors.js'
 import { readBody, requireJson } from './body.js'
 
-/** Nothing that is told here comes near it. */
+/** Most of what is told here does not come near it. */
 const LIMIT_BYTES = 65_536
 
 /** Rejects with a PlatformError that names the first thing that is wrong. */
-export async function jsonIn<S extends GenericSchema>(request: IncomingMessage, schema: S): Promise<InferOutput<S>> {
+export async function jsonIn<S extends GenericSchema>(
+  request: IncomingMessage,
+  schema: S,
+  limitBytes = LIMIT_BYTES,
+): Promise<InferOutput<S>> {
+  const body = await anyJsonIn(request, limitBytes)
+  const checked = check(schema, body, { firstOnly: true, whole: 'The request body' })
+  if ('value' in checked) return checked.value
+  throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not of the form that is asked for.')
+}
+
+/** JSON of any form. Rejects with a PlatformError for what is none, or is longer. */
+export async function anyJsonIn(request: IncomingMessage, limitBytes: number): Promise<unknown> {
   requireJson(request)
-  const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, LIMIT_BYTES, done))
+  const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
   if (body instanceof PlatformError) throw body
   // Nobody is there to be told.
   if (!body) throw unreadableRequest()
   if (body.length === 0) throw emptyBody()
-  const checked = check(schema, parsed(body), { firstOnly: true, whole: 'The request body' })
-  if ('value' in checked) return checked.value
-  throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not of the form that is asked for.')
+  return parsed(body)
 }
 
 function parsed(body: Buffer): unknown {

@@ -2,9 +2,11 @@
 import { Router } from 'express'
 import { modeSwitch } from '../config/schema.js'
 import { modeNotPossible } from '../core/errors.js'
-import type { Mode } from '../core/exchange.js'
+import { type Mode, modes } from '../core/exchange.js'
 import { only } from '../core/only.js'
 import { ProblemsError } from '../core/problem.js'
+import type { Paths } from './control/part.js'
+import { object, oneOf } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 import type { ModesByEndpoint } from './modes.js'
 
@@ -20,9 +22,9 @@ export function createModeRouter({ current, change }: ModeSwitch): Router {
     .route('/')
     .get((_request, response) => void response.json(current()))
     .put(async (request, response) => {
-      const { mode, modes = {} } = await jsonIn(request, modeSwitch)
+      const { mode, modes: byEndpoint = {} } = await jsonIn(request, modeSwitch)
       try {
-        change(mode, modes)
+        change(mode, byEndpoint)
       } catch (error) {
         throw error instanceof ProblemsError ? modeNotPossible(error.problems.map(({ sentence }) => sentence)) : error
       }
@@ -30,4 +32,21 @@ export function createModeRouter({ current, change }: ModeSwitch): Router {
     })
     .all(only('GET', 'HEAD', 'PUT'))
   return router
+}
+
+const said = {
+  what: 'The mode, and the modes of single endpoints.',
+  schema: object({ mode: oneOf(modes), modes: { type: 'object', additionalProperties: oneOf(modes) } }),
+}
+
+export const modePaths: Paths = {
+  '/mode': {
+    get: { id: 'getMode', does: 'Where answers come from.', answers: { 200: said } },
+    put: {
+      id: 'setMode',
+      does: 'Changes where answers come from, from the next request on.',
+      body: modeSwitch,
+      answers: { 200: said },
+    },
+  },
 }

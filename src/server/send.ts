@@ -12,7 +12,7 @@ interface Head {
 
 /**
  * Writes `reply` with the `common` headers and calls `done` once: with true when all of it was handed over, with false when the
- * client left before.
+ * client left before. `piecesAtMs` takes the times at which pieces of a stream leave, after its head.
  */
 export function send(
   response: ServerResponse,
@@ -20,6 +20,7 @@ export function send(
   common: readonly string[],
   pacer: Pacer,
   done: (complete: boolean) => void,
+  piecesAtMs?: number[],
 ): void {
   const headers = contentType === '' ? [] : ['content-type', contentType]
   if (common.length > 0) headers.push(...common)
@@ -27,7 +28,7 @@ export function send(
   const head = { status, headers }
   if (typeof body === 'string') sendText(response, head, body)
   else if (Buffer.isBuffer(body)) sendStreamAtOnce(response, head, body, sent)
-  else return sendPaced(response, head, body, pacer, done)
+  else return sendPaced(response, head, body, { pacer, done, piecesAtMs })
   done(true)
 }
 
@@ -49,12 +50,20 @@ function sendStreamAtOnce(response: ServerResponse, { status, headers }: Head, b
   response.end(body, sent)
 }
 
+interface Playing {
+  readonly pacer: Pacer
+  readonly done: (complete: boolean) => void
+  /** Takes the time of each piece after the head, in milliseconds. */
+  readonly piecesAtMs: number[] | undefined
+}
+
+type Write = (text: string, behind: string) => void
+
 function sendPaced(
   response: ServerResponse,
   { status, headers }: Head,
   body: Paced,
-  pacer: Pacer,
-  done: (complete: boolean) => void,
+  { pacer, done, piecesAtMs }: Playing,
 ): void {
   response.writeHead(status, headers)
   // Who asks for the head alone need not wait for a body to be played.
@@ -62,7 +71,7 @@ function sendPaced(
     response.end()
     return done(true)
   }
-  const write = chunkWriter(response, body.bytewise === true)
+  const write = timed(chunkWriter(response, body.bytewise === true), piecesAtMs)
   let begun = false
   let complete = false
   const stop = pacer.play(body, {
@@ -87,6 +96,19 @@ function sendPaced(
   })
 }
 
+/** Of a longer stream nobody looks at every piece. */
+const MOST_TIMES = 1000
+
+/** Notes when each piece leaves. */
+function timed(write: Write, piecesAtMs: number[] | undefined): Write {
+  if (!piecesAtMs) return write
+  const startMs = performance.now()
+  return (text, behind) => {
+    if (piecesAtMs.length < MOST_TIMES) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
+    write(text, behind)
+  }
+}
+
 const LAST_CHUNK = '0\r\n\r\n'
 
 /**
@@ -95,7 +117,7 @@ const LAST_CHUNK = '0\r\n\r\n'
  * that takes the time. A client of HTTP/1.0 gets the text alone, and so does a fault (spoil.ts), which leaves it to node to frame what
  * it lets pass.
  */
-function chunkWriter(response: ServerResponse, bytewise: boolean): (text: string, behind: string) => void {
+function chunkWriter(response: ServerResponse, bytewise: boolean): Write {
   const chunked = response.chunkedEncoding
   response.chunkedEncoding = false
   let first = true

@@ -2,6 +2,7 @@
 import path from 'node:path'
 import { StartError } from '../core/start-error.js'
 import type { State } from '../core/state.js'
+import type { StateDocument } from '../core/state-document.js'
 import { createMemoryStore } from './memory.js'
 import { createState, type Store } from './store.js'
 
@@ -24,6 +25,16 @@ export interface Surroundings {
 export async function openState(where: string, { dir }: Surroundings): Promise<State> {
   return createState(await openStore(where, dir))
 }
+
+// What a document may say is loaded when somebody exports or imports one.
+const documents = () => import('./document.js')
+
+/** The whole state as one document. */
+export const exportState = async (state: State): Promise<StateDocument> => (await documents()).exportState(state)
+
+/** Replaces everything by what a document says, or nothing: then it rejects with a ProblemsError that names the row and the field. */
+export const importState = async (state: State, document: unknown): Promise<void> =>
+  (await documents()).importState(state, document)
 
 // Databases are loaded when they are asked for, and most platforms ask for none.
 async function openStore(where: string, dir: string): Promise<Store> {

@@ -1,5 +1,5 @@
 /** Which values can be kept: the same ones by every kind of state. */
-import { TakenError } from '../core/state.js'
+import { isKeepable, TakenError } from '../core/state.js'
 import type { AnyRow, AnyShape } from './shapes.js'
 
 export type Value = string | number | boolean | null
@@ -35,9 +35,7 @@ export function conditions(where: AnyRow): readonly (readonly [column: string, v
 const isValue = (value: unknown): value is Value =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 
-/** Half of a surrogate pair has no UTF-8. NUL is where SQLite ends a text, and PostgreSQL takes none. */
-export const isWhole = (value: Value): boolean =>
-  typeof value !== 'string' || !(value.includes('\0') || /\p{Surrogate}/u.test(value))
+export const isWhole = (value: Value): boolean => typeof value !== 'string' || isKeepable(value)
 
 export const taken = () =>
   new TakenError('A row with this key, or a value that may be there only once, is there already.')

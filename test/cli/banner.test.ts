@@ -2,16 +2,19 @@ import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { banner } from '../../src/cli/banner.js'
 import { loadConfig } from '../../src/config/load.js'
+import { createClock } from '../../src/core/clock.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
 import { createFaultCalls } from '../../src/faults/index.js'
 import type { Platform } from '../../src/platform.js'
+import { journalOfAll, notHere } from '../server/emulating.js'
 
 interface Scene {
   readonly host?: string
   readonly apiKey?: string
+  readonly controlToken?: string
 }
 
-const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
+const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: Scene = {}) => {
   const platform: Platform = {
     url: 'http://127.0.0.1:4100',
     authUrl: 'http://127.0.0.1:4100',
@@ -19,17 +22,25 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1' }: Scene = {}) => {
     anonKey: 'anon-1',
     serviceKey: 'service-1',
     apiKey,
+    controlToken,
     mode: 'emulate',
     modes: {},
     loaded: loadConfig({ cwd: '.', file: false, flags: [{ path: ['host'], value: host, origin: '--host' }] }),
     textFiles: [],
-    journal: { add: () => {}, follow: () => () => {} },
+    journal: journalOfAll(),
     faultCalls: createFaultCalls(),
+    failNext: () => {},
+    rules: { add: notHere, addSent: notHere, list: async () => [], remove: async () => 0 },
+    reset: async () => {},
     switchMode: () => {},
     receipt: () => undefined,
     misses: () => [],
     onMiss: () => {},
     onMessage: () => {},
+    clock: createClock(),
+    exportState: () => Promise.reject(new Error('No banner shows the state.')),
+    importState: async () => {},
+    mintToken: async () => ({ token: '', expires_at: '' }),
     reload: async () => {},
     stop: async () => {},
   }
@@ -79,4 +90,11 @@ test.each([
 ])('whoever listens on %s is warned of: %s', (host, where) => {
   const [warning] = /Listening on .*/.exec(bannerWith({ host })) ?? []
   expect(warning).toBe(where && `Listening on ${where}: others can reach it, and the development keys are public.`)
+})
+
+test('the control token is told where one was made up', () => {
+  expect(bannerWith()).not.toContain('Control')
+  expect(bannerWith({ host: '0.0.0.0', controlToken: 'token-1' })).toContain(
+    '\n  Control    token-1 opens http://127.0.0.1:4100/__standin\n',
+  )
 })

@@ -2,24 +2,15 @@ import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { requestEvent, requestLine } from '../../src/cli/request-log.js'
 import type { Exchange } from '../../src/core/exchange.js'
+import { exchangeWith } from '../exchanges.js'
 
 const noColors = pc.createColors(false)
 const colors = pc.createColors(true)
 
 const answered = { status: 200, source: undefined, error: undefined, complete: true }
 
-const exchange = (parts: Partial<Exchange> = {}): Exchange => ({
-  method: 'GET',
-  path: '/health',
-  query: '',
-  headers: {},
-  authorization: undefined,
-  startedMs: performance.now(),
-  caller: { kind: 'anonymous' },
-  body: undefined,
-  outcome: answered,
-  ...parts,
-})
+const exchange = (parts: Partial<Exchange> = {}): Exchange =>
+  exchangeWith({ method: 'GET', path: '/health', startedMs: performance.now(), outcome: answered, ...parts })
 
 /** The line without its time of day and its duration. */
 const lineOf = (parts: Partial<Exchange>) =>

@@ -1,19 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Exchange } from '../../src/core/exchange.js'
 import { createChances } from '../../src/faults/index.js'
+import { exchangeWith } from '../exchanges.js'
 
-const exchange = (body: string, path = '/v1/chat/completions'): Exchange => ({
-  method: 'POST',
-  path,
-  query: '',
-  headers: {},
-  authorization: undefined,
-  startedMs: 0,
-  caller: { kind: 'anonymous' },
-  body: Buffer.from(body),
-  outcome: undefined,
-})
+const exchange = (body: string, path = '/v1/chat/completions') => exchangeWith({ path, body: Buffer.from(body) })
 
 const bodies = Array.from({ length: 10_000 }, (_, i) => `request ${i}`)
 

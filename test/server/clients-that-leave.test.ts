@@ -3,12 +3,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Endpoint, Exchange, Reply } from '../../src/core/exchange.js'
 import { unpaced } from '../../src/core/pace.js'
 import { createRoutes } from '../../src/endpoints/index.js'
-import { createJournal } from '../../src/journal/index.js'
 import { createCors } from '../../src/server/cors.js'
 import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
 import { createPacer } from '../../src/streaming/pacer.js'
-import { emulating, notHere } from './emulating.js'
+import { emulating, journalOfAll, notHere } from './emulating.js'
 
 const body = {
   head: 'a',
@@ -44,7 +43,7 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
     takesBody: true,
     reply: () => wait().then(() => answer),
   }
-  const journal = createJournal()
+  const journal = journalOfAll()
   const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
   const line = createLine(
     () => ({

@@ -7,6 +7,7 @@ import { createChances, createFaultCalls, createFaults } from '../../src/faults/
 import { ProblemsError } from '../../src/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
+import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith } from '../scene.js'
 
 const asking = (fault: string) => ({ headers: { 'x-standin-fault': fault } })
@@ -191,17 +192,8 @@ test('faults are for JSON only, for three methods, and not for pages of another 
 // By rule, by chance, and which comes first.
 
 /** A request as the line hands it on. */
-const exchange = (body = '', path = '/v1/chat/completions', fault?: string): Exchange => ({
-  method: 'POST',
-  path,
-  query: '',
-  headers: fault === undefined ? {} : { 'x-standin-fault': fault },
-  authorization: undefined,
-  startedMs: 0,
-  caller: { kind: 'anonymous' },
-  body: Buffer.from(body),
-  outcome: undefined,
-})
+const exchange = (body = '', path = '/v1/chat/completions', fault?: string) =>
+  exchangeWith({ path, headers: fault === undefined ? {} : { 'x-standin-fault': fault }, body: Buffer.from(body) })
 
 const always = (fault: Fault) => ({ ...fault, chance: 1, path: '/v1/*' })
 

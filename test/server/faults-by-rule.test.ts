@@ -4,13 +4,12 @@ import type { Fault } from '../../src/core/fault.js'
 import { unpaced } from '../../src/core/pace.js'
 import { createRoutes } from '../../src/endpoints/index.js'
 import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
-import { createJournal } from '../../src/journal/index.js'
 import { createCors } from '../../src/server/cors.js'
 import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
 import { createPacer } from '../../src/streaming/pacer.js'
 import { hear } from './answers.js'
-import { emulating, notHere } from './emulating.js'
+import { emulating, journalOfAll, notHere } from './emulating.js'
 
 const paced: Paced = {
   head: 'data: {"a":1}\n\n',
@@ -34,7 +33,7 @@ async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
     fault,
     ...(sent && { sent }),
   }
-  const journal = createJournal()
+  const journal = journalOfAll()
   const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
   const endpoint = { method: 'POST', path: '/v1/chat/completions', access: 'anyone', takesBody: true } as const
   const line = createLine(

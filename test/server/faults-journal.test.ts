@@ -78,7 +78,7 @@ test('an error by fault is journaled with what the client was told, and what mad
   const { platform, journaled } = await fromInside()
   platform.faultCalls.add({ fault: { status: 429, message: 'Slow down.' }, times: 1 })
   await hear(platform, { isStream: false })
-  expect(outcomeOf((await journaled())[0])).toEqual({
+  expect(outcomeOf((await journaled())[0])).toMatchObject({
     status: 429,
     source: 'fault status=429 (one-shot)',
     error: 'Slow down.',

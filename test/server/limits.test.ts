@@ -23,18 +23,6 @@ const left = ({ headers }: { readonly headers: Headers }, what: 'requests' | 'to
 
 const errorOf = async (response: Response) => ((await response.json()) as { error: string }).error
 
-/** Lets the clock of this process, which is also the platform's, be moved. */
-function movableClock() {
-  const now = performance.now.bind(performance)
-  let aheadMs = 0
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs)
-  onTestFinished(() => void vi.restoreAllMocks())
-  const forward = (ms: number) => {
-    aheadMs += ms
-  }
-  return { forward }
-}
-
 /** OpenAI's client, and the status of each answer that it got. */
 function clientOf({ url, apiKey }: { readonly url: string; readonly apiKey: string }, maxRetries: number) {
   const statuses: number[] = []
@@ -105,12 +93,11 @@ test("one request too many is OpenAI's RateLimitError, with everything that a cl
 })
 
 test("OpenAI's client waits as long as it is told, and then gets its answer", async () => {
-  const clock = movableClock()
   const platform = await limited({ requestsPerMinute: 1 })
   const { ask, statuses } = clientOf(platform, 1)
   await ask()
   // By itself it would come again after half a second at most, and be refused again.
-  clock.forward(59_200)
+  platform.clock.advance(59_200)
   expect((await ask()).choices[0]?.message.content).toBe('Hi there!')
   expect(statuses).toEqual([200, 429, 200])
 })
@@ -126,14 +113,13 @@ test('a refused request leaves its connection in order, however much of it was s
 })
 
 test('prompt and answer are taken off the tokens, whole or streamed, until a prompt does not fit any more', async () => {
-  const clock = movableClock()
-  const { chat } = await limited({ tokensPerMinute: 30 })
+  const { chat, clock } = await limited({ tokensPerMinute: 30 })
   expect(left(await chat(hello), 'tokens')).toBe(String(30 - PROMPT - ANSWER))
   expect(left(await chat({ ...hello, stream: true }), 'tokens')).toBe(String(30 - 2 * (PROMPT + ANSWER)))
   const refused = await chat(hello)
   expect(refused.status).toBe(429)
   expect(await errorOf(refused)).toMatch(/^Rate limit reached for tokens: 30 per minute, 24 used, 9 requested\. Try/)
-  clock.forward(60_000)
+  clock.advance(60_000)
   expect((await chat(hello)).status).toBe(200)
 })
 

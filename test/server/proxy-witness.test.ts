@@ -3,9 +3,10 @@ import http, { type IncomingMessage } from 'node:http'
 import net from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import { anonymous, type Exchange, type Witness } from '../../src/core/exchange.js'
+import type { Witness } from '../../src/core/exchange.js'
 import { createProxy, type ProxyOptions } from '../../src/server/proxy.js'
 import { watched } from '../../src/server/watched.js'
+import { exchangeWith } from '../exchanges.js'
 import { listening, liveOnSocket, liveWith } from './live.js'
 
 /** What a witness was told, in the order in which it was. */
@@ -43,10 +44,7 @@ async function carrier(baseUrl: string, witness: Witness, options: Partial<Proxy
   })
   const server = http.createServer((request, response) => {
     const { method = '', url: path = '', headers } = request
-    const exchange: Exchange = {
-      ...{ method, path, query: '', headers, authorization: undefined, startedMs: performance.now() },
-      ...{ caller: anonymous, body: undefined, outcome: undefined },
-    }
+    const exchange = exchangeWith({ method, path, headers, startedMs: performance.now() })
     proxy.forward({
       ...{ request, response, exchange },
       witness: watched(witness, response, error => void reported.push(error)),

@@ -3,14 +3,13 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Endpoint, Exchange, Paced } from '../../src/core/exchange.js'
 import { type PaceInput, unpaced } from '../../src/core/pace.js'
 import { createRoutes } from '../../src/endpoints/index.js'
-import { createJournal } from '../../src/journal/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { createCors } from '../../src/server/cors.js'
 import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
 import { createPacer } from '../../src/streaming/pacer.js'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
-import { emulating, notHere } from '../server/emulating.js'
+import { emulating, journalOfAll, notHere } from '../server/emulating.js'
 import { onTheWire, wireTo } from '../wire.js'
 
 /** A rule that speaks in this rhythm. */
@@ -135,7 +134,7 @@ test('a client that leaves in mid-stream ends the stream here as well', async ()
   const { journaled, response, leave } = await platformFromInside(speaking('one two', { tokensPerSecond: 0.001 }))
   await listenTo(response).read()
   leave()
-  expect((await journaled).outcome).toEqual({
+  expect((await journaled).outcome).toMatchObject({
     status: 200,
     source: 'rule "speech"',
     error: undefined,
@@ -297,7 +296,7 @@ async function lineWith(body: Paced) {
     ...{ method: 'GET', path: '/there', access: 'anyone', takesBody: false },
     reply: () => ({ kind: 'reply', status: 200, contentType: 'text/plain', body }),
   }
-  const journal = createJournal()
+  const journal = journalOfAll()
   const exchanges: Exchange[] = []
   const waiting = new Map<number, () => void>()
   journal.follow(exchange => waiting.get(exchanges.push(exchange))?.())

@@ -2,7 +2,7 @@
 import type { Paced, Reply } from '../../core/exchange.js'
 
 /** The part of a reply that depends on its form. */
-export type Form = Pick<Reply, 'contentType' | 'body' | 'sent' | 'headers' | 'tokens'>
+export type Form = Pick<Reply, 'contentType' | 'body' | 'sent' | 'again' | 'headers' | 'tokens'>
 
 /** How a completion begins. */
 export interface Opening {

@@ -13,6 +13,7 @@ export interface ToolResult {
 interface Circumstances {
   readonly headers?: IncomingHttpHeaders
   readonly caller?: Caller
+  readonly scope?: string
 }
 
 /** One request as rules see it. A class, because each request has one, and an object that brings its own getters takes ten times as long to make. */
@@ -20,6 +21,8 @@ export class Asked {
   readonly request: ChatRequest
   readonly headers: IncomingHttpHeaders
   readonly caller: Caller
+  /** Whose memory counts. */
+  readonly scope: string
   /** The text of the last user message; empty when there is none. */
   readonly user: string
   private systemText: string | undefined
@@ -27,10 +30,11 @@ export class Asked {
   private allTexts: readonly string[] | undefined
   private results: readonly ToolResult[] | undefined
 
-  constructor(request: ChatRequest, { headers = {}, caller = anonymous }: Circumstances = {}) {
+  constructor(request: ChatRequest, { headers = {}, caller = anonymous, scope = '' }: Circumstances = {}) {
     this.request = request
     this.headers = headers
     this.caller = caller
+    this.scope = scope
     this.user = lastTextOf(request.messages, 'user')
   }
 

@@ -1,6 +1,7 @@
 /** Carries an answer of the live side to the client: whole where it is whole, and otherwise as it comes. */
 import type { IncomingMessage } from 'node:http'
 import { upstreamUnreadable } from '../../core/errors.js'
+import type { Heard } from '../../core/exchange.js'
 import { endWith } from './end-with.js'
 import { replaced, withoutHops } from './headers.js'
 import { fitting } from './not-found.js'
@@ -46,16 +47,38 @@ function sendHead(passage: Passage, answer: IncomingMessage, headers: readonly s
   }
   response.sendDate = answer.headers.date === undefined
   response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), leaving)
-  passage.outcome = { status, source, error: undefined, complete: false }
+  passage.outcome = {
+    status,
+    source,
+    error: undefined,
+    said: heard(headers),
+    beganMs: performance.now(),
+    complete: false,
+  }
   exchange.outcome = passage.outcome
   witness?.head(status, headers)
 }
 
 /** Head and body leave together, as they came. */
+/** So much of a body is kept to be looked at. */
+const KEPT_BYTES = 65_536
+
+const heard = (headers: readonly string[]): Heard => ({ kind: 'heard', headers, beginning: [], bytes: 0 })
+
+/** Keeps the beginning of a body for the journal. */
+function keep({ outcome }: Passage, bytes: Buffer): void {
+  const said = outcome?.said
+  if (said?.kind !== 'heard') return
+  // A copy: what the network delivers is a small part of a large buffer, which would be kept whole.
+  if (said.bytes < KEPT_BYTES) said.beginning.push(Buffer.from(bytes.subarray(0, KEPT_BYTES - said.bytes)))
+  said.bytes += bytes.length
+}
+
 function sendWhole(passage: Passage, answer: IncomingMessage, headers: readonly string[], body: Buffer): void {
   const { journey, witness } = passage
   sendHead(passage, answer, headers)
   endWith(journey.response, body)
+  keep(passage, body)
   if (body.length > 0) witness?.bytes(body)
   passage.answered()
 }
@@ -66,6 +89,7 @@ function stream(passage: Passage, answer: IncomingMessage): void {
   const take = (chunk: Buffer) => {
     passage.heard()
     if (!response.write(chunk)) answer.pause()
+    keep(passage, chunk)
     witness?.bytes(chunk)
   }
   sendHead(passage, answer, withoutHops(answer))

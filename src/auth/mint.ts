@@ -1,0 +1,91 @@
+/** Tokens for tests and scripts: signed and kept as the platform does it, without a password. */
+import { developmentUser } from '../core/development.js'
+import type { Moment, UserRow } from '../core/state.js'
+import { validEmail } from './addresses.js'
+import { type Backend, momentOf } from './backend.js'
+import { idOfUser, plantUser, type UserSeed } from './seeds.js'
+import { startSession, tokenResponse } from './sessions.js'
+import { keysExpireAtSeconds } from './tokens.js'
+import { confirmedEmail, newUser, signedUp } from './users.js'
+
+/** Which token is wanted. */
+export interface TokenWish {
+  readonly role: 'anon' | 'service' | 'user'
+  /** Whose it is, where it is a user's; the development user's where it is left out. */
+  readonly email?: string | undefined
+  /** Seconds until it expires, negative for one that has expired; as long as any other where it is left out. */
+  readonly expiresIn?: number | undefined
+}
+
+export interface MintedToken {
+  readonly token: string
+  readonly expires_at: Moment
+}
+
+/** The configured user with an address (in small letters), if there is one. */
+export type SeedOf = (email: string) => UserSeed | undefined
+
+/**
+ * A token as `standin token` prints it. That of a user has a session in it, as if they had just signed in; users who are not there
+ * yet sign up.
+ */
+export async function tokenFor(backend: Backend, wish: TokenWish, seedOf: SeedOf): Promise<MintedToken> {
+  const { role, email = developmentUser.email, expiresIn } = wish
+  if (role !== 'user') return keyOfRole(backend, role, expiresIn)
+  const address = validEmail(email)
+  return userToken(withLife(backend, expiresIn), address, seedOf(address))
+}
+
+/** A user token that stands for itself, where no state is at hand: without a session, of the user who would be there. */
+export async function looseTokenFor(
+  backend: Backend,
+  { email = developmentUser.email, expiresIn }: Omit<TokenWish, 'role'>,
+  seedOf: SeedOf,
+): Promise<MintedToken> {
+  const address = validEmail(email)
+  const user = newUser(momentOf(backend), { id: idOfUser(seedOf(address) ?? { email: address }), email: address })
+  return signed(withLife(backend, expiresIn), { user, session: undefined, refreshToken: '' })
+}
+
+const withLife = (backend: Backend, seconds = backend.settings.jwtExp): Backend => ({
+  ...backend,
+  settings: { ...backend.settings, jwtExp: seconds },
+})
+
+async function keyOfRole(backend: Backend, role: 'anon' | 'service', expiresIn?: number): Promise<MintedToken> {
+  const tokens = await backend.tokens()
+  if (expiresIn === undefined) {
+    return minted(role === 'anon' ? tokens.anonKey : tokens.serviceKey, keysExpireAtSeconds)
+  }
+  const exp = Math.floor(backend.now() / 1000) + expiresIn
+  return minted(await tokens.signKey(role === 'anon' ? 'anon' : 'service_role', exp), exp)
+}
+
+async function userToken(backend: Backend, email: string, seed: UserSeed | undefined): Promise<MintedToken> {
+  const state = await backend.state()
+  // Nothing else of the configuration: the state may be that of a platform that was started with another one.
+  if (seed) await plantUser(state, seed, backend.now)
+  const grant = await state.write(async tables => {
+    const [known] = await tables.users.find({ email })
+    const user = known ?? newcomer(email, momentOf(backend))
+    if (!known) await tables.users.insert(user)
+    return startSession(backend, tables, user, 'password')
+  })
+  return signed(backend, grant)
+}
+
+async function signed(backend: Backend, granted: Parameters<typeof tokenResponse>[1]): Promise<MintedToken> {
+  const { access_token, expires_at } = await tokenResponse(backend, granted)
+  return minted(access_token, expires_at)
+}
+
+const minted = (token: string, expiresAtSeconds: number): MintedToken => ({
+  token,
+  expires_at: new Date(expiresAtSeconds * 1000).toISOString(),
+})
+
+function newcomer(email: string, at: Moment): UserRow {
+  const user = newUser(at, { id: idOfUser({ email }) })
+  const joined = signedUp(user, { provider: 'email', address: email, data: {}, at })
+  return { ...joined, ...confirmedEmail(joined, at) }
+}

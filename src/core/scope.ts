@@ -1,0 +1,29 @@
+/** Keeps tests that share one server apart: each is a scope, and a request belongs to one. */
+import * as v from 'valibot'
+import { closed, optional } from './check.js'
+import type { Exchange } from './exchange.js'
+
+/** The header of a request that names its scope. */
+export const SCOPE_HEADER = 'x-standin-scope'
+
+/** What is to be forgotten. */
+export const resetCall = closed({ scope: optional(v.string('text'), 'The scope; all of them without it.') })
+
+export interface Scopes {
+  /** The scope that the request's header names, or the one of its API key; the empty one where neither does. */
+  of(exchange: Pick<Exchange, 'headers' | 'caller'>): string
+  /** From now on requests with this API key belong to `scope`. */
+  bind(keyId: string, scope: string): void
+}
+
+export function createScopes(): Scopes {
+  const byKey = new Map<string, string>()
+  return {
+    of({ headers, caller }) {
+      const named = headers[SCOPE_HEADER]
+      if (typeof named === 'string') return named
+      return (byKey.size > 0 && caller.kind === 'apiKey' ? byKey.get(caller.id) : undefined) ?? ''
+    },
+    bind: (keyId, scope) => void byKey.set(keyId, scope),
+  }
+}

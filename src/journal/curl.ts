@@ -1,0 +1,122 @@
+/** An exchange as a command for a shell that sends the same request once more, with nothing secret in it. */
+import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Exchange } from '../core/exchange.js'
+import type { Redact, Redaction } from '../core/redact.js'
+import { credentialsOf, openText } from './entry.js'
+import { variableFor } from './variable.js'
+
+/** They are between a client and its neighbour, or say only which client it was. */
+const leftOut =
+  /^(host|connection|content-length|transfer-encoding|keep-alive|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*|x-stainless-.*|sec-.*)$/
+
+/** These are credentials, and come from the environment. */
+const credentialHeaders = ['authorization', 'apikey'] as const
+
+export function curlOf(exchange: Exchange, redact: Redact, url: string): string {
+  const redaction = redact(credentialsOf(exchange))
+  const { head, argument } = bodyOf(exchange, redaction)
+  const parts = [
+    ['curl', ...flagsOf(exchange), quoted(url + targetOf(exchange, redaction))].join(' '),
+    ...credentialsIn(exchange),
+    ...headersOf(exchange.headers, redaction, argument !== undefined),
+    ...(argument === undefined ? [] : [argument]),
+  ]
+  return `${head}${parts.join(' \\\n  ')}\n`
+}
+
+function flagsOf({ method, path, query, body, headers, outcome }: Exchange): readonly string[] {
+  const { said } = outcome ?? {}
+  const isStream = /event-stream/.test(said?.kind === 'reply' ? said.contentType : (said?.headers.join() ?? ''))
+  const usual = body && body.length > 0 ? 'POST' : 'GET'
+  return [
+    // What arrives piece by piece is shown so.
+    ...(isStream || /event-stream/.test(headers.accept ?? '') ? ['-N'] : []),
+    ...(/[[\]{}]/.test(path + query) ? ['--globoff'] : []),
+    ...(/\/\.{1,2}(\/|$)/.test(path) ? ['--path-as-is'] : []),
+    ...(path.startsWith('/') ? [] : ['--request-target', quoted(path)]),
+    ...(method === 'HEAD' ? ['--head'] : []),
+    ...(method === usual || method === 'HEAD' ? [] : ['-X', quoted(method)]),
+  ]
+}
+
+function targetOf({ path, query }: Exchange, redaction: Redaction): string {
+  const target = path.startsWith('/') ? redaction.text(path) : '/'
+  return query === '' ? target : `${target}?${redaction.query(query)}`
+}
+
+function credentialsIn({ headers, caller }: Exchange): readonly string[] {
+  return credentialHeaders.flatMap(name => {
+    const value = headers[name]
+    if (typeof value !== 'string' || value === '') return []
+    const [, scheme = '', credential = ''] = /^((?:bearer|basic|token) +)?(.*)$/i.exec(value) ?? []
+    return [`-H "${name}: ${scheme}$${variableFor(credential, caller)}"`]
+  })
+}
+
+function headersOf(headers: IncomingHttpHeaders, redaction: Redaction, hasBody: boolean): readonly string[] {
+  const kept = Object.entries(headers).filter(
+    ([name]) => !leftOut.test(name) && !(credentialHeaders as readonly string[]).includes(name),
+  )
+  const flat = redaction.headers(kept.flatMap(([name, value]) => [name, String(value)]))
+  const arguments_: string[] = []
+  for (let i = 0; i < flat.length; i += 2) arguments_.push(headerArgument(flat[i] ?? '', flat[i + 1] ?? ''))
+  // Without being told otherwise curl calls every body a form.
+  return hasBody && !('content-type' in headers) ? [...arguments_, "-H 'content-type:'"] : arguments_
+}
+
+/** To curl a name with a colon and nothing behind it is a header to leave out. */
+const headerArgument = (name: string, value: string) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`
+
+interface Body {
+  /** What has to stand before the command. */
+  readonly head: string
+  /** What tells curl of the body; nothing where there is none. */
+  readonly argument?: string
+}
+
+/** Linux takes no longer argument than 128 KB; for what is built into a shell there is no limit. */
+const LONGEST_ARGUMENT_BYTES = 100_000
+
+function bodyOf({ method, path, body, headers }: Exchange, redaction: Redaction): Body {
+  if (body === undefined && wasUnread(headers))
+    return { head: '# The body of the request was not kept: it is missing here.\n' }
+  if (body === undefined || body.length === 0 || method === 'HEAD') return { head: '' }
+  const open = openBytes(path, body, redaction)
+  const text = open.toString('utf8')
+  if (!isUtf8(open) || hasControl.test(text)) {
+    return { head: `printf %s '${open.toString('base64')}' | base64 --decode | `, argument: '--data-binary @-' }
+  }
+  if (open.length > LONGEST_ARGUMENT_BYTES)
+    return { head: `printf %s ${quoted(text)} | `, argument: '--data-binary @-' }
+  return { head: '', argument: `--data-raw ${quoted(text)}` }
+}
+
+/** Control characters but for the line end: a terminal obeys them, and no argument can have a zero byte. */
+const hasControl = /[^\P{Cc}\n]/u
+
+const wasUnread = (headers: IncomingHttpHeaders) =>
+  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
+
+/** Byte by byte as it came, unless something secret is in it. */
+function openBytes(path: string, body: Buffer, redaction: Redaction): Buffer {
+  if (!isUtf8(body)) return Buffer.from(redaction.text(body.toString('latin1')), 'latin1')
+  const text = openText(path, body)
+  const value = valueIn(text)
+  if (value === undefined) return Buffer.from(redaction.text(text))
+  const open = redaction.value(value)
+  return Buffer.from(open === value ? text : JSON.stringify(open))
+}
+
+/** Objects and lists; what is no JSON, or nothing but a word or a number, is a text like any other. */
+function valueIn(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Between single quotes nothing means anything to a shell, but for the quote itself. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

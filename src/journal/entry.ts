@@ -1,0 +1,159 @@
+/** An exchange as the journal tells it: readable, and nothing secret in it. */
+import type { Caller, Exchange, Heard, Mode, Paced, Reply } from '../core/exchange.js'
+import type { Redact } from '../core/redact.js'
+import { isAuth } from '../core/reserved.js'
+import { withoutSecretFields } from './auth-fields.js'
+
+export interface JournalEntry {
+  readonly id: string
+  /** When the request came, as ISO 8601. */
+  readonly at: string
+  readonly scope: string
+  readonly caller: Caller
+  readonly request: {
+    readonly method: string
+    readonly path: string
+    readonly query: string
+    readonly headers: Readonly<Record<string, string>>
+    /** The JSON value, or the text where it is none; nothing where there was no body. */
+    readonly body?: unknown
+    readonly bytes: number
+  }
+  /** `POST /v1/chat/completions`; nothing where the request got no further than its credential. */
+  readonly endpoint: string | null
+  readonly mode: Mode | null
+  /** What gave the answer: `rule "greeting"`, `recording chat-completions/hello-….yaml`, `live`. */
+  readonly source: string | null
+  /** What else is known: the nearest rule where none matched, for example. */
+  readonly remark: string | null
+  /** Nothing where no answer has left. */
+  readonly status: number | null
+  /** What the client was told went wrong, and what only whoever reads this is told. */
+  readonly error: string | null
+  readonly hint: string | null
+  /** False where the client left or the answer was cut. */
+  readonly complete: boolean
+  readonly response: {
+    readonly headers: Readonly<Record<string, string>>
+    /** The JSON value, or the text; the beginning of it where it is long. */
+    readonly body?: unknown
+    readonly bytes: number
+    /** Whether `body` is only the beginning. */
+    readonly truncated: boolean
+    /** When pieces of a stream left, after its head, in milliseconds. */
+    readonly piecesAtMs: readonly number[]
+  }
+  /** From the request to the head of the answer; nothing where none has left. */
+  readonly firstByteMs: number | null
+  /** From the request to the end. */
+  readonly durationMs: number
+}
+
+/** What the journal keeps of an exchange until somebody looks. */
+export interface Kept {
+  readonly id: number
+  readonly exchange: Exchange
+  /** Milliseconds since 1970. */
+  readonly atMs: number
+  readonly durationMs: number
+}
+
+/** Of a longer body the beginning is told. */
+const SHOWN_BYTES = 65_536
+
+export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact): JournalEntry {
+  const { method, path, query, headers, body, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
+  const redaction = redact(credentialsOf(exchange))
+  const flat = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
+  const said = saidIn(outcome?.said)
+  return {
+    id: String(id),
+    at: new Date(atMs).toISOString(),
+    ...{ scope, caller },
+    request: {
+      method,
+      path: redaction.text(path),
+      query: redaction.query(query),
+      headers: pairs(redaction.headers(flat)),
+      ...(body && body.length > 0 && { body: readable(openText(path, body.subarray(0, SHOWN_BYTES)), redaction) }),
+      bytes: body?.length ?? 0,
+    },
+    endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    mode,
+    source: outcome?.source ?? null,
+    remark: outcome?.remark?.() ?? null,
+    status: outcome?.status || null,
+    error: outcome?.error === undefined ? null : redaction.text(outcome.error),
+    hint: outcome?.hint ?? null,
+    complete: outcome?.complete ?? false,
+    response: {
+      headers: pairs(redaction.headers(said.headers)),
+      ...(said.beginning.length > 0 && {
+        body: readable(openText(path, said.beginning.subarray(0, SHOWN_BYTES)), redaction),
+      }),
+      bytes: said.bytes,
+      truncated: said.bytes > Math.min(said.beginning.length, SHOWN_BYTES),
+      piecesAtMs: outcome?.piecesAtMs ?? [],
+    },
+    firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
+    durationMs: rounded(durationMs),
+  }
+}
+
+const rounded = (ms: number) => Math.round(ms * 100) / 100
+
+/** The credentials that the caller shows; they are secret wherever they recur. */
+export function credentialsOf({ authorization = '', headers }: Exchange): readonly string[] {
+  const [, bearer = ''] = /^\S+ +(\S+)/.exec(authorization) ?? []
+  return [bearer, headers.apikey].flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
+}
+
+function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]?.toLowerCase() ?? ''
+    found[name] = name in found ? `${found[name]}, ${flat[i + 1]}` : (flat[i + 1] ?? '')
+  }
+  return found
+}
+
+/** A body's text, without what only its fields say to be secret. */
+export function openText(path: string, bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  return isAuth(path) ? withoutSecretFields(text) : text
+}
+
+function readable(text: string, redaction: ReturnType<Redact>): unknown {
+  try {
+    return redaction.value(JSON.parse(text))
+  } catch {
+    return redaction.text(text)
+  }
+}
+
+interface Said {
+  readonly headers: readonly string[]
+  readonly beginning: Buffer
+  readonly bytes: number
+}
+
+const nothing = Buffer.alloc(0)
+
+function saidIn(said: Reply | Heard | undefined): Said {
+  if (!said) return { headers: [], beginning: nothing, bytes: 0 }
+  if (said.kind === 'heard') {
+    return { headers: said.headers, beginning: Buffer.concat(said.beginning), bytes: said.bytes }
+  }
+  const body = bodyOf(said)
+  const type = said.contentType === '' ? [] : ['content-type', said.contentType]
+  return { headers: [...type, ...(said.headers ?? [])], beginning: body, bytes: body.length }
+}
+
+function bodyOf({ body, again }: Reply): Buffer {
+  if (typeof body === 'string') return Buffer.from(body)
+  if (Buffer.isBuffer(body)) return again?.() ?? body
+  return Buffer.from(textOf(body), body.bytewise ? 'latin1' : 'utf8')
+}
+
+const textOf = ({ head, before, pieces, after, tail }: Paced) =>
+  head + pieces.map(piece => before + piece + after).join('') + tail

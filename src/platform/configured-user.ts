@@ -1,0 +1,7 @@
+/** The user that somebody configured with an address, for tokens that are made without a password. */
+import type { UserSeed } from '../auth/seeds.js'
+import type { LoadedConfig } from '../config/load.js'
+
+/** The development user with the public password is nobody's configuration, and stays where it is. */
+export const configuredUser = ({ config: { users }, originOf }: LoadedConfig, email: string): UserSeed | undefined =>
+  originOf(['users']) === 'default' ? undefined : users.find(seed => seed.email?.toLowerCase() === email)

@@ -1,0 +1,54 @@
+/** The rules of a running platform: those of its files and code, and those that come and go beside them. */
+import type { LoadedConfig } from '../config/load.js'
+import type { ListedRule, Memory, Replies, RuleInput, RulesAtRunTime } from '../replies/index.js'
+
+/** What of rules outlasts a reload. */
+export interface LastingRules {
+  readonly memory: Memory
+  readonly atRunTime: RulesAtRunTime
+}
+
+/** Loads what rules are kept with. */
+export async function openLastingRules(): Promise<LastingRules> {
+  const { createMemory, createRulesAtRunTime } = await import('../replies/index.js')
+  const memory = createMemory()
+  return { memory, atRunTime: createRulesAtRunTime(memory) }
+}
+
+interface Scoped {
+  /** Whose requests it is for; for everybody's without one. */
+  readonly scope?: string | undefined
+}
+
+export interface Rules {
+  /**
+   * Adds a rule before all others: it is asked first, the newest before older ones. Files that it says are beside the configuration.
+   * Rejects with a ProblemsError that names what is wrong.
+   */
+  add(rule: RuleInput, options?: Scoped): Promise<{ readonly id: string }>
+  /** The same of what somebody has sent: a rule, or several that stand in their order. They may say no files. */
+  addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
+  /** Those in force, in the order in which they are tried: for a scope, or all where none is said. */
+  list(scope?: string): Promise<readonly ListedRule[]>
+  /** Removes rules that were added: the one with this id, those of a scope, or all. Gives back how many there were. */
+  remove(which?: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
+}
+
+interface Current {
+  readonly loaded: LoadedConfig
+  readonly replies: () => Promise<Replies>
+}
+
+export function createRules(lasting: () => Promise<LastingRules>, current: () => Current): Rules {
+  const seed = () => current().loaded.config.seed
+  return {
+    async add(rule, { scope } = {}) {
+      const { atRunTime } = await lasting()
+      const [added] = await atRunTime.add(rule, { scope, dir: current().loaded.dir, seed: seed() })
+      return added as { readonly id: string }
+    },
+    addSent: async (sent, scope) => (await lasting()).atRunTime.add(sent, { scope, dir: undefined, seed: seed() }),
+    list: async scope => (await current().replies()).list(scope),
+    remove: async which => (await lasting()).atRunTime.remove(which),
+  }
+}

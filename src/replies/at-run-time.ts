@@ -1,0 +1,144 @@
+/** Rules that are added while the platform runs; they stand before all others, the newest first. */
+import { createByScope } from '../core/by-scope.js'
+import type { Asked } from './conditions/asked.js'
+import { createEngine, type Engine, type Taken } from './engine.js'
+import { rulesAsGiven } from './load.js'
+import type { Memory } from './memory.js'
+import type { ReadyRule } from './ready-rule.js'
+import type { RuleInput } from './rules.js'
+
+export interface Adding {
+  /** Whose requests it is for; for everybody's without one. */
+  readonly scope?: string | undefined
+  /** Where the files stand that a rule says; it may say none without it. */
+  readonly dir: string | undefined
+  /** What templates draw from. */
+  readonly seed: number
+}
+
+/** A rule that was added, until it is removed. */
+export interface AddedRule {
+  readonly id: string
+  /** Empty for a rule that is for everybody. */
+  readonly scope: string
+  readonly rule: ReadyRule
+}
+
+export interface RulesAtRunTime {
+  /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, and adds none then. */
+  add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
+  /** Removes those with this id, of this scope, or both; all where nothing is said. Gives back how many there were. */
+  remove(which?: { readonly id?: string | undefined; readonly scope?: string | undefined }): number
+  /** Those of a scope beside those for everybody, in the order in which they are tried; of all scopes where none is said. */
+  all(scope?: string): readonly AddedRule[]
+  /** Whether anything that is said in a scope is to go wrong. */
+  fails(scope: string): boolean
+  /** What the first rule that matches says, counted as said; `undefined` when none does. */
+  take(asked: Asked): Taken | undefined
+}
+
+/** A rule for everybody has none. */
+const EVERYBODY = ''
+
+export function createRulesAtRunTime(memory: Memory): RulesAtRunTime {
+  const forEverybody = createShelf(EVERYBODY, memory)
+  const ofScopes = createByScope(scope => createShelf(scope, memory))
+  let calls = 0
+  let count = 0
+
+  /** Those for one scope alone come first: whoever shares the server with it cannot get in between. */
+  const shelvesFor = (scope: string): readonly Shelf[] => {
+    const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
+    return own ? [own, forEverybody] : [forEverybody]
+  }
+  const every = () => [...ofScopes.all(), forEverybody]
+
+  return {
+    async add(written, { scope = EVERYBODY, dir, seed }) {
+      // Taken before anything is waited for: the order is that of the calls.
+      const call = ++calls
+      const first = count + 1
+      count += Array.isArray(written) ? written.length : 1
+      const standing = (i: number) => {
+        const place = `at run time #${first + i}`
+        return { place, title: `rule ${place}`, isByChance: true }
+      }
+      const ready = await rulesAsGiven(written, { dir, seed, standing })
+      const added = ready.map((rule, i) => ({ id: `rule-${first + i}`, scope, call, rule: { ...rule, counts: true } }))
+      const shelf = scope === EVERYBODY ? forEverybody : ofScopes.get(scope)
+      shelf.put(added)
+      return added.map(({ id }) => ({ id }))
+    },
+    remove({ id, scope } = {}) {
+      let removed = 0
+      for (const shelf of every()) {
+        removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
+        if (shelf.isEmpty()) ofScopes.forget(shelf.scope)
+      }
+      return removed
+    },
+    all: scope => (scope === undefined ? every() : shelvesFor(scope)).flatMap(shelf => shelf.inOrder()),
+    fails: scope => shelvesFor(scope).some(shelf => shelf.engine().fails),
+    take(asked) {
+      // Nearly always there are none at all.
+      if (ofScopes.size === 0) return forEverybody.engine().take(asked)
+      for (const shelf of shelvesFor(asked.scope)) {
+        const taken = shelf.engine().take(asked)
+        if (taken) return taken
+      }
+      return undefined
+    },
+  }
+}
+
+interface Added extends AddedRule {
+  /** Which call has added it. */
+  readonly call: number
+}
+
+/** The rules of one scope. */
+interface Shelf {
+  readonly scope: string
+  put(more: readonly Added[]): void
+  remove(isMeant: (added: Added) => boolean): number
+  isEmpty(): boolean
+  /** In the order in which they are tried. */
+  inOrder(): readonly Added[]
+  engine(): Engine
+}
+
+function createShelf(scope: string, memory: Memory): Shelf {
+  let added: readonly Added[] = []
+  // Put together when somebody asks, not for each rule that comes.
+  let ordered: readonly Added[] | undefined
+  let engine: Engine | undefined
+
+  function change(next: readonly Added[]): void {
+    added = next
+    ordered = undefined
+    engine = undefined
+  }
+
+  function inOrder(): readonly Added[] {
+    ordered ??= added.toSorted((a, b) => b.rule.priority - a.rule.priority)
+    return ordered
+  }
+
+  return {
+    scope,
+    put: more => change([...added, ...more].toSorted((a, b) => b.call - a.call)),
+    remove(isMeant) {
+      const rest = added.filter(one => !isMeant(one))
+      const removed = added.length - rest.length
+      if (removed > 0) change(rest)
+      return removed
+    },
+    isEmpty: () => added.length === 0,
+    inOrder,
+    engine() {
+      const rules = () => inOrder().map(({ rule }) => rule)
+      engine ??= createEngine(rules(), memory)
+      return engine
+    },
+  }
+}

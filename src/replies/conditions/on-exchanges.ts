@@ -1,0 +1,44 @@
+/** Conditions of rules, held against exchanges by whoever is not a rule. */
+import type { ChatRequest } from '../../core/chat.js'
+import { check, closed } from '../../core/check.js'
+import type { Exchange } from '../../core/exchange.js'
+import { ProblemsError } from '../../core/problem.js'
+import { CHAT, chatIn } from '../../core/read-chat.js'
+import { Asked } from './asked.js'
+import { compileWhen } from './compile.js'
+import { type When, whenSchema } from './form.js'
+import { withoutExpressions } from './written.js'
+
+/** Conditions, as they are written, and whether an exchange fits them. */
+interface OnExchanges {
+  readonly when: When
+  readonly fit: (exchange: Exchange) => boolean
+}
+
+/** Only a chat completion request can fit, whatever the conditions. Throws a ProblemsError that names what is wrong with `when`. */
+export function conditionsOn(when: unknown): OnExchanges {
+  const checked = check(closed({ when: whenSchema }), { when: withoutExpressions(when) })
+  if ('mistakes' in checked) {
+    throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'the call', sentence })))
+  }
+  const conditions = compileWhen(checked.value.when)
+  return {
+    when: checked.value.when,
+    fit(exchange) {
+      if (exchange.path !== CHAT) return false
+      const request = readable(exchange)
+      if (!request) return false
+      const asked = new Asked(request, exchange)
+      return conditions.every(condition => condition.holds(asked))
+    },
+  }
+}
+
+/** What is no chat completion request for us may be one for whoever answers. */
+export function readable(exchange: Exchange): ChatRequest | undefined {
+  try {
+    return chatIn(exchange)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+/** What became of recordings, over HTTP: the requests that none answered, and the receipt of the run. */
+import { Router } from 'express'
+import { only } from '../../core/only.js'
+import type { Miss } from '../../recordings/index.js'
+import type { ControlPart } from './part.js'
+import { listOf, object, orNothing, text, wholeNumber } from './shapes.js'
+
+export interface Taped {
+  /** The last requests that no recording answered. */
+  readonly misses: () => readonly Miss[]
+  /** What came of recordings so far; nothing where no mode has to do with them. */
+  readonly receipt: () => object | undefined
+}
+
+const difference = object({ field: text, 'recorded?': text, 'asked?': text })
+const miss = object({
+  at: text,
+  method: text,
+  path: text,
+  reason: text,
+  'nearest?': object({ file: text, differences: listOf(difference) }),
+})
+const summary = object({
+  served: wholeNumber,
+  missed: wholeNumber,
+  unused: listOf(text),
+  recorded: wholeNumber,
+  notRecorded: listOf(text),
+  passed: wholeNumber,
+})
+
+export function createMissesPart({ misses }: Taped): ControlPart {
+  const router = Router()
+  router
+    .route('/')
+    .get((_request, response) => void response.json({ data: misses() }))
+    .all(only('GET', 'HEAD'))
+  const answers = { 200: { what: 'The misses, the newest first.', schema: object({ data: listOf(miss) }) } }
+  const does = 'The last requests that no recording answered, each with what it differs in from the nearest one.'
+  return { at: '/misses', router, paths: { '/misses': { get: { id: 'listMisses', does, answers } } } }
+}
+
+export function createReceiptPart({ receipt }: Taped): ControlPart {
+  const router = Router()
+  router
+    .route('/')
+    .get((_request, response) => void response.json(receipt() ?? null))
+    .all(only('GET', 'HEAD'))
+  const answers = {
+    200: { what: 'The receipt; null where no mode has needed recordings.', schema: orNothing(summary) },
+  }
+  const does = 'What came of recordings so far.'
+  return { at: '/receipt', router, paths: { '/receipt': { get: { id: 'getReceipt', does, answers } } } }
+}

@@ -1,0 +1,214 @@
+/** Everything that expires goes by the platform's clock, as an app sees it through Supabase's own client. */
+import { expect, test } from 'vitest'
+import type { Platform } from '../../src/index.js'
+import { hello, platformWith } from '../scene.js'
+import { platformOf } from './edited.js'
+import { adminOf, answerOf, claimsOf, clientOf, sentences, signIn, signUp, userOf } from './people.js'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const YEAR_MS = 365 * 24 * HOUR_MS
+
+const ada = { email: 'ada@example.com', password: 'correct-horse' }
+
+interface Key {
+  readonly id: string
+  readonly key: string
+}
+
+/** Asks the dashboard's API for a key. */
+async function keyOf({ url }: Pick<Platform, 'url'>, token: string, path = '', body: object = {}): Promise<Key> {
+  const response = await fetch(`${url}/dashboard/api/keys${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(response.status).toBe(201)
+  return (await response.json()) as Key
+}
+
+const newestMessage = async ({ url }: Pick<Platform, 'url'>) => {
+  const { data } = (await (await fetch(`${url}/__standin/outbox`)).json()) as { data: { code: string; link: string }[] }
+  return data[0] ?? { code: '', link: '' }
+}
+
+test('a token dies with its hour, the session is refreshed as ever, and the next token opens', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { client, token } = await signIn(platform, ada)
+  expect(await answerOf(platform, token)).toBe('open')
+  platform.clock.advance(HOUR_MS + SECOND_MS)
+  expect(await answerOf(platform, token)).toBe(sentences.expired)
+  expect((await client.auth.getUser(token)).error).toMatchObject({ status: 403, code: 'bad_jwt' })
+  const { data, error } = await client.auth.refreshSession()
+  expect(error).toBeNull()
+  const next = data.session?.access_token ?? ''
+  expect(await answerOf(platform, next)).toBe('open')
+  expect(claimsOf(next).exp).toBeGreaterThan((claimsOf(token).exp ?? 0) + 3600)
+})
+
+test('a token opens up to the very millisecond at which it expires', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { token } = await signIn(platform, ada)
+  const endMs = (claimsOf(token).exp ?? 0) * 1000
+  platform.clock.freeze()
+  platform.clock.set(endMs - 1)
+  expect([await answerOf(platform, token), await userOf(platform, token)]).toEqual(['open', expect.stringMatching(/-/)])
+  platform.clock.advance(1)
+  expect([await answerOf(platform, token), await userOf(platform, token)]).toEqual([sentences.expired, '403 bad_jwt'])
+})
+
+test('a token that has expired opens again when the clock is moved back', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { token } = await signIn(platform, ada)
+  platform.clock.advance(2 * HOUR_MS)
+  expect(await answerOf(platform, token)).toBe(sentences.expired)
+  platform.clock.reset()
+  expect(await answerOf(platform, token)).toBe('open')
+})
+
+test('a refresh token that was used ends the session once its reuse interval is over', async () => {
+  const platform = await platformWith({ users: [ada], auth: { securityRefreshTokenReuseInterval: 10 } })
+  const { client, refreshToken } = await signIn(platform, ada)
+  for (let i = 0; i < 2; i++) expect((await client.auth.refreshSession()).error).toBeNull()
+  const thief = clientOf(platform, platform.anonKey)
+  const stolen = () => thief.auth.refreshSession({ refresh_token: refreshToken })
+  platform.clock.advance(11 * SECOND_MS)
+  expect((await stolen()).error).toMatchObject({ status: 400, code: 'refresh_token_already_used' })
+  expect((await client.auth.refreshSession()).error).toMatchObject({ code: 'refresh_token_already_used' })
+})
+
+test('an API key lives as long as was said when it was made, wherever the clock was then', async () => {
+  const platform = await platformWith({ users: [ada] })
+  platform.clock.advance(YEAR_MS)
+  const { token } = await signIn(platform, ada)
+  const { key } = await keyOf(platform, token, '', { name: 'an hour', expires_in: 3600 })
+  expect(await answerOf(platform, key)).toBe('open')
+  platform.clock.advance(59 * MINUTE_MS)
+  expect(await answerOf(platform, key)).toBe('open')
+  platform.clock.advance(2 * MINUTE_MS)
+  expect(await answerOf(platform, key)).toBe(sentences.expiredKey)
+})
+
+test('a key may expire at any moment to come, seen from where the clock stands', async () => {
+  const platform = await platformWith({ users: [ada] })
+  platform.clock.set(Date.UTC(2020, 0, 1))
+  const { token } = await signIn(platform, ada)
+  const { key } = await keyOf(platform, token, '', { name: 'until 2021', expires_at: '2021-01-01T00:00:00Z' })
+  expect(await answerOf(platform, key)).toBe('open')
+  platform.clock.reset()
+  expect(await answerOf(platform, key)).toBe(sentences.expiredKey)
+})
+
+test('a key that was rolled opens beside the next one until its overlap is over', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { token } = await signIn(platform, ada)
+  const old = await keyOf(platform, token, '', { name: 'rolled' })
+  const next = await keyOf(platform, token, `/${old.id}/roll`, { overlap_seconds: 600 })
+  const answers = () => Promise.all([old, next].map(({ key }) => answerOf(platform, key)))
+  expect(await answers()).toEqual(['open', 'open'])
+  platform.clock.advance(9 * MINUTE_MS)
+  expect(await answers()).toEqual(['open', 'open'])
+  platform.clock.advance(2 * MINUTE_MS)
+  expect(await answers()).toEqual([sentences.expiredKey, 'open'])
+})
+
+test('a configured key dies at its moment', async () => {
+  const soon = { name: 'soon', key: 'sk-soon', expiresAt: '2040-01-01T00:00:00Z' }
+  const platform = await platformWith({ apiKeys: [soon] })
+  expect(await answerOf(platform, soon.key)).toBe('open')
+  platform.clock.set(Date.UTC(2040, 0, 1))
+  expect(await answerOf(platform, soon.key)).toBe(sentences.expiredKey)
+})
+
+test('a code from a mail is too old after its hour, and the next one is not', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { auth } = clientOf(platform, platform.anonKey)
+  const { email } = ada
+  const typedIn = async () => auth.verifyOtp({ email, token: (await newestMessage(platform)).code, type: 'recovery' })
+  await auth.resetPasswordForEmail(email)
+  platform.clock.advance(HOUR_MS + SECOND_MS)
+  expect((await typedIn()).error).toMatchObject({ status: 403, code: 'otp_expired' })
+  await auth.resetPasswordForEmail(email)
+  expect((await typedIn()).data.user?.email).toBe(email)
+})
+
+test('a magic link leads nowhere after its hour', async () => {
+  const platform = await platformWith({ users: [ada] })
+  await clientOf(platform, platform.anonKey).auth.signInWithOtp({ email: ada.email })
+  const { link } = await newestMessage(platform)
+  platform.clock.advance(HOUR_MS + SECOND_MS)
+  const response = await fetch(link, { redirect: 'manual' })
+  expect(response.headers.get('location')).toContain('error_code=otp_expired')
+})
+
+test('the second half of a sign-in with PKCE comes too late after five minutes', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const verifier = 'v'.repeat(56)
+  const post = (path: string, body: object) =>
+    platform.ask(`/auth/v1${path}`, {
+      method: 'POST',
+      bearer: null,
+      headers: { apikey: platform.anonKey, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  await post('/otp', { email: ada.email, code_challenge: verifier, code_challenge_method: 'plain' })
+  const { link } = await newestMessage(platform)
+  const location = (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? 'none:'
+  const auth_code = new URL(location).searchParams.get('code')
+  platform.clock.advance(5 * MINUTE_MS + SECOND_MS)
+  const late = await post('/token?grant_type=pkce', { auth_code, code_verifier: verifier })
+  expect([late.status, await late.json()]).toMatchObject([422, { error_code: 'flow_state_expired' }])
+})
+
+test('a ban is over after its time, and in force again when the clock is moved back into it', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { id, token } = await signIn(platform, ada)
+  await adminOf(platform).updateUserById(id, { ban_duration: '10m' })
+  expect(await answerOf(platform, token)).toBe(sentences.barred)
+  platform.clock.advance(11 * MINUTE_MS)
+  for (const _ of ['looked up', 'remembered']) expect(await answerOf(platform, token)).toBe('open')
+  platform.clock.advance(-5 * MINUTE_MS)
+  expect(await answerOf(platform, token)).toBe(sentences.barred)
+})
+
+test('whoever signs up does so at the moment that the clock shows', async () => {
+  const platform = await platformWith()
+  platform.clock.freeze()
+  platform.clock.set(Date.UTC(2031, 1, 3))
+  const { client, token } = await signUp(platform)
+  const { data } = await client.auth.getUser()
+  const moment = '2031-02-03T00:00:00.000Z'
+  expect(data.user).toMatchObject({ created_at: moment, last_sign_in_at: moment, email_confirmed_at: moment })
+  expect(claimsOf(token)).toMatchObject({ iat: Date.UTC(2031, 1, 3) / 1000, amr: [{ timestamp: 1_927_843_200 }] })
+})
+
+test('a minute of the limits is over when the clock says so, and one that was moved back locks nobody out', async () => {
+  const platform = await platformWith({ limits: { requestsPerMinute: 1 } })
+  const status = async () => (await platform.chat(hello)).status
+  expect([await status(), await status()]).toEqual([200, 429])
+  platform.clock.advance(MINUTE_MS)
+  expect([await status(), await status()]).toEqual([200, 429])
+  platform.clock.advance(-HOUR_MS)
+  expect([await status(), await status()]).toEqual([200, 429])
+  platform.clock.advance(MINUTE_MS)
+  expect(await status()).toBe(200)
+})
+
+test('the clock outlasts a reload, and not a restart', async () => {
+  const edited = await platformOf({ users: [ada] })
+  const { token } = await signIn(edited.platform, ada)
+  edited.platform.clock.advance(2 * HOUR_MS)
+  await edited.reload({ users: [ada], version: '2.0.0' })
+  expect(await answerOf(edited.platform, token)).toBe(sentences.expired)
+  expect(edited.platform.clock.state().offsetMs).toBe(2 * HOUR_MS)
+  await edited.restart({ users: [ada] })
+  expect(edited.platform.clock.state().offsetMs).toBe(0)
+})
+
+test('two platforms have clocks of their own', async () => {
+  const [one, other] = await Promise.all([platformWith({ users: [ada] }), platformWith({ users: [ada] })])
+  const { token } = await signIn(other, ada)
+  one.clock.advance(YEAR_MS)
+  expect(await answerOf(other, token)).toBe('open')
+})

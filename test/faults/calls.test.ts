@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import { createFaultCalls } from '../../src/faults/index.js'
+import { ProblemsError } from '../../src/index.js'
+import { exchangeWith } from '../exchanges.js'
+import { hello, platformWith } from '../scene.js'
+
+const statusOf = async (response: Promise<Response>) => (await response).status
+
+const inScope = (scope: string) => ({ headers: { 'x-standin-scope': scope } })
+
+const saying = (content: string) => ({ ...hello, messages: [{ role: 'user', content }] })
+
+test('a call with conditions befalls the requests that fit them, and leaves the others alone', async () => {
+  const { ask, chat, failNext } = await platformWith()
+  failNext({ status: 503 }, { when: { user: /^weather/, stream: false } })
+  expect(await statusOf(ask('/v1/models'))).toBe(200)
+  expect(await statusOf(chat(hello))).toBe(200)
+  expect(await statusOf(chat({ ...saying('weather?'), stream: true }))).toBe(200)
+  expect(await statusOf(chat(saying('weather?')))).toBe(503)
+  expect(await statusOf(chat(saying('weather?')))).toBe(200)
+})
+
+test('conditions on who asks and with which headers hold as well', async () => {
+  const { chat, failNext } = await platformWith()
+  failNext({ status: 500 }, { when: { caller: { kind: 'apiKey' }, header: { 'x-unit': 'north*' } }, times: 2 })
+  expect(await statusOf(chat(hello))).toBe(200)
+  expect(await statusOf(chat(hello, { headers: { 'x-unit': 'north-2' } }))).toBe(500)
+  expect(await statusOf(chat(hello, { headers: { 'x-unit': 'south' } }))).toBe(200)
+})
+
+test('a body that is no chat completion request fits no conditions, and is what it is', async () => {
+  const { chat, failNext } = await platformWith()
+  failNext({ status: 503 }, { when: { not: { user: 'x' } } })
+  expect(await statusOf(chat({ model: 5 }))).toBe(400)
+  expect(await statusOf(chat(hello))).toBe(503)
+})
+
+test('a call of a scope befalls the requests of that scope alone, one without those of everybody', async () => {
+  const { chat, failNext } = await platformWith()
+  failNext({ status: 503 }, { scope: 'a' })
+  failNext({ status: 500 })
+  expect(await statusOf(chat(hello, inScope('b')))).toBe(500)
+  expect(await statusOf(chat(hello, inScope('b')))).toBe(200)
+  expect(await statusOf(chat(hello))).toBe(200)
+  expect(await statusOf(chat(hello, inScope('a')))).toBe(503)
+  expect(await statusOf(chat(hello, inScope('a')))).toBe(200)
+})
+
+test('those of one scope are seen and forgotten without those of another', () => {
+  const calls = createFaultCalls()
+  const fault = { status: 503 }
+  calls.add({ fault, times: 1, scope: 'a' })
+  calls.add({ fault, times: 1, scope: 'b' })
+  calls.add({ fault, times: 1 })
+  const ids = (scope?: string) => calls.waiting(scope).map(({ id }) => id)
+  expect([ids(), ids('a'), ids('')]).toEqual([['fault-1', 'fault-2', 'fault-3'], ['fault-1'], ['fault-3']])
+  calls.clear('a')
+  expect(ids()).toEqual(['fault-2', 'fault-3'])
+  calls.clear('')
+  expect(ids()).toEqual(['fault-2'])
+  expect(calls.take(exchangeWith({ scope: 'a' }), () => true)).toBeUndefined()
+  expect(calls.take(exchangeWith({ scope: 'b' }), () => true)).toEqual(fault)
+})
+
+test('what is drawn for a call is the same whatever calls other scopes have made, and anew once they are forgotten', () => {
+  const fault = { status: 503, chance: 0.5 }
+  const drawnFor = (others: number) => {
+    const calls = createFaultCalls()
+    const drawn: string[] = []
+    const draw = () => calls.take(exchangeWith({ scope: 'a' }), (_fault, entry) => drawn.push(entry) < 0)
+    for (let i = 0; i < others; i++) calls.add({ fault, times: 1, scope: 'b' })
+    for (let i = 0; i < 2; i++) calls.add({ fault, times: 1, scope: 'a' })
+    draw()
+    calls.clear('a')
+    calls.add({ fault, times: 1, scope: 'a' })
+    draw()
+    return drawn
+  }
+  expect(drawnFor(0)).toEqual(['fault-1', 'fault-2', 'fault-1'])
+  expect(drawnFor(3)).toEqual(drawnFor(0))
+})
+
+test('conditions that there are not are refused where the call is made', async () => {
+  const { failNext, chat } = await platformWith()
+  const failing = (when: object) => () => failNext({ status: 503 }, { when: when as never })
+  expect(failing({ usr: 'x' })).toThrow(ProblemsError)
+  expect(failing({ usr: 'x' })).toThrow('when.usr is not known here. Did you mean "user"?')
+  expect(failing({ user: '/(/' })).toThrow('when.user must be a valid regular expression')
+  expect(await statusOf(chat(hello))).toBe(200)
+})
+
+const faults = '/__standin/faults'
+const call = (method: string, body?: object, headers = {}) => ({
+  method,
+  bearer: null,
+  ...(body && { body: JSON.stringify(body) }),
+  headers: { 'content-type': 'application/json', ...headers },
+})
+
+test('over HTTP a fault has conditions and a scope, which the query or a header may name', async () => {
+  const { ask, chat } = await platformWith()
+  const fault = { status: 503 }
+  const when = { user: '/^weather/' }
+  expect(await statusOf(ask(faults, call('POST', { fault, when, scope: 'a', times: 2 })))).toBe(201)
+  expect(await statusOf(ask(`${faults}?scope=b`, call('POST', { fault })))).toBe(201)
+  expect(await statusOf(ask(faults, call('POST', { fault }, { 'x-standin-scope': 'c' })))).toBe(201)
+  const waiting = async (scope: string) => (await ask(`${faults}?scope=${scope}`, call('GET'))).json()
+  expect(await waiting('a')).toEqual({ data: [{ id: 'fault-1', fault, when, scope: 'a', times: 2 }] })
+  expect(await waiting('c')).toEqual({ data: [{ id: 'fault-3', fault, scope: 'c', times: 1 }] })
+  expect(await statusOf(chat(hello, inScope('a')))).toBe(200)
+  expect(await statusOf(chat(saying('weather'), inScope('a')))).toBe(503)
+  expect(await statusOf(ask(`${faults}?scope=a`, call('DELETE')))).toBe(204)
+  expect(await statusOf(chat(saying('weather'), inScope('a')))).toBe(200)
+  expect(await statusOf(chat(hello, inScope('b')))).toBe(503)
+})
+
+test.each([
+  [{ usr: 'x' }, 'when.usr is not known here. Did you mean "user"?'],
+  [{ user: 5 }, expect.stringMatching(/^when\.user must be text, /)],
+  ['hello', 'when must be a map of conditions, not "hello".'],
+])('over HTTP conditions that there are not are told by their field: %j', async (when, error) => {
+  const { ask } = await platformWith()
+  const response = await ask(faults, call('POST', { fault: { status: 503 }, when }))
+  expect([response.status, await response.json()]).toEqual([400, { error }])
+})

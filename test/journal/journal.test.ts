@@ -1,0 +1,180 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Exchange } from '../../src/core/exchange.js'
+import { createRedact } from '../../src/core/redact.js'
+import type { PlatformOptions } from '../../src/index.js'
+import { createJournal } from '../../src/journal/index.js'
+import { openPlatform } from '../../src/platform.js'
+import { exchangeWith } from '../exchanges.js'
+import { liveWith } from '../recordings/live.js'
+import { hello } from '../scene.js'
+
+const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
+const journalOf = ({ maxEntries = 10, maxBytes = 1_000_000 } = {}) =>
+  createJournal({ maxEntries, maxBytes, redact: () => redact })
+
+/** A platform seen from inside, asked for these bodies one after the other. */
+async function asked(bodies: readonly object[], { rules = [], ...options }: PlatformOptions = {}, headers = {}) {
+  const flags = Object.entries({ port: 0, state: 'memory', ...options }).map(([name, value]) => ({
+    path: name.split('.'),
+    value,
+    origin: 'the test',
+  }))
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags, rules })
+  onTestFinished(() => platform.stop())
+  const { url, apiKey, journal } = platform
+  for (const body of bodies) {
+    const journaled = new Promise(resolve => journal.follow(resolve))
+    const response = await fetch(`${url}/v1/chat/completions?a=1&api_key=secret-of-mine`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+    })
+    await response.text().catch(() => {})
+    await journaled
+  }
+  return platform
+}
+
+test('an exchange is told with what was asked, by whom, what was said and why', async () => {
+  const rules = [{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi there.' } }]
+  const { journal } = await asked([hello], { rules }, { 'x-standin-scope': 'one', 'x-trace': 't-1' })
+  expect(journal.entries()).toEqual([
+    {
+      id: '1',
+      at: expect.stringMatching(/^\d{4}-.*Z$/),
+      scope: 'one',
+      caller: expect.objectContaining({ kind: 'apiKey', name: 'development' }),
+      request: {
+        method: 'POST',
+        path: '/v1/chat/completions',
+        query: 'a=1&api_key=[api-key]',
+        headers: expect.objectContaining({ 'x-trace': 't-1', authorization: '[authorization]' }),
+        body: hello,
+        bytes: JSON.stringify(hello).length,
+      },
+      endpoint: 'POST /v1/chat/completions',
+      mode: 'emulate',
+      source: 'rule "greet"',
+      ...{ remark: null, status: 200, error: null, hint: null, complete: true },
+      response: {
+        headers: expect.objectContaining({ 'content-type': 'application/json' }),
+        body: expect.objectContaining({ object: 'chat.completion' }),
+        bytes: expect.any(Number),
+        truncated: false,
+        piecesAtMs: [],
+      },
+      firstByteMs: expect.any(Number),
+      durationMs: expect.any(Number),
+    },
+  ])
+})
+
+test('where no rule matched the nearest is told', async () => {
+  const rules = [{ name: 'greet', when: { user: 'good morning' }, reply: { text: 'Hi.' } }]
+  const { journal } = await asked([hello], { rules })
+  expect(journal.entries()[0]).toMatchObject({ remark: expect.stringContaining('rule "greet"') })
+})
+
+test('a stream is told with the times of its pieces, and its text as it was sent', async () => {
+  const rules = [{ reply: { text: 'one two three' }, pace: { tokensPerSecond: 50 } }]
+  const { journal } = await asked([{ ...hello, stream: true }], { rules })
+  const { response } = journal.entries()[0] ?? {}
+  expect(response?.piecesAtMs.length).toBeGreaterThanOrEqual(3)
+  expect(response?.body).toMatch(/^data: \{.*data: \[DONE\]\n\n$/s)
+})
+
+test('a stream that left in one piece is told with its own id, although its bytes were used again', async () => {
+  const { journal } = await asked([
+    { ...hello, stream: true },
+    { ...hello, stream: true },
+  ])
+  const [one, two] = journal.entries().map(({ response }) => /"id":"([^"]+)"/.exec(String(response.body))?.[1])
+  expect(one).toBeDefined()
+  expect(one).not.toBe(two)
+})
+
+test('an answer of the live platform is told as well, a long one from its beginning', async () => {
+  const live = await liveWith((_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': 'a=secret' }).end('x'.repeat(100_000)),
+  )
+  const { journal } = await asked([hello], { mode: 'proxy', ...({ 'upstream.baseUrl': live.url } as object) })
+  expect(journal.entries()[0]).toMatchObject({
+    ...{ mode: 'proxy', source: 'live', status: 200, complete: true },
+    response: {
+      headers: { 'set-cookie': '[set-cookie]' },
+      body: 'x'.repeat(65_536),
+      bytes: 100_000,
+      truncated: true,
+    },
+  })
+})
+
+test('what was refused is told with the words of the refusal', async () => {
+  const { journal } = await asked([hello], {}, { authorization: 'Bearer sk-local-unknown-0123456789abcdef' })
+  const [entry] = journal.entries()
+  expect(entry).toMatchObject({ status: 401, error: 'The API key is not known.', caller: { kind: 'anonymous' } })
+  expect(JSON.stringify(entry)).not.toContain('0123456789abcdef')
+})
+
+const ended = (more: Partial<Exchange> = {}, status = 200): Exchange =>
+  exchangeWith({ outcome: { status, source: 'rule "x"', error: undefined, complete: true }, ...more })
+
+test.each([
+  [{ path: '/v1/*' }, ['1', '2', '4']],
+  [{ method: 'get' }, ['3']],
+  [{ status: '4xx' }, ['2']],
+  [{ status: 429 }, ['2']],
+  [{ scope: 'b' }, ['4']],
+  [{ text: 'needle' }, ['4']],
+  [{ caller: 'service' }, ['3']],
+  [{ complete: false }, []],
+  [{ after: '2' }, ['3', '4']],
+  [{ source: 'rule', path: '/v1/*', after: '1' }, ['2', '4']],
+] as const)('of all exchanges %j finds %j', (filter, ids) => {
+  const journal = journalOf()
+  journal.add(ended())
+  journal.add(ended({}, 429))
+  journal.add(ended({ method: 'GET', path: '/health', caller: { kind: 'service' } }))
+  journal.add(ended({ scope: 'b', body: Buffer.from('{"a":"needle"}') }))
+  expect(journal.entries(filter).map(({ id }) => id)).toEqual(ids)
+  expect(journal.count(filter)).toBe(ids.length)
+})
+
+test('the last are kept, no more than there is place for', () => {
+  const journal = journalOf({ maxEntries: 3 })
+  for (let i = 0; i < 3; i++) journal.add(ended())
+  expect(journal.entries().map(({ id }) => id)).toEqual(['1', '2', '3'])
+  expect(journal.entries({}, 2).map(({ id }) => id)).toEqual(['2', '3'])
+})
+
+test('bodies beyond the bytes for them make room by going, the oldest first', () => {
+  const journal = journalOf({ maxBytes: 2500 })
+  for (let i = 0; i < 4; i++) journal.add(ended({ body: Buffer.alloc(1000, 'x') }))
+  expect(journal.entries().map(({ id }) => id)).toEqual(['3', '4'])
+  // One that is larger than all the room there is stays until the next one comes.
+  journal.add(ended({ body: Buffer.alloc(5000, 'x') }))
+  expect(journal.entries().map(({ id }) => id)).toEqual(['5'])
+})
+
+test('of a flood the first are kept, and how many were passed over is known', () => {
+  const journal = journalOf({ maxEntries: 5 })
+  const heard: string[] = []
+  journal.follow((_exchange, id) => void heard.push(id))
+  for (let i = 0; i < 50; i++) journal.add(ended())
+  expect(journal.count() + journal.passedOver()).toBe(50)
+  expect(journal.passedOver()).toBeGreaterThan(0)
+  // Whoever follows hears of all.
+  expect(heard).toHaveLength(50)
+})
+
+test('what is cleared is gone, by scope or all of it', () => {
+  const journal = journalOf()
+  journal.add(ended({ scope: 'a' }))
+  journal.add(ended({ scope: 'b' }))
+  journal.clear({ scope: 'a' })
+  expect(journal.entries().map(({ scope }) => scope)).toEqual(['b'])
+  expect(journal.get('1')).toBeUndefined()
+  expect(journal.get('2')).toMatchObject({ scope: 'b' })
+  journal.clear()
+  expect(journal.count()).toBe(0)
+})

@@ -1,0 +1,35 @@
+/** Rules that change while they are asked. */
+import type { ChatRequest } from '../../src/core/chat.js'
+import {
+  createMemory,
+  createReplies,
+  createRulesAtRunTime,
+  type RuleInput,
+  rulesFromCode,
+} from '../../src/replies/index.js'
+import { textOf } from './said.js'
+
+export const asking = (content: string, more: object = {}): ChatRequest => ({
+  model: 'm',
+  messages: [{ role: 'user', content }],
+  ...more,
+})
+
+/** Rules that stand in files, and the door for those that come and go. */
+export async function running(written: readonly RuleInput[] = [], { strict = false, scopes = 1000 } = {}) {
+  const memory = createMemory(scopes)
+  const atRunTime = createRulesAtRunTime(memory)
+  const { rules } = await rulesFromCode(written, process.cwd(), 0)
+  const replies = createReplies({ rules, seed: 0, strict, magic: false, memory, atRunTime })
+  const answer = async (prompt: string, scope = '') => replies.answer(asking(prompt), { scope })
+  return {
+    ...{ memory, atRunTime, replies, answer },
+    add: (rule: RuleInput | readonly RuleInput[], scope?: string) =>
+      atRunTime.add(rule, { scope, dir: process.cwd(), seed: 0 }),
+    /** What is said; the canned reply stands as a dash. */
+    async says(prompt: string, scope?: string) {
+      const said = await answer(prompt, scope)
+      return said.source.startsWith('canned') ? '-' : textOf(said)
+    },
+  }
+}

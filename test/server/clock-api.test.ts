@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { developmentUser } from '../../src/core/development.js'
+import { answerOf, sentences, signIn } from '../auth/people.js'
+import { platformWith, type Scene } from '../scene.js'
+
+const turned = async ({ ask }: Scene, body: unknown) => {
+  const response = await ask('/__standin/clock', {
+    method: 'PUT',
+    bearer: null,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+const shown = async ({ ask }: Scene) => (await ask('/__standin/clock', { bearer: null })).json()
+
+test('a clock that nobody has touched shows the real time', async () => {
+  const platform = await platformWith()
+  const beforeMs = Date.now()
+  const { now, ...more } = (await shown(platform)) as { now: string }
+  expect(Date.parse(now)).toBeGreaterThanOrEqual(beforeMs)
+  expect(Date.parse(now)).toBeLessThanOrEqual(Date.now())
+  expect(more).toEqual({ frozen: false, offsetMs: 0 })
+})
+
+test.each([
+  ['a moment', '2031-02-03T04:05:06Z'],
+  ['a moment in another zone', '2031-02-03T05:05:06+01:00'],
+  ['milliseconds', Date.UTC(2031, 1, 3, 4, 5, 6)],
+])('it is stopped at the very moment that is given: as %s', async (_what, now) => {
+  const platform = await platformWith()
+  const { status, body } = await turned(platform, { now, frozen: true })
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { now: '2031-02-03T04:05:06.000Z', frozen: true, offsetMs: expect.any(Number) },
+  })
+  expect(await shown(platform)).toMatchObject({ now: '2031-02-03T04:05:06.000Z', frozen: true })
+})
+
+test('all that is asked at once is done: set, moved on, and let run', async () => {
+  const platform = await platformWith()
+  await turned(platform, { frozen: true })
+  const { body } = await turned(platform, { now: '2031-02-03', advanceMs: -1000, frozen: false })
+  expect(body).toMatchObject({ now: expect.stringMatching(/^2031-02-02T23:59:59/), frozen: false })
+  const { body: after } = await turned(platform, { advanceMs: 1, reset: true })
+  expect(after).toMatchObject({ frozen: false, offsetMs: 0 })
+})
+
+test('an hour later, by call, a token has expired', async () => {
+  const platform = await platformWith()
+  const { token } = await signIn(platform, developmentUser)
+  expect(await answerOf(platform, token)).toBe('open')
+  await turned(platform, { advanceMs: 3_600_001 })
+  expect(await answerOf(platform, token)).toBe(sentences.expired)
+})
+
+const aMoment = 'a moment from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
+
+test.each([
+  [{ now: 'tomorrow' }, `now must be ${aMoment}, not "tomorrow".`],
+  [{ now: '2030-02-30T00:00:00Z' }, `now must be ${aMoment}, not "2030-02-30T00:00:00Z".`],
+  [{ now: '2030-01-01T12:00:00' }, `now must be ${aMoment}, not "2030-01-01T12:00:00".`],
+  [{ now: -1 }, `now must be ${aMoment}, not -1.`],
+  [{ now: 1.5 }, `now must be ${aMoment}, not 1.5.`],
+  [{ now: 1e300 }, `now must be ${aMoment}, not 1e+300.`],
+  [{ now: null }, `now must be ${aMoment}, not null.`],
+  [{ advanceMs: '1h' }, 'advanceMs must be a whole number of milliseconds, not "1h".'],
+  [{ advanceMs: 0.5 }, 'advanceMs must be a whole number of milliseconds, not 0.5.'],
+  [{ advanceMs: -9e15 }, 'advanceMs must lead to a moment from 1970 to 9000, and -9000000000000000 does not.'],
+  [{ frozen: 'yes' }, 'frozen must be true or false, not "yes".'],
+  [{ reset: false }, 'reset must be true, or left out, not false.'],
+  [{ advancems: 1 }, 'advancems is not known here. Did you mean "advanceMs"?'],
+  [[], 'The request body must be an object, not an empty array.'],
+])('%j is refused in a sentence that names the field', async (body, error) => {
+  const platform = await platformWith()
+  expect(await turned(platform, body)).toEqual({ status: 400, body: { error } })
+})
+
+test('what is refused in one part is not done in another', async () => {
+  const platform = await platformWith()
+  await turned(platform, { now: '2031-02-03', frozen: true })
+  await turned(platform, { now: '1970-01-01', advanceMs: -1, frozen: false })
+  expect(await shown(platform)).toMatchObject({ now: '2031-02-03T00:00:00.000Z', frozen: true })
+})
+
+test('the clock names the methods that it takes, and is not for pages of another origin', async () => {
+  const { ask } = await platformWith()
+  const response = await ask('/__standin/clock', { method: 'POST', bearer: null })
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, PUT'])
+  const foreign = await ask('/__standin/clock', { bearer: null, headers: { origin: 'http://app.example' } })
+  expect(foreign.status).toBe(403)
+})

@@ -1,0 +1,146 @@
+import request from 'supertest'
+import { expect, test } from 'vitest'
+import { startReady } from '../command.js'
+import { platformWith } from '../scene.js'
+
+const open = '/__standin/ready'
+const closed = [
+  '/__standin/journal',
+  '/__standin/journal/1/curl',
+  '/__standin/outbox',
+  '/__standin/misses',
+  '/__standin/receipt',
+  '/__standin/mode',
+  '/__standin/faults',
+  '/__standin/openapi.json',
+  '/__standin/nowhere',
+] as const
+
+const controlToken = 'control-token-of-this-test'
+const everywhere = { host: '0.0.0.0', controlToken }
+
+const get = (url: string, path: string, headers: Record<string, string> = {}) => request(url).get(path).set(headers)
+const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` })
+
+test('on a loopback address nobody is asked for anything, with a token or without', async () => {
+  for (const options of [{}, { controlToken }]) {
+    const { url } = await platformWith(options)
+    expect((await get(url, '/__standin/journal')).status).toBe(200)
+    expect((await get(url, '/__standin/journal', bearer('of-nobody'))).status).toBe(200)
+  }
+})
+
+test('where others can reach it, everything but its readiness is closed', async () => {
+  const { url } = await platformWith(everywhere)
+  expect((await get(url, open)).status).toBe(200)
+  for (const path of closed) {
+    const { status, body, headers } = await get(url, path)
+    expect([path, status, headers['www-authenticate'], headers['cache-control']]).toEqual([
+      path,
+      401,
+      'Bearer',
+      'no-store',
+    ])
+    expect(body).toEqual({
+      error: expect.stringMatching(
+        /^The control API is closed here: .* "Authorization: Bearer <control token>".* controlToken/,
+      ),
+    })
+  }
+})
+
+test('the control token and the service key open it', async () => {
+  const { url, serviceKey } = await platformWith(everywhere)
+  for (const credential of [controlToken, serviceKey]) {
+    expect((await get(url, '/__standin/journal', bearer(credential))).status).toBe(200)
+    expect((await get(url, '/__standin/nowhere', bearer(credential))).status).toBe(404)
+    const { status } = await request(url)
+      .post('/__standin/faults')
+      .set(bearer(credential))
+      .send({ fault: { hang: true } })
+    expect(status).toBe(201)
+  }
+})
+
+test.each([
+  ['a wrong token', 401, () => 'control-token-of-this-tesT'],
+  ['a part of the token', 401, () => controlToken.slice(0, -1)],
+  ['more than the token', 401, () => `${controlToken}, Bearer ${controlToken}`],
+  ['nothing', 401, () => ''],
+  ['an API key', 403, ({ apiKey }: { apiKey: string }) => apiKey],
+  ['the anon key', 403, ({ anonKey }: { anonKey: string }) => anonKey],
+])('%s does not open it, and is told what does', async (_what, status, credentialOf) => {
+  const platform = await platformWith(everywhere)
+  const response = await request(platform.url)
+    .post('/__standin/faults')
+    .set(bearer(credentialOf(platform as never)))
+    .send({ fault: { hang: true } })
+  expect([response.status, response.body]).toEqual([
+    status,
+    { error: expect.stringContaining('Add the header "Authorization: Bearer <control token>"') },
+  ])
+  expect((await get(platform.url, '/__standin/faults', bearer(controlToken))).body).toEqual({ data: [] })
+})
+
+test('with the token it answers under any name, as containers call it', async () => {
+  for (const host of ['127.0.0.1', '0.0.0.0']) {
+    const { url } = await platformWith({ host, controlToken })
+    const foreign = { host: 'host.docker.internal:4100' }
+    expect((await get(url, open, foreign)).status).toBe(403)
+    expect((await get(url, open, { ...foreign, ...bearer('of-nobody') })).status).toBe(403)
+    for (const path of [open, '/__standin/journal']) {
+      expect((await get(url, path, { ...foreign, ...bearer(controlToken) })).status).toBe(200)
+    }
+    expect((await get(url, '/__standin/nowhere', { ...foreign, ...bearer(controlToken) })).status).toBe(404)
+  }
+})
+
+test('who is refused for a name is told of the token', async () => {
+  const { url } = await platformWith()
+  const { body } = await get(url, '/__standin/journal', { host: 'host.docker.internal' })
+  expect(body.error).toContain('control token')
+})
+
+test.each([
+  { origin: 'http://evil.example' },
+  { host: 'evil.example', origin: 'http://evil.example' },
+  { host: 'evil.example', origin: 'null' },
+])('no token lets a page of another origin in: %j', async headers => {
+  const { url } = await platformWith({ controlToken })
+  for (const path of [open, '/__standin/journal']) {
+    const response = await get(url, path, { ...headers, ...bearer(controlToken) })
+    expect(response.status).toBe(403)
+    expect(response.headers).not.toHaveProperty('access-control-allow-origin')
+  }
+})
+
+test('the token opens the control API, and nothing of the platform or its dashboard', async () => {
+  const { url } = await platformWith({ controlToken })
+  expect((await get(url, '/v1/models', bearer(controlToken))).status).toBe(401)
+  expect((await get(url, '/dashboard', { host: 'evil.example', ...bearer(controlToken) })).status).toBe(403)
+})
+
+test('an empty token opens nothing', async () => {
+  const { url } = await platformWith({ host: '0.0.0.0' })
+  for (const authorization of ['Bearer ', 'Bearer', '']) {
+    expect((await get(url, '/__standin/journal', { authorization })).status).toBe(401)
+  }
+})
+
+test('where others can reach it and none is configured, a token is made up and told once, to whoever started it', async () => {
+  const { ready } = await startReady({ flags: ['--host', '0.0.0.0'] })
+  const { controlToken = '' } = ready as { controlToken?: string }
+  expect(controlToken).toMatch(/^[\w-]{32}$/)
+  expect((await get(ready.url, '/__standin/journal')).status).toBe(401)
+  expect((await get(ready.url, '/__standin/journal', bearer(controlToken))).status).toBe(200)
+  expect((await get(ready.url, open)).text).not.toContain(controlToken)
+})
+
+test.each([
+  ['on a loopback address', {}],
+  ['where one is configured', { host: '0.0.0.0', controlToken }],
+])('no token is told %s', async (_where, options) => {
+  const { ready, stdout } = await startReady({ files: { 'platform.config.yaml': JSON.stringify(options) } })
+  expect(ready).not.toHaveProperty('controlToken')
+  expect(stdout.text).not.toContain(controlToken)
+})

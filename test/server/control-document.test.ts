@@ -1,0 +1,220 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { IRoute, Router } from 'express'
+import { expect, test } from 'vitest'
+import { type ControlParts, controlTable } from '../../src/server/control.js'
+import { platformWith, type Scene } from '../scene.js'
+
+interface Answer {
+  readonly description: string
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[]
+  readonly requestBody?: { readonly content: Answer['content'] }
+  readonly responses: Readonly<Record<string, Answer>>
+}
+
+interface Document {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+}
+
+async function documented(options = {}) {
+  const platform = await platformWith(options)
+  const response = await fetch(`${platform.url}/__standin/openapi.json`)
+  expect(response.status).toBe(200)
+  const document = (await response.json()) as Document
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+  return { platform, document, operations }
+}
+
+/** Every value under this key, however deep. */
+function allUnder(key: string, value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => [...(name === key ? [inner] : []), ...allUnder(key, inner)])
+}
+
+const at = (document: unknown, pointer: string) =>
+  pointer
+    .slice(2)
+    .split('/')
+    .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document)
+
+/** A check of values against a schema of the document. */
+function checking(document: Document) {
+  const ajv = new Ajv2020({ allErrors: true, strict: false })
+  addFormats.default(ajv)
+  ajv.addSchema({ $id: 'doc', ...document })
+  const inDocument = (schema: object) =>
+    JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"doc#/')) as object
+  return (schema: object) => ajv.compile(inDocument(schema))
+}
+
+test('the document is a document of OpenAPI 3.1', async () => {
+  const { document, operations } = await documented()
+  expect(document.openapi).toBe('3.1.0')
+  expect(Object.keys(document)).toEqual(['openapi', 'info', 'servers', 'security', 'paths', 'components'])
+  for (const reference of allUnder('$ref', document))
+    expect([reference, at(document, String(reference))]).not.toContain(undefined)
+  for (const { path, method, operation } of operations) {
+    expect(path).toMatch(/^\/__standin\/[a-z]/)
+    expect(['get', 'put', 'post', 'delete']).toContain(method)
+    expect(operation.summary).toMatch(/\S/)
+    expect(Object.keys(operation.responses)).toEqual([expect.stringMatching(/^20[0-4]$/), 'default'])
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    const parameters = operation.parameters ?? []
+    expect(parameters.filter(({ required }) => required).map(({ name }) => name)).toEqual(inPath)
+  }
+  const ids = operations.map(({ operation }) => operation.operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('every schema of the document is one', async () => {
+  const { document } = await documented()
+  const schemaOf = checking(document)
+  for (const schema of [...Object.values(document.components.schemas), ...allUnder('schema', document.paths)]) {
+    expect(() => schemaOf(schema as object)).not.toThrow()
+  }
+})
+
+/** The routes of a router as the document would write them: path and methods. */
+const routesOf = (at: string, router: Router) =>
+  (router.stack as unknown as readonly { readonly route?: IRoute & { methods: Record<string, boolean> } }[]).flatMap(
+    ({ route }) =>
+      route
+        ? Object.keys(route.methods)
+            .filter(method => method !== '_all')
+            .map(method => `${method} ${`${at}${route.path}`.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}')}`)
+        : [],
+  )
+
+test('whatever is routed is in the document, and the other way round', () => {
+  // Nobody asks them anything here, so they need next to nothing.
+  const table = controlTable({ stopping: new AbortController().signal, modes: {} } as ControlParts)
+  expect(table.length).toBeGreaterThan(5)
+  for (const { at, router, paths } of table) {
+    const told = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(method => `${method} ${path}`),
+    )
+    expect(told.toSorted()).toEqual(routesOf(at, router).toSorted())
+  }
+})
+
+const withId = (path: string, id = '1') => path.replace('{id}', id)
+
+test('each path takes the methods that the document names, and says so to others', async () => {
+  const { platform, document } = await documented()
+  await (await platform.ask('/health')).text()
+  for (const [path, methods] of Object.entries(document.paths)) {
+    const response = await fetch(platform.url + withId(path), { method: 'PATCH' })
+    const allowed = Object.keys(methods).flatMap(method => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()))
+    expect([path, response.status, response.headers.get('allow')?.split(', ').toSorted()]).toEqual([
+      path,
+      405,
+      allowed.toSorted(),
+    ])
+    expect(await response.json()).toEqual({ error: expect.stringMatching(/^PATCH is not allowed here\. Use /) })
+    if ('get' in methods) expect((await fetch(platform.url + withId(path), { method: 'HEAD' })).status).toBe(200)
+  }
+})
+
+/** What is sent where a body is wanted, by the name of the operation. */
+const bodies: Readonly<Record<string, object>> = {
+  countExchanges: { path: '/v1/*' },
+  findExchanges: { caller: 'apiKey', limit: 10 },
+  setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },
+  addRules: { when: { user: 'hello' }, reply: { text: 'Hi!' }, scope: 'one' },
+  reset: { scope: 'one' },
+  setClock: { advanceMs: 1000, frozen: true },
+  createToken: { role: 'user', email: 'ada@example.com', expiresIn: 60 },
+  addFault: { fault: { status: 503 }, times: 2, path: '/nowhere' },
+}
+
+/** Something of everything that there is to tell. */
+async function eventful(platform: Scene): Promise<void> {
+  const { ask, chat } = platform
+  await (await chat({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }], stream: true })).text()
+  await (await ask('/v1/models', { bearer: null })).text()
+  await (
+    await ask('/auth/v1/recover', {
+      method: 'POST',
+      bearer: platform.anonKey,
+      headers: { apikey: platform.anonKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'developer@example.com' }),
+    })
+  ).text()
+  const fault = { fault: { status: 500 }, path: '/nowhere' }
+  await ask('/__standin/faults', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(fault),
+  })
+  await (await chat({ model: 'gpt-4o-mini', messages: [] })).text()
+}
+
+/** The state as it stands, which can also be taken back. */
+const exported = async ({ url }: Scene) => (await (await fetch(`${url}/__standin/state`)).json()) as object
+
+/** The id of a rule that is there to be removed. */
+async function ruleOf({ url }: Scene): Promise<string> {
+  const body = JSON.stringify(bodies.addRules)
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}/__standin/replies`, { method: 'POST', body, headers })
+  return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
+}
+
+test('every answer is of the form that the document gives it, and every body that is taken too', async () => {
+  const { platform, document, operations } = await documented({ modes: { 'POST /v1/chat/completions': 'emulate' } })
+  await eventful(platform)
+  platform.switchMode('replay', { 'POST /v1/chat/completions': 'emulate' })
+  await (await platform.ask('/v1/models')).text()
+  const schemaOf = checking(document)
+  // What takes away comes last.
+  const order = ['get', 'post', 'put', 'delete']
+  for (const { path, method, operation } of operations.toSorted(
+    (a, b) => order.indexOf(a.method) - order.indexOf(b.method),
+  )) {
+    const { operationId, requestBody, responses } = operation
+    const body = operationId === 'importState' ? await exported(platform) : bodies[operationId]
+    expect([operationId, body !== undefined]).toEqual([operationId, requestBody !== undefined])
+    const taken = requestBody?.content?.['application/json']?.schema
+    if (taken) expect([operationId, schemaOf(taken)(body)]).toEqual([operationId, true])
+    const id = operationId === 'removeRule' ? await ruleOf(platform) : '1'
+    const response = await fetch(platform.url + withId(path, id), {
+      method: method.toUpperCase(),
+      ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    const told = responses[response.status]
+    expect([operationId, response.status, told !== undefined]).toEqual([operationId, response.status, true])
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    const type = response.headers.get('content-type')?.split(';', 1)[0]
+    if (!told?.content) {
+      expect([operationId, await response.text()]).toEqual([operationId, ''])
+      continue
+    }
+    const schema = told.content[type ?? '']?.schema ?? {}
+    const valid = schemaOf(schema)
+    valid(type === 'application/json' ? await response.json() : await response.text())
+    expect([operationId, type, valid.errors]).toEqual([operationId, type, null])
+    expect(Object.keys(told.content)).toContain(type)
+  }
+})
+
+test('whoever does not know the form of an error finds it in the document', async () => {
+  const { platform, document } = await documented()
+  const valid = checking(document)({ $ref: '#/components/schemas/Error' })
+  for (const path of ['journal?staus=1', 'journal/17', 'nowhere', '%zz']) {
+    const response = await fetch(`${platform.url}/__standin/${path}`)
+    expect(response.status).toBeGreaterThanOrEqual(400)
+    expect([path, valid(await response.json())]).toEqual([path, true])
+  }
+})

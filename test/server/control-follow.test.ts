@@ -1,0 +1,156 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { JournalEntry } from '../../src/journal/index.js'
+import { platformWith, type Scene } from '../scene.js'
+
+/** Somebody who follows the journal. */
+async function follower({ url }: Pick<Scene, 'url'>, query = '', headers: Record<string, string> = {}) {
+  const leaving = new AbortController()
+  onTestFinished(() => leaving.abort())
+  const response = await fetch(`${url}/__standin/journal?follow${query}`, { headers, signal: leaving.signal })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const events: EventSourceMessage[] = []
+  const comments: string[] = []
+  const parser = createParser({
+    onEvent: event => events.push(event),
+    onComment: comment => comments.push(comment),
+  })
+  const readOn = async () => {
+    const { done, value = '' } = (await reader?.read()) ?? { done: true }
+    parser.feed(value)
+    return !done
+  }
+  const until = async (there: () => boolean) => {
+    while (!there() && (await readOn())) {}
+  }
+  return {
+    response,
+    comments,
+    leave: () => leaving.abort(),
+    until,
+    /** The paths of the next exchanges, so many. */
+    async paths(count: number) {
+      await until(() => events.length >= count)
+      return events.splice(0, count).map(({ data }) => (JSON.parse(data) as JournalEntry).request.path)
+    },
+    async next() {
+      await until(() => events.length > 0)
+      return events.shift()
+    },
+    /** Resolves when the platform has ended it. */
+    async ended() {
+      while (await readOn()) {}
+    },
+  }
+}
+
+const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
+  for (const path of paths) await (await ask(path)).text()
+}
+
+test('who follows is told of each exchange as it happens', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/before')
+  const { response, next } = await follower(platform)
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  await visit(platform, '/health')
+  const { event, id, data = '' } = (await next()) ?? {}
+  expect([event, id]).toEqual(['exchange', '2'])
+  expect(JSON.parse(data)).toMatchObject({ id: '2', request: { path: '/health' }, status: 200, complete: true })
+})
+
+test('a filter holds for what comes', async () => {
+  const platform = await platformWith()
+  const { paths } = await follower(platform, '&status=4xx')
+  await visit(platform, '/health', '/nope', '/health', '/nowhere')
+  expect(await paths(2)).toEqual(['/nope', '/nowhere'])
+})
+
+test('who wants the last ones first gets them, and then what comes, without a gap', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/a', '/b', '/c')
+  const { paths } = await follower(platform, '&limit=2')
+  await visit(platform, '/d')
+  expect(await paths(3)).toEqual(['/b', '/c', '/d'])
+})
+
+test('who wants all behind a certain one misses none of them, however many are asked for', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/a', '/b', '/c', '/d')
+  const { paths } = await follower(platform, '&after=1&limit=1')
+  await visit(platform, '/e')
+  expect(await paths(4)).toEqual(['/b', '/c', '/d', '/e'])
+})
+
+test('who was cut off goes on behind the last event that was seen', async () => {
+  const platform = await platformWith()
+  const first = await follower(platform)
+  await visit(platform, '/a')
+  const { id = '' } = (await first.next()) ?? {}
+  first.leave()
+  await visit(platform, '/b', '/c')
+  const again = await follower(platform, '', { 'last-event-id': id })
+  await visit(platform, '/d')
+  expect(await again.paths(3)).toEqual(['/b', '/c', '/d'])
+})
+
+test('a quiet stream shows from time to time that it is alive', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const platform = await platformWith()
+  const { comments, until } = await follower(platform)
+  await until(() => comments.length === 1)
+  vi.advanceTimersByTime(15_000)
+  await until(() => comments.length === 2)
+  expect(comments).toEqual([' following', ' still here'].map(text => text.trim()))
+})
+
+test('the stream ends with the platform, at once', async () => {
+  const platform = await platformWith()
+  const { ended } = await follower(platform)
+  const startedMs = performance.now()
+  await Promise.all([ended(), platform.stop({ graceMs: 5000 })])
+  expect(performance.now() - startedMs).toBeLessThan(2500)
+})
+
+test('HEAD says of what kind the stream is, and ends', async () => {
+  const { url } = await platformWith()
+  const response = await fetch(`${url}/__standin/journal?follow`, { method: 'HEAD' })
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+})
+
+/** A socket that asks to follow the journal and then reads nothing more. */
+async function sleeper({ url }: Scene) {
+  const { hostname, port } = new URL(url)
+  const socket = net.connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  socket.write(`GET /__standin/journal?follow HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
+  let text = ''
+  socket.setEncoding('latin1').on('data', chunk => {
+    text += chunk
+  })
+  await once(socket, 'data')
+  socket.pause()
+  return { wakeUp: () => socket.resume(), said: () => text }
+}
+
+test('who does not read is told how many were dropped meanwhile, and nothing piles up', async () => {
+  const platform = await platformWith({ journal: { maxBytes: 1_000_000 } })
+  const { wakeUp, said } = await sleeper(platform)
+  const long = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'x'.repeat(60_000) }] }
+  for (let asked = 0; asked < 400; asked += 10) {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => platform.chat(long)))
+    await Promise.all(answers.map(answer => answer.text()))
+  }
+
+  wakeUp()
+  const ids = () => [...said().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+  const dropped = () => [...said().matchAll(/^data: \{"count":(\d+)\}$/gm)].reduce((sum, [, n]) => sum + Number(n), 0)
+  await vi.waitFor(() => expect(ids().length + dropped()).toBe(400), 10_000)
+  expect(dropped()).toBeGreaterThan(100)
+  expect(ids()).toEqual(ids().toSorted((a, b) => a - b))
+  expect(ids().at(-1)).toBe(400)
+}, 30_000)

@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest'
+import type { JournalEntry } from '../../src/journal/index.js'
+import { hello, platformWith } from '../scene.js'
+
+interface Page {
+  readonly data: readonly JournalEntry[]
+  readonly next?: string
+}
+
+/** A platform that has been asked for these paths, in this order. */
+async function asked(...paths: readonly string[]) {
+  const platform = await platformWith({
+    rules: [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi!' } }],
+  })
+  for (const path of paths) await (await platform.ask(path)).text()
+  const control = (path: string, init: RequestInit = {}) => fetch(`${platform.url}/__standin/${path}`, init)
+  const told = async (path: string, body?: unknown) => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    const response = await control(path, body === undefined ? {} : init)
+    return { status: response.status, body: (await response.json()) as Page & { error: string; count: number } }
+  }
+  return { ...platform, control, told, page: async (query = '') => (await told(`journal${query}`)).body }
+}
+
+const pathsOf = ({ data }: Page) => data.map(({ request }) => request.path)
+
+test('the journal tells what was asked, the newest last, and what gave the answer', async () => {
+  const { chat, page } = await asked('/health')
+  await (await chat(hello)).json()
+  const { data, next } = await page()
+  expect(pathsOf({ data })).toEqual(['/health', '/v1/chat/completions'])
+  expect(next).toBeUndefined()
+  expect(data[1]).toMatchObject({
+    caller: { kind: 'apiKey', name: 'development' },
+    request: { method: 'POST', body: hello },
+    source: 'rule "greeting"',
+    status: 200,
+    complete: true,
+  })
+})
+
+test.each([
+  ['?path=/v1/*', ['/v1/models']],
+  ['?status=404', ['/nope']],
+  ['?status=4xx&complete=true', ['/nope']],
+  ['?complete=false', []],
+  ['?caller=apiKey', ['/v1/models']],
+  ['?method=get&path=/nope', ['/nope']],
+  ['?scope=', ['/health', '/v1/models', '/nope']],
+  ['?after=1&before=3', ['/v1/models']],
+])('filters are parameters: %s', async (query, paths) => {
+  const { page } = await asked('/health', '/v1/models', '/nope')
+  expect(pathsOf(await page(query))).toEqual(paths)
+})
+
+test('a text that looks like a number, or like yes, is still a text', async () => {
+  const { chat, page } = await asked()
+  await (await chat({ ...hello, messages: [{ role: 'user', content: 'is 17 true' }] })).json()
+  expect((await page('?text=17')).data).toHaveLength(1)
+  expect((await page('?text=true')).data).toHaveLength(1)
+})
+
+test.each([
+  ['?staus=404', 'staus is not known here. Did you mean "status"?'],
+  ['?status=44', 'status must be a status such as 429, or a class such as 4xx, not "44".'],
+  ['?limit=many', 'limit must be a whole number from 1 to 1000, not "many".'],
+  ['?limit=0', 'limit must be a whole number from 1 to 1000, not "0".'],
+  ['?limit=1.5', 'limit must be a whole number from 1 to 1000, not "1.5".'],
+  ['?complete=maybe', 'complete must be true or false, not "maybe".'],
+  ['?after=last', 'after must be the id of an exchange, such as 17, not "last".'],
+  ['?path=/a&path=/b', 'path must be text, not an array.'],
+  ['?mode=replya', 'mode must be one of emulate, proxy, record, replay, not "replya".'],
+  ['?follow&before=3', 'before is not possible together with follow.'],
+  ['?__proto__=1', expect.stringContaining('__proto__ is not known here.')],
+])('a parameter that is wrong is told by its name: %s', async (query, error) => {
+  const { told } = await asked()
+  expect(await told(`journal${query}`)).toEqual({ status: 400, body: { error } })
+})
+
+test('whoever goes back page by page sees everything once', async () => {
+  const { page } = await asked('/a', '/b', '/c', '/d', '/e')
+  const last = await page('?limit=2')
+  const middle = await page(`?limit=2&before=${last.next}`)
+  const first = await page(`?limit=2&before=${middle.next}`)
+  expect([first, middle, last].map(pathsOf)).toEqual([['/a'], ['/b', '/c'], ['/d', '/e']])
+  expect(first.next).toBeUndefined()
+})
+
+test('whoever goes on page by page sees everything once, with a filter as well', async () => {
+  const { page } = await asked('/a', '/health', '/b', '/health', '/c')
+  const first = await page('?limit=2&status=404&after=0')
+  const last = await page(`?limit=2&status=404&after=${first.next}`)
+  expect([first, last].map(pathsOf)).toEqual([['/a', '/b'], ['/c']])
+  expect(last.next).toBeUndefined()
+})
+
+test('no more than a hundred are shown to whoever does not say how many', async () => {
+  const { page } = await asked(...Array.from({ length: 101 }, (_, i) => `/${i}`))
+  const { data, next } = await page()
+  expect([data.length, data[0]?.request.path, next]).toEqual([100, '/1', '2'])
+})
+
+test('one exchange has an address of its own, until it is forgotten', async () => {
+  const { page, told, control } = await asked('/health')
+  const { data } = await page()
+  const id = data[0]?.id ?? ''
+  expect((await told(`journal/${id}`)).body).toEqual(data[0])
+  expect((await control(`journal/${id}`, { method: 'HEAD' })).status).toBe(200)
+  expect((await control('journal', { method: 'DELETE' })).status).toBe(204)
+  expect(await told(`journal/${id}`)).toEqual({
+    status: 404,
+    body: { error: expect.stringMatching(/^There is no exchange "1" in the journal\./) },
+  })
+})
+
+test.each(['-1', '01', '1e0', 'x', '%20', '%00'])('what is the id of nothing is a 404: %s', async id => {
+  const { control } = await asked('/health')
+  for (const path of [`journal/${id}`, `journal/${id}/curl`]) {
+    const response = await control(path)
+    expect([response.status, Object.keys((await response.json()) as object)]).toEqual([404, ['error']])
+  }
+})
+
+test('a test counts and finds what it is about', async () => {
+  const { told } = await asked('/health', '/nope', '/health')
+  expect((await told('journal/count', { path: '/health', status: '2xx' })).body).toEqual({ count: 2 })
+  expect((await told('journal/count', {})).body).toEqual({ count: 3 })
+  expect(pathsOf((await told('journal/find', { status: 404 })).body)).toEqual(['/nope'])
+  expect((await told('journal/find', { path: '/health', limit: 1 })).body).toMatchObject({
+    data: [{ id: '3' }],
+    next: '3',
+  })
+})
+
+test.each([
+  ['journal/count', { staus: 404 }, 'staus is not known here. Did you mean "status"?'],
+  ['journal/count', { status: 44 }, 'status must be a status such as 429, or a class such as 4xx, not 44.'],
+  ['journal/count', { limit: 3 }, expect.stringContaining('limit is not known here.')],
+  ['journal/find', { complete: 'true' }, 'complete must be true or false, not "true".'],
+  ['journal/find', [], 'The request body must be an object, not an empty array.'],
+])('what cannot be looked for is told by its field: %s %j', async (path, body, error) => {
+  const { told } = await asked()
+  expect(await told(path, body)).toEqual({ status: 400, body: { error } })
+})
+
+test('a body that is too large is refused before it is kept', async () => {
+  const { told } = await asked()
+  expect((await told('journal/find', { text: 'x'.repeat(70_000) })).status).toBe(413)
+})
+
+test('one scope is forgotten, and the others stay', async () => {
+  const { ask, page, control } = await asked('/health')
+  for (const scope of ['one', 'two']) await ask('/v1/models', { headers: { 'x-standin-scope': scope } })
+  const scopes = async () => (await page()).data.map(({ scope }) => scope)
+  expect((await page('?scope=one')).data).toMatchObject([{ scope: 'one', request: { path: '/v1/models' } }])
+  expect((await control('journal?scope=one', { method: 'DELETE' })).status).toBe(204)
+  expect(await scopes()).toEqual(['', 'two'])
+  expect((await control('journal?scoop=two', { method: 'DELETE' })).status).toBe(400)
+  expect(await scopes()).toEqual(['', 'two'])
+})
+
+test('who looks leaves no trace', async () => {
+  const { page } = await asked('/health')
+  await page()
+  expect((await page()).data).toHaveLength(1)
+})

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { hello, platformWith } from '../scene.js'
+
+const secrets = {
+  apiKey: 'sk-planted-key-of-the-configuration-1234',
+  upstreamKey: 'live-planted-key-of-the-upstream-5678',
+  jwtSecret: 'planted-secret-that-signs-whatever-is-signed',
+  controlToken: 'planted-control-token-9876',
+  unknownKey: 'sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg',
+  jwt: `eyJhbGciOiJIUzI1NiJ9.${Buffer.from('{"sub":"planted-in-a-token"}').toString('base64url')}.cGxhbnRlZC1zaWduYXR1cmU`,
+  pem: `-----BEGIN PRIVATE KEY-----\nMIGHplantedAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n-----END PRIVATE KEY-----`,
+}
+
+/** Secret by where they stand alone. */
+const inPlace = {
+  password: 'planted-password-of-ada',
+  inHeader: 'planted-value-of-a-secret-header',
+  inQuery: 'planted-value-of-a-secret-parameter',
+}
+
+const json = { 'content-type': 'application/json' }
+
+/** A platform that knows these secrets, and that was told each of them in every place where one may stand. */
+async function told() {
+  const platform = await platformWith({
+    apiKeys: [{ key: secrets.apiKey, name: 'planted' }],
+    auth: { jwtSecret: secrets.jwtSecret },
+    upstream: { apiKey: secrets.upstreamKey },
+    controlToken: secrets.controlToken,
+    users: [{ email: 'ada@example.com', password: inPlace.password }],
+    strict: true,
+    rules: [
+      { name: 'greeting', when: { user: 'hello' }, reply: { text: 'You said: {{user}}' } },
+      { name: 'nearly', when: { user: 'planted', model: 'gpt-4o' }, reply: { text: 'never' } },
+    ],
+    modes: { 'GET /v1/models': 'replay' },
+  })
+  const { ask, chat, anonKey, serviceKey } = platform
+  const all = [...Object.values(secrets), anonKey, serviceKey]
+  const headers = { ...json, cookie: `session=${inPlace.inHeader}`, 'x-api-key': inPlace.inHeader }
+  for (const secret of all) {
+    const said = { ...hello, messages: [{ role: 'user', content: `hello ${secret}` }], user: secret }
+    for (const stream of [false, true]) await (await chat({ ...said, stream }, { headers })).text()
+    await (await chat({ ...hello, messages: [{ role: 'user', content: `planted ${secret}` }] })).text()
+    await (await chat({ ...hello, model: secret })).text()
+    await (await chat({}, { body: `{ "no JSON": "${secret}` })).text()
+    await (await ask(`/v1/models?api_key=${inPlace.inQuery}&q=${encodeURIComponent(secret)}`)).text()
+    await (await ask(`/nowhere/${encodeURIComponent(secret)}`, { bearer: encodeURIComponent(secret) })).text()
+  }
+  const signIn = { email: 'ada@example.com', password: inPlace.password }
+  const auth = (path: string, body: object) =>
+    ask(`/auth/v1/${path}`, {
+      method: 'POST',
+      bearer: anonKey,
+      headers: { ...json, apikey: anonKey },
+      body: JSON.stringify(body),
+    })
+  await auth('signup', { ...signIn, email: 'grace@example.com', data: { long: 'x'.repeat(70_000) } })
+  const answer = await auth('token?grant_type=password', signIn)
+  const session = (await answer.json()) as { access_token: string; refresh_token: string }
+  await (await ask('/v1/models', { bearer: session.access_token })).text()
+  await auth('token?grant_type=refresh_token', { refresh_token: session.refresh_token })
+  const { access_token: accessToken, refresh_token: refreshToken } = session
+  return { ...platform, planted: { ...secrets, ...inPlace, anonKey, serviceKey, accessToken, refreshToken } }
+}
+
+/** Everything that the control API has to tell, by the route that tells it. */
+async function everythingFrom(url: string): Promise<ReadonlyMap<string, string>> {
+  const control = async (path: string, init: RequestInit = {}) =>
+    (await fetch(`${url}/__standin/${path}`, { headers: json, ...init })).text()
+  const texts = new Map<string, string>()
+  const document = await control('openapi.json')
+  const { paths } = JSON.parse(document) as { paths: Record<string, Record<string, unknown>> }
+  const { data } = JSON.parse(await control('journal?limit=1000')) as { data: readonly { id: string }[] }
+  expect(data.length).toBeGreaterThan(60)
+  for (const [path, methods] of Object.entries(paths)) {
+    // What the state exports signs people in where it is imported: that is what it is for.
+    if (!('get' in methods) || path === '/__standin/state') continue
+    const ids = path.includes('{id}') ? data.map(({ id }) => id) : ['']
+    for (const id of ids) {
+      const one = path.replace('/__standin/', '').replace('{id}', id)
+      texts.set(one, await control(one))
+    }
+  }
+  texts.set('journal?limit', await control('journal?limit=1000'))
+  texts.set('find', await control('journal/find', { method: 'POST', body: '{}' }))
+  const followed = await fetch(`${url}/__standin/journal?follow&limit=1000`)
+  let stream = ''
+  for await (const piece of followed.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    stream += piece
+    if (stream.match(/^event: exchange/gm)?.length === data.length && stream.endsWith('\n\n')) break
+  }
+  return texts.set('follow', stream)
+}
+
+test('no route tells a secret, wherever it was planted', async () => {
+  const { url, planted } = await told()
+  const texts = await everythingFrom(url)
+  const found = Object.entries(planted).flatMap(([name, secret]) => {
+    const forms = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
+    const routes = [...texts].filter(([, text]) => forms.some(form => text.includes(form)))
+    return routes.map(([route]) => `${name} in ${route}`)
+  })
+  expect(found).toEqual([])
+})
+
+test('a code that signs somebody in is hidden, and the code of an error is told', async () => {
+  const { ask, url, anonKey } = await platformWith()
+  await ask('/auth/v1/verify', {
+    method: 'POST',
+    bearer: anonKey,
+    headers: { ...json, apikey: anonKey, 'x-supabase-api-version': '2024-01-01' },
+    body: JSON.stringify({ type: 'recovery', token: '987654', code: '987654', email: 'developer@example.com' }),
+  })
+  const entry = await (await fetch(`${url}/__standin/journal/1`)).text()
+  expect(entry).not.toContain('987654')
+  expect(JSON.parse(entry)).toMatchObject({
+    request: { body: { type: 'recovery', token: '[token]', code: '[code]' } },
+    response: { body: { code: 'otp_expired' } },
+  })
+})

@@ -1,0 +1,170 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openPlatform, type Platform } from '../../src/platform.js'
+import { liveWith, saying, tape } from '../recordings/live.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+
+const post = (body?: unknown, headers: Record<string, string> = {}) => ({
+  method: 'POST',
+  bearer: null,
+  ...(body !== undefined && { body: JSON.stringify(body) }),
+  headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+})
+
+const inScope = (scope: string) => ({ headers: { 'x-standin-scope': scope } })
+
+const counting = { when: { user: 'hello' }, replies: [{ text: 'one' }, { text: 'two' }, { text: 'three' }] }
+
+/** The status, or what was said. */
+async function heard(response: Response): Promise<string | number> {
+  if (!response.ok) return response.status
+  const { choices } = (await response.json()) as { choices: readonly [{ message: { content: string } }] }
+  return choices[0].message.content
+}
+
+/** A platform by its own door, with an app that asks it in a scope. */
+async function opened() {
+  const platform = await openPlatform({
+    cwd: process.cwd(),
+    file: false,
+    flags: [
+      { path: ['port'], value: 0, origin: '--port' },
+      { path: ['state'], value: 'memory', origin: '--state' },
+    ],
+    rules: [counting],
+  })
+  onTestFinished(() => platform.stop())
+  const says = async (scope: string) =>
+    heard(
+      await fetch(`${platform.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          ...inScope(scope).headers,
+          authorization: `Bearer ${platform.apiKey}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(hello),
+      }),
+    )
+  return { platform, says }
+}
+
+/** What a test leaves behind: a rule, a fault that waits, and what rules remember. */
+async function leaveBehind(platform: Platform, says: (scope: string) => Promise<unknown>, scope: string) {
+  await says(scope)
+  await platform.rules.add({ when: { user: 'hello' }, reply: { text: `of ${scope}` }, times: 1 }, { scope })
+  platform.failNext({ fault: { status: 503 }, scope })
+}
+
+test('a reset of one scope forgets all that it has left behind, and nothing of another', async () => {
+  const { platform, says } = await opened()
+  for (const scope of ['a', 'b']) await leaveBehind(platform, says, scope)
+  await platform.reset('a')
+  expect([await says('a'), await says('a')]).toEqual(['one', 'two'])
+  expect([await says('b'), await says('b'), await says('b')]).toEqual([503, 'of b', 'two'])
+  expect([platform.journal.count({ scope: 'a' }), platform.journal.count({ scope: 'b' })]).toEqual([2, 4])
+})
+
+test('a reset without a scope forgets everything', async () => {
+  const { platform, says } = await opened()
+  for (const scope of ['a', '']) await leaveBehind(platform, says, scope)
+  await platform.reset()
+  expect(platform.journal.count()).toBe(0)
+  expect([await says('a'), await says(''), await says('')]).toEqual(['one', 'one', 'two'])
+  expect(platform.faultCalls.waiting()).toEqual([])
+})
+
+test('a reset of the empty scope forgets what belongs to nobody, and nothing of a scope', async () => {
+  const { platform, says } = await opened()
+  for (const scope of ['a', '']) await leaveBehind(platform, says, scope)
+  await platform.reset('')
+  expect([await says(''), await says(''), await says('a'), await says('a')]).toEqual(['one', 'two', 503, 'of a'])
+})
+
+test('tests that run side by side, each with resets of its own, hear what each would hear alone', async () => {
+  const { platform, says } = await opened()
+  const round = async (scope: string) => {
+    const rounds: unknown[] = []
+    for (let i = 0; i < 5; i++) {
+      await platform.reset(scope)
+      const first = await says(scope)
+      await leaveBehind(platform, says, scope)
+      rounds.push([first, await says(scope), await says(scope), await says(scope)])
+    }
+    return rounds
+  }
+  const scopes = ['a', 'b', 'c', 'd', 'e', 'f']
+  const all = await Promise.all(scopes.map(round))
+  expect(all).toEqual(scopes.map(scope => Array(5).fill(['one', 503, `of ${scope}`, 'three'])))
+})
+
+const scoped =
+  ({ chat }: Pick<Scene, 'chat'>) =>
+  (scope: string) =>
+    chat(hello, inScope(scope)).then(heard)
+
+test.each<[string, Parameters<Scene['ask']>]>([
+  ['body', ['/__standin/reset', post({ scope: 'a' })]],
+  ['query', ['/__standin/reset?scope=a', post()]],
+  ['header', ['/__standin/reset', post({}, inScope('a').headers)]],
+])('over HTTP the scope is named in the %s', async (_where, [path, options]) => {
+  const platform = await platformWith({ rules: [counting] })
+  const says = scoped(platform)
+  for (const scope of ['a', 'b']) await says(scope)
+  const response = await platform.ask(path, options)
+  expect([response.status, await response.text()]).toEqual([204, ''])
+  expect([await says('a'), await says('b')]).toEqual(['one', 'two'])
+})
+
+test.each([undefined, {}])('over HTTP without a scope everything is forgotten: body %j', async body => {
+  const platform = await platformWith({ rules: [counting] })
+  const says = scoped(platform)
+  for (const scope of ['a', '']) await says(scope)
+  expect((await platform.ask('/__standin/reset', post(body))).status).toBe(204)
+  expect([await says('a'), await says('')]).toEqual(['one', 'one'])
+})
+
+test('a reset that is misspelt is refused, and nothing is forgotten', async () => {
+  const platform = await platformWith({ rules: [counting] })
+  const says = scoped(platform)
+  await says('a')
+  const response = await platform.ask('/__standin/reset', post({ scpe: 'a' }))
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    { error: 'scpe is not known here. Did you mean "scope"?' },
+  ])
+  const foreign = await platform.ask('/__standin/reset', post({}, { origin: 'http://evil.example' }))
+  const get = await platform.ask('/__standin/reset', { bearer: null })
+  expect([foreign.status, get.status, get.headers.get('allow')]).toEqual([403, 405, 'POST'])
+  expect(await says('a')).toBe('two')
+})
+
+test('after a reset the recordings of a request are played from the first one again, in that scope', async () => {
+  let count = 0
+  const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
+  const { recording, replaying } = tape(live.url)
+  const recorded = await recording()
+  for (let i = 0; i < 3; i++) await (await recorded.chat(hello)).text()
+  await recorded.stop()
+  const { chat, ask } = await replaying()
+  const next = async (scope: string) => ((await (await chat(hello, inScope(scope))).json()) as { count: number }).count
+  expect([await next('a'), await next('a'), await next('b')]).toEqual([1, 2, 1])
+  await ask('/__standin/reset', post({ scope: 'a' }))
+  expect([await next('a'), await next('b')]).toEqual([1, 2])
+})
+
+test('after a reset chance begins anew for a scope, and goes on for the others', async () => {
+  const random = [{ status: 500, chance: 0.5 }]
+  const platform = await platformWith({ faults: { random } })
+  const statuses = async (scope: string) => {
+    const found: number[] = []
+    for (let i = 0; i < 12; i++) found.push((await platform.chat(hello, inScope(scope))).status)
+    return found
+  }
+  const first = await statuses('a')
+  expect(await statuses('b')).toEqual(first)
+  const second = await statuses('b')
+  expect(second).not.toEqual(first)
+  await platform.ask('/__standin/reset', post({ scope: 'a' }))
+  expect(await statuses('a')).toEqual(first)
+  expect(await statuses('b')).not.toEqual(first)
+})

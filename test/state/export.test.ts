@@ -1,0 +1,227 @@
+/** The whole state goes out as a document and comes in again, in every kind of state the same. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ProblemsError } from '../../src/core/problem.js'
+import type { State } from '../../src/core/state.js'
+import { documentOf, type StateDocument } from '../../src/core/state-document.js'
+import { exportState, importState } from '../../src/state/index.js'
+import { documents, inOrder } from './documents.js'
+import { fresh, kinds, lasting, opened } from './kinds.js'
+import { apiKey, at, flowState, message, oneTimeToken, refreshToken, session, user } from './rows.js'
+
+const nothing = documentOf({
+  users: [],
+  sessions: [],
+  refresh_tokens: [],
+  one_time_tokens: [],
+  flow_states: [],
+  api_keys: [],
+  messages: [],
+})
+
+const everything = documentOf({
+  users: [user({ id: 'bob', created_at: at(1) }), user({ email: 'ada@example.com' })],
+  sessions: [session()],
+  refresh_tokens: [refreshToken()],
+  one_time_tokens: [oneTimeToken()],
+  flow_states: [flowState()],
+  api_keys: [apiKey()],
+  messages: [message()],
+})
+
+const overTheWire = (document: StateDocument): unknown => JSON.parse(JSON.stringify(document))
+
+/** Changes something in every table. */
+const change = (state: State) =>
+  state.write(async tables => {
+    await tables.users.insert(user({ id: 'newcomer', email: 'newcomer@example.com' }))
+    await tables.sessions.remove({})
+    await tables.refresh_tokens.insert(refreshToken({ token: 'another' }))
+    await tables.one_time_tokens.remove({})
+    await tables.flow_states.insert(flowState({ id: 'another' }))
+    for (const { id } of await tables.api_keys.find({})) await tables.api_keys.update(id, { revoked_at: at(9) })
+    await tables.messages.remove({})
+  })
+
+describe.each(kinds)('in $kind', kind => {
+  const numRuns = kind.kind === 'PostgreSQL' ? 20 : 60
+
+  test('exported, changed and imported again, a state is what it was', async () => {
+    const state = await fresh(kind)
+    await fc.assert(
+      fc.asyncProperty(documents, async document => {
+        await importState(state, document)
+        const before = await exportState(state)
+        await change(state)
+        expect(await exportState(state)).not.toEqual(before)
+        await importState(state, overTheWire(before))
+        expect(JSON.stringify(await exportState(state))).toBe(JSON.stringify(before))
+      }),
+      { numRuns, endOnFailure: true },
+    )
+  }, 60_000)
+
+  test('every row of a document is kept, and none besides', async () => {
+    const state = await fresh(kind)
+    await fc.assert(
+      fc.asyncProperty(documents, async document => {
+        await importState(state, overTheWire(document))
+        expect(inOrder(await exportState(state))).toEqual(inOrder(document))
+      }),
+      { numRuns, endOnFailure: true },
+    )
+  }, 60_000)
+
+  test('the newest rows stand first, and metadata is kept to the order of its names', async () => {
+    const state = await fresh(kind)
+    const told = user({ id: 'told', created_at: at(5), user_metadata: { z: 1, a: { y: 2, b: '\u0000' } } })
+    await importState(state, { ...everything, users: [...everything.users, told] })
+    const { users } = await exportState(state)
+    expect(users.map(({ id }) => id)).toEqual(['told', 'bob', 'ada'])
+    expect(JSON.stringify(users[0]?.user_metadata)).toBe(JSON.stringify(told.user_metadata))
+  })
+
+  test('a document that cannot be used changes nothing', async () => {
+    const state = await fresh(kind)
+    await importState(state, everything)
+    const twins = [user({ id: 'one', email: 'x@example.com' }), user({ id: 'two', email: 'x@example.com' })]
+    await expect(importState(state, { ...nothing, users: twins })).rejects.toThrow(ProblemsError)
+    expect(await exportState(state)).toEqual(everything)
+  })
+
+  test('whoever looks while a document comes in sees all of it or nothing', async () => {
+    const state = await fresh(kind)
+    await importState(state, everything)
+    const many = Array.from({ length: 300 }, (_, i) => user({ id: `user ${i}` }))
+    let isOver = false
+    const importing = importState(state, { ...nothing, users: many }).finally(() => {
+      isOver = true
+    })
+    const seen = new Set<string>()
+    while (!isOver) {
+      const { users, messages } = await exportState(state)
+      seen.add(`${users.length} users, ${messages.length} messages`)
+      await new Promise(setImmediate)
+    }
+    await importing
+    for (const sight of seen) expect(['2 users, 1 messages', '300 users, 0 messages']).toContain(sight)
+    expect((await exportState(state)).users).toHaveLength(300)
+  })
+
+  test('what was remembered of the state of before is to be forgotten', async () => {
+    const state = await fresh(kind)
+    await importState(state, everything)
+    let told = 0
+    state.onRevoked(() => {
+      told++
+    })
+    await importState(state, nothing)
+    expect(told).toBe(1)
+  })
+})
+
+describe.each(lasting)('in $kind', kind => {
+  test('what one process imports is what another one exports, and is told of', async () => {
+    const place = await kind.freshPlace()
+    const [here, elsewhere] = await Promise.all([opened(place), opened(place)])
+    await importState(here, everything)
+    const told = new Promise<void>(resolve => here.onRevoked(resolve))
+    await importState(elsewhere, nothing)
+    await told
+    expect(await exportState(here)).toEqual(nothing)
+  })
+})
+
+const aMoment = 'a moment such as 2030-01-31T12:00:00.000Z'
+const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`)
+
+const mistakes: readonly (readonly [string, unknown, string])[] = [
+  ['nothing', null, 'The state must be an object, not null.'],
+  ['a list', [], 'The state must be an object, not an empty array.'],
+  [
+    'another version',
+    { ...everything, version: 2 },
+    'version must be 1, the version that this Standin reads and writes, not 2.',
+  ],
+  ['no version', { ...everything, version: undefined }, expect.stringMatching(/^version /)],
+  ['a table that is no list', { ...everything, users: {} }, 'users must be a list of rows, not an object.'],
+  ['a table too many', { ...everything, people: [] }, expect.stringMatching(/^people is not known here\./)],
+  ['a table too few', { version: 1, users: [] }, 'sessions is missing. It must be a list of rows.'],
+  ['a row that is none', { ...everything, sessions: [session(), 7] }, 'sessions[1] must be an object, not 7.'],
+  [
+    'a field of a wrong type',
+    { ...everything, users: [user(), user({ id: 'b', email: 5 as never })] },
+    'users[1].email must be a text or null, not 5.',
+  ],
+  [
+    'a field too many',
+    { ...everything, sessions: [{ ...session(), ip: 'x' }] },
+    expect.stringMatching(/^sessions\[0\]\.ip is not/),
+  ],
+  [
+    'a field too few',
+    { ...everything, messages: [{ ...message(), code: undefined }] },
+    expect.stringMatching(/^messages\[0\]\.code /),
+  ],
+  [
+    'a moment in words',
+    { ...everything, api_keys: [apiKey({ expires_at: 'tomorrow' })] },
+    `api_keys[0].expires_at must be ${aMoment}, or null, not "tomorrow".`,
+  ],
+  [
+    'a moment in another form',
+    { ...everything, users: [user({ created_at: '2030-01-31T12:00:00Z' })] },
+    `users[0].created_at must be ${aMoment}, not "2030-01-31T12:00:00Z".`,
+  ],
+  [
+    'text that cannot be kept',
+    { ...everything, users: [user({ role: 'a\0b' })] },
+    expect.stringMatching(/^users\[0\]\.role must be a text of whole characters, without NUL/),
+  ],
+  [
+    'half a character',
+    { ...everything, messages: [message({ code: '\ud800' })] },
+    expect.stringMatching(/^messages\[0\]\.code must be a text or null of whole characters/),
+  ],
+  [
+    'metadata that is a list',
+    { ...everything, users: [user({ user_metadata: [] as never })] },
+    'users[0].user_metadata must be an object of at most 1000 levels, not an empty array.',
+  ],
+  [
+    'metadata without an end',
+    { ...everything, users: [user({ app_metadata: deep })] },
+    'users[0].app_metadata must be an object of at most 1000 levels, not an object.',
+  ],
+  [
+    'an identity of a wrong kind',
+    { ...everything, users: [user({ identities: [{ provider: 'github' }] as never })] },
+    expect.stringMatching(/^users\[0\]\.identities\[0\]\./),
+  ],
+  [
+    'a kind of token that there is not',
+    { ...everything, one_time_tokens: [oneTimeToken({ token_type: 'x' as never })] },
+    expect.stringMatching(/^one_time_tokens\[0\]\.token_type must be one of confirmation_token, .*, not "x"\.$/),
+  ],
+  [
+    'two rows with one key',
+    { ...everything, refresh_tokens: [refreshToken(), refreshToken({ token: 'b' }), refreshToken()] },
+    'refresh_tokens[2].token must not be that of refresh_tokens[0].',
+  ],
+  [
+    'two users with one address',
+    { ...everything, users: [user({ email: 'x@y.z' }), user({ id: 'b', email: 'x@y.z' })] },
+    'users[1].email must not be that of users[0].',
+  ],
+]
+
+test.each(mistakes)(
+  'a document with %s is refused in a sentence that names the row and the field',
+  async (_what, document, sentence) => {
+    const state = await opened({ where: 'memory', dir: '/' })
+    const error = await importState(state, document).catch(error => error)
+    expect(error).toBeInstanceOf(ProblemsError)
+    expect(error.problems).toEqual([{ origin: 'state', sentence }])
+    expect(await exportState(state)).toEqual(nothing)
+  },
+)
