@@ -1,9 +1,11 @@
 /** An exchange as a command for a shell that sends the same request once more, with nothing secret in it. */
+
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Exchange } from '../core/exchange.js'
 import type { Redact, Redaction } from '../core/redact.js'
-import { credentialsOf, openText } from './entry.js'
+import { credentialsOf } from '../core/shown-credentials.js'
+import { openText } from './entry.js'
 import { variableFor } from './variable.js'
 
 /** They are between a client and its neighbour, or say only which client it was. */
@@ -14,7 +16,7 @@ const leftOut =
 const credentialHeaders = ['authorization', 'apikey'] as const
 
 export function curlOf(exchange: Exchange, redact: Redact, url: string): string {
-  const redaction = redact(credentialsOf(exchange))
+  const redaction = redact(credentialsOf(exchange, redact))
   const { head, argument } = bodyOf(exchange, redaction)
   const parts = [
     ['curl', ...flagsOf(exchange), quoted(url + targetOf(exchange, redaction))].join(' '),

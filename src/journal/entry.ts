@@ -2,6 +2,7 @@
 import type { Caller, Exchange, Heard, Mode, Paced, Reply } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
 import { isAuth } from '../core/reserved.js'
+import { credentialsOf } from '../core/shown-credentials.js'
 import { withoutSecretFields } from './auth-fields.js'
 
 export interface JournalEntry {
@@ -63,9 +64,13 @@ const SHOWN_BYTES = 65_536
 
 export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact): JournalEntry {
   const { method, path, query, headers, body, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
-  const redaction = redact(credentialsOf(exchange))
+  const redaction = redact(credentialsOf(exchange, redact))
   const flat = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
   const said = saidIn(outcome?.said)
+  const answered = pairs(said.headers)
+  // What an answer hands out, such as a session in a cookie, is secret in its body as well.
+  const later = redaction.knowing({ headers: Object.entries(answered) })
+  const told = (text: string | undefined) => (text === undefined ? null : redaction.text(text))
   return {
     id: String(id),
     at: new Date(atMs).toISOString(),
@@ -81,15 +86,16 @@ export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
     mode,
     source: outcome?.source ?? null,
-    remark: outcome?.remark?.() ?? null,
+    // It may quote the prompt.
+    remark: told(outcome?.remark?.()),
     status: outcome?.status || null,
-    error: outcome?.error === undefined ? null : redaction.text(outcome.error),
-    hint: outcome?.hint ?? null,
+    error: told(outcome?.error),
+    hint: told(outcome?.hint),
     complete: outcome?.complete ?? false,
     response: {
-      headers: pairs(redaction.headers(said.headers)),
+      headers: pairs(later.headers(said.headers)),
       ...(said.beginning.length > 0 && {
-        body: readable(openText(path, said.beginning.subarray(0, SHOWN_BYTES)), redaction),
+        body: readable(openText(path, said.beginning.subarray(0, SHOWN_BYTES)), later),
       }),
       bytes: said.bytes,
       truncated: said.bytes > Math.min(said.beginning.length, SHOWN_BYTES),
@@ -101,12 +107,6 @@ export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
 }
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
-
-/** The credentials that the caller shows; they are secret wherever they recur. */
-export function credentialsOf({ authorization = '', headers }: Exchange): readonly string[] {
-  const [, bearer = ''] = /^\S+ +(\S+)/.exec(authorization) ?? []
-  return [bearer, headers.apikey].flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
-}
 
 function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {}

@@ -1,6 +1,7 @@
 /** Says which request an exchange is about, in the form in which requests are compared. */
 import type { Exchange } from '../core/exchange.js'
 import type { Redact, Redaction } from '../core/redact.js'
+import { credentialsOf } from '../core/shown-credentials.js'
 import type { Ignore } from './ignore.js'
 import { keyOf, requestOf } from './key.js'
 import type { RecordedRequest } from './recording.js'
@@ -17,21 +18,6 @@ export const askedIn = ({ method, path, query, headers, body }: Exchange) => ({
   ...{ method, path, query, body },
   contentType: headers['content-type'],
 })
-
-/** The credentials that the caller shows, wherever a client may put them; the usual ones however short they are. */
-export function credentialsOf(
-  { authorization = '', headers, query }: Pick<Exchange, 'authorization' | 'headers' | 'query'>,
-  { secretsIn }: Pick<Redact, 'secretsIn'>,
-): readonly string[] {
-  const [, bearer = ''] = /^\S+ +(\S+)/.exec(authorization) ?? []
-  const shown = [bearer, headers.apikey, headers['x-api-key'], new URLSearchParams(query).get('apikey')]
-  const usual = shown.flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
-  return [...new Set([...usual, ...secretsIn({ headers: fieldsOf(headers), query })])]
-}
-
-/** Node has a list of values for Set-Cookie alone, which nobody asks with. */
-const fieldsOf = (headers: Exchange['headers']) =>
-  Object.entries(headers).map(([name, value = '']) => [name, String(value)] as const)
 
 /** Larger requests are not remembered, nor more of them than this. */
 const REMEMBERED_BYTES = 16_384

@@ -1,9 +1,10 @@
 /** Records what the live platform says while it goes by; the client has its answer before anything is written. */
 import type { Exchange, Witness } from '../core/exchange.js'
 import type { Redact, Redaction } from '../core/redact.js'
+import { credentialsOf } from '../core/shown-credentials.js'
 import { type Gathered, gather } from './gathered.js'
 import { type Heard, hasSaidDone, responseOf } from './heard.js'
-import { askedIn, credentialsOf, type Identified } from './identified.js'
+import { askedIn, type Identified } from './identified.js'
 import { requestOf } from './key.js'
 import { fileOf, type Kept } from './names.js'
 import type { RecordedRequest, Recording } from './recording.js'

@@ -1,8 +1,9 @@
 /** Makes a recording of an entry of a HAR file, without the secrets that stand in it. */
+
 import { CHAT } from '../../core/read-chat.js'
 import type { Redact, Redaction } from '../../core/redact.js'
+import { credentialsOf } from '../../core/shown-credentials.js'
 import { hasSaidDone, thoseThatMatter } from '../heard.js'
-import { credentialsOf } from '../identified.js'
 import { requestOf } from '../key.js'
 import { isStream, type RecordedRequest, type RecordedResponse, type Recording } from '../recording.js'
 import { redactedResponse } from '../redacted.js'
