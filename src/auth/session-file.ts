@@ -1,6 +1,6 @@
 /** Keeps the sessions of `standin login`: a file outside of every repository that its owner alone can read. */
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { StartError } from '../core/start-error.js'
@@ -61,7 +61,8 @@ function orRefuse<T>(file: string, work: () => T): T {
 }
 
 function sessionsIn(file: string): Sessions {
-  const stats = orRefuse(file, () => statSync(file, { throwIfNoEntry: false }))
+  // Below what is no folder there is nothing, either; Node 20 alone calls that an error.
+  const stats = orRefuse(file, () => (existsSync(file) ? statSync(file) : undefined))
   if (!stats) return {}
   // Windows keeps what others may do elsewhere; a folder of one's own is nobody else's there.
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {

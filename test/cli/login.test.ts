@@ -123,13 +123,18 @@ test('signing out works although the live backend has gone', async () => {
   expect(kept()).toBeUndefined()
 })
 
-test('a place that is no folder is told in a sentence', async () => {
-  const { scene } = await home()
+test('a place that is no folder is told in a sentence, and nobody is signed in there', async () => {
+  const { live, scene } = await home()
   const env = { XDG_CONFIG_HOME: path.resolve('package.json') }
-  const { code, stderr } = await run(['logout'], { ...scene, env })
+  const args = ['login', '--email', ada.email, '--password-stdin']
+  const { code, stderr } = await run(args, { ...scene, env, input: `${ada.password}\n` })
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: expect.stringMatching(/sessions\.json cannot be used \(ENOTDIR\)\.\n$/),
+  })
+  expect(await run(['logout'], { ...scene, env })).toMatchObject({
+    ...{ code: 0, stderr: '' },
+    stdout: `Nobody is signed in to ${live.authUrl}.\n`,
   })
 })
 
