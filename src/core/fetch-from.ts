@@ -1,7 +1,4 @@
 /** Fetches from a live backend, whose certificate may be one that nobody vouches for, where that was asked for. */
-import https from 'node:https'
-import { Readable } from 'node:stream'
-
 /** Node's own fetch, or one for `upstream.insecure`; its requests have a text for a body or none. */
 export const fetchFrom = ({ insecure }: { readonly insecure: boolean }): typeof fetch => (insecure ? trusting : fetch)
 
@@ -9,10 +6,12 @@ export const fetchFrom = ({ insecure }: { readonly insecure: boolean }): typeof 
 const trusting: typeof fetch = async (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input)
   if (url.protocol !== 'https:') return fetch(input, init)
+  // Few ever need it, and it takes a while to load.
+  const [{ request: open }, { Readable }] = await Promise.all([import('node:https'), import('node:stream')])
   const { method = 'GET', body, signal } = init
   return new Promise((resolve, reject) => {
     const headers = Object.fromEntries(new Headers(init.headers))
-    const request = https.request(url, { method, headers, rejectUnauthorized: false, signal: signal ?? undefined })
+    const request = open(url, { method, headers, rejectUnauthorized: false, signal: signal ?? undefined })
     request.once('error', cause => reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause })))
     request.once('response', answer => {
       const { statusCode: status = 0 } = answer
