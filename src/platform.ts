@@ -1,62 +1,41 @@
 /** Puts the platform together: the only file that knows every part. */
 import { randomBytes } from 'node:crypto'
-import { type ApiKeys, createApiKeys } from './auth/api-keys.js'
-import type { Backend } from './auth/backend.js'
-import { createGateway } from './auth/gateway.js'
-import { createDoorkeeper, type Doorkeeper, type Identify } from './auth/identify.js'
+import { createApiKeys } from './auth/api-keys.js'
+import type { Identify } from './auth/identify.js'
 import type { MintedToken, TokenWish } from './auth/mint.js'
-import { identifyPassed } from './auth/passed.js'
-import type { Tokens } from './auth/tokens.js'
-import { askingLive, type ConfigSources, type LoadedConfig, loadConfig, replyFilesOf } from './config/load.js'
-import type { Config } from './config/schema.js'
+import { askingLive, type LoadedConfig, loadConfig } from './config/load.js'
 import { type Clock, createClock } from './core/clock.js'
-import { developmentUser } from './core/development.js'
-import { PlatformError, usersAreLive } from './core/errors.js'
-import { asksLive, type Endpoint, type Mode, usesRecordings } from './core/exchange.js'
+import { usersAreLive } from './core/errors.js'
+import type { Mode } from './core/exchange.js'
 import type { FaultCall, FaultCallInput } from './core/fault.js'
 import { once } from './core/once.js'
 import { ProblemsError } from './core/problem.js'
 import type { Redact } from './core/redact.js'
-import { AUTH, DASHBOARD } from './core/reserved.js'
-import { createScopes, type Scopes } from './core/scope.js'
-import { type MessageRow, type State, TakenError } from './core/state.js'
+import { DASHBOARD } from './core/reserved.js'
+import { createScopes } from './core/scope.js'
+import type { MessageRow } from './core/state.js'
 import type { StateDocument } from './core/state-document.js'
-import type { DashboardFacts } from './dashboard/index.js'
-import { createEndpoints, createRoutes } from './endpoints/index.js'
-import {
-  type Chances,
-  createChances,
-  createFaultCalls,
-  createFaults,
-  type FaultCalls,
-  faultCallFromCode,
-} from './faults/index.js'
+import { createChances, createFaultCalls, type FaultCalls, faultCallFromCode } from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
-import { type Counters, createCounters, createLimits } from './limits/index.js'
-import { type Chosen, chosenIn, modesIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
+import { createCounters } from './limits/index.js'
+import { assemble, type Lasting } from './platform/assembly.js'
+import { chosenIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
 import { configuredUser } from './platform/configured-user.js'
-import { createRules, type LastingRules, openLastingRules, type Rules } from './platform/rules.js'
-import { createTaping, loadRedact, type Receipt, type Taping } from './platform/taping.js'
-import { openAuthProxy, openProxy } from './platform/ways.js'
+import { factsOf } from './platform/dashboard-facts.js'
+import { loadReplies, type RepliesPart } from './platform/read-replies.js'
+import { createRules, openLastingRules, type Rules } from './platform/rules.js'
+import { closeState, openSeededState, plant } from './platform/seeded-state.js'
+import type { PlatformSources } from './platform/sources.js'
+import { createTaping, type Receipt } from './platform/taping.js'
 import type { Miss } from './recordings/index.js'
-import type { Replies, RuleInput } from './replies/index.js'
 import { isLoopback, urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
-import { createCors } from './server/cors.js'
-import { createLine, type LineParts } from './server/handle.js'
+import { createLine } from './server/handle.js'
 import { listen } from './server/listen.js'
 import type { ModesByEndpoint } from './server/modes.js'
 import { createPacer } from './streaming/pacer.js'
-import { estimated, loadTokenizer, promptTokens, type Tokenizer } from './tokenizer/index.js'
 
-export interface PlatformSources extends ConfigSources {
-  /** Rules written in code; they stand before those of the files. */
-  readonly rules?: readonly RuleInput[]
-  /** Told of errors that are ours, not a client's. */
-  readonly report?: (error: unknown) => void
-  /** Told in a sentence of what is not quite right. */
-  readonly warn?: (sentence: string) => void
-}
+export type { PlatformSources } from './platform/sources.js'
 
 /** A platform that answers. */
 export interface Platform {
@@ -118,46 +97,6 @@ export interface Platform {
   reload(): Promise<void>
   /** Lets open streams end for `graceMs`, then cuts them. */
   stop(graceMs?: number): Promise<void>
-}
-
-/** Everything that follows from one reading of the configuration. */
-interface Assembly {
-  readonly loaded: LoadedConfig
-  readonly line: LineParts
-  readonly endpoints: readonly Endpoint[]
-  readonly doorkeeper: Doorkeeper
-  readonly tokens: () => Promise<Tokens>
-  readonly replies: () => Promise<Replies>
-  readonly backend: Backend
-  /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
-  complete(chosen: Chosen): Promise<Completed>
-}
-
-interface Completed {
-  readonly tokens: Tokens
-  readonly files: readonly string[]
-  /** Takes secrets out of what is shown. */
-  readonly redact: Redact
-}
-
-/** What stays as it is when the configuration is read anew. */
-interface Lasting {
-  readonly state: () => Promise<State>
-  readonly clock: Clock
-  readonly apiKeys: ApiKeys
-  /** What credentials have used of their limits. */
-  readonly counters: Counters
-  readonly faultCalls: FaultCalls
-  readonly rules: () => Promise<LastingRules>
-  readonly scopes: Scopes
-  readonly chances: Chances
-  /** Where answers come from: as the configuration says, or as somebody has switched it since. */
-  chosen: Chosen
-  readonly taping: Taping
-  readonly warn: (sentence: string) => void
-  /** The address of the platform, once it has one. */
-  readonly url: () => string
-  readonly announce: (message: MessageRow) => void
 }
 
 /**
@@ -303,7 +242,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     stopping.abort()
     await listener.stop(graceMs)
     await lasting.taping.flush()
-    await Promise.race([closeState(lasting).catch(report), patience()])
+    await closeState(lasting, report)
   }
 
   try {
@@ -373,204 +312,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   }
 }
 
-/** The state with the users and keys of the configuration in it. */
-async function openSeededState(loaded: LoadedConfig, clock: Clock): Promise<State> {
-  const { config, dir } = loaded
-  const { openState } = await import('./state/index.js')
-  const state = await openState(config.state, { dir })
-  try {
-    await plant(state, loaded, clock)
-    return state
-  } catch (error) {
-    await state.close()
-    throw error
-  }
-}
-
-/** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */
-async function plant(state: State, { config, originOf }: LoadedConfig, { now }: Clock): Promise<void> {
-  const { plantSeeds } = await import('./auth/seeds.js')
-  await plantSeeds(state, config, now).catch(error => {
-    if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
-    const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
-    throw new ProblemsError([{ origin: originOf(['users']), sentence }])
-  })
-}
-
-/** Writes down what is left to be written, and lets go of the state if it could be opened at all. */
-async function closeState({ state, apiKeys }: Lasting): Promise<void> {
-  const opened = await state().catch(() => undefined)
-  if (!opened) return
-  try {
-    await apiKeys.flush()
-  } finally {
-    await opened.close()
-  }
-}
-
-/** A database that does not answer any more must not keep anybody from leaving; what was acknowledged is in it already. */
-const patience = () => new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
-const CLOSE_MS = 1000
-
-/** Most configurations name no keys, and what reads them is then not loaded. */
-async function loadSigningKeys(loaded: LoadedConfig) {
-  if (loaded.config.auth.signingKeys === '') return undefined
-  const { signingKeysOf } = await import('./config/signing-keys.js')
-  return signingKeysOf(loaded)
-}
-
-/** What the dashboard shows of the platform. */
-async function factsOf(
-  { loaded: { config }, endpoints, tokens }: Assembly,
-  mode: Mode,
-  url: string,
-): Promise<DashboardFacts> {
-  const { version, models, users, auth } = config
-  const { email, password } = developmentUser
-  const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
-  return {
-    ...{ url, authUrl: url, version, endpoints },
-    anonKey: (await tokens()).anonKey,
-    authMode: auth.mode,
-    mode,
-    models: models.map(({ id }) => id),
-    ...(isThere && { signIn: { email, password } }),
-  }
-}
-
-function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
-  const { config } = loaded
-  const { auth, upstream } = config
-  const { state, clock, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
-  const { now } = clock
-  const tokens = once(async () => {
-    const { createTokens } = await import('./auth/tokens.js')
-    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
-  })
-  const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, announce }
-  const cors = createCors(config.cors.origins)
-  const replies = once(() => readReplies(loaded, sources, lasting.rules))
-  const recordings = lasting.taping.open(loaded)
-  const proxy = once(() => openProxy(config, cors.headersFor, lasting.warn))
-  const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
-  // Whoever asks before the table of an encoding is there waits for it.
-  let table = estimated
-  const readTable = once(async () => {
-    table = await openTokenizer(config)
-  })
-  const tokenizer: Tokenizer = {
-    count: text => table.count(text),
-    cut: (text, most) => table.cut(text, most),
-    pieces: text => table.pieces(text),
-  }
-  const limits = createLimits({
-    settings: config.limits,
-    maxPromptTokensOf: maxPromptTokensOf(config),
-    counters,
-    promptTokens: request => promptTokens(request, tokenizer),
-  })
-  const loadedReplies = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
-  const endpoints = createEndpoints({ ...config, replies: loadedReplies, tokenizer })
-  const authRoutes = once(async () => {
-    const { authEndpoints } = await import('./endpoints/auth/index.js')
-    return createRoutes(authEndpoints(backend))
-  })
-  const live = auth.mode === 'proxy' ? upstream : undefined
-  const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live, now })
-  return {
-    loaded,
-    endpoints,
-    doorkeeper,
-    tokens,
-    replies: async () => (await replies()).replies,
-    backend,
-    async complete(chosen) {
-      const needed = [
-        askingLive({ ...config, ...chosen }).length > 0 && proxy(),
-        modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
-        auth.mode === 'proxy' && authProxy(),
-      ]
-      const [found, { files }, redact] = await Promise.all([
-        tokens(),
-        replies(),
-        loadRedact(config),
-        authRoutes(),
-        readTable(),
-        ...needed,
-      ])
-      return { tokens: found, files, redact }
-    },
-    line: {
-      modeOf: request => lasting.chosen.of(request),
-      scopeOf: lasting.scopes.of,
-      recordings,
-      onMiss: config.recordings.onMiss,
-      passed: lasting.taping.passed,
-      routes: createRoutes(endpoints),
-      identify: exchange =>
-        upstream.credentials === 'pass' && asksLive(lasting.chosen.of(exchange))
-          ? identifyPassed(exchange.authorization)
-          : doorkeeper.identify(exchange.authorization),
-      cors,
-      bodyLimitBytes: config.limits.bodyBytes,
-      limits,
-      faults: createFaults({ ...config.faults, seed: config.seed, calls, chances }),
-      faultByRule: exchange => loadedReplies.faultFor(exchange),
-      proxy,
-      auth: {
-        mode: auth.mode,
-        routes: authRoutes,
-        gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
-        proxy: authProxy,
-      },
-    },
-  }
-}
-
 const isUsableAt =
   (ms: number) =>
   ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string | undefined }) =>
     !revoked && (expiresAt === undefined || Date.parse(expiresAt) > ms)
-
-const loadReplies = () => import('./replies/index.js')
-type RepliesPart = Awaited<ReturnType<typeof loadReplies>>
-
-async function readReplies(
-  loaded: LoadedConfig,
-  { rules: inCode = [], file: wanted }: PlatformSources,
-  lasting: () => Promise<LastingRules>,
-) {
-  const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
-  const { seed, strict, magic } = loaded.config
-  const files = replyFilesOf(loaded)
-  // Whoever asks for no file at all gets nothing from the disk by surprise.
-  const unasked = wanted === false && loaded.originOf(['replies']) === 'default'
-  const patterns = unasked ? [] : files.patterns
-  const [coded, filed] = await Promise.all([
-    rulesFromCode(inCode, loaded.dir, seed),
-    loadRules({ ...files, patterns }, seed),
-  ])
-  const { rules, files: said } = joined([coded, filed])
-  return { replies: createReplies({ rules, seed, strict, magic, ...(await lasting()) }), files: said }
-}
-
-/** The tables are large, so they are loaded only when they are asked for. */
-const openTokenizer = async ({ tokenizer }: Config): Promise<Tokenizer> =>
-  tokenizer === 'estimate' ? estimated : loadTokenizer(tokenizer)
-
-/** The limits of those models that have their own. */
-const maxPromptTokensOf = ({ models }: Config): ReadonlyMap<string, number> =>
-  new Map(models.flatMap(({ id, maxPromptTokens: most }) => (most === undefined ? [] : [[id, most]])))
-
-/** Replies that are asked before their files are read wait; afterwards nothing stands in between. */
-function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'faultFor'> {
-  let loaded: Replies | undefined
-  const wait = async () => {
-    loaded = await load()
-    return loaded
-  }
-  return {
-    answer: (...asked) => (loaded ? loaded.answer(...asked) : wait().then(replies => replies.answer(...asked))),
-    faultFor: async exchange => (loaded ?? (await wait())).faultFor(exchange),
-  }
-}

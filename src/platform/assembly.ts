@@ -1,0 +1,173 @@
+/** Puts together what one reading of the configuration makes of a platform. */
+import type { ApiKeys } from '../auth/api-keys.js'
+import type { Backend } from '../auth/backend.js'
+import { createGateway } from '../auth/gateway.js'
+import { createDoorkeeper, type Doorkeeper } from '../auth/identify.js'
+import { identifyPassed } from '../auth/passed.js'
+import type { Tokens } from '../auth/tokens.js'
+import { askingLive, type LoadedConfig } from '../config/load.js'
+import type { Config } from '../config/schema.js'
+import type { Clock } from '../core/clock.js'
+import { asksLive, type Endpoint, usesRecordings } from '../core/exchange.js'
+import { once } from '../core/once.js'
+import type { Redact } from '../core/redact.js'
+import { AUTH } from '../core/reserved.js'
+import type { Scopes } from '../core/scope.js'
+import type { MessageRow, State } from '../core/state.js'
+import { createEndpoints, createRoutes } from '../endpoints/index.js'
+import { type Chances, createFaults, type FaultCalls } from '../faults/index.js'
+import { type Counters, createLimits } from '../limits/index.js'
+import type { Replies } from '../replies/index.js'
+import { createCors } from '../server/cors.js'
+import type { LineParts } from '../server/handle.js'
+import { estimated, loadTokenizer, promptTokens, type Tokenizer } from '../tokenizer/index.js'
+import { type Chosen, modesIn } from './chosen.js'
+import { readReplies, whenLoaded } from './read-replies.js'
+import type { LastingRules } from './rules.js'
+import type { PlatformSources } from './sources.js'
+import { loadRedact, type Taping } from './taping.js'
+import { openAuthProxy, openProxy } from './ways.js'
+
+/** Everything that follows from one reading of the configuration. */
+export interface Assembly {
+  readonly loaded: LoadedConfig
+  readonly line: LineParts
+  readonly endpoints: readonly Endpoint[]
+  readonly doorkeeper: Doorkeeper
+  readonly tokens: () => Promise<Tokens>
+  readonly replies: () => Promise<Replies>
+  readonly backend: Backend
+  /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
+  complete(chosen: Chosen): Promise<Completed>
+}
+
+interface Completed {
+  readonly tokens: Tokens
+  readonly files: readonly string[]
+  /** Takes secrets out of what is shown. */
+  readonly redact: Redact
+}
+
+/** What stays as it is when the configuration is read anew. */
+export interface Lasting {
+  readonly state: () => Promise<State>
+  readonly clock: Clock
+  readonly apiKeys: ApiKeys
+  /** What credentials have used of their limits. */
+  readonly counters: Counters
+  readonly faultCalls: FaultCalls
+  readonly rules: () => Promise<LastingRules>
+  readonly scopes: Scopes
+  readonly chances: Chances
+  /** Where answers come from: as the configuration says, or as somebody has switched it since. */
+  chosen: Chosen
+  readonly taping: Taping
+  readonly warn: (sentence: string) => void
+  /** The address of the platform, once it has one. */
+  readonly url: () => string
+  readonly announce: (message: MessageRow) => void
+}
+
+export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
+  const { config } = loaded
+  const { auth, upstream } = config
+  const { state, clock, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
+  const { now } = clock
+  const tokens = once(async () => {
+    const { createTokens } = await import('../auth/tokens.js')
+    return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
+  })
+  const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, announce }
+  const cors = createCors(config.cors.origins)
+  const replies = once(() => readReplies(loaded, sources, lasting.rules))
+  const recordings = lasting.taping.open(loaded)
+  const proxy = once(() => openProxy(config, cors.headersFor, lasting.warn))
+  const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
+  // Whoever asks before the table of an encoding is there waits for it.
+  let table = estimated
+  const readTable = once(async () => {
+    table = await openTokenizer(config)
+  })
+  const tokenizer: Tokenizer = {
+    count: text => table.count(text),
+    cut: (text, most) => table.cut(text, most),
+    pieces: text => table.pieces(text),
+  }
+  const limits = createLimits({
+    settings: config.limits,
+    maxPromptTokensOf: maxPromptTokensOf(config),
+    counters,
+    promptTokens: request => promptTokens(request, tokenizer),
+  })
+  const loadedReplies = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
+  const endpoints = createEndpoints({ ...config, replies: loadedReplies, tokenizer })
+  const authRoutes = once(async () => {
+    const { authEndpoints } = await import('../endpoints/auth/index.js')
+    return createRoutes(authEndpoints(backend))
+  })
+  const live = auth.mode === 'proxy' ? upstream : undefined
+  const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live, now })
+  return {
+    loaded,
+    endpoints,
+    doorkeeper,
+    tokens,
+    replies: async () => (await replies()).replies,
+    backend,
+    async complete(chosen) {
+      const needed = [
+        askingLive({ ...config, ...chosen }).length > 0 && proxy(),
+        modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
+        auth.mode === 'proxy' && authProxy(),
+      ]
+      const [found, { files }, redact] = await Promise.all([
+        tokens(),
+        replies(),
+        loadRedact(config),
+        authRoutes(),
+        readTable(),
+        ...needed,
+      ])
+      return { tokens: found, files, redact }
+    },
+    line: {
+      modeOf: request => lasting.chosen.of(request),
+      scopeOf: lasting.scopes.of,
+      recordings,
+      onMiss: config.recordings.onMiss,
+      passed: lasting.taping.passed,
+      routes: createRoutes(endpoints),
+      identify: exchange =>
+        upstream.credentials === 'pass' && asksLive(lasting.chosen.of(exchange))
+          ? identifyPassed(exchange.authorization)
+          : doorkeeper.identify(exchange.authorization),
+      cors,
+      bodyLimitBytes: config.limits.bodyBytes,
+      limits,
+      faults: createFaults({ ...config.faults, seed: config.seed, calls, chances }),
+      faultByRule: exchange => loadedReplies.faultFor(exchange),
+      proxy,
+      auth: {
+        mode: auth.mode,
+        routes: authRoutes,
+        gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
+        proxy: authProxy,
+      },
+    },
+  }
+}
+
+/** Most configurations name no keys, and what reads them is then not loaded. */
+async function loadSigningKeys(loaded: LoadedConfig) {
+  if (loaded.config.auth.signingKeys === '') return undefined
+  const { signingKeysOf } = await import('../config/signing-keys.js')
+  return signingKeysOf(loaded)
+}
+
+/** The tables are large, so they are loaded only when they are asked for. */
+const openTokenizer = async ({ tokenizer }: Config): Promise<Tokenizer> =>
+  tokenizer === 'estimate' ? estimated : loadTokenizer(tokenizer)
+
+/** The limits of those models that have their own. */
+const maxPromptTokensOf = ({ models }: Config): ReadonlyMap<string, number> =>
+  new Map(models.flatMap(({ id, maxPromptTokens: most }) => (most === undefined ? [] : [[id, most]])))
