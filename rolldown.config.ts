@@ -4,7 +4,7 @@ import path from 'node:path'
 import { build, defineConfig, type OutputBundle, type Plugin } from 'rolldown'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
-const loadedLater = /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|libsql)(\/|$)/
+const loadedLater = /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|libsql|prom-client)(\/|$)/
 
 const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
 

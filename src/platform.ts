@@ -18,6 +18,7 @@ import type { StateDocument } from './core/state-document.js'
 import { createChances, createFaultCalls, type FaultCalls, faultCallFromCode } from './faults/index.js'
 import { createJournal, type Journal } from './journal/index.js'
 import { createCounters } from './limits/index.js'
+import { createMeter, loadExposition } from './metrics/index.js'
 import { assemble, type Lasting } from './platform/assembly.js'
 import { chosenIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
 import { configuredUser } from './platform/configured-user.js'
@@ -34,6 +35,7 @@ import { createLine } from './server/handle.js'
 import { listen } from './server/listen.js'
 import type { ModesByEndpoint } from './server/modes.js'
 import { createPacer } from './streaming/pacer.js'
+import { version } from './version.js'
 
 export type { PlatformSources } from './platform/sources.js'
 
@@ -108,6 +110,8 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const warn = sources.warn ?? console.error
   const loaded = loadConfig(sources)
   const journal = createJournal({ ...loaded.config.journal, redact: () => redact })
+  const meter = createMeter()
+  journal.follow(meter.count)
   const clock = createClock()
   const state = once(async () => {
     const opened = await openSeededState(loaded, clock)
@@ -187,10 +191,20 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const token = () => current.loaded.config.controlToken || madeUpToken()
     const control = createControl({
       ...{ readiness, identify, people, faults, rules, reset, modes, clock, journal, host, token },
-      ...{ exportState, importState, mintToken, stopping: stopping.signal },
+      ...{ exportState, importState, mintToken, metrics, stopping: stopping.signal },
       ...taping,
     })
     return createApp({ prototypes, host, control, dashboard, report })
+  }
+
+  async function metrics() {
+    const { createExposition } = await loadExposition()
+    return createExposition(meter, () => ({
+      version,
+      mode: lasting.chosen.mode,
+      journal: { kept: journal.count(), passedOver: journal.passedOver() },
+      receipt: lasting.taping.receipt(),
+    }))
   }
 
   function switchMode(mode: Mode, modes: ModesByEndpoint = {}): void {

@@ -12,10 +12,22 @@ export interface Source {
 /** From the ground up. Folders and files of one floor are strangers to one another. */
 const floors: readonly (readonly string[])[] = [
   ['core'],
-  ['config', 'auth', 'replies', 'streaming', 'journal', 'state', 'tokenizer', 'limits', 'faults', 'recordings'],
+  [
+    'config',
+    'auth',
+    'replies',
+    'streaming',
+    'journal',
+    'state',
+    'tokenizer',
+    'limits',
+    'faults',
+    'recordings',
+    'metrics',
+  ],
   ['endpoints'],
-  ['server', 'dashboard'],
-  ['platform.ts', 'platform', 'version.ts'],
+  ['server', 'dashboard', 'version.ts'],
+  ['platform.ts', 'platform'],
   ['index.ts', 'cli.ts', 'cli'],
 ]
 
@@ -43,6 +55,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   pg: ['state/postgres.ts', 'state/postgres-address.ts', 'state/notifications.ts'],
   'hash-wasm': ['auth/passwords.ts'],
   'gpt-tokenizer': ['tokenizer/'],
+  'prom-client': ['metrics/exposition.ts'],
   picocolors: ['cli/output.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
@@ -50,7 +63,16 @@ const doors: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Parts that are entered through their index.ts only. */
-const withFrontDoor: readonly string[] = ['replies', 'state', 'tokenizer', 'limits', 'faults', 'recordings', 'journal']
+const withFrontDoor: readonly string[] = [
+  'replies',
+  'state',
+  'tokenizer',
+  'limits',
+  'faults',
+  'recordings',
+  'journal',
+  'metrics',
+]
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])
 

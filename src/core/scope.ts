@@ -1,4 +1,5 @@
 /** Keeps tests that share one server apart: each is a scope, and a request belongs to one. */
+import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
 import { closed, optional } from './check.js'
 import type { Exchange } from './exchange.js'
@@ -9,9 +10,14 @@ export const SCOPE_HEADER = 'x-standin-scope'
 /** What is to be forgotten. */
 export const resetCall = closed({ scope: optional(v.string('text'), 'The scope; all of them without it.') })
 
+/** The scope that a request's header names; the empty one without it. */
+export function scopeNamed({ [SCOPE_HEADER]: named }: IncomingHttpHeaders): string {
+  return typeof named === 'string' ? named : ''
+}
+
 export interface Scopes {
-  /** The scope that the request's header names, or the one of its API key; the empty one where neither does. */
-  of(exchange: Pick<Exchange, 'headers' | 'caller'>): string
+  /** The scope that the request's header has named, or the one of its API key; the empty one where neither does. */
+  of(exchange: Pick<Exchange, 'scope' | 'caller'>): string
   /** From now on requests with this API key belong to `scope`. */
   bind(keyId: string, scope: string): void
 }
@@ -19,9 +25,8 @@ export interface Scopes {
 export function createScopes(): Scopes {
   const byKey = new Map<string, string>()
   return {
-    of({ headers, caller }) {
-      const named = headers[SCOPE_HEADER]
-      if (typeof named === 'string') return named
+    of({ scope, caller }) {
+      if (scope !== '') return scope
       return (byKey.size > 0 && caller.kind === 'apiKey' ? byKey.get(caller.id) : undefined) ?? ''
     },
     bind: (keyId, scope) => void byKey.set(keyId, scope),

@@ -44,6 +44,14 @@ interface Unfit {
   readonly why: string
 }
 
+/** What is known of a request that no recording answers. */
+interface Missed {
+  readonly scope: string
+  /** Why what was found does not do. */
+  readonly unfit: string | undefined
+  readonly near: Nearest | undefined
+}
+
 export interface Replayer {
   /** Rejects only when the folder cannot be listed. */
   find(exchange: Exchange): Promise<Found>
@@ -68,14 +76,14 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     const near = again ? undefined : await nearest(identified, shelf, ignore)
     const edited = near?.isSame ? await choose([near.kept], count, identified.request) : undefined
     if (edited?.kind === 'found') return edited
-    return missed(identified.request, (edited ?? again)?.why, near)
+    return missed(identified.request, { scope: exchange.scope, unfit: (edited ?? again)?.why, near })
   }
 
-  function missed({ method, path }: RecordedRequest, unfit: string | undefined, near: Nearest | undefined): Found {
+  function missed({ method, path }: RecordedRequest, { scope, unfit, near }: Missed): Found {
     const why = unfit ?? whyNot(near)
     const { file, differences } = { file: near?.kept.file, differences: near?.differences ?? [] }
     run.missed({
-      ...{ at: new Date().toISOString(), method, path, reason: why },
+      ...{ at: new Date().toISOString(), scope, method, path, reason: why },
       nearest: file === undefined ? undefined : { file, differences },
     })
     return { kind: 'miss', why, isKnownPath: unfit !== undefined || near !== undefined }

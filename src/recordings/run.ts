@@ -20,6 +20,8 @@ export interface Receipt {
 export interface Miss {
   /** When, as ISO 8601. */
   readonly at: string
+  /** Whose request it was; empty for whoever is in no scope. */
+  readonly scope: string
   readonly method: string
   readonly path: string
   /** What the client was told. */
@@ -51,7 +53,7 @@ export interface Run {
   /** The last ones, the newest first. */
   misses(): readonly Miss[]
   receipt(all: Iterable<{ readonly file: string }>): Receipt
-  /** From now on the requests of a scope count from the beginning; those of all where none is said. */
+  /** From now on the requests of a scope count from the beginning, and its misses are forgotten; those of all where none is said. */
   forget(scope?: string): void
 }
 
@@ -107,6 +109,9 @@ export function createRun(tell: (miss: Miss) => void): Run {
       unused: [...all].flatMap(({ file }) => (played.has(file) || own.has(file) ? [] : [file])),
       notRecorded: [...reasons],
     }),
-    forget: counts.forget,
+    forget(scope) {
+      counts.forget(scope)
+      misses = scope === undefined ? [] : misses.filter(miss => miss.scope !== scope)
+    },
   }
 }

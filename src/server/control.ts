@@ -3,10 +3,12 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { type ControlKeys, requireControl, showsToken } from '../auth/developer.js'
 import type { People } from '../auth/people.js'
 import { notFound } from '../core/errors.js'
+import type { Exposition } from '../metrics/index.js'
 import { isLoopback } from './address.js'
 import { type ClockParts, clockPaths, createClockRouter } from './clock-router.js'
 import { createDocumentPart } from './control/document.js'
 import { createJournalPart, type JournalParts } from './control/journal.js'
+import { createMetricsPart } from './control/metrics.js'
 import { createOutboxPart } from './control/outbox.js'
 import type { ControlPart } from './control/part.js'
 import { createReadyPart, type Readiness } from './control/ready.js'
@@ -34,17 +36,19 @@ export interface ControlParts
   readonly rules: RulesByCall
   readonly reset: Reset
   readonly modes: ModeSwitch
+  readonly metrics: () => Promise<Exposition>
 }
 
 /** Everything that is answered, each with what the document says of it. */
 export function controlTable(parts: ControlParts): readonly ControlPart[] {
-  const { readiness, people, faults, rules, reset, modes, journal, stopping } = parts
+  const { readiness, people, faults, rules, reset, modes, journal, stopping, metrics } = parts
   const table: readonly ControlPart[] = [
     createReadyPart(readiness),
     createJournalPart({ journal, stopping, url: () => readiness().url }),
     createMissesPart(parts),
     createReceiptPart(parts),
     createOutboxPart(people),
+    createMetricsPart(metrics),
     { at: '/mode', router: createModeRouter(modes), paths: modePaths },
     { at: '/faults', router: createFaultRouter(faults), paths: faultPaths },
     { at: '/replies', router: createRepliesRouter(rules), paths: repliesPaths },

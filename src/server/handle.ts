@@ -22,6 +22,7 @@ import {
   type Reply,
 } from '../core/exchange.js'
 import { isAuth } from '../core/reserved.js'
+import { scopeNamed } from '../core/scope.js'
 import { elsewhere } from '../endpoints/elsewhere.js'
 import type { Routes } from '../endpoints/index.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
@@ -345,7 +346,7 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     authorization: headers.authorization,
     startedMs,
     caller: anonymous,
-    scope: '',
+    scope: scopeNamed(headers),
     endpoint: undefined,
     mode: undefined,
     body: undefined,

@@ -110,9 +110,15 @@ test('an answer of the live platform is told as well, a long one from its beginn
 })
 
 test('what was refused is told with the words of the refusal', async () => {
-  const { journal } = await asked([hello], {}, { authorization: 'Bearer sk-local-unknown-0123456789abcdef' })
+  const headers = { authorization: 'Bearer sk-local-unknown-0123456789abcdef', 'x-standin-scope': 'one' }
+  const { journal } = await asked([hello], {}, headers)
   const [entry] = journal.entries()
-  expect(entry).toMatchObject({ status: 401, error: 'The API key is not known.', caller: { kind: 'anonymous' } })
+  expect(entry).toMatchObject({
+    status: 401,
+    scope: 'one',
+    error: 'The API key is not known.',
+    caller: { kind: 'anonymous' },
+  })
   expect(JSON.stringify(entry)).not.toContain('0123456789abcdef')
 })
 

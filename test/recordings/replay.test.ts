@@ -194,6 +194,22 @@ test('parallel tests on one server each have the list for themselves', async () 
   expect([await next('a'), await next('b'), await next('a'), await next('b')]).toEqual([1, 1, 2, 2])
 })
 
+test('a miss belongs to the test that had it, and is forgotten when that test is reset', async () => {
+  const { replaying } = await taped([hello])
+  const { url, chat, misses } = await replaying()
+  const unknown = { ...hello, messages: [{ role: 'user', content: 'nobody recorded this' }] }
+  for (const scope of ['a', 'b', '']) {
+    const headers = scope === '' ? {} : { 'x-standin-scope': scope }
+    expect((await chat(unknown, { headers })).status).toBe(424)
+  }
+  const told = async (query: string) => (await fetch(`${url}/__standin/misses${query}`)).json()
+  expect(await told('?scope=a')).toMatchObject({ data: [{ scope: 'a' }] })
+  expect(await told('?scope=')).toMatchObject({ data: [{ scope: '' }] })
+  const ofA = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"scope":"a"}' }
+  await fetch(`${url}/__standin/reset`, ofA)
+  expect(misses().map(({ scope }) => scope)).toEqual(['', 'b'])
+})
+
 test('a miss names the nearest recording and the field that differs, for the client in one line', async () => {
   const { replaying, files } = await taped([
     hello,
@@ -256,7 +272,9 @@ test('misses are shown by the control API', async () => {
   await chat(hello)
   await ask('/v1/models')
   expect(await (await fetch(`${url}/__standin/misses`)).json()).toEqual({
-    data: [{ at: expect.any(String), method: 'GET', path: '/v1/models', reason: 'Nothing is recorded for it.' }],
+    data: [
+      { at: expect.any(String), scope: '', method: 'GET', path: '/v1/models', reason: 'Nothing is recorded for it.' },
+    ],
   })
   expect(await (await fetch(`${url}/__standin/receipt`)).json()).toMatchObject({ served: 1, missed: 1, unused: [] })
 })

@@ -1,7 +1,9 @@
 /** What became of recordings, over HTTP: the requests that none answered, and the receipt of the run. */
 import { Router } from 'express'
 import { only } from '../../core/only.js'
+import { journalScope } from '../../journal/index.js'
 import type { Miss } from '../../recordings/index.js'
+import { queryIn } from '../query-in.js'
 import type { ControlPart } from './part.js'
 import { listOf, object, orNothing, text, wholeNumber } from './shapes.js'
 
@@ -15,6 +17,7 @@ export interface Taped {
 const difference = object({ field: text, 'recorded?': text, 'asked?': text })
 const miss = object({
   at: text,
+  scope: text,
   method: text,
   path: text,
   reason: text,
@@ -33,11 +36,18 @@ export function createMissesPart({ misses }: Taped): ControlPart {
   const router = Router()
   router
     .route('/')
-    .get((_request, response) => void response.json({ data: misses() }))
+    .get((request, response) => {
+      const { scope } = queryIn(request, journalScope)
+      response.json({ data: misses().filter(miss => scope === undefined || miss.scope === scope) })
+    })
     .all(only('GET', 'HEAD'))
   const answers = { 200: { what: 'The misses, the newest first.', schema: object({ data: listOf(miss) }) } }
   const does = 'The last requests that no recording answered, each with what it differs in from the nearest one.'
-  return { at: '/misses', router, paths: { '/misses': { get: { id: 'listMisses', does, answers } } } }
+  return {
+    at: '/misses',
+    router,
+    paths: { '/misses': { get: { id: 'listMisses', does, query: journalScope, answers } } },
+  }
 }
 
 export function createReceiptPart({ receipt }: Taped): ControlPart {

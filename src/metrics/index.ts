@@ -1,0 +1,6 @@
+/** How much was asked, how it went and how long it took, for Prometheus. */
+export type { Exposition, Gauged } from './exposition.js'
+export { createMeter, type Meter } from './meter.js'
+
+/** The client library is loaded when somebody reads metrics for the first time. */
+export const loadExposition = () => import('./exposition.js')

@@ -1,0 +1,84 @@
+/** Counts exchanges as they end, and no more than that: what Prometheus wants to read is written when it asks. */
+import type { Exchange } from '../core/exchange.js'
+
+/** The upper bounds of what times are sorted into, in seconds; one more takes what is longer. */
+export const bucketsSeconds: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+]
+
+/** Times of one kind. */
+export interface Times {
+  /** How many fell between one bound and the next. */
+  readonly counts: number[]
+  sumSeconds: number
+}
+
+/** All exchanges with one endpoint in one mode. */
+export interface Series {
+  readonly method: string
+  readonly path: string
+  readonly mode: string
+  readonly byStatus: Map<number, number>
+  /** From the request to the head of the answer, and to its end. */
+  readonly firstByte: Times
+  readonly total: Times
+  /** Answers that did not arrive whole. */
+  broken: number
+  promptTokens: number
+  completionTokens: number
+}
+
+export interface Meter {
+  /** Takes an exchange that has ended. */
+  count(exchange: Exchange): void
+  series(): Iterable<Series>
+}
+
+export function createMeter(): Meter {
+  const byPath = new Map<string, Series[]>()
+
+  function seriesOf({ endpoint, mode = 'none' }: Pick<Exchange, 'endpoint'> & { readonly mode?: string | undefined }) {
+    // A path that only the live platform knows is anybody's choice, and there may be any number of them.
+    const path = endpoint?.isElsewhere ? 'elsewhere' : (endpoint?.path ?? 'none')
+    const method = endpoint?.method ?? 'none'
+    const all = byPath.get(path) ?? []
+    const found = all.find(series => series.method === method && series.mode === mode)
+    if (found) return found
+    const first = newSeries(method, path, mode)
+    byPath.set(path, [...all, first])
+    return first
+  }
+
+  return {
+    count(exchange) {
+      const { outcome, startedMs } = exchange
+      const series = seriesOf(exchange)
+      const status = outcome?.status ?? 0
+      series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1)
+      note(series.total, performance.now() - startedMs)
+      if (outcome?.beganMs !== undefined) note(series.firstByte, outcome.beganMs - startedMs)
+      if (!outcome?.complete) series.broken++
+      if (outcome?.said?.kind !== 'reply' || !outcome.said.tokens) return
+      series.promptTokens += outcome.said.tokens.prompt
+      series.completionTokens += outcome.said.tokens.completion
+    },
+    *series() {
+      for (const all of byPath.values()) yield* all
+    },
+  }
+}
+
+const newSeries = (method: string, path: string, mode: string): Series => ({
+  ...{ method, path, mode, byStatus: new Map(), firstByte: noTimes(), total: noTimes() },
+  ...{ broken: 0, promptTokens: 0, completionTokens: 0 },
+})
+
+const noTimes = (): Times => ({ counts: Array(bucketsSeconds.length + 1).fill(0), sumSeconds: 0 })
+
+function note(times: Times, ms: number): void {
+  const seconds = ms / 1000
+  let bucket = 0
+  while (bucket < bucketsSeconds.length && seconds > (bucketsSeconds[bucket] ?? 0)) bucket++
+  times.counts[bucket] = (times.counts[bucket] ?? 0) + 1
+  times.sumSeconds += seconds
+}

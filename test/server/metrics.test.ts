@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { eventsOf, hello, platformWith } from '../scene.js'
+
+/** A platform, and its metrics by their whole names. */
+async function measured(options: Parameters<typeof platformWith>[0] = {}) {
+  const platform = await platformWith(options)
+  const read = () => fetch(`${platform.url}/__standin/metrics`)
+  const metrics = async () => {
+    const text = await (await read()).text()
+    const lines = text.split('\n').filter(line => line !== '' && !line.startsWith('#'))
+    return Object.fromEntries(lines.map(line => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
+  }
+  return { ...platform, read, metrics }
+}
+
+const chatPlace = 'method="POST",path="/v1/chat/completions",mode="emulate"'
+
+test('Prometheus reads how many requests there were, of which kind, and how they ended', async () => {
+  const { ask, chat, read, metrics } = await measured({ limits: { requestsPerMinute: 1000 } })
+  for (let i = 0; i < 3; i++) await (await chat(hello)).json()
+  await (await chat({ ...hello, model: 'gone' })).json()
+  await (await ask('/v1/models', { bearer: 'sk-wrong' })).json()
+  const response = await read()
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  expect(await metrics()).toMatchObject({
+    [`standin_requests_total{${chatPlace},status="200"}`]: 3,
+    [`standin_requests_total{${chatPlace},status="400"}`]: 1,
+    'standin_requests_total{method="none",path="none",mode="none",status="401"}': 1,
+    [`standin_tokens_total{${chatPlace},kind="prompt"}`]: expect.any(Number),
+    'standin_info{version="0.1.0",mode="emulate"}': 1,
+    standin_journal_entries: 5,
+    process_resident_memory_bytes: expect.any(Number),
+  })
+})
+
+test('times are a histogram: each bucket holds the ones before it, the last holds all', async () => {
+  const { chat, metrics } = await measured({
+    rules: [{ reply: { text: 'one two three' }, pace: { firstTokenMs: 60 } }],
+  })
+  expect(eventsOf(await (await chat({ ...hello, stream: true })).text()).done).toBe(true)
+  await (await chat(hello)).json()
+  const found = await metrics()
+  const bucket = (le: string) => found[`standin_request_duration_seconds_bucket{${chatPlace},le="${le}"}`]
+  expect([bucket('0.05'), bucket('60'), bucket('+Inf')]).toEqual([1, 2, 2])
+  expect(found[`standin_request_duration_seconds_count{${chatPlace}}`]).toBe(2)
+  expect(found[`standin_request_duration_seconds_sum{${chatPlace}}`]).toBeGreaterThan(0.06)
+  // Its head left at once.
+  expect(found[`standin_first_byte_seconds_count{${chatPlace}}`]).toBe(2)
+})
+
+test('an answer that was cut is counted as broken', async () => {
+  const { chat, failNext, metrics } = await measured()
+  failNext({ cutAfterChunks: 1 })
+  const response = await chat({ ...hello, stream: true })
+  await expect(response.text()).rejects.toThrow()
+  expect(await metrics()).toMatchObject({ [`standin_answers_broken_total{${chatPlace}}`]: 1 })
+})
+
+test('paths that anybody makes up are one line, however many there are', async () => {
+  const { ask, metrics } = await measured({ mode: 'proxy', upstream: { baseUrl: 'http://127.0.0.1:9' } })
+  for (const path of ['/v1/a', '/v1/b', '/v1/c']) expect((await ask(path)).status).toBe(502)
+  const names = Object.keys(await metrics()).filter(name => name.startsWith('standin_requests_total'))
+  expect(names).toEqual(['standin_requests_total{method="GET",path="elsewhere",mode="proxy",status="502"}'])
+})
+
+test('a page on another site reads no metrics, and other methods are told which one there is', async () => {
+  const { url } = await measured()
+  const foreign = await fetch(`${url}/__standin/metrics`, { headers: { origin: 'https://evil.example' } })
+  expect(foreign.status).toBe(403)
+  const posted = await fetch(`${url}/__standin/metrics`, { method: 'POST' })
+  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+})
