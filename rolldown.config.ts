@@ -1,10 +1,11 @@
 /** Builds dist/: few files, with what every start needs inside them, since finding and reading many small ones takes most of a start. */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { build, defineConfig, type OutputBundle, type Plugin } from 'rolldown'
+import { build, type CodeSplittingNameFunction, defineConfig, type OutputBundle, type Plugin } from 'rolldown'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
-const loadedLater = /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|libsql|prom-client)(\/|$)/
+const loadedLater =
+  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|libsql|prom-client)(\/|$)/
 
 const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
 
@@ -22,6 +23,27 @@ const licenses: Plugin = {
     })
     this.emitFile({ type: 'asset', fileName: 'licenses.txt', source: texts.join(`\n${'-'.repeat(80)}\n\n`) })
   },
+}
+
+/** The command with the platform that it starts. */
+const startsWith = path.resolve('src/cli/main.ts')
+
+let atStart: ReadonlySet<string> | undefined
+
+/** What a start needs before it can do anything is one file, since finding and opening each takes longer than compiling it. */
+const chunkOf: CodeSplittingNameFunction = (id, modules) => {
+  atStart ??= closureOf(startsWith, modules)
+  return atStart.has(id) ? 'start' : null
+}
+
+type Modules = Parameters<CodeSplittingNameFunction>[1]
+
+/** A module, and everything that it imports statically. */
+function closureOf(entry: string, modules: Modules): ReadonlySet<string> {
+  const found = new Set([entry])
+  // A set that grows is walked to its end.
+  for (const id of found) for (const next of modules.getModuleInfo(id)?.importedIds ?? []) found.add(next)
+  return found
 }
 
 const pageFolder = 'src/dashboard/page'
@@ -90,5 +112,11 @@ export default defineConfig({
     },
   },
   plugins: [licenses, page],
-  output: { dir: 'dist', format: 'esm', cleanDir: true, chunkFileNames: 'chunks/[name].js' },
+  output: {
+    dir: 'dist',
+    format: 'esm',
+    cleanDir: true,
+    chunkFileNames: 'chunks/[name].js',
+    codeSplitting: { groups: [{ name: chunkOf }] },
+  },
 })

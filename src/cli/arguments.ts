@@ -246,15 +246,14 @@ function modeOf([command]: readonly string[], given: CommandLine['given']): read
   ]
 }
 
-const listed = new Intl.ListFormat('en-GB')
+// Made only where it is needed: the first one loads a table, which takes longer than all the rest of reading a command line.
+const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB').format(words)
 
 /** A flag that its command would not look at is a mistake of whoever gave it. */
 function requireFitting(given: CommandLine['given'], words: string): void {
   for (const name of given.keys()) {
     const commands = known.get(name)?.commands
     if (!commands || commands.some(command => words === command || words.startsWith(`${command} `))) continue
-    throw new UsageError(
-      `The flag --${name} belongs to ${listed.format(commands.map(command => `standin ${command}`))}.`,
-    )
+    throw new UsageError(`The flag --${name} belongs to ${listed(commands.map(command => `standin ${command}`))}.`)
   }
 }

@@ -148,11 +148,12 @@ const prefix = 'STANDIN_'
 
 /** `STANDIN_PORT` and its like. A name that begins so and means nothing is a problem: it would be accepted and ignored. */
 function fromEnvironment(variables: Readonly<Record<string, string | undefined>>) {
-  const options = new Map(allOptions().map(option => [option.variable, option]))
+  const own = Object.entries(variables).filter(([name, text]) => name.startsWith(prefix) && text !== undefined)
+  // Walking through all options takes a while, and most starts need none of them here.
+  const options = new Map(own.length === 0 ? [] : allOptions().map(option => [option.variable, option]))
   const overrides: Override[] = []
   const problems: Problem[] = []
-  for (const [name, text] of Object.entries(variables)) {
-    if (!name.startsWith(prefix) || text === undefined) continue
+  for (const [name, text = ''] of own) {
     const option = options.get(name)
     if (option) overrides.push({ path: option.path, value: fromText(option.path, text), origin: name })
     else

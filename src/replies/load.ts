@@ -1,4 +1,5 @@
 /** Reads rules: from the files that the configuration names, and from code. */
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { check, type Path } from '../core/check.js'
 import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
@@ -101,7 +102,11 @@ export async function findReplyFiles(patterns: readonly string[], dir: string): 
 
 /** Without a wildcard a pattern is a file's name, whatever else is in it, and a missing file is told as one. */
 async function findFiles(pattern: string, dir: string): Promise<string[]> {
-  if (!/[*?[\]{}!]/.test(pattern)) return [path.resolve(dir, pattern)]
+  const parts = pattern.split('/')
+  const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
+  if (wild < 0) return [path.resolve(dir, pattern)]
+  // Most projects have no such folder, and then what finds files need not be loaded.
+  if (!existsSync(path.resolve(dir, parts.slice(0, wild).join('/') || '.'))) return []
   const { glob } = await import('tinyglobby')
   const found = await glob(pattern, { cwd: dir, absolute: true, expandDirectories: false, onlyFiles: true })
   return found.map(file => path.normalize(file)).sort()
