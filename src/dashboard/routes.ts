@@ -4,6 +4,7 @@
 export const routes = {
   connect: '/dashboard',
   keys: '/dashboard/keys',
+  playground: '/dashboard/playground',
   users: '/dashboard/users',
   outbox: '/dashboard/outbox',
   refusals: '/dashboard/refused',

@@ -6,6 +6,7 @@ const views = [
   '',
   '/',
   '/keys',
+  '/playground',
   '/users',
   '/outbox',
   '/refused',

@@ -12,6 +12,7 @@ import { OutboxView } from './people/outbox-view.jsx'
 import { RefusalsView } from './people/refusals-view.jsx'
 import { ServiceKeyProvider } from './people/service-key.jsx'
 import { UsersView } from './people/users-view.jsx'
+import { PlaygroundView } from './playground/playground-view.jsx'
 import { useAddress } from './routing.js'
 import { ForgotPassword } from './session/forgot-password.jsx'
 import { NewPassword } from './session/new-password.jsx'
@@ -25,6 +26,7 @@ import { FailureNote } from './widgets/failure-note.jsx'
 const views: Record<View, ComponentType> = {
   connect: ConnectView,
   keys: KeysView,
+  playground: PlaygroundView,
   users: UsersView,
   outbox: OutboxView,
   refusals: RefusalsView,

@@ -11,6 +11,7 @@ interface Place {
 const platform: readonly Place[] = [
   { view: 'connect', name: 'Connect' },
   { view: 'keys', name: 'API keys' },
+  { view: 'playground', name: 'Playground' },
 ]
 
 const people: readonly Place[] = [

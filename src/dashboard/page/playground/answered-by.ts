@@ -1,0 +1,50 @@
+/** Asks the journal what gave an answer; where the control API is closed to the page, nobody tells. */
+import { CHAT } from './ask-model.js'
+
+export interface AnsweredBy {
+  /** In the journal. */
+  readonly id: string
+  readonly mode: string | null
+  /** `rule "greeting"`, `recording …`, `live`. */
+  readonly source: string | null
+  /** The nearest rule where none matched, for example. */
+  readonly remark: string | null
+  readonly hint: string | null
+}
+
+interface Entry extends AnsweredBy {
+  readonly response: { readonly body?: unknown }
+}
+
+interface Wanted {
+  /** The body that was sent. */
+  readonly request: string
+  /** The id of the completion; empty where there is none, as in a refusal. */
+  readonly completionId: string
+  /** The service key, which opens the control API from other machines. */
+  readonly bearer: string | undefined
+}
+
+/** Enough of a body to tell it from others: its end has the last message. */
+const TELLING = 2000
+const WAIT_MS = 250
+
+export async function findAnswer(wanted: Wanted): Promise<AnsweredBy | undefined> {
+  // An exchange is in the journal when it is over, which may be a moment after the page has read the last of it.
+  for (let round = 0; round < 3; round++) {
+    if (round > 0) await new Promise(resolve => setTimeout(resolve, WAIT_MS))
+    const entries = await entriesFor(wanted).catch(() => undefined)
+    if (!entries) return undefined
+    const entry = entries.findLast(({ response }) => JSON.stringify(response.body ?? '').includes(wanted.completionId))
+    if (entry) return entry
+  }
+  return undefined
+}
+
+async function entriesFor({ request, bearer }: Wanted): Promise<readonly Entry[] | undefined> {
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
+  const body = JSON.stringify({ method: 'POST', path: CHAT, text: request.slice(-TELLING), limit: 5 })
+  const response = await fetch('/__standin/journal/find', { method: 'POST', headers, body })
+  return response.ok ? (await response.json()).data : undefined
+}

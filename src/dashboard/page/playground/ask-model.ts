@@ -1,0 +1,128 @@
+/** Asks a model for a completion, and tells of the answer as it comes. */
+import { type Answer, awaited, withRaw } from './answer.js'
+import { added, saysSomething } from './completion.js'
+import { createEventData } from './event-data.js'
+
+export const CHAT = '/v1/chat/completions'
+
+interface Question {
+  /** JSON. */
+  readonly body: string
+  readonly bearer: string | undefined
+  readonly signal: AbortSignal
+  /** Called with each change; the answer is another object each time. */
+  readonly onChange: (answer: Answer) => void
+}
+
+/** Resolves with the answer when it is over, however that came; never rejects. */
+export async function askModel({ body, bearer, signal, onChange }: Question): Promise<Answer> {
+  const beganMs = performance.now()
+  let answer = awaited(body, bearer !== undefined)
+  const change = (news: Partial<Answer>) => {
+    answer = { ...answer, ...news }
+    onChange(answer)
+  }
+  const over = (state: Answer['state'], trouble?: string) =>
+    change({ state, trouble, totalMs: performance.now() - beganMs })
+
+  /** Takes in what an event, or a whole body, says. */
+  function hear(json: unknown): Partial<Answer> {
+    const completion = added(answer.completion, json)
+    const isFirst = answer.firstTokenMs === undefined && saysSomething(completion)
+    return { completion, ...(isFirst && { firstTokenMs: performance.now() - beganMs }) }
+  }
+
+  async function readStream(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const events = createEventData()
+    let isDone = false
+    let trouble: string | undefined
+    for await (const text of texts(stream)) {
+      answer = { ...answer, ...withRaw(answer, text) }
+      for (const said of events.push(text)) {
+        if (said === '[DONE]') isDone = true
+        else trouble ??= take(said)
+      }
+      change({ state: 'arriving' })
+    }
+    trouble ??= isDone ? undefined : 'The stream ended without [DONE].'
+    over(trouble === undefined ? 'whole' : 'cut', trouble)
+  }
+
+  /** Takes in one event; gives back what is wrong with it. */
+  function take(said: string): string | undefined {
+    const json = parsed(said)
+    if (json === undefined) return 'An event of the stream is no JSON.'
+    const error = errorIn(json)
+    if (error !== undefined) return error
+    answer = { ...answer, ...hear(json) }
+    return undefined
+  }
+
+  async function readWhole(response: Response): Promise<void> {
+    let text = ''
+    for await (const piece of texts(response.body)) {
+      text += piece
+      change(withRaw(answer, piece))
+    }
+    const json = parsed(text)
+    if (!response.ok) return over('refused', errorIn(json) ?? (text.slice(0, 2000) || 'The answer has no body.'))
+    if (json === undefined) return over('cut', 'The answer is no JSON.')
+    change(hear(json))
+    over('whole')
+  }
+
+  try {
+    const response = await fetch(CHAT, {
+      method: 'POST',
+      headers: headersWith(bearer),
+      body,
+      signal,
+      cache: 'no-store',
+    })
+    const { status, headers } = response
+    change({ status, retryAfter: headers.get('retry-after') ?? undefined })
+    const isStream = response.ok && /^text\/event-stream/i.test(headers.get('content-type') ?? '')
+    if (isStream && response.body) await readStream(response.body)
+    else await readWhole(response)
+  } catch {
+    if (signal.aborted) over('stopped')
+    else if (answer.status === undefined) over('refused', 'No answer came: the connection was closed before one.')
+    else over('cut', 'The connection was closed before the end of the answer.')
+  }
+  return answer
+}
+
+function headersWith(bearer: string | undefined): Headers {
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
+  return headers
+}
+
+/** A body piece by piece, as text. */
+async function* texts(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
+  if (!stream) return
+  const reader = stream.getReader()
+  const decoder = new TextDecoder()
+  for (;;) {
+    const { done, value } = await reader.read()
+    yield done ? decoder.decode() : decoder.decode(value, { stream: true })
+    if (done) return
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The platform's `{ error }`, or OpenAI's `{ error: { message } }`. */
+function errorIn(json: unknown): string | undefined {
+  const { error } = (typeof json === 'object' && json !== null ? json : {}) as { readonly error?: unknown }
+  if (typeof error === 'string') return error
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined
+  if (typeof message === 'string') return message
+  return error === undefined || error === null ? undefined : JSON.stringify(error)
+}

@@ -1,0 +1,47 @@
+/** Keeps the end of a growing page in sight, for as long as its reader is there. */
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+
+/** How far from the end somebody is still there. */
+const NEAR = 48
+
+const isNearEnd = () => {
+  const { scrollHeight, clientHeight, scrollTop } = document.documentElement
+  return scrollHeight - clientHeight - scrollTop <= NEAR
+}
+
+const goToEnd = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })
+
+export interface AtTheEnd {
+  /** Whether the reader has gone elsewhere. */
+  readonly isAway: boolean
+  /** Brings them back, to stay. */
+  catchUp(): void
+}
+
+/** `growing` is another value each time the page has grown. */
+export function useAtTheEnd(growing: unknown): AtTheEnd {
+  const isThere = useRef(true)
+  const seen = useRef(growing)
+  const [isAway, setAway] = useState(false)
+  useEffect(() => {
+    const look = () => {
+      isThere.current = isNearEnd()
+      setAway(!isThere.current)
+    }
+    // Whoever comes back to a conversation begins at its top.
+    look()
+    addEventListener('scroll', look, { passive: true })
+    return () => removeEventListener('scroll', look)
+  }, [])
+  useLayoutEffect(() => {
+    if (growing === seen.current) return
+    seen.current = growing
+    if (isThere.current) goToEnd()
+  }, [growing])
+  const catchUp = useCallback(() => {
+    isThere.current = true
+    setAway(false)
+    goToEnd()
+  }, [])
+  return { isAway, catchUp }
+}

@@ -1,0 +1,57 @@
+/** Where the next message is written: Enter sends it, Shift and Enter begin a new line. */
+import { edit, stop } from './conversation.js'
+import { TextArea } from './text-area.jsx'
+
+interface Props {
+  readonly draft: string
+  readonly busy: boolean
+  readonly onSend: (text: string) => void
+  /** Whether there is more below what the reader looks at. */
+  readonly isAway: boolean
+  readonly onCatchUp: () => void
+}
+
+export const COMPOSER = 'playground-message'
+
+export const goToComposer = () => document.getElementById(COMPOSER)?.focus()
+
+export function Composer({ draft, busy, onSend, isAway, onCatchUp }: Props) {
+  const send = () => {
+    if (!busy && draft.trim() !== '') onSend(draft)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && busy) stop()
+    // Enter also ends the choice of a character where one is put together from several keys.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    event.preventDefault()
+    send()
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (busy) stop()
+    else send()
+    goToComposer()
+  }
+  return (
+    <form class="composer" onSubmit={submit}>
+      {isAway && (
+        <button type="button" class="button button-small catch-up" onClick={onCatchUp}>
+          Go to the end
+        </button>
+      )}
+      <TextArea
+        id={COMPOSER}
+        label="Message"
+        bare
+        rows={1}
+        value={draft}
+        placeholder="Write a message"
+        onChange={text => edit({ draft: text })}
+        onKeyDown={onKeyDown}
+      />
+      <button type="submit" class={busy ? 'button' : 'button button-main'}>
+        {busy ? 'Stop' : 'Send'}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,99 @@
+/** Says where a text stops being JSON (RFC 8259), since only some browsers tell. */
+
+export interface JsonMistake {
+  /** Both count from 1. */
+  readonly line: number
+  readonly column: number
+  readonly sentence: string
+}
+
+/** The value that a text stands for, or where it goes wrong. */
+export function readJson(text: string): { readonly value: unknown } | { readonly mistake: JsonMistake } {
+  try {
+    return { value: JSON.parse(text) }
+  } catch (error) {
+    const place = placeOfMistake(text)
+    // What the browser alone finds wrong, such as nesting without end, has no place.
+    return { mistake: place === undefined ? unplaced(error) : mistakeAt(text, place) }
+  }
+}
+
+const unplaced = (error: unknown): JsonMistake => ({ line: 1, column: 1, sentence: `It cannot be read: ${error}.` })
+
+function mistakeAt(text: string, place: number): JsonMistake {
+  const before = text.slice(0, place).split('\n')
+  const line = before.length
+  const column = (before.at(-1)?.length ?? 0) + 1
+  const met = [...text.slice(place, place + 2)][0]
+  const what = met === undefined ? 'it ends too early' : `${named(met)} cannot stand here${advice(text, place, met)}`
+  return { line, column, sentence: `Line ${line}, column ${column}: ${what}.` }
+}
+
+const named = (letter: string) => (letter === '\n' || letter === '\r' ? 'a line end' : JSON.stringify(letter))
+
+function advice(text: string, place: number, met: string): string {
+  if (met === "'") return '; texts stand between double quotes'
+  if (met === '/' || met === '#') return '; JSON has no comments'
+  if ((met === '}' || met === ']') && /,\s*$/.test(text.slice(0, place))) return '; the comma before it is one too many'
+  return ''
+}
+
+const space = /[ \t\n\r]*/y
+const word = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON rules out.
+const plain = /(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y
+
+/** Where the pattern that begins at `place` ends. */
+function passed(pattern: RegExp, text: string, place: number): number {
+  pattern.lastIndex = place
+  return place + (pattern.exec(text)?.[0].length ?? 0)
+}
+
+type Kind = '{' | '}' | '[' | ']' | ',' | ':' | 'text' | 'word'
+/** What may come next: a value, a key, or what follows on one of them inside of an object, a list or nothing. */
+type Awaited = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'after {' | 'after [' | 'after all'
+type Steps = { readonly [kind in Kind]?: Awaited | 'after' }
+
+const value: Steps = { '{': 'first key', '[': 'first value', text: 'after', word: 'after' }
+const steps: Readonly<Record<Awaited, Steps>> = {
+  value,
+  'first value': { ...value, ']': 'after' },
+  key: { text: 'colon' },
+  'first key': { text: 'colon', '}': 'after' },
+  colon: { ':': 'value' },
+  'after {': { ',': 'key', '}': 'after' },
+  'after [': { ',': 'value', ']': 'after' },
+  'after all': {},
+}
+
+const kindAt = (letter: string): Kind =>
+  letter === '"' ? 'text' : letter !== '' && '{}[],:'.includes(letter) ? (letter as Kind) : 'word'
+
+/** Where the piece ends that begins at `at`, and whether it is whole. */
+function pieceAt(text: string, at: number, kind: Kind): { readonly end: number; readonly isWhole: boolean } {
+  if (kind === 'text') {
+    const end = passed(plain, text, at + 1)
+    return text.charAt(end) === '"' ? { end: end + 1, isWhole: true } : { end, isWhole: false }
+  }
+  const end = kind === 'word' ? passed(word, text, at) : at + 1
+  return { end, isWhole: end > at }
+}
+
+/** Without recursion, so that deep nesting is no matter. `undefined` where nothing is wrong. */
+export function placeOfMistake(text: string): number | undefined {
+  const open: string[] = []
+  let awaited: Awaited = 'value'
+  let at = passed(space, text, 0)
+  while (awaited !== 'after all' || at < text.length) {
+    const kind = kindAt(text.charAt(at))
+    const next: Awaited | 'after' | undefined = steps[awaited][kind]
+    if (next === undefined) return at
+    const { end, isWhole } = pieceAt(text, at, kind)
+    if (!isWhole) return end
+    if (kind === '{' || kind === '[') open.push(kind)
+    if (kind === '}' || kind === ']') open.pop()
+    awaited = next === 'after' ? (`after ${open.at(-1) ?? 'all'}` as Awaited) : next
+    at = passed(space, text, end)
+  }
+  return undefined
+}

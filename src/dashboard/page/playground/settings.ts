@@ -1,0 +1,149 @@
+/** What a request says beside the conversation, as it is filled in. */
+import { readJson } from './json-place.js'
+
+/** All but `stream` are texts: that is what the page has them as. */
+export interface Settings {
+  /** Empty for the first that is listed. */
+  readonly model: string
+  readonly temperature: string
+  readonly maxTokens: string
+  readonly seed: string
+  readonly stream: boolean
+  readonly tools: string
+  readonly toolChoice: string
+  readonly responseFormat: string
+}
+
+export type SettingName = keyof Settings
+
+export const firstSettings: Settings = {
+  ...{ model: '', temperature: '', maxTokens: '', seed: '', stream: true },
+  ...{ tools: '', toolChoice: 'auto', responseFormat: '' },
+}
+
+export interface ChatBody {
+  readonly model: string
+  readonly messages: readonly object[]
+  readonly stream: boolean
+  readonly tools?: readonly object[]
+  readonly [further: string]: unknown
+}
+
+/** The body of the request, or the first setting that makes none and what is wrong with it. */
+export type Put =
+  | { readonly body: ChatBody }
+  | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
+
+export function bodyWith(settings: Settings, model: string, messages: readonly object[]): Put {
+  for (const name of ['temperature', 'maxTokens', 'seed', 'tools', 'responseFormat'] as const) {
+    const sentence = mistakeIn(settings, name)
+    if (sentence !== undefined) return { wrong: { name, sentence } }
+  }
+  const { temperature, maxTokens, seed, stream, toolChoice } = settings
+  const tools = toolsIn(settings.tools)
+  const choice = tools && choiceOf(toolChoice, tools)
+  const responseFormat = formatIn(settings.responseFormat)
+  return {
+    body: {
+      ...{ model, messages },
+      ...(temperature.trim() !== '' && { temperature: Number(temperature) }),
+      ...(maxTokens.trim() !== '' && { max_tokens: Number(maxTokens) }),
+      ...(seed.trim() !== '' && { seed: Number(seed) }),
+      ...(tools && { tools }),
+      ...(choice !== undefined && { tool_choice: choice }),
+      ...(responseFormat && { response_format: responseFormat }),
+      stream,
+      ...(stream && { stream_options: { include_usage: true } }),
+    },
+  }
+}
+
+/** What is wrong with a setting. Whether its value is a good one is for the platform to say. */
+export function mistakeIn(settings: Settings, name: SettingName): string | undefined {
+  const text = String(settings[name])
+  if (text.trim() === '') return undefined
+  switch (name) {
+    case 'temperature':
+    case 'maxTokens':
+    case 'seed':
+      return Number.isFinite(Number(text)) ? undefined : 'Write a number, or nothing.'
+    case 'tools':
+      return mistakeInJson(text, mistakeInTools)
+    case 'responseFormat':
+      return mistakeInJson(text, value => (isObject(value) ? undefined : 'Write one object.'))
+    default:
+      return undefined
+  }
+}
+
+function mistakeInJson(text: string, check: (value: unknown) => string | undefined): string | undefined {
+  const read = readJson(text)
+  return 'mistake' in read ? read.mistake.sentence : check(read.value)
+}
+
+interface Tool {
+  readonly type?: unknown
+  readonly function?: { readonly name?: unknown }
+  readonly custom?: { readonly name?: unknown }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const toolNamed = (tool: unknown) => {
+  const { type, function: fn, custom } = (tool ?? {}) as Tool
+  const name = type === 'custom' ? custom?.name : fn?.name
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+function mistakeInTools(value: unknown): string | undefined {
+  const tools = Array.isArray(value) ? value : [value]
+  const names = tools.map(toolNamed)
+  const nameless = names.indexOf(undefined)
+  if (nameless >= 0) {
+    return `Tool ${nameless + 1} has no name. A tool is { "type": "function", "function": { "name": "…", "parameters": { … } } }.`
+  }
+  const twice = names.find((name, place) => names.indexOf(name) < place)
+  return twice === undefined ? undefined : `Two tools are called ${JSON.stringify(twice)}.`
+}
+
+/** The value of a text that may be no JSON yet. */
+function valueIn(text: string): unknown {
+  if (text.trim() === '') return undefined
+  const read = readJson(text)
+  return 'value' in read ? read.value : undefined
+}
+
+/** The tools in a text, where they are right; one tool may stand without its list. */
+export function toolsIn(text: string): readonly object[] | undefined {
+  const value = valueIn(text)
+  if (value === undefined || mistakeInTools(value) !== undefined) return undefined
+  const tools = Array.isArray(value) ? value : [value]
+  return tools.length === 0 ? undefined : tools
+}
+
+export const toolNames = (text: string): readonly string[] =>
+  (toolsIn(text) ?? []).flatMap(tool => toolNamed(tool) ?? [])
+
+/** Words that are no names of tools. */
+export const toolChoices = ['auto', 'none', 'required'] as const
+
+/** Nothing for what a platform does anyway, and for a tool that is no longer offered. */
+function choiceOf(chosen: string, tools: readonly object[]): unknown {
+  if (chosen === 'none' || chosen === 'required') return chosen
+  const tool = tools.find(tool => toolNamed(tool) === chosen) as Tool | undefined
+  if (!tool) return undefined
+  return tool.type === 'custom'
+    ? { type: 'custom', custom: { name: chosen } }
+    : { type: 'function', function: { name: chosen } }
+}
+
+const formats = new Set<unknown>(['text', 'json_object', 'json_schema'])
+
+/** A whole `response_format`, or a schema that is put into one. */
+function formatIn(text: string): object | undefined {
+  const value = valueIn(text)
+  if (!isObject(value)) return undefined
+  if ('type' in value && formats.has(value.type)) return value
+  return { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema: value } }
+}

@@ -1,0 +1,50 @@
+/** The turns of a conversation, and the messages that they are told as. */
+import type { Answer } from './answer.js'
+import type { AnsweredBy } from './answered-by.js'
+import type { ToolCall } from './completion.js'
+
+export type Turn =
+  | { readonly kind: 'user'; readonly id: number; readonly text: string }
+  | {
+      readonly kind: 'answer'
+      readonly id: number
+      readonly answer: Answer
+      /** What its calls came to, one after the other, once somebody has said so. */
+      readonly results?: readonly string[]
+      /** What gave it, where the journal tells. */
+      readonly by?: AnsweredBy
+    }
+
+export type AnswerTurn = Extract<Turn, { kind: 'answer' }>
+
+/** The calls that can be answered: those of a stream that was cut are perhaps only half there. */
+export const callsOf = ({ answer: { state, completion } }: AnswerTurn): readonly ToolCall[] =>
+  state === 'whole' ? completion.calls : []
+
+export const messagesOf = (system: string, turns: readonly Turn[]): readonly object[] => [
+  ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
+  ...turns.flatMap(turn => (turn.kind === 'user' ? [{ role: 'user', content: turn.text }] : messagesIn(turn))),
+]
+
+function messagesIn(turn: AnswerTurn): readonly object[] {
+  const { text, refusal } = turn.answer.completion
+  const calls = callsOf(turn)
+  if (text === '' && refusal === '' && calls.length === 0) return []
+  return [
+    {
+      role: 'assistant',
+      content: text || null,
+      ...(refusal !== '' && { refusal }),
+      ...(calls.length > 0 && { tool_calls: calls.map(told) }),
+    },
+    ...calls.flatMap(({ id }, place) => {
+      const content = turn.results?.[place]
+      return content === undefined ? [] : [{ role: 'tool', tool_call_id: id, content }]
+    }),
+  ]
+}
+
+const told = ({ id, kind, name, arguments: said }: ToolCall) =>
+  kind === 'custom'
+    ? { id, type: 'custom', custom: { name, input: said } }
+    : { id, type: 'function', function: { name, arguments: said } }

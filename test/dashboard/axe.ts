@@ -1,0 +1,20 @@
+/** What axe, and a ruler, find wrong with a page. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Findings {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
+}
+
+/** What axe finds wrong with the page as it is. */
+export async function violationsOn(page: Page): Promise<readonly string[]> {
+  // The page's policy lets no foreign script in; what is evaluated from outside is not the page's.
+  if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(axe)
+  const { violations } = await page.evaluate<Findings>("axe.run({ resultTypes: ['violations'] })")
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
+
+export const widthOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth')

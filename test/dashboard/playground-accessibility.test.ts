@@ -1,0 +1,64 @@
+import { expect } from 'vitest'
+import { platformWith } from '../scene.js'
+import { violationsOn, widthOf } from './axe.js'
+import { inBrowser, looks, useBrowser } from './browser.js'
+import { answersOn, messageIn, playOn, sayOn, unfold } from './playground.js'
+
+const openPage = useBrowser()
+
+const long = 'a_word_that_is_longer_than_a_phone_is_wide_and_never_breaks_anywhere_at_all'
+const rules = [
+  { name: 'slow', when: { user: 'slowly' }, reply: { text: 'word '.repeat(500) }, pace: { tokensPerSecond: 20 } },
+  { name: long, when: { user: 'long' }, reply: { text: `${long}\n${long} ${long}`, reasoning: `${long} and so on` } },
+  {
+    name: 'calls',
+    when: { user: 'tool', toolResult: false },
+    reply: { toolCalls: [{ name: 'get_weather', arguments: { [long]: long } }] },
+  },
+]
+
+inBrowser.each(looks)(
+  'the playground is accessible and fits a %s in %s colours, whatever is open',
+  async (_device, colorScheme, viewport) => {
+    const platform = await platformWith({ rules, models: [{ id: long }, { id: 'short' }] })
+    const { page } = await openPage({ viewport, colorScheme })
+    const check = async () => {
+      expect(await violationsOn(page)).toEqual([])
+      expect(await widthOf(page)).toBeLessThanOrEqual(viewport.width)
+    }
+    await page.goto(`${platform.dashboardUrl}/playground`)
+    await page.getByText('Nothing has been said yet').waitFor()
+    await check()
+    await messageIn(page).fill('hello')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await check()
+
+    await playOn(page, platform)
+    await unfold(page, 'Tools', 'Response format', 'System message')
+    await page.getByLabel('Response format (JSON)').fill(`{ ${long} }`)
+    await page.getByLabel('System message').fill(long)
+    await page.getByLabel('Temperature').fill('warm')
+    await page.getByText('Write a number, or nothing.').first().waitFor()
+    await check()
+    await page.getByLabel('Response format (JSON)').fill('')
+    await page.getByLabel('Temperature').fill('')
+    await page.getByRole('button', { name: 'Fill in a sample of Tools' }).click()
+
+    await sayOn(page, 'long')
+    await unfold(page, 'Reasoning', 'Raw and code')
+    for (const tab of ['Response', 'curl', 'Python', 'Node', 'Request']) {
+      await page.getByRole('tab', { name: tab }).click()
+      await check()
+    }
+    await sayOn(page, 'a tool')
+    await page.getByLabel('Result of get_weather').fill(long)
+    await check()
+    await page.getByRole('button', { name: 'Edit message 1' }).click()
+    await check()
+    await messageIn(page).fill('slowly')
+    await page.keyboard.press('Enter')
+    await answersOn(page).last().locator('.said').getByText('word word').waitFor()
+    await check()
+  },
+)

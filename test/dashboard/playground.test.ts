@@ -1,0 +1,451 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, vi } from 'vitest'
+import { platformWith } from '../scene.js'
+import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
+import { createKeyOn, signUpOn } from './people.js'
+import { answersOn, messageIn, overOn, playOn, questionsOf, sayOn, unfold } from './playground.js'
+
+const openPage = useBrowser()
+
+const greeting = { name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hello yourself.' } }
+const slow = {
+  name: 'slow',
+  when: { user: 'slowly' },
+  reply: { text: Array.from({ length: 400 }, (_, i) => `word${i}`).join(' ') },
+  pace: { firstTokenMs: 0, tokensPerSecond: 50 },
+}
+const weather = [
+  {
+    name: 'asks',
+    when: { user: 'weather', toolResult: false },
+    reply: { toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] },
+  },
+  { name: 'tells', when: { toolResult: { tool: 'get_weather' } }, reply: { text: 'The tool says {{tool.text}}.' } },
+]
+
+inBrowser('an answer comes piece by piece, with what it took and the rule that gave it', async () => {
+  const platform = await platformWith({ rules: [slow] })
+  const { page, complaints } = await openPage()
+  await playOn(page, platform)
+  await messageIn(page).fill('slowly')
+  await page.keyboard.press('Enter')
+  const said = answersOn(page).locator('.said')
+  await said.getByText('word9 ').waitFor()
+  expect(await said.innerText()).not.toContain('word399')
+  expect(await answersOn(page).innerText()).toContain('Answering')
+  expect(await hasFocus(page, messageIn(page))).toBe(true)
+
+  await overOn(page)
+  expect(await said.innerText()).toBe(slow.reply.text)
+  await answersOn(page).getByText('rule "slow"').waitFor()
+  expect(await answersOn(page).locator('.answer-facts').innerText()).toMatch(
+    /Status\s*200.*First token\s*[\d.]+ m?s.*Total\s*\d+\.\d\d s.*Tokens\s*\d+ \+ \d+.*Finish reason\s*stop/s,
+  )
+  expect(complaints).toEqual([])
+})
+
+inBrowser('a new line is written with Shift and Enter, and nothing is sent by that', async () => {
+  const platform = await platformWith({ rules: [greeting] })
+  const { page } = await openPage()
+  const questions = questionsOf(page)
+  await playOn(page, platform)
+  await messageIn(page).fill('hello')
+  await page.keyboard.press('Shift+Enter')
+  await page.keyboard.type('there')
+  expect(questions).toEqual([])
+  await page.keyboard.press('Enter')
+  await overOn(page)
+  expect(questions).toEqual([expect.objectContaining({ messages: [{ role: 'user', content: 'hello\nthere' }] })])
+  expect(await messageIn(page).inputValue()).toBe('')
+})
+
+inBrowser('what was said so far stays when somebody stops it, and the server hears of that', async () => {
+  const platform = await platformWith({ rules: [slow] })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  await messageIn(page).fill('slowly')
+  await page.keyboard.press('Enter')
+  await page.locator('.said').getByText('word3 ').waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await overOn(page)
+  expect(await answersOn(page).innerText()).toMatch(/Stopped.*word0 word1 word2 word3 /s)
+  expect(await hasFocus(page, messageIn(page))).toBe(true)
+  await vi.waitFor(async () => {
+    const { data } = await journalOf(platform)
+    expect(data).toEqual([expect.objectContaining({ source: 'rule "slow"', complete: false })])
+  })
+})
+
+const journalOf = async ({ url }: { readonly url: string }) =>
+  (await (await fetch(`${url}/__standin/journal?path=/v1/chat/completions`)).json()) as { data: readonly object[] }
+
+inBrowser('a tool is called, its result is filled in, and the model goes on with that', async () => {
+  const platform = await platformWith({ rules: weather })
+  const { page } = await openPage()
+  const questions = questionsOf(page)
+  await playOn(page, platform)
+  await unfold(page, 'Tools')
+  await page.getByRole('button', { name: 'Fill in a sample of Tools' }).click()
+  await page.getByLabel('Tool choice').selectOption('get_weather')
+  await sayOn(page, 'the weather?')
+  const call = page.getByRole('group', { name: 'Calls get_weather' })
+  expect(await call.locator('pre').innerText()).toBe('{\n  "city": "Oslo"\n}')
+
+  await page.getByLabel('Tool choice').selectOption('auto')
+  await page.getByLabel('Result of get_weather').fill('four degrees')
+  await page.getByRole('button', { name: 'Send result' }).click()
+  await overOn(page, 1)
+  expect(await answersOn(page).last().locator('.said').innerText()).toBe('The tool says four degrees.')
+  expect(await call.innerText()).toContain('four degrees')
+  const [first, second] = questions
+  expect(first).toMatchObject({
+    tools: [{ type: 'function', function: { name: 'get_weather' } }],
+    tool_choice: { type: 'function', function: { name: 'get_weather' } },
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  const id = expect.stringMatching(/^call_/)
+  expect(second).not.toHaveProperty('tool_choice')
+  expect(second?.messages).toEqual([
+    { role: 'user', content: 'the weather?' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }],
+    },
+    { role: 'tool', tool_call_id: id, content: 'four degrees' },
+  ])
+})
+
+inBrowser('everything that is set goes into the request, and nothing else', async () => {
+  const platform = await platformWith({ models: [{ id: 'model-one' }, { id: 'model-two' }] })
+  const { page } = await openPage()
+  const questions = questionsOf(page)
+  await playOn(page, platform)
+  await sayOn(page, 'first')
+  await page.getByLabel('Model').selectOption('model-two')
+  await page.getByLabel('Temperature').fill('0.5')
+  await page.getByLabel('Max tokens').fill('30')
+  await page.getByLabel('Seed').fill('7')
+  await page.getByLabel('Stream the answer').uncheck()
+  await unfold(page, 'Response format', 'System message')
+  await page.getByRole('button', { name: 'Fill in a sample of Response format' }).click()
+  await page.getByLabel('System message').fill('Be brief.')
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await sayOn(page, 'second')
+  expect(questions).toEqual([
+    {
+      model: 'model-one',
+      messages: [{ role: 'user', content: 'first' }],
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+    {
+      model: 'model-two',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'second' },
+      ],
+      temperature: 0.5,
+      max_tokens: 30,
+      seed: 7,
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'answer', strict: true, schema: expect.objectContaining({ required: ['name', 'age'] }) },
+      },
+      stream: false,
+    },
+  ])
+  expect(JSON.parse(await answersOn(page).locator('.said').innerText())).toEqual({
+    name: expect.any(String),
+    age: expect.any(Number),
+  })
+})
+
+inBrowser(
+  'JSON that is none is not sent: the keyboard is brought to it, and its line and column are named',
+  async () => {
+    const platform = await platformWith()
+    const { page } = await openPage()
+    const questions = questionsOf(page)
+    await playOn(page, platform)
+    await unfold(page, 'Tools')
+    const tools = page.getByLabel('Tools (JSON)')
+    await tools.fill('[\n  { "type": "function", }\n]')
+    await messageIn(page).fill('hello')
+    await page.keyboard.press('Enter')
+    expect(await hasFocus(page, tools)).toBe(true)
+    await page
+      .getByText('Line 2, column 25: "}" cannot stand here; the comma before it is one too many.')
+      .first()
+      .waitFor()
+    expect(await messageIn(page).inputValue()).toBe('hello')
+    await tools.fill('[{ "type": "function" }]')
+    await page.getByText('Tool 1 has no name.').waitFor()
+    expect(questions).toEqual([])
+  },
+)
+
+inBrowser('without a credential, and with a wrong one, the 401 is shown with what to do about it', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await playOn(page, platform, 'sk-local-of-nobody')
+  await sayOn(page, 'hello')
+  expect(await answersOn(page).getByRole('alert').innerText()).toMatch(
+    /^401 The API key is not known\.\s+Choose another credential in the settings/,
+  )
+  await page.getByRole('button', { name: 'Choose a credential' }).click()
+  expect(await hasFocus(page, page.getByLabel('Credential'))).toBe(true)
+  await page.getByLabel('Credential').selectOption('None, to see the 401')
+  await page.getByRole('button', { name: /^Ask for answer 2 again/ }).click()
+  await answersOn(page).getByText('This is what an app gets that sends no key.').waitFor()
+  expect(await answersOn(page).getByRole('alert').innerText()).toContain('401 No credential was sent.')
+})
+
+inBrowser('a fault of the platform is told in its words, and asking again may help', async () => {
+  const platform = await platformWith({ rules: [greeting] })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  const chats = { path: '/v1/chat/completions' }
+  platform.failNext({ status: 429, retryAfter: 3, message: 'Slow down.' }, chats)
+  await sayOn(page, 'hello')
+  expect(await answersOn(page).getByRole('alert').innerText()).toMatch(/^429 Slow down\.\s+Retry-After: 3\s+Wait/)
+  platform.failNext({ cutAfterChunks: 2 }, chats)
+  await page.getByRole('button', { name: 'Ask for answer 2 again' }).click()
+  await answersOn(page).getByText('Cut off').waitFor()
+  await page.getByRole('button', { name: 'Ask for answer 2 again' }).click()
+  await answersOn(page).getByText('Hello yourself.').waitFor()
+})
+
+inBrowser('whoever is signed in needs no key, and a key that was just made is there at once', async () => {
+  const platform = await platformWith({ rules: [greeting] })
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  await page.getByRole('link', { name: 'Playground' }).click()
+  expect(await page.getByLabel('Credential').locator(':checked').innerText()).toBe('My session (ada@example.com)')
+  await sayOn(page, 'hello')
+  expect(await answersOn(page).innerText()).toContain('Hello yourself.')
+
+  await page.getByRole('link', { name: 'API keys' }).click()
+  await createKeyOn(page, 'laptop')
+  await page.getByRole('link', { name: 'Playground' }).click()
+  expect(await page.getByLabel('Credential').locator(':checked').innerText()).toBe('New key “laptop”')
+  // What was said before is still here.
+  await sayOn(page, 'hello again')
+  expect(await answersOn(page).count()).toBe(2)
+  const { data } = await journalOf(platform)
+  expect(data).toEqual([
+    expect.objectContaining({ caller: expect.objectContaining({ kind: 'user' }) }),
+    expect.objectContaining({ caller: expect.objectContaining({ kind: 'apiKey', name: 'laptop' }) }),
+  ])
+})
+
+inBrowser('a key that is pasted is hidden, kept nowhere, and gone for whoever comes next', async () => {
+  const platform = await platformWith({ rules: [greeting] })
+  const { page, asked } = await openPage()
+  await signUpOn(page, platform)
+  await page.getByRole('link', { name: 'Playground' }).click()
+  await page.getByLabel('Credential').selectOption('A key that I paste')
+  const key = page.getByLabel('API key', { exact: true })
+  await key.fill(platform.apiKey)
+  expect(await key.getAttribute('type')).toBe('password')
+  await page.getByRole('button', { name: 'Show the API key' }).click()
+  expect(await key.getAttribute('type')).toBe('text')
+  await sayOn(page, 'hello')
+  await unfold(page, 'Raw and code')
+  for (const tab of ['Request', 'curl', 'Python', 'Node']) {
+    await page.getByRole('tab', { name: tab }).click()
+    expect(await page.getByRole('tabpanel').innerText()).not.toContain(platform.apiKey)
+  }
+  const kept = await page.evaluate<string>(
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state])',
+  )
+  expect(kept + asked.join()).not.toContain(platform.apiKey)
+
+  await page.getByRole('button', { name: 'Account: ada@example.com' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.getByRole('link', { name: 'Playground' }).click()
+  await page.getByText('Nothing has been said yet').waitFor()
+  expect(await key.inputValue()).toBe('')
+})
+
+inBrowser('a message that is edited is sent in the place of the old one, with what came before it', async () => {
+  const platform = await platformWith({ rules: [greeting] })
+  const { page } = await openPage()
+  const questions = questionsOf(page)
+  await playOn(page, platform)
+  for (const text of ['hello one', 'hello two', 'hello three']) await sayOn(page, text)
+  await page.getByRole('button', { name: 'Edit answer 2' }).click()
+  await page.getByRole('textbox', { name: 'Answer 2' }).fill('Something else.')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Edit message 3' }).click()
+  expect(await hasFocus(page, page.getByRole('textbox', { name: 'Message 3' }))).toBe(true)
+  await page.getByRole('textbox', { name: 'Message 3' }).fill('hello instead')
+  await page.getByRole('button', { name: 'Send from here' }).click()
+  await vi.waitFor(() => expect(questions.length).toBe(4))
+  await overOn(page)
+  expect(questions.at(-1)?.messages).toEqual([
+    { role: 'user', content: 'hello one' },
+    { role: 'assistant', content: 'Something else.' },
+    { role: 'user', content: 'hello instead' },
+  ])
+  expect(await page.locator('.turn').count()).toBe(4)
+})
+
+inBrowser('what a model says is shown as text, whatever it is', async () => {
+  const text = `<img src=x onerror="alert(1)"><b>bold</b> &amp; {{user}}\n\n  indented`
+  const platform = await platformWith({ rules: [{ name: 'html', reply: { text: text.replace('{{user}}', '') } }] })
+  const { page, complaints } = await openPage()
+  await playOn(page, platform)
+  await sayOn(page, '<script>alert(2)</script>')
+  expect(await answersOn(page).locator('.said').innerText()).toBe(text.replace('{{user}}', ''))
+  expect(await page.locator('main img, main b, main script').count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+inBrowser('the page stays quick while a hundred thousand characters come in thousands of pieces a second', async () => {
+  const text = Array.from(
+    { length: 1700 },
+    (_, i) => `Line ${i} has a few words, and then it ends without more ado.`,
+  ).join('\n')
+  const flood = {
+    name: 'flood',
+    when: { user: 'flood' },
+    reply: { text },
+    pace: { firstTokenMs: 0, tokensPerSecond: 10_000 },
+  }
+  const platform = await platformWith({ rules: [flood] })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  await page.evaluate(`{
+    window.longestMs = 0
+    let before = performance.now()
+    setInterval(() => {
+      const now = performance.now()
+      window.longestMs = Math.max(window.longestMs, now - before)
+      before = now
+    }, 10)
+  }`)
+  await sayOn(page, 'flood')
+  expect(
+    await answersOn(page)
+      .locator('.said')
+      .evaluate(said => (said as { textContent?: string }).textContent),
+  ).toBe(text)
+  expect(await page.evaluate<number>('window.longestMs')).toBeLessThan(500)
+})
+
+inBrowser('the end stays in sight for whoever is there, and nobody else is dragged to it', async () => {
+  const lines = { ...slow, reply: { text: slow.reply.text.replaceAll(' ', '\n') } }
+  const platform = await platformWith({ rules: [lines] })
+  const { page } = await openPage()
+  const fromEnd = () =>
+    page.evaluate<number>(
+      '(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop)(document.documentElement)',
+    )
+  await playOn(page, platform)
+  await messageIn(page).fill('slowly')
+  await page.keyboard.press('Enter')
+  await page.locator('.said').getByText('word60').waitFor()
+  expect(await fromEnd()).toBeLessThan(60)
+  await page.evaluate('scrollTo(0, 0)')
+  await page.locator('.said').getByText('word90').waitFor()
+  expect(await page.evaluate<number>('scrollY')).toBe(0)
+  await page.getByRole('button', { name: 'Go to the end' }).click()
+  await page.locator('.said').getByText('word120').waitFor()
+  expect(await fromEnd()).toBeLessThan(60)
+})
+
+inBrowser('an answer is read out once, when it is over', async () => {
+  const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 2000 } }] })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  await page.evaluate(`{
+    window.heard = []
+    const live = '[role=status], [role=alert], [role=log], [aria-live]'
+    new MutationObserver(changes => {
+      for (const { target } of changes) {
+        const place = (target.nodeType === 1 ? target : target.parentElement)?.closest(live)
+        if (place?.textContent) window.heard.push(place.textContent)
+      }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })
+  }`)
+  await sayOn(page, 'slowly')
+  await page.getByRole('status').getByText('Answer: word0').waitFor({ state: 'attached' })
+  await pause(100)
+  const heard = await page.evaluate<readonly string[]>('window.heard')
+  expect(new Set(heard)).toEqual(new Set([expect.stringMatching(/^Answer: word0 word1 .*, and so on$/)]))
+})
+
+inBrowser('a conversation goes on while its reader looks at another view', async () => {
+  const platform = await platformWith({ rules: [slow] })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  await messageIn(page).fill('slowly')
+  await page.keyboard.press('Enter')
+  await page.locator('.said').getByText('word3 ').waitFor()
+  await page.getByRole('link', { name: 'Connect' }).click()
+  await page.getByRole('heading', { name: 'Connect' }).waitFor()
+  await page.getByRole('link', { name: 'Playground' }).click()
+  await overOn(page)
+  expect(await page.locator('.turn-answer .said').innerText()).toBe(slow.reply.text)
+})
+
+inBrowser('the raw answer and the code for it are there, and so is the whole conversation to copy', async () => {
+  const platform = await platformWith({ rules: [greeting] })
+  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await playOn(page, platform)
+  await sayOn(page, 'hello')
+  await unfold(page, 'Raw and code')
+  const panel = page.getByRole('tabpanel')
+  expect(JSON.parse(await panel.locator('code').innerText())).toMatchObject({ messages: [{ content: 'hello' }] })
+  await page.getByRole('tab', { name: 'Response' }).click()
+  expect(await panel.locator('code').innerText()).toMatch(/^data: \{"id":"chatcmpl-.*data: \[DONE\]/s)
+  await page.getByRole('tab', { name: 'Python' }).click()
+  expect(await panel.locator('code').innerText()).toContain(`base_url="${platform.url}/v1"`)
+  await page.getByRole('button', { name: 'Copy the conversation' }).click()
+  await page.getByRole('button', { name: 'Copied the conversation' }).waitFor()
+  expect(JSON.parse(await clipboardOf(page))).toEqual([
+    { role: 'user', content: 'hello' },
+    { role: 'assistant', content: 'Hello yourself.' },
+  ])
+})
+
+inBrowser('the mode is told, also when it changes', async () => {
+  const platform = await platformWith({ upstream: { baseUrl: 'http://127.0.0.1:9', apiKey: 'sk-live' } })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  await page.getByText('Mode emulate: answers come from your rules').waitFor()
+  const change = { method: 'PUT', headers: { 'content-type': 'application/json' } }
+  const body = JSON.stringify({ mode: 'emulate', modes: { 'POST /v1/chat/*': 'proxy' } })
+  expect((await fetch(`${platform.url}/__standin/mode`, { ...change, body })).status).toBe(200)
+  await page.evaluate("dispatchEvent(new Event('focus'))")
+  await page.getByText('Mode proxy: answers come from the live platform').waitFor()
+})
+
+inBrowser('all of it with nothing but a keyboard', async () => {
+  const platform = await platformWith({ rules: [greeting, ...weather] })
+  const { page } = await openPage()
+  const press = (key: string) => page.keyboard.press(key)
+  await page.goto(`${platform.dashboardUrl}/playground`)
+  await tabTo(page, page.getByLabel('API key', { exact: true }))
+  await page.keyboard.type(platform.apiKey)
+  await tabTo(page, page.locator('summary', { hasText: 'Tools' }))
+  await press('Enter')
+  await tabTo(page, page.getByRole('button', { name: 'Fill in a sample of Tools' }))
+  await press('Enter')
+  await tabTo(page, messageIn(page))
+  await page.keyboard.type('the weather?')
+  await press('Enter')
+  await tabTo(page, page.getByLabel('Result of get_weather'))
+  await page.keyboard.type('cold')
+  await tabTo(page, page.getByRole('button', { name: 'Send result' }))
+  await press('Enter')
+  await answersOn(page).getByText('The tool says cold.').waitFor()
+  expect(await hasFocus(page, messageIn(page))).toBe(true)
+  await tabTo(page, page.getByRole('button', { name: 'Clear' }))
+  await press('Enter')
+  expect(await hasFocus(page, messageIn(page))).toBe(true)
+  await page.getByText('Nothing has been said yet').waitFor()
+})

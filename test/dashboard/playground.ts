@@ -1,0 +1,51 @@
+/** The playground for its tests: opened, with a key filled in, and what can be done there. */
+import type { Page } from 'playwright-core'
+import type { Scene } from '../scene.js'
+
+export const messageIn = (page: Page) => page.getByLabel('Message', { exact: true })
+
+export const answersOn = (page: Page) => page.locator('.turn-answer')
+
+/** Shows a setting, wherever it is folded away. */
+export async function unfold(page: Page, ...names: readonly string[]): Promise<void> {
+  for (const name of ['Settings', ...names]) {
+    const fold = page.locator('details').filter({ has: page.locator(':scope > summary', { hasText: name }) })
+    if ((await fold.last().getAttribute('open')) === null) await fold.last().locator(':scope > summary').click()
+  }
+}
+
+/** Opens it with this key, or the platform's. */
+export async function playOn(page: Page, { dashboardUrl, apiKey }: Scene, key = apiKey): Promise<void> {
+  await page.goto(`${dashboardUrl}/playground`)
+  await page.getByRole('heading', { name: 'Playground' }).waitFor()
+  await unfold(page)
+  await page.getByLabel('API key', { exact: true }).fill(key)
+}
+
+/** Says something, and waits until the answer is over. */
+export async function sayOn(page: Page, text: string): Promise<void> {
+  const before = await answersOn(page).count()
+  await messageIn(page).fill(text)
+  await page.keyboard.press('Enter')
+  await overOn(page, before)
+}
+
+/** Waits until an answer is over, the last one as a rule. */
+export async function overOn(page: Page, place?: number): Promise<void> {
+  const at = place ?? (await answersOn(page).count()) - 1
+  await answersOn(page).nth(at).locator('.answer-facts').waitFor()
+}
+
+/** What the page asked the model, one request after the other. */
+export function questionsOf(page: Page): readonly Question[] {
+  const questions: Question[] = []
+  page.on('request', request => {
+    if (new URL(request.url()).pathname === '/v1/chat/completions') questions.push(request.postDataJSON())
+  })
+  return questions
+}
+
+export interface Question {
+  readonly messages: readonly object[]
+  readonly [field: string]: unknown
+}
