@@ -4,6 +4,7 @@ import type { ConfigInput } from './config/schema.js'
 import type { Clock } from './core/clock.js'
 import type { Mode } from './core/exchange.js'
 import type { Fault, FaultCallInput } from './core/fault.js'
+import type { Violating, Violation } from './core/violation.js'
 import type { Receipt } from './platform/taping.js'
 import { type Platform as OpenPlatform, openPlatform } from './platform.js'
 import type { Miss } from './recordings/index.js'
@@ -11,7 +12,7 @@ import type { RuleInput } from './replies/index.js'
 
 export { ProblemsError } from './core/problem.js'
 export { StartError } from './core/start-error.js'
-export type { Clock, ConfigInput, Fault, Miss, Mode, Receipt, RuleInput }
+export type { Clock, ConfigInput, Fault, Miss, Mode, Receipt, RuleInput, Violating, Violation }
 
 /** Every option of `platform.config.yaml`, and where else to look. */
 export interface PlatformOptions extends ConfigInput {
@@ -58,6 +59,11 @@ export interface Platform
   receipt(): Receipt | undefined
   /** The last requests that no recording answered, the newest first, each with what it differs in from the nearest one. */
   misses(): readonly Miss[]
+  /**
+   * The last exchanges whose answers, of the live platform or of a recording, had something against the contract, the newest first. Resolves
+   * when everything that has been answered is judged.
+   */
+  violations(): Promise<readonly Violating[]>
   /** Changes where answers come from, for all or for single endpoints. Throws a `ProblemsError` for a mode that cannot work. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): void
   /** Closes the port. Open streams are cut after `graceMs` (default 0); what was recorded is on disk then. Stopping twice does nothing. */
@@ -97,6 +103,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       platform.failNext({ ...options, ...(when && { when: { ...when } }), fault }),
     receipt: platform.receipt,
     misses: platform.misses,
+    async violations() {
+      await platform.violations.settle()
+      return platform.violations.list()
+    },
     switchMode: platform.switchMode,
     stop({ graceMs = 0 } = {}) {
       stopped ??= platform.stop(graceMs)

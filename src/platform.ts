@@ -20,7 +20,7 @@ import { createJournal, type Journal } from './journal/index.js'
 import { createCounters } from './limits/index.js'
 import { createMeter, loadExposition } from './metrics/index.js'
 import { assemble, type Lasting } from './platform/assembly.js'
-import { chosenIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
+import { chosenIn, modesIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
 import { configuredUser } from './platform/configured-user.js'
 import { factsOf } from './platform/dashboard-facts.js'
 import { loadReplies, type RepliesPart } from './platform/read-replies.js'
@@ -28,6 +28,7 @@ import { createRules, openLastingRules, type Rules } from './platform/rules.js'
 import { closeState, openSeededState, plant } from './platform/seeded-state.js'
 import type { PlatformSources } from './platform/sources.js'
 import { createTaping, type Receipt } from './platform/taping.js'
+import { createViolations, type Violations } from './platform/violations.js'
 import type { Miss } from './recordings/index.js'
 import { isLoopback, urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
@@ -81,6 +82,8 @@ export interface Platform {
   switchMode(mode: Mode, modes?: ModesByEndpoint): void
   /** What came of recordings so far; nothing where no mode has to do with them. */
   receipt(): Receipt | undefined
+  /** What answers of the live platform and of recordings had against the contract. */
+  readonly violations: Pick<Violations, 'counts' | 'list' | 'onViolating' | 'settle'>
   /** The last requests that no recording answered, the newest first. */
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
@@ -109,6 +112,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const report = sources.report ?? console.error
   const warn = sources.warn ?? console.error
   const loaded = loadConfig(sources)
+  const violations = createViolations(report)
   const journal = createJournal({ ...loaded.config.journal, redact: () => redact })
   const meter = createMeter()
   journal.follow(meter.count)
@@ -134,7 +138,8 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     scopes: createScopes(),
     chances: createChances(),
     chosen: chosenIn(loaded),
-    taping: createTaping({ warn, report }),
+    taping: createTaping({ warn, report, violations: violations.counts }),
+    violations,
     warn,
     url: () => url,
     announce: message => {
@@ -142,6 +147,14 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     },
   }
   let current = assemble(loaded, sources, lasting)
+  let inattentive = () => {}
+  /** The journal tells of every exchange; where all of them are made here, nobody has to listen. */
+  function attend(): void {
+    inattentive()
+    const isAsked = current.loaded.config.contract.check && modesIn(lasting.chosen).some(mode => mode !== 'emulate')
+    inattentive = isAsked ? journal.follow(violations.take) : () => {}
+  }
+  attend()
   const rules = createRules(lasting.rules, () => current)
 
   const { host, port: wantedPort } = current.loaded.config
@@ -191,7 +204,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const token = () => current.loaded.config.controlToken || madeUpToken()
     const control = createControl({
       ...{ readiness, identify, people, faults, rules, reset, modes, clock, journal, host, token },
-      ...{ exportState, importState, mintToken, metrics, stopping: stopping.signal },
+      ...{ exportState, importState, mintToken, metrics, document, violations, stopping: stopping.signal },
       ...taping,
     })
     return createApp({ prototypes, host, control, dashboard, report })
@@ -214,6 +227,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
     refuseSelf(switched, listener.port)
     lasting.chosen = chosenIn(switched)
+    attend()
   }
 
   function addFault({ conditionsOn }: RepliesPart, call: FaultCall) {
@@ -229,6 +243,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     lasting.faultCalls.clear(scope)
     lasting.chances.forget(scope)
     lasting.taping.forget(scope)
+    if (scope === undefined) violations.forget()
     journal.clear(scope === undefined ? {} : { scope })
   }
 
@@ -245,6 +260,11 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     await documents.importState(await state(), document)
   }
 
+  async function document(): Promise<object> {
+    const { openApiOf } = await import('./platform/openapi/document.js')
+    return openApiOf(withModes(current.loaded, lasting.chosen).config, { url })
+  }
+
   async function mintToken(wish: TokenWish): Promise<MintedToken> {
     const { backend, loaded } = current
     if (wish.role === 'user' && loaded.config.auth.mode === 'proxy') throw usersAreLive()
@@ -255,7 +275,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   async function stop(graceMs: number): Promise<void> {
     stopping.abort()
     await listener.stop(graceMs)
-    await lasting.taping.flush()
+    await Promise.all([lasting.taping.flush(), violations.settle()])
     await closeState(lasting, report)
   }
 
@@ -301,6 +321,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       },
       switchMode,
       receipt: lasting.taping.receipt,
+      violations,
       misses: lasting.taping.misses,
       onMiss: lasting.taping.onMiss,
       onMessage: reader => void readers.push(reader),
@@ -316,6 +337,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         files = completed.files
         lasting.chosen = chosen
         current = next
+        attend()
         memory.restartScenarios()
       },
       stop: (graceMs = 0) => stop(graceMs),

@@ -24,6 +24,7 @@ const floors: readonly (readonly string[])[] = [
     'faults',
     'recordings',
     'metrics',
+    'conformance',
   ],
   ['endpoints'],
   ['server', 'dashboard', 'version.ts'],
@@ -72,6 +73,7 @@ const withFrontDoor: readonly string[] = [
   'recordings',
   'journal',
   'metrics',
+  'conformance',
 ]
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])

@@ -42,6 +42,7 @@ test('a platform says where it is and which keys open it', async () => {
     failNext: expect.any(Function),
     misses: expect.any(Function),
     receipt: expect.any(Function),
+    violations: expect.any(Function),
     switchMode: expect.any(Function),
     stop: expect.any(Function),
   })

@@ -30,12 +30,15 @@ interface Parts {
 const openPaths =
   /^\/auth\/v1\/(verify|callback|authorize|\.well-known\/jwks\.json|\.well-known\/oauth-authorization-server|sso\/saml\/.*)$/
 
+/** Whether the gateway asks for no key on this path. */
+export const isOpenAtGateway = (path: string) => openPaths.test(path)
+
 export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts): Gateway {
   return {
     async admit({ path, query, headers }) {
       const given = keysIn(headers.apikey, query)
       const { anonKey, serviceKey } = await tokens()
-      if (kind === 'kong' && !openPaths.test(path)) {
+      if (kind === 'kong' && !isOpenAtGateway(path)) {
         if (given.length > 1) throw gatewayRefusal('Duplicate API key found')
         const [key] = given
         if (key === undefined) throw gatewayKeyMissing()

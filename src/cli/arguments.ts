@@ -78,6 +78,11 @@ export const flags = {
     meaning: 'The same, and when a recording was never asked for',
     commands: starting,
   },
+  'fail-on-violation': {
+    type: 'boolean',
+    meaning: 'End with exit code 1 when an answer broke what the platform documents',
+    commands: starting,
+  },
   verbose: { type: 'boolean', meaning: 'Log requests, on standard error', commands: ['exec'] },
   role: { type: 'string', value: 'ROLE', meaning: 'Of a token: anon, service or user (user)', commands: ['token'] },
   email: {
@@ -139,6 +144,7 @@ export const flags = {
     commands: ['import', 'export'],
   },
   overwrite: { type: 'boolean', meaning: 'Replace what is recorded already', commands: ['import'] },
+  yaml: { type: 'boolean', meaning: 'Print YAML instead of JSON', commands: ['openapi'] },
 } as const satisfies Record<string, Flag>
 
 const known = new Map<string, Flag>(Object.entries(flags))

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { configFileName, replyFilesOf } from '../config/load.js'
 import { type Problem, ProblemsError, wordProblem } from '../core/problem.js'
+import type { Violating, ViolationCounts } from '../core/violation.js'
 import type { Receipt } from '../platform/taping.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
@@ -12,6 +13,7 @@ import { missText } from './miss.js'
 import { colorsFor, createOutput, type Output } from './output.js'
 import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
 import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
+import { hasBroken, requireJudging, violatingEvent, violatingText, violationsText } from './violation.js'
 
 /** How long open streams may go on after the first signal. */
 const GRACE_MS = 3000
@@ -40,16 +42,20 @@ export async function dev(commandLine: CommandLine): Promise<void> {
     await platform.stop(graceMs)
     const receipt = platform.receipt()
     const isShort = receipt !== undefined && hasFailed(receipt, commandLine.strict)
+    const isBroken = hasBroken(platform, commandLine)
+    say.violations(platform.violations.counts(), isBroken)
     if (receipt) say.receipt(receipt, isShort)
     output.flush()
-    process.exit(isShort ? EXIT_MISSED : 0)
+    process.exit(isShort || isBroken ? EXIT_MISSED : 0)
   })
   const platform = await opening
   requireStrictFits(commandLine.strict, platform)
+  requireJudging(platform, commandLine)
   say.ready(platform)
   platform.journal.follow(say.request)
   platform.onMessage(say.message)
   platform.onMiss(say.miss)
+  platform.violations.onViolating(say.violating)
   await reloadOnChange(platform, readAtMs, say)
 }
 
@@ -59,6 +65,8 @@ interface Say {
   readonly request: Parameters<Platform['journal']['follow']>[0]
   readonly message: Parameters<Platform['onMessage']>[0]
   readonly miss: Parameters<Platform['onMiss']>[0]
+  readonly violating: (violating: Violating) => void
+  violations(counts: ViolationCounts, isBroken: boolean): void
   /** One that falls short of what was asked of the run is a problem, and said in any case. */
   receipt(receipt: Receipt, isShort: boolean): void
   reloaded(platform: Platform, changed: Changed): void
@@ -79,6 +87,10 @@ function inJson(output: Output): Say {
     request: exchange => say(requestEvent(exchange)),
     message: message => say(messageEvent(message)),
     miss: miss => say({ event: 'miss', ...miss }),
+    violating: violating => say(violatingEvent(violating)),
+    violations: counts => {
+      if (Object.values(counts).some(count => count > 0)) say({ event: 'violations', ...counts })
+    },
     receipt: receipt => say({ event: 'receipt', ...receipt }),
     reloaded: platform => say({ event: 'reloaded', ...factsOf(platform) }),
     notReloaded: error => say({ event: 'reload-failed', problems: problemsOf(error) }),
@@ -110,6 +122,11 @@ function inWords(output: Output, quiet: boolean): Say {
     request: exchange => unlessQuiet(() => requestLine(exchange, colors)),
     message: message => unlessQuiet(() => messageLine(message, colors)),
     miss: miss => console.error(missText(miss, errorColors)),
+    violating: violating => console.error(violatingText(violating, errorColors)),
+    violations(counts, isBroken) {
+      const text = violationsText(counts, colors)
+      if (text !== undefined && (isBroken || !quiet)) output.line(text)
+    },
     receipt(receipt, isShort) {
       if (isShort || !quiet) output.line(receiptText(receipt, colors))
     },

@@ -4,6 +4,7 @@ import { allOptions } from '../config/options.js'
 import type { Exchange } from '../core/exchange.js'
 import { UsageError } from '../core/start-error.js'
 import type { MessageRow } from '../core/state.js'
+import type { Violating, ViolationCounts } from '../core/violation.js'
 import type { Receipt } from '../platform/taping.js'
 import { openPlatform, type Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
@@ -14,6 +15,7 @@ import { missText } from './miss.js'
 import { colorsFor, createOutput } from './output.js'
 import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
 import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
+import { hasBroken, requireJudging, violatingEvent, violatingText, violationsText } from './violation.js'
 
 /** A child that succeeded, in a run that was to be strict and was not. */
 const EXIT_MISSED = 1
@@ -42,16 +44,20 @@ export async function exec(commandLine: CommandLine): Promise<number> {
     platform.onMessage(say.message)
   }
   platform.onMiss(say.miss)
+  platform.violations.onViolating(say.violating)
   requireStrictFits(commandLine.strict, platform)
+  requireJudging(platform, commandLine)
   if (!commandLine.quiet) for (const warning of warningsOf(platform)) console.error(warning)
   child = early ? neverStarted(early) : startChild(commandLine.child, environmentFor(platform))
   const code = await child.ended
   await platform.stop()
   const receipt = platform.receipt()
   const isShort = receipt !== undefined && hasFailed(receipt, commandLine.strict)
+  const isBroken = hasBroken(platform, commandLine)
+  if (isBroken || !commandLine.quiet) say.violations(platform.violations.counts())
   if (receipt && (isShort || !commandLine.quiet)) say.receipt(receipt)
   say.flush()
-  return code === 0 && isShort ? EXIT_MISSED : code
+  return code === 0 && (isShort || isBroken) ? EXIT_MISSED : code
 }
 
 /** The app never holds a live key, so those that it would inherit stay here. */
@@ -89,6 +95,11 @@ function inLines({ json }: CommandLine) {
     request: (exchange: Exchange) => said(requestEvent(exchange), () => requestLine(exchange, colors)),
     message: (message: MessageRow) => said(messageEvent(message), () => messageLine(message, colors)),
     miss: (miss: Miss) => said({ event: 'miss', ...miss }, () => missText(miss, colors)),
+    violating: (violating: Violating) => said(violatingEvent(violating), () => violatingText(violating, colors)),
+    violations(counts: ViolationCounts) {
+      const text = violationsText(counts, colors)
+      if (text !== undefined) said({ event: 'violations', ...counts }, () => text)
+    },
     receipt: (receipt: Receipt) => said({ event: 'receipt', ...receipt }, () => receiptText(receipt, colors)),
     flush,
   }

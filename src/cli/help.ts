@@ -18,6 +18,7 @@ const commands = [
   ['standin logout', 'Sign out there, and forget the session'],
   ['standin token', 'Print a token for tests: --role, --email, --expires-in or --expired'],
   ['standin key create', 'Print a new API key: --name, --email, --expires-in'],
+  ['standin openapi', 'Print the OpenAPI document of everything that is answered; --yaml as YAML'],
   ['standin config check', 'Say what is wrong with the configuration, or that nothing is'],
   ['standin config print', 'Show every option, its value and where that came from'],
   ['standin config init', 'Print a configuration file with every option at its default'],

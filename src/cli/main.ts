@@ -31,12 +31,13 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   logout: async () => (await import('./login.js')).logout,
   token: async () => (await import('./mint.js')).mintToken,
   key: async () => (await import('./mint.js')).mintKey,
+  openapi: async () => (await import('./openapi.js')).printOpenApi,
   config: async () => (await import('./config.js')).runConfigCommand,
   replies: async () => (await import('./config.js')).runConfigCommand,
 }
 
 /** Those that take no further words. */
-const alone = new Set(['dev', 'record', 'replay', 'drift', 'login', 'logout'])
+const alone = new Set(['dev', 'record', 'replay', 'drift', 'openapi', 'login', 'logout'])
 
 async function follow(argv: readonly string[]): Promise<void> {
   // Whoever read our output has gone (`standin | head -1`); there is nobody left to tell.

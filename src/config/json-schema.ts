@@ -29,9 +29,17 @@ export async function jsonSchemaOf(
     target: 'draft-2020-12',
     // What is secret is our own affair; validators refuse words that they do not know.
     ignoreActions: ['metadata'],
+    overrideSchema: ({ valibotSchema }) => writtenIn(valibotSchema),
+    overrideAction: ({ valibotAction, jsonSchema }) => {
+      const written = writtenIn(valibotAction)
+      return written && { ...jsonSchema, allOf: [...(jsonSchema.allOf ?? []), written] }
+    },
   }) as JsonSchema
   return `${JSON.stringify({ ...(variables ? insideWithVariables(made) : made), title }, null, 2)}\n`
 }
+
+/** What a check of our own means, as it says itself (`withWritten` of core/check.ts). */
+const writtenIn = (own: object) => (own as { readonly written?: object }).written
 
 /** What stands for an environment variable may stand in the place of any value. */
 const variable: JsonSchema & { readonly pattern: string } = { type: 'string', pattern: '\\$\\{' }

@@ -198,6 +198,15 @@ export const configSchema = closed({
     'The live platform.',
   ),
   recordings: recordingOptions,
+  contract: group(
+    {
+      check: flag(
+        true,
+        'Whether answers of the live platform and of recordings are held against the contract, once they have left.',
+      ),
+    },
+    'What answers have to be.',
+  ),
   journal: group(
     {
       maxEntries: option(

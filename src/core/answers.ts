@@ -5,7 +5,7 @@ import { open, word } from './check.js'
 const text = v.string('text')
 const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
 const listOf = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
-const only = (said: string) => v.literal(said, `"${said}"`)
+const only = <const W extends string>(said: W) => v.literal(said, `"${said}"`)
 const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
 /** Documented ("Health response"): dotted numeric, three parts. */
@@ -25,6 +25,12 @@ export const listedEndpoint = open({
   method: text,
   path: v.pipe(text, v.startsWith('/', 'a path')),
   credential: listOf(text, 'texts'),
+})
+
+/** The index with our elements. */
+export const listedIndexAnswer = open({
+  ...indexAnswer.entries,
+  endpoints: listOf(listedEndpoint, 'endpoints'),
 })
 
 /** Documented ("Error object"): always a text, never OpenAI's object. */
@@ -51,9 +57,24 @@ const toolCall = v.variant('type', [
   open({ id: text, type: only('custom'), custom: open({ name: text, input: text }) }),
 ])
 
-const usage = open({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
+const usage = open({
+  prompt_tokens: count,
+  completion_tokens: count,
+  total_tokens: count,
+  prompt_tokens_details: maybe(open({ cached_tokens: maybe(count), audio_tokens: maybe(count) })),
+  completion_tokens_details: maybe(
+    open({
+      reasoning_tokens: maybe(count),
+      audio_tokens: maybe(count),
+      accepted_prediction_tokens: maybe(count),
+      rejected_prediction_tokens: maybe(count),
+    }),
+  ),
+})
 
-const logprobs = open({ content: maybe(v.array(v.unknown())), refusal: maybe(v.array(v.unknown())) })
+const anyToken = { token: text, logprob: v.number('a number'), bytes: maybe(listOf(count, 'bytes')) }
+const tokens = maybe(listOf(open({ ...anyToken, top_logprobs: listOf(open(anyToken), 'tokens') }), 'tokens'))
+const logprobs = open({ content: tokens, refusal: tokens })
 
 /** OpenAI's `chat.completion`. */
 export const completionAnswer = open({
@@ -68,6 +89,7 @@ export const completionAnswer = open({
         message: open({
           role: only('assistant'),
           content: v.nullable(text),
+          reasoning_content: maybe(text),
           refusal: maybe(text),
           tool_calls: maybe(listOf(toolCall, 'tool calls')),
           function_call: maybe(calledFunction),
@@ -80,6 +102,7 @@ export const completionAnswer = open({
     v.nonEmpty('an array with at least one choice'),
   ),
   usage: maybe(usage),
+  system_fingerprint: maybe(text),
 })
 
 /** OpenAI's `chat.completion.chunk`: one event of a stream. The one with the usage has no choices. */
@@ -94,7 +117,9 @@ export const chunkAnswer = open({
       delta: open({
         role: maybe(only('assistant')),
         content: maybe(text),
+        reasoning_content: maybe(text),
         refusal: maybe(text),
+        function_call: maybe(open({ name: maybe(text), arguments: maybe(text) })),
         tool_calls: maybe(
           listOf(
             open({
@@ -114,4 +139,18 @@ export const chunkAnswer = open({
     'choices',
   ),
   usage: maybe(usage),
+  system_fingerprint: maybe(text),
 })
+
+/** What an endpoint may say: the fields that a form names, however deep, and no others. */
+type Told<T> = T extends readonly (infer Item)[]
+  ? readonly Told<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T as string extends K ? never : K]: Told<T[K]> }
+    : T
+
+export type HealthAnswer = Told<v.InferInput<typeof healthAnswer>>
+export type IndexAnswer = Told<v.InferInput<typeof listedIndexAnswer>>
+export type ModelsAnswer = Told<v.InferInput<typeof modelsAnswer>>
+export type CompletionAnswer = Told<v.InferInput<typeof completionAnswer>>
+export type ChunkAnswer = Told<v.InferInput<typeof chunkAnswer>>

@@ -18,7 +18,17 @@ const anyPart = open({ type: text, text: v.optional(v.unknown()) })
 /** Text, an image, audio, a file or whatever a client library will send next; text is the one part that is read. */
 const part = v.pipe(
   anyPart,
-  where<v.InferOutput<typeof anyPart>>('text', 'text', ({ type, text }) => type !== 'text' || typeof text === 'string'),
+  where<v.InferOutput<typeof anyPart>>(
+    'text',
+    'text',
+    ({ type, text }) => type !== 'text' || typeof text === 'string',
+    {
+      anyOf: [
+        { properties: { type: { not: { const: 'text' } } } },
+        { properties: { text: { type: 'string' } }, required: ['text'] },
+      ],
+    },
+  ),
 )
 
 export const roles = ['system', 'user', 'assistant', 'tool', 'developer', 'function'] as const
@@ -52,6 +62,12 @@ const message = v.pipe(
     'content',
     words,
     ({ role, content }) => (content !== null && content !== undefined) || mayBeNull.has(role),
+    {
+      anyOf: [
+        { properties: { role: { enum: [...mayBeNull] } } },
+        { properties: { content: { not: { type: 'null' } } }, required: ['content'] },
+      ],
+    },
   ),
 )
 
@@ -95,6 +111,12 @@ export const chatRequest = v.pipe(
     'top_logprobs',
     'is of no use unless logprobs is true.',
     ({ logprobs, top_logprobs }) => logprobs === true || (top_logprobs ?? null) === null,
+    {
+      anyOf: [
+        { properties: { logprobs: { const: true } }, required: ['logprobs'] },
+        { properties: { top_logprobs: { type: 'null' } } },
+      ],
+    },
   ),
   callsWhatIsOffered<ChatRequest>(),
 )

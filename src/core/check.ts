@@ -60,7 +60,7 @@ function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: b
 const LONGEST_SHOWN = 60
 
 /** `messages[1].role`; nothing for the whole. */
-function spoken(path: Path): string {
+export function spoken(path: Path): string {
   return path.reduce<string>((sum, step) => {
     if (typeof step === 'number') return `${sum}[${step}]`
     const key = step.length > LONGEST_SHOWN ? `${step.slice(0, LONGEST_SHOWN)}…` : step
@@ -143,14 +143,29 @@ export function number(least: number, most: number, what = 'a number') {
   return v.pipe(v.number(range), v.minValue(least, range), v.maxValue(most, range))
 }
 
-/** Asks more of one key of an object than its own schema can, because it depends on the keys beside it. */
-export const where = <O extends object>(key: keyof O & string, expectation: string, holds: (object: O) => boolean) =>
-  v.rawCheck<O>(({ dataset, addIssue }) => {
-    if (!dataset.typed || holds(dataset.value)) return
-    const value = dataset.value[key]
-    const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
-    addIssue({ message: expectation, input: value, received: typeof value, path })
-  })
+/**
+ * Asks more of one key of an object than its own schema can, because it depends on the keys beside it. `written` is the same as JSON Schema,
+ * for the document.
+ */
+export const where = <O extends object>(
+  key: keyof O & string,
+  expectation: string,
+  holds: (object: O) => boolean,
+  written?: object,
+) =>
+  withWritten(
+    v.rawCheck<O>(({ dataset, addIssue }) => {
+      if (!dataset.typed || holds(dataset.value)) return
+      const value = dataset.value[key]
+      const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'value', input: dataset.value, key, value }]
+      addIssue({ message: expectation, input: value, received: typeof value, path })
+    }),
+    written,
+  )
+
+/** A check or schema of our own with what it means as JSON Schema, which nobody could read off it (config/json-schema.ts looks for it). */
+export const withWritten = <const C extends object>(own: C, written: object | undefined): C =>
+  written === undefined ? own : { ...own, written }
 
 /** `schema` with the sentence that explains it, for the reference and for editors; it takes what it took. */
 export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>

@@ -2,7 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ChatRequest } from './chat.js'
 import type { Fault } from './fault.js'
+import type { Operation } from './operation.js'
 import type { Pace } from './pace.js'
+import type { Violation } from './violation.js'
 
 /** Where answers come from. */
 export const modes = ['emulate', 'proxy', 'record', 'replay'] as const
@@ -47,6 +49,8 @@ export interface Endpoint {
   readonly takesBody: boolean
   /** Whether it stands for a path that is not documented, and that only the live platform or a recording may know; its body may be of any kind. */
   readonly isElsewhere?: true
+  /** What the document says of it in this mode; asked when somebody asks for the document. */
+  says?(mode: Mode): Promise<Operation>
   reply(exchange: Exchange): Reply | Promise<Reply>
 }
 
@@ -74,6 +78,8 @@ export interface Exchange {
   /** What a body asks of a model, once somebody has read it. */
   chat?: ChatRequest
   outcome: Outcome | undefined
+  /** What its answer has against the contract, once that was judged. */
+  violations?: readonly Violation[]
 }
 
 /** What is to be sent: ours, or the live platform's. */
@@ -154,6 +160,8 @@ export interface Heard {
   readonly beginning: Buffer[]
   /** All of the body. */
   bytes: number
+  /** Whether it is the documented 404 in place of another one of the live platform. */
+  readonly isMended?: boolean | undefined
 }
 
 /** What actually left. */

@@ -1,6 +1,6 @@
 /** The fields of a chat completion request that ask for more than words: tools, which of them, and JSON. */
 import * as v from 'valibot'
-import { open, type Path, where, word } from './check.js'
+import { open, type Path, where, withWritten, word } from './check.js'
 
 const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 const text = v.string('text')
@@ -8,9 +8,9 @@ const name = v.pipe(text, v.nonEmpty('text that is not empty'))
 const named = open({ name })
 
 /** Whatever it has inside; it is neither looked at here nor copied. */
-const anObject = v.custom<object>(
-  value => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'an object',
+const anObject = withWritten(
+  v.custom<object>(value => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
+  { type: 'object' },
 )
 
 /** What has a type has a part of its own under the name of the type, for these types. */
@@ -26,6 +26,12 @@ const withOwnPart = <S extends v.GenericSchema<unknown, { readonly type: string 
           own,
           'an object',
           object => object.type !== own || (object[own] !== null && object[own] !== undefined),
+          {
+            anyOf: [
+              { properties: { type: { not: { const: own } } } },
+              { properties: { [own]: { type: 'object' } }, required: [own] },
+            ],
+          },
         ) as unknown as v.GenericPipeAction,
       ),
     schema,

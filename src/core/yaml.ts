@@ -155,6 +155,9 @@ function pathOf(chain: readonly unknown[]): Path {
   return path
 }
 
+/** A value as a document of YAML. */
+export const yamlOf = (value: object) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
+
 /** A value as YAML on one line, for a person to read. */
 export const inlineYaml = (value: unknown) =>
   stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trimEnd()

@@ -1,16 +1,35 @@
 /** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). */
+import type { IndexAnswer } from '../core/answers.js'
 import type { Access, Endpoint } from '../core/exchange.js'
+import type { Operation } from '../core/operation.js'
 import { jsonReply } from './json-reply.js'
 
 /** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
 export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const [first, ...rest] = endpoints
   const own = { method: 'GET', path: '/api/v1', access, takesBody: false } as const
-  const index: Endpoint = { ...own, reply: () => reply }
+  const index: Endpoint = { ...own, says, reply: () => reply }
   const all = [...(first ? [first] : []), index, ...rest]
-  const reply = jsonReply({ status: 'ok', endpoints: all.map(listed) })
+  const reply = jsonReply({ status: 'ok', endpoints: all.map(listed) } satisfies IndexAnswer)
   return all
 }
 
 /** The document does not show the elements; ours say method, path and which kinds of credential open it, none for anyone. */
 const listed = ({ method, path, access }: Endpoint) => ({ method, path, credential: access === 'anyone' ? [] : access })
+
+async function says(): Promise<Operation> {
+  const { indexAnswer, listedIndexAnswer } = await import('../core/answers.js')
+  return {
+    id: 'getIndex',
+    does: 'The endpoints of the platform.',
+    section: 'Endpoints',
+    answers: {
+      200: {
+        what: 'The endpoints.',
+        form: ['ApiIndex', listedIndexAnswer],
+        section: 'API index response (JSON)',
+        fields: Object.keys(indexAnswer.entries),
+      },
+    },
+  }
+}

@@ -9,6 +9,7 @@ import { didYouMean } from '../core/suggest.js'
 import type { Replies, Said } from '../replies/index.js'
 import type { Tokenizer } from '../tokenizer/index.js'
 import { createCompletions } from './chat/completion.js'
+import { chatSays } from './chat/says.js'
 import type { Model } from './models.js'
 
 interface Parts {
@@ -50,7 +51,7 @@ export function chatCompletions({ access, models, replies, pace, tokenizer }: Pa
     return said instanceof Promise ? said.then(found => answer(request, found, asked)) : answer(request, said, asked)
   }
 
-  return { method: 'POST', path: CHAT, access, takesBody: true, reply }
+  return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }
 }
 
 /** So many models are named; whoever has more looks at the listing. */

@@ -1,8 +1,27 @@
 /** GET /health: is it there, and which version (platform-api.md, "Health response"). */
+import type { HealthAnswer } from '../core/answers.js'
 import type { Access, Endpoint } from '../core/exchange.js'
+import type { Operation } from '../core/operation.js'
 import { jsonReply } from './json-reply.js'
 
 export function health({ version, access }: { version: string; access: Access }): Endpoint {
-  const reply = jsonReply({ status: 'ok', version })
-  return { method: 'GET', path: '/health', access, takesBody: false, reply: () => reply }
+  const reply = jsonReply({ status: 'ok', version } satisfies HealthAnswer)
+  return { method: 'GET', path: '/health', access, takesBody: false, says, reply: () => reply }
+}
+
+async function says(): Promise<Operation> {
+  const { healthAnswer } = await import('../core/answers.js')
+  return {
+    id: 'getHealth',
+    does: 'Whether the service is healthy, and its version.',
+    section: 'Endpoints',
+    answers: {
+      200: {
+        what: 'It is healthy.',
+        form: ['Health', healthAnswer],
+        section: 'Health response (JSON)',
+        fields: ['status', 'version'],
+      },
+    },
+  }
 }

@@ -1,5 +1,6 @@
 /** GET /v1/models: what the platform can be asked for (platform-api.md, "Endpoints"; the form is OpenAI's). */
 import type { Access, Endpoint } from '../core/exchange.js'
+import type { Operation } from '../core/operation.js'
 import type { PaceInput } from '../core/pace.js'
 import { jsonReply } from './json-reply.js'
 
@@ -17,8 +18,19 @@ export interface Model {
 
 export function modelList({ models, access }: { models: readonly Model[]; access: Access }): Endpoint {
   const reply = jsonReply({ object: 'list', data: models.map(listed) })
-  return { method: 'GET', path: '/v1/models', access, takesBody: false, reply: () => reply }
+  return { method: 'GET', path: '/v1/models', access, takesBody: false, says, reply: () => reply }
 }
 
 /** A model as the world sees it, without what only the platform itself needs. */
 const listed = ({ pace: _pace, maxPromptTokens: _maxPromptTokens, ...model }: Model) => model
+
+async function says(): Promise<Operation> {
+  const { modelsAnswer } = await import('../core/answers.js')
+  return {
+    id: 'listModels',
+    does: 'The models that chat completions can be asked of.',
+    more: 'The platform does not show the form of the list; here it is the one of OpenAI.',
+    section: 'Endpoints',
+    answers: { 200: { what: 'The models.', form: ['ModelList', modelsAnswer], section: 'Endpoints', fields: [] } },
+  }
+}

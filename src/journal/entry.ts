@@ -3,6 +3,7 @@ import type { Caller, Exchange, Heard, Mode, Paced, Reply } from '../core/exchan
 import type { Redact } from '../core/redact.js'
 import { isAuth } from '../core/reserved.js'
 import { credentialsOf } from '../core/shown-credentials.js'
+import type { Violation } from '../core/violation.js'
 import { withoutSecretFields } from './auth-fields.js'
 
 export interface JournalEntry {
@@ -34,6 +35,8 @@ export interface JournalEntry {
   readonly hint: string | null
   /** False where the client left or the answer was cut. */
   readonly complete: boolean
+  /** What the answer has against the contract; empty as well where it was not judged. */
+  readonly violations: readonly Violation[]
   readonly response: {
     readonly headers: Readonly<Record<string, string>>
     /** The JSON value, or the text; the beginning of it where it is long. */
@@ -92,6 +95,7 @@ export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     error: told(outcome?.error),
     hint: told(outcome?.hint),
     complete: outcome?.complete ?? false,
+    violations: exchange.violations ?? [],
     response: {
       headers: pairs(later.headers(said.headers)),
       ...(said.beginning.length > 0 && {

@@ -26,6 +26,7 @@ import { readReplies, whenLoaded } from './read-replies.js'
 import type { LastingRules } from './rules.js'
 import type { PlatformSources } from './sources.js'
 import { loadRedact, type Taping } from './taping.js'
+import type { Violations } from './violations.js'
 import { openAuthProxy, openProxy } from './ways.js'
 
 /** Everything that follows from one reading of the configuration. */
@@ -62,6 +63,7 @@ export interface Lasting {
   /** Where answers come from: as the configuration says, or as somebody has switched it since. */
   chosen: Chosen
   readonly taping: Taping
+  readonly violations: Violations
   readonly warn: (sentence: string) => void
   /** The address of the platform, once it has one. */
   readonly url: () => string
@@ -133,6 +135,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
     line: {
       modeOf: request => lasting.chosen.of(request),
       scopeOf: lasting.scopes.of,
+      contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
       recordings,
       onMiss: config.recordings.onMiss,
       passed: lasting.taping.passed,

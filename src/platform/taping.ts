@@ -6,12 +6,15 @@ import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
 import { once } from '../core/once.js'
 import type { Redact } from '../core/redact.js'
+import type { ViolationCounts } from '../core/violation.js'
 import type { Miss, Receipt as PlayedAndMade, Recordings, Run } from '../recordings/index.js'
 
 /** What came of a run, for whoever has to trust it. */
 export interface Receipt extends PlayedAndMade {
   /** Requests that were carried to the live platform. */
   readonly passed: number
+  /** What answers had against the contract. */
+  readonly violations: ViolationCounts
 }
 
 export interface Taping {
@@ -41,9 +44,10 @@ interface Told {
   readonly warn: (sentence: string) => void
   /** An error that is ours. */
   readonly report: (error: unknown) => void
+  readonly violations: () => ViolationCounts
 }
 
-export function createTaping({ warn, report }: Told): Taping {
+export function createTaping({ warn, report, violations }: Told): Taping {
   const listeners: ((miss: Miss) => void)[] = []
   const all: Recordings[] = []
   let run: Run | undefined
@@ -75,7 +79,7 @@ export function createTaping({ warn, report }: Told): Taping {
     passed: () => void passes++,
     receipt: () => {
       const latest = all.at(-1)
-      return latest && { ...latest.receipt(), passed: passes }
+      return latest && { ...latest.receipt(), passed: passes, violations: violations() }
     },
     misses: () => run?.misses() ?? [],
     onMiss: listener => void listeners.push(listener),

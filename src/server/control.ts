@@ -6,13 +6,14 @@ import { notFound } from '../core/errors.js'
 import type { Exposition } from '../metrics/index.js'
 import { isLoopback } from './address.js'
 import { type ClockParts, clockPaths, createClockRouter } from './clock-router.js'
-import { createDocumentPart } from './control/document.js'
+import { createDocumentPart, type Documented } from './control/document.js'
 import { createJournalPart, type JournalParts } from './control/journal.js'
 import { createMetricsPart } from './control/metrics.js'
 import { createOutboxPart } from './control/outbox.js'
 import type { ControlPart } from './control/part.js'
 import { createReadyPart, type Readiness } from './control/ready.js'
 import { createMissesPart, createReceiptPart, type Taped } from './control/taped.js'
+import { createViolationsPart, type Judged } from './control/violations.js'
 import { createFaultRouter, type FaultsByCall, faultPaths } from './fault-router.js'
 import { refuseForeign } from './guard.js'
 import { createModeRouter, type ModeSwitch, modePaths } from './mode-router.js'
@@ -24,6 +25,8 @@ import { createTokensRouter, type TokenParts, tokenPaths } from './tokens-router
 export interface ControlParts
   extends ControlKeys,
     Taped,
+    Documented,
+    Judged,
     ClockParts,
     StateParts,
     TokenParts,
@@ -42,11 +45,12 @@ export interface ControlParts
 /** Everything that is answered, each with what the document says of it. */
 export function controlTable(parts: ControlParts): readonly ControlPart[] {
   const { readiness, people, faults, rules, reset, modes, journal, stopping, metrics } = parts
-  const table: readonly ControlPart[] = [
+  return [
     createReadyPart(readiness),
     createJournalPart({ journal, stopping, url: () => readiness().url }),
     createMissesPart(parts),
     createReceiptPart(parts),
+    createViolationsPart(parts),
     createOutboxPart(people),
     createMetricsPart(metrics),
     { at: '/mode', router: createModeRouter(modes), paths: modePaths },
@@ -56,10 +60,13 @@ export function controlTable(parts: ControlParts): readonly ControlPart[] {
     { at: '/clock', router: createClockRouter(parts), paths: clockPaths },
     { at: '/state', router: createStateRouter(parts), paths: statePaths },
     { at: '/tokens', router: createTokensRouter(parts), paths: tokenPaths },
-    createDocumentPart(() => table, readiness),
+    createDocumentPart(parts),
   ]
-  return table
 }
+
+/** What the document says of them, for whoever has nobody to ask them: routers that nobody asks need next to nothing. */
+export const describedControl = (): readonly Omit<ControlPart, 'router'>[] =>
+  controlTable({ stopping: new AbortController().signal, modes: {} } as ControlParts)
 
 export function createControl(parts: ControlParts): Router {
   const { host, token } = parts

@@ -5,7 +5,7 @@ import { only } from '../core/only.js'
 import { resetCall } from '../core/scope.js'
 import type { FaultCalls } from '../faults/index.js'
 import type { Paths } from './control/part.js'
-import { listOf, object, text } from './control/shapes.js'
+import { listOf, object, text, wholeNumber } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 import { asRefusal } from './refusals.js'
 import { scopeIn } from './scope-in.js'
@@ -34,6 +34,13 @@ export function createFaultRouter(faults: FaultsByCall): Router {
   return router
 }
 
+const anObject = { type: 'object' }
+const waiting = {
+  type: 'object',
+  properties: { id: text, fault: anObject, times: wholeNumber },
+  required: ['id', 'fault', 'times'],
+}
+
 export const faultPaths: Paths = {
   '/faults': {
     get: {
@@ -43,7 +50,7 @@ export const faultPaths: Paths = {
       answers: {
         200: {
           what: 'The calls, each with how many requests it has still to befall.',
-          schema: object({ data: listOf({ type: 'object', required: ['id', 'fault', 'times'] }) }),
+          schema: object({ data: listOf(waiting) }),
         },
       },
     },

@@ -53,6 +53,8 @@ export interface LineParts extends DecideParts {
   readonly limits?: Limits | undefined
   /** What is to go wrong. */
   readonly faults: Faults
+  /** What is told of the contract with answers that are not made here, as node's flat array. */
+  readonly contractHeaders?: (() => readonly string[]) | undefined
   /** The way to the live platform; asked only in the modes that go there. */
   readonly proxy: () => Promise<Upstream>
   /** Whether the auth backend is answered here or carried to the live one, and what stands in front of it. */
@@ -240,7 +242,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       request,
       response,
       exchange,
-      ours: pass?.headers,
+      ours: () => [...(pass?.headers() ?? []), ...contractHeaders(visit)],
       // Who is to break the chunks of an answer has to read them.
       isPlain: isStruck,
       source,
@@ -272,7 +274,8 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const { headersFor, authHeadersFor } = parts.cors
     const cors = (isAuth(exchange.path) ? authHeadersFor : headersFor)(request.headers.origin)
     if (reply.tokens) pass?.settle(reply.tokens)
-    const common = pass ? [...cors, ...pass.headers()] : cors
+    const contract = contractHeaders(visit)
+    const common = pass || contract.length > 0 ? [...cors, ...(pass?.headers() ?? []), ...contract] : cors
     const done = (complete: boolean) => {
       outcome.complete = complete
       note(visit)
@@ -300,6 +303,10 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
 /** The fault that was asked for; on the auth backend, where what is refused must not have happened, one of chance as well. */
 const faultBefore = ({ exchange, parts: { faults } }: Visit): ChosenFault | undefined =>
   faults.asked(exchange) ?? (isAuth(exchange.path) ? faults.drawn(exchange) : undefined)
+
+const nothing: readonly string[] = []
+const contractHeaders = ({ exchange: { mode }, parts }: Visit): readonly string[] =>
+  mode === undefined || mode === 'emulate' ? nothing : (parts.contractHeaders?.() ?? nothing)
 
 const anyMethod = ['GET', 'HEAD', 'POST', 'OPTIONS']
 /** Which methods a live backend has on a path only it can say. */

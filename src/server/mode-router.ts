@@ -47,6 +47,7 @@ export const modePaths: Paths = {
       does: 'Changes where answers come from, from the next request on.',
       body: modeSwitch,
       answers: { 200: said },
+      errors: { 409: 'The configuration lacks what the mode needs.' },
     },
   },
 }

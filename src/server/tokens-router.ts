@@ -29,6 +29,7 @@ export const tokenPaths: Paths = {
       does: 'Makes a token without a password; a user who is not there yet signs up.',
       body: tokenRequest,
       answers: { 201: { what: 'The token, and when it expires.', schema: object({ token: text, expires_at: text }) } },
+      errors: { 409: 'Users and their tokens are those of a live backend.' },
     },
   },
 }

@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/load.js'
 import { createClock } from '../../src/core/clock.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
 import { createFaultCalls } from '../../src/faults/index.js'
+import { createViolations } from '../../src/platform/violations.js'
 import type { Platform } from '../../src/platform.js'
 import { journalOfAll, notHere } from '../server/emulating.js'
 
@@ -34,6 +35,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
     reset: async () => {},
     switchMode: () => {},
     receipt: () => undefined,
+    violations: createViolations(() => {}),
     misses: () => [],
     onMiss: () => {},
     onMessage: () => {},

@@ -282,7 +282,16 @@ test('misses are shown by the control API', async () => {
 test('the receipt says what was served, missed, left unused and passed on', async () => {
   const { replaying, files } = await taped([hello, { ...hello, temperature: 0 }])
   const { ask, chat, receipt } = await replaying()
-  expect(receipt()).toEqual({ served: 0, missed: 0, unused: files(), passed: 0, recorded: 0, notRecorded: [] })
+  const violations = { documented: 0, decided: 0, unjudged: 0 }
+  expect(receipt()).toEqual({
+    violations,
+    served: 0,
+    missed: 0,
+    unused: files(),
+    passed: 0,
+    recorded: 0,
+    notRecorded: [],
+  })
   await chat(hello)
   await chat(hello)
   await ask('/health')

@@ -1,89 +1,30 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
 import type { IRoute, Router } from 'express'
 import { expect, test } from 'vitest'
 import { type ControlParts, controlTable } from '../../src/server/control.js'
+import { checking, documentOf, judging, operationsOf } from '../openapi/document.js'
 import { platformWith, type Scene } from '../scene.js'
-
-interface Answer {
-  readonly description: string
-  readonly content?: Readonly<Record<string, { readonly schema: object }>>
-}
-
-interface Operation {
-  readonly operationId: string
-  readonly summary: string
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[]
-  readonly requestBody?: { readonly content: Answer['content'] }
-  readonly responses: Readonly<Record<string, Answer>>
-}
-
-interface Document {
-  readonly openapi: string
-  readonly info: { readonly title: string; readonly version: string }
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, object>> }
-}
 
 async function documented(options = {}) {
   const platform = await platformWith(options)
-  const response = await fetch(`${platform.url}/__standin/openapi.json`)
-  expect(response.status).toBe(200)
-  const document = (await response.json()) as Document
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-  )
-  return { platform, document, operations }
+  const document = await documentOf(platform)
+  return { platform, document, operations: operationsOf(document, 'control') }
 }
 
-/** Every value under this key, however deep. */
-function allUnder(key: string, value: unknown): readonly unknown[] {
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => [...(name === key ? [inner] : []), ...allUnder(key, inner)])
-}
-
-const at = (document: unknown, pointer: string) =>
-  pointer
-    .slice(2)
-    .split('/')
-    .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document)
-
-/** A check of values against a schema of the document. */
-function checking(document: Document) {
-  const ajv = new Ajv2020({ allErrors: true, strict: false })
-  addFormats.default(ajv)
-  ajv.addSchema({ $id: 'doc', ...document })
-  const inDocument = (schema: object) =>
-    JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"doc#/')) as object
-  return (schema: object) => ajv.compile(inDocument(schema))
-}
-
-test('the document is a document of OpenAPI 3.1', async () => {
-  const { document, operations } = await documented()
-  expect(document.openapi).toBe('3.1.0')
-  expect(Object.keys(document)).toEqual(['openapi', 'info', 'servers', 'security', 'paths', 'components'])
-  for (const reference of allUnder('$ref', document))
-    expect([reference, at(document, String(reference))]).not.toContain(undefined)
+test('the control API is in the document', async () => {
+  const { operations } = await documented()
+  expect(operations.length).toBeGreaterThan(20)
   for (const { path, method, operation } of operations) {
     expect(path).toMatch(/^\/__standin\/[a-z]/)
     expect(['get', 'put', 'post', 'delete']).toContain(method)
     expect(operation.summary).toMatch(/\S/)
-    expect(Object.keys(operation.responses)).toEqual([expect.stringMatching(/^20[0-4]$/), 'default'])
+    expect(Object.keys(operation.responses).filter(status => status.startsWith('2'))).toHaveLength(1)
+    expect(Object.keys(operation.responses)).not.toContain('default')
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     const parameters = operation.parameters ?? []
     expect(parameters.filter(({ required }) => required).map(({ name }) => name)).toEqual(inPath)
   }
   const ids = operations.map(({ operation }) => operation.operationId)
   expect(new Set(ids).size).toBe(ids.length)
-})
-
-test('every schema of the document is one', async () => {
-  const { document } = await documented()
-  const schemaOf = checking(document)
-  for (const schema of [...Object.values(document.components.schemas), ...allUnder('schema', document.paths)]) {
-    expect(() => schemaOf(schema as object)).not.toThrow()
-  }
 })
 
 /** The routes of a router as the document would write them: path and methods. */
@@ -115,6 +56,7 @@ test('each path takes the methods that the document names, and says so to others
   const { platform, document } = await documented()
   await (await platform.ask('/health')).text()
   for (const [path, methods] of Object.entries(document.paths)) {
+    if (!path.startsWith('/__standin/')) continue
     const response = await fetch(platform.url + withId(path), { method: 'PATCH' })
     const allowed = Object.keys(methods).flatMap(method => (method === 'get' ? ['GET', 'HEAD'] : method.toUpperCase()))
     expect([path, response.status, response.headers.get('allow')?.split(', ').toSorted()]).toEqual([
@@ -178,12 +120,13 @@ test('every answer is of the form that the document gives it, and every body tha
   platform.switchMode('replay', { 'POST /v1/chat/completions': 'emulate' })
   await (await platform.ask('/v1/models')).text()
   const schemaOf = checking(document)
+  const judge = judging(document)
   // What takes away comes last.
   const order = ['get', 'post', 'put', 'delete']
   for (const { path, method, operation } of operations.toSorted(
     (a, b) => order.indexOf(a.method) - order.indexOf(b.method),
   )) {
-    const { operationId, requestBody, responses } = operation
+    const { operationId, requestBody } = operation
     const body = operationId === 'importState' ? await exported(platform) : bodies[operationId]
     expect([operationId, body !== undefined]).toEqual([operationId, requestBody !== undefined])
     const taken = requestBody?.content?.['application/json']?.schema
@@ -193,19 +136,9 @@ test('every answer is of the form that the document gives it, and every body tha
       method: method.toUpperCase(),
       ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     })
-    const told = responses[response.status]
-    expect([operationId, response.status, told !== undefined]).toEqual([operationId, response.status, true])
+    expect(response.ok).toBe(true)
     expect(response.headers.get('cache-control')).toBe('no-store')
-    const type = response.headers.get('content-type')?.split(';', 1)[0]
-    if (!told?.content) {
-      expect([operationId, await response.text()]).toEqual([operationId, ''])
-      continue
-    }
-    const schema = told.content[type ?? '']?.schema ?? {}
-    const valid = schemaOf(schema)
-    valid(type === 'application/json' ? await response.json() : await response.text())
-    expect([operationId, type, valid.errors]).toEqual([operationId, type, null])
-    expect(Object.keys(told.content)).toContain(type)
+    expect(await judge({ path, method, operation }, response)).toBe(undefined)
   }
 })
 

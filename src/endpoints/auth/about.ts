@@ -11,7 +11,7 @@ export const otherProviders =
   )
 
 export const settings = ({ settings }: Backend): Endpoint =>
-  forAnyone('GET', '/settings', () =>
+  forAnyone('GET', '/settings', { id: 'getAuthSettings', does: 'What is on and off.', answer: 'object' }, () =>
     jsonReply({
       external: {
         anonymous_users: settings.externalAnonymousUsersEnabled,
@@ -34,41 +34,55 @@ export const settings = ({ settings }: Backend): Endpoint =>
 const followed = 'v2.196.0'
 
 export const health = (): Endpoint =>
-  forAnyone('GET', '/health', () =>
-    jsonReply({
-      version: followed,
-      name: 'GoTrue',
-      description: 'GoTrue is a user registration and authentication API',
-    }),
+  forAnyone(
+    'GET',
+    '/health',
+    { id: 'getAuthHealth', does: 'Name and version of the auth backend.', answer: 'object' },
+    () =>
+      jsonReply({
+        version: followed,
+        name: 'GoTrue',
+        description: 'GoTrue is a user registration and authentication API',
+      }),
   )
 
 /** The public keys of user tokens (RFC 7517), open to anyone as at Supabase. */
 export const jwks = ({ tokens }: Backend): Endpoint =>
-  forAnyone('GET', '/.well-known/jwks.json', async () => ({
-    ...jsonReply((await tokens()).jwks),
-    headers: ['cache-control', 'public, max-age=600'],
-  }))
+  forAnyone(
+    'GET',
+    '/.well-known/jwks.json',
+    { id: 'getKeys', does: 'The public keys of user tokens (RFC 7517).', answer: 'object' },
+    async () => ({
+      ...jsonReply((await tokens()).jwks),
+      headers: ['cache-control', 'public, max-age=600'],
+    }),
+  )
 
 export const openIdConfiguration = (backend: Backend): Endpoint =>
-  forAnyone('GET', '/.well-known/openid-configuration', async () => {
-    const issuer = issuerOf(backend) ?? externalUrl(backend)
-    return {
-      ...jsonReply({
-        issuer,
-        authorization_endpoint: `${issuer}/oauth/authorize`,
-        token_endpoint: `${issuer}/oauth/token`,
-        jwks_uri: `${issuer}/.well-known/jwks.json`,
-        userinfo_endpoint: `${issuer}/oauth/userinfo`,
-        response_types_supported: ['code'],
-        response_modes_supported: ['query'],
-        grant_types_supported: ['authorization_code', 'refresh_token'],
-        subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: ['RS256', 'HS256', 'ES256'],
-        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-        code_challenge_methods_supported: ['S256', 'plain'],
-        scopes_supported: ['openid', 'profile', 'email', 'phone'],
-        claims_supported: ['sub', 'aud', 'iss', 'exp', 'iat', 'auth_time', 'nonce', 'email', 'email_verified'],
-      }),
-      headers: ['cache-control', 'public, max-age=600'],
-    }
-  })
+  forAnyone(
+    'GET',
+    '/.well-known/openid-configuration',
+    { id: 'getOpenIdConfiguration', does: 'Where everything is.', answer: 'object' },
+    async () => {
+      const issuer = issuerOf(backend) ?? externalUrl(backend)
+      return {
+        ...jsonReply({
+          issuer,
+          authorization_endpoint: `${issuer}/oauth/authorize`,
+          token_endpoint: `${issuer}/oauth/token`,
+          jwks_uri: `${issuer}/.well-known/jwks.json`,
+          userinfo_endpoint: `${issuer}/oauth/userinfo`,
+          response_types_supported: ['code'],
+          response_modes_supported: ['query'],
+          grant_types_supported: ['authorization_code', 'refresh_token'],
+          subject_types_supported: ['public'],
+          id_token_signing_alg_values_supported: ['RS256', 'HS256', 'ES256'],
+          token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+          code_challenge_methods_supported: ['S256', 'plain'],
+          scopes_supported: ['openid', 'profile', 'email', 'phone'],
+          claims_supported: ['sub', 'aud', 'iss', 'exp', 'iat', 'auth_time', 'nonce', 'email', 'email_verified'],
+        }),
+        headers: ['cache-control', 'public, max-age=600'],
+      }
+    },
+  )

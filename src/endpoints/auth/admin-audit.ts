@@ -6,9 +6,21 @@ import { jsonReply } from '../json-reply.js'
 import { forAdmin } from './frame.js'
 import { pageHeaders, pageIn } from './pages.js'
 import { queryOf } from './params.js'
+import type { About } from './says.js'
+
+const about: About = {
+  id: 'listAudit',
+  does: 'What is written down of what users do: nothing.',
+  query: {
+    page: 'Which page, from 1 on.',
+    per_page: 'How many a page has (50).',
+    query: 'author:, action: or type: and a text.',
+  },
+  answer: 'list',
+}
 
 export const auditLog = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET', '/admin/audit', exchange => {
+  forAdmin(backend)('GET', '/admin/audit', about, exchange => {
     const query = queryOf(exchange)
     const page = pageIn(query)
     const scope = query.get('query') ?? ''

@@ -16,28 +16,40 @@ import { idExists, validationFailed } from '../../core/auth-errors.js'
 import type { Endpoint } from '../../core/exchange.js'
 import type { Identity, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
-import { type AdminParams, adminParamsIn, bannedUntil, requireFree, withValidAddresses } from './admin-params.js'
+import {
+  type AdminParams,
+  adminFields,
+  adminParamsIn,
+  bannedUntil,
+  requireFree,
+  withValidAddresses,
+} from './admin-params.js'
 import { forAdmin } from './frame.js'
 
 export const createUser = (backend: Backend): Endpoint =>
-  forAdmin(backend)('POST', '/admin/users', async exchange => {
-    const given = adminParamsIn(exchange)
-    if (given.email === '' && given.phone === '') {
-      throw validationFailed('Cannot create a user without either an email or phone')
-    }
-    const params = withValidAddresses(given)
-    const state = await backend.state()
-    await state.read(tables => requireFree(tables, params))
-    const encrypted_password = await passwordOf(backend, params)
-    requireId(params.id)
-    const user = madeByAdmin(backend, params, encrypted_password)
-    await state.write(async tables => {
-      await requireFree(tables, params)
-      if (await tables.users.get(user.id)) throw idExists()
-      await tables.users.insert(user)
-    })
-    return jsonReply(userJsonBeforeReading(user))
-  })
+  forAdmin(backend)(
+    'POST',
+    '/admin/users',
+    { id: 'createUser', does: 'A new user, as the service key says.', fields: adminFields, answer: 'user' },
+    async exchange => {
+      const given = adminParamsIn(exchange)
+      if (given.email === '' && given.phone === '') {
+        throw validationFailed('Cannot create a user without either an email or phone')
+      }
+      const params = withValidAddresses(given)
+      const state = await backend.state()
+      await state.read(tables => requireFree(tables, params))
+      const encrypted_password = await passwordOf(backend, params)
+      requireId(params.id)
+      const user = madeByAdmin(backend, params, encrypted_password)
+      await state.write(async tables => {
+        await requireFree(tables, params)
+        if (await tables.users.get(user.id)) throw idExists()
+        await tables.users.insert(user)
+      })
+      return jsonReply(userJsonBeforeReading(user))
+    },
+  )
 
 async function passwordOf({ settings }: Backend, { password, password_hash }: AdminParams): Promise<string> {
   if (password !== undefined && password_hash !== '') {

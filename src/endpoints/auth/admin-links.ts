@@ -13,17 +13,24 @@ import { jsonReply } from '../json-reply.js'
 import { announce, forAdmin, redirectOf } from './frame.js'
 import { type Params, readParams } from './params.js'
 
+const inviteFields = { email: 'string', data: 'object' } as const
+
 export const invite = (backend: Backend): Endpoint =>
-  forAdmin(backend)('POST', '/invite', async exchange => {
-    const params = readParams(exchange, 'InviteParams', { email: 'string', data: 'object' })
-    const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
-    const sent = await (await backend.state()).write(async tables => {
-      const user = await unconfirmed(tables, guest)
-      return sendInvite(backend, tables, user, redirectOf(backend, exchange))
-    })
-    announce(backend, sent.messages)
-    return jsonReply(userJson(sent.user))
-  })
+  forAdmin(backend)(
+    'POST',
+    '/invite',
+    { id: 'invite', does: 'A mail that invites somebody.', fields: inviteFields, answer: 'user' },
+    async exchange => {
+      const params = readParams(exchange, 'InviteParams', inviteFields)
+      const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
+      const sent = await (await backend.state()).write(async tables => {
+        const user = await unconfirmed(tables, guest)
+        return sendInvite(backend, tables, user, redirectOf(backend, exchange))
+      })
+      announce(backend, sent.messages)
+      return jsonReply(userJson(sent.user))
+    },
+  )
 
 function newcomer(backend: Backend, { email, data }: Pick<LinkParams, 'email' | 'data'>, password: string | null) {
   const at = momentOf(backend)
@@ -59,25 +66,30 @@ interface Prepared {
 }
 
 export const generateLink = (backend: Backend): Endpoint =>
-  forAdmin(backend)('POST', '/admin/generate_link', async exchange => {
-    const given = readParams(exchange, 'GenerateLinkParams', fields)
-    const params = { ...given, email: validEmail(given.email) }
-    const redirect = redirectTo(backend.settings, [params.redirect_to, redirectOf(backend, exchange)])
-    const password = await passwordFor(backend, params)
-    const code = newCode(backend)
-    const { user, type, hash } = await (await backend.state()).write(tables =>
-      prepare(backend, tables, params, { code, password }),
-    )
-    return jsonReply({
-      ...userJson(user),
-      action_link: actionLink(backend, hash, type.startsWith('email_change') ? 'email_change' : type, redirect),
-      email_otp: code,
-      // Of the address that was asked for, also where the link goes to the new one: so it is at Supabase.
-      hashed_token: hashOfCode(params.email, code),
-      verification_type: type,
-      redirect_to: redirect,
-    })
-  })
+  forAdmin(backend)(
+    'POST',
+    '/admin/generate_link',
+    { id: 'generateLink', does: 'A link that admins send themselves.', fields, answer: 'link' },
+    async exchange => {
+      const given = readParams(exchange, 'GenerateLinkParams', fields)
+      const params = { ...given, email: validEmail(given.email) }
+      const redirect = redirectTo(backend.settings, [params.redirect_to, redirectOf(backend, exchange)])
+      const password = await passwordFor(backend, params)
+      const code = newCode(backend)
+      const { user, type, hash } = await (await backend.state()).write(tables =>
+        prepare(backend, tables, params, { code, password }),
+      )
+      return jsonReply({
+        ...userJson(user),
+        action_link: actionLink(backend, hash, type.startsWith('email_change') ? 'email_change' : type, redirect),
+        email_otp: code,
+        // Of the address that was asked for, also where the link goes to the new one: so it is at Supabase.
+        hashed_token: hashOfCode(params.email, code),
+        verification_type: type,
+        redirect_to: redirect,
+      })
+    },
+  )
 
 /** The hash of the password of a newcomer. It takes a moment, in which the state is better left to others. */
 async function passwordFor(backend: Backend, { type, email, password }: LinkParams): Promise<string | null> {

@@ -7,7 +7,7 @@ import type { Exchange } from '../../core/exchange.js'
 import type { Moment, Tables } from '../../core/state.js'
 import { type Params, readParams } from './params.js'
 
-const fields = {
+export const adminFields = {
   id: 'string',
   aud: 'string',
   role: 'string',
@@ -22,10 +22,10 @@ const fields = {
   ban_duration: 'string',
 } as const
 
-export type AdminParams = Params<typeof fields>
+export type AdminParams = Params<typeof adminFields>
 
 /** The parameters of a request. Throws a 400 for what cannot be read. */
-export const adminParamsIn = (exchange: Exchange): AdminParams => readParams(exchange, 'AdminUserParams', fields)
+export const adminParamsIn = (exchange: Exchange): AdminParams => readParams(exchange, 'AdminUserParams', adminFields)
 
 /** The same with addresses in their one form. Throws a 400 for what is none. */
 export const withValidAddresses = (params: AdminParams): AdminParams => ({

@@ -17,32 +17,44 @@ import {
 import type { Endpoint } from '../../core/exchange.js'
 import type { UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
-import { type AdminParams, adminParamsIn, bannedUntil, requireFree, withValidAddresses } from './admin-params.js'
+import {
+  type AdminParams,
+  adminFields,
+  adminParamsIn,
+  bannedUntil,
+  requireFree,
+  withValidAddresses,
+} from './admin-params.js'
 import { userIn } from './admin-users.js'
 import { forAdmin } from './frame.js'
 
 export const updateUserById = (backend: Backend): Endpoint =>
-  forAdmin(backend)('PUT', '/admin/users/{id}', async exchange => {
-    const state = await backend.state()
-    const before = await state.read(tables => userIn(tables, exchange))
-    const params = withValidAddresses(adminParamsIn(exchange))
-    bannedUntil(backend, params.ban_duration, null)
-    const { password: given } = params
-    if (given !== undefined) requireStrength(given, backend.settings)
-    const password = given === undefined ? undefined : await hashOf(given)
-    const user = await state.write(async tables => {
-      const user = await userIn(tables, exchange)
-      await requireFree(tables, params, user.id)
-      const changed = changedByAdmin(backend, user, params, password)
-      await tables.users.update(user.id, changed)
-      if (password !== undefined) await endSessionsOf(tables, user.id)
-      // What was sent to an old address, or to whoever knew the old password, opens nothing any more.
-      if (password !== undefined || params.email !== '' || params.phone !== '') await dropTokens(tables, user.id)
-      return changed
-    })
-    const confirmsNow = before.email_confirmed_at === null && before.phone_confirmed_at === null
-    return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
-  })
+  forAdmin(backend)(
+    'PUT',
+    '/admin/users/{id}',
+    { id: 'updateUserById', does: 'Changes a user without asking anybody.', fields: adminFields, answer: 'user' },
+    async exchange => {
+      const state = await backend.state()
+      const before = await state.read(tables => userIn(tables, exchange))
+      const params = withValidAddresses(adminParamsIn(exchange))
+      bannedUntil(backend, params.ban_duration, null)
+      const { password: given } = params
+      if (given !== undefined) requireStrength(given, backend.settings)
+      const password = given === undefined ? undefined : await hashOf(given)
+      const user = await state.write(async tables => {
+        const user = await userIn(tables, exchange)
+        await requireFree(tables, params, user.id)
+        const changed = changedByAdmin(backend, user, params, password)
+        await tables.users.update(user.id, changed)
+        if (password !== undefined) await endSessionsOf(tables, user.id)
+        // What was sent to an old address, or to whoever knew the old password, opens nothing any more.
+        if (password !== undefined || params.email !== '' || params.phone !== '') await dropTokens(tables, user.id)
+        return changed
+      })
+      const confirmsNow = before.email_confirmed_at === null && before.phone_confirmed_at === null
+      return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
+    },
+  )
 
 function changedByAdmin(backend: Backend, user: UserRow, params: AdminParams, password: string | undefined): UserRow {
   const { email, phone, role, email_confirm, phone_confirm, user_metadata, app_metadata, ban_duration } = params

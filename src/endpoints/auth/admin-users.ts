@@ -10,9 +10,22 @@ import { jsonReply } from '../json-reply.js'
 import { forAdmin, idBehind } from './frame.js'
 import { pageHeaders, pageIn } from './pages.js'
 import { queryOf, readParams } from './params.js'
+import type { About } from './says.js'
+
+const aboutList: About = {
+  id: 'listUsers',
+  does: 'All users, page by page.',
+  query: {
+    page: 'Which page, from 1 on.',
+    per_page: 'How many a page has (50).',
+    sort: 'created_at asc, or created_at desc, as without it.',
+    filter: 'A part of the e-mail address or of the full name.',
+  },
+  answer: 'object',
+}
 
 export const listUsers = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET', '/admin/users', async exchange => {
+  forAdmin(backend)('GET', '/admin/users', aboutList, async exchange => {
     const query = queryOf(exchange)
     const isOldestFirst = directionIn(query) === 'ASC'
     const page = pageIn(query)
@@ -42,8 +55,11 @@ const isAbout = ({ email, user_metadata: { full_name } }: UserRow, text: string)
   (typeof full_name === 'string' && full_name.toLowerCase().includes(text.toLowerCase()))
 
 export const getUserById = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET', '/admin/users/{id}', async exchange =>
-    jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
+  forAdmin(backend)(
+    'GET',
+    '/admin/users/{id}',
+    { id: 'getUserById', does: 'One user.', answer: 'user' },
+    async exchange => jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
   )
 
 /** The user whose id is in the path. Throws a 404 when there is none. */
@@ -55,13 +71,22 @@ export async function userIn({ users }: Tables, exchange: Exchange): Promise<Use
   return user
 }
 
+const deletionFields = { should_soft_delete: 'boolean' } as const
+
+const aboutDeletion: About = {
+  id: 'deleteUser',
+  does: 'One user less.',
+  fields: deletionFields,
+  isBodyOptional: true,
+  answer: 'object',
+}
+
 export const deleteUser = (backend: Backend): Endpoint =>
-  forAdmin(backend)('DELETE', '/admin/users/{id}', async exchange => {
+  forAdmin(backend)('DELETE', '/admin/users/{id}', aboutDeletion, async exchange => {
     const state = await backend.state()
     await state.read(tables => userIn(tables, exchange))
     const isEmpty = (exchange.body?.length ?? 0) === 0
-    const isSoft =
-      !isEmpty && readParams(exchange, 'adminUserDeleteParams', { should_soft_delete: 'boolean' }).should_soft_delete
+    const isSoft = !isEmpty && readParams(exchange, 'adminUserDeleteParams', deletionFields).should_soft_delete
     await state.write(async tables => {
       const user = await userIn(tables, exchange)
       if (!isSoft) return removeUser(tables, user)

@@ -9,16 +9,18 @@ import { AUTH } from '../../core/reserved.js'
 import type { MessageRow, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
 import { queryOf } from './params.js'
+import { type About, operationOf } from './says.js'
 
 type Method = Endpoint['method']
 
+type Answer = (exchange: Exchange) => Reply | Promise<Reply>
+
 /** An endpoint that anybody may ask who got past the gateway. */
-export const forAnyone = (
-  method: Method,
-  path: string,
-  reply: (exchange: Exchange) => Reply | Promise<Reply>,
-): Endpoint => ({
-  ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET' },
+export const forAnyone = (method: Method, path: string, about: About, reply: Answer): Endpoint =>
+  endpoint(method, path, reply, () => operationOf(about, []))
+
+const endpoint = (method: Method, path: string, reply: Answer, says: Endpoint['says'] & {}): Endpoint => ({
+  ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET', says },
   reply(exchange) {
     // Supabase knows no HEAD, and whoever only looks at a link must not use it up.
     if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
@@ -29,22 +31,31 @@ export const forAnyone = (
 /** An endpoint for whoever sends a user token; refusals come before anything is read. */
 export const forUser =
   (backend: Backend) =>
-  (method: Method, path: string, reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>): Endpoint =>
-    forAnyone(method, path, async exchange => {
+  (
+    method: Method,
+    path: string,
+    about: About,
+    reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>,
+  ): Endpoint => {
+    const answer = async (exchange: Exchange) => {
       const who = await authenticate(backend, exchange.authorization)
       exchange.caller = callerOf(who.user)
       return reply(exchange, who)
-    })
+    }
+    return endpoint(method, path, answer, () => operationOf(about, ['user']))
+  }
 
 /** An endpoint for whoever sends the service key, or another token with an admin role. */
 export const forAdmin =
   (backend: Backend) =>
-  (method: Method, path: string, reply: (exchange: Exchange) => Reply | Promise<Reply>): Endpoint =>
-    forAnyone(method, path, async exchange => {
+  (method: Method, path: string, about: About, reply: Answer): Endpoint => {
+    const answer = async (exchange: Exchange) => {
       await requireAdmin(backend, exchange.authorization)
       exchange.caller = { kind: 'service' }
       return reply(exchange)
-    })
+    }
+    return endpoint(method, path, answer, () => operationOf(about, ['service']))
+  }
 
 const callerOf = ({ id, email }: UserRow): Caller => userCaller(id, email)
 

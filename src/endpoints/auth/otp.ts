@@ -26,26 +26,39 @@ const fields = {
 type OtpParams = Params<typeof fields>
 
 export const otp = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/otp', async exchange => {
-    const params = readParams(exchange, 'OtpParams', fields)
-    if (params.email !== '' && params.phone !== '') {
-      throw validationFailed('Only an email address or phone number should be provided')
-    }
-    if (params.email !== '' && params.channel !== '') {
-      throw validationFailed('Channel should only be specified with Phone OTP')
-    }
-    challengeIn(params)
-    // An address that is none is nobody's either.
-    if (params.create_user === false && !(await isKnown(backend, params))) throw otpDisabled()
-    if (params.email !== '') return byEmail(backend, exchange, params)
-    if (params.phone !== '') return byPhone(backend, exchange, params)
-    throw validationFailed('One of email or phone must be set')
-  })
+  forAnyone(
+    'POST',
+    '/otp',
+    {
+      id: 'sendCode',
+      does: 'A code or a link with which somebody signs in without a password.',
+      fields,
+      answer: 'object',
+    },
+    async exchange => {
+      const params = readParams(exchange, 'OtpParams', fields)
+      if (params.email !== '' && params.phone !== '') {
+        throw validationFailed('Only an email address or phone number should be provided')
+      }
+      if (params.email !== '' && params.channel !== '') {
+        throw validationFailed('Channel should only be specified with Phone OTP')
+      }
+      challengeIn(params)
+      // An address that is none is nobody's either.
+      if (params.create_user === false && !(await isKnown(backend, params))) throw otpDisabled()
+      if (params.email !== '') return byEmail(backend, exchange, params)
+      if (params.phone !== '') return byPhone(backend, exchange, params)
+      throw validationFailed('One of email or phone must be set')
+    },
+  )
 
 /** The older name of a sign-in by mail. */
 export const magicLink = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/magiclink', async exchange =>
-    byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
+  forAnyone(
+    'POST',
+    '/magiclink',
+    { id: 'sendMagicLink', does: 'The older name of a sign-in by mail.', fields, answer: 'object' },
+    async exchange => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
   )
 
 async function isKnown(backend: Backend, { email, phone }: OtpParams): Promise<boolean> {

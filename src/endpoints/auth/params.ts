@@ -16,7 +16,7 @@ interface Values {
   'boolean?': boolean | undefined
 }
 
-type Fields = Readonly<Record<string, Kind>>
+export type Fields = Readonly<Record<string, Kind>>
 
 /** The fields as they are read. */
 export type Params<F extends Fields> = { readonly [K in keyof F]: Values[F[K]] }

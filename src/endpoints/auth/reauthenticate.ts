@@ -8,13 +8,22 @@ import { announce, forUser } from './frame.js'
 import { messageIdOf } from './otp.js'
 
 export const reauthenticate = (backend: Backend): Endpoint =>
-  forUser(backend)('GET', '/reauthenticate', async (_exchange, { user }) => {
-    if (user.email === null && user.phone === null) {
-      throw validationFailed('Reauthentication requires the user to have an email or a phone number')
-    }
-    if (user.email !== null && user.email_confirmed_at === null) throw emailToConfirm()
-    if (user.email === null && user.phone_confirmed_at === null) throw phoneToConfirm()
-    const { messages } = await (await backend.state()).write(tables => sendReauthentication(backend, tables, user))
-    announce(backend, messages)
-    return jsonReply(user.email === null ? messageIdOf(messages) : {})
-  })
+  forUser(backend)(
+    'GET',
+    '/reauthenticate',
+    {
+      id: 'reauthenticate',
+      does: 'Sends a code to whoever is signed in, to change their password with.',
+      answer: 'object',
+    },
+    async (_exchange, { user }) => {
+      if (user.email === null && user.phone === null) {
+        throw validationFailed('Reauthentication requires the user to have an email or a phone number')
+      }
+      if (user.email !== null && user.email_confirmed_at === null) throw emailToConfirm()
+      if (user.email === null && user.phone_confirmed_at === null) throw phoneToConfirm()
+      const { messages } = await (await backend.state()).write(tables => sendReauthentication(backend, tables, user))
+      announce(backend, messages)
+      return jsonReply(user.email === null ? messageIdOf(messages) : {})
+    },
+  )

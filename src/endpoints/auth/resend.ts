@@ -25,18 +25,23 @@ const kinds = ['signup', 'email_change', 'sms', 'phone_change'] as const
 type Kind = (typeof kinds)[number]
 
 export const resend = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/resend', async exchange => {
-    const params = readParams(exchange, 'ResendConfirmationParams', fields)
-    const { kind, where } = checked(backend.settings, params)
-    const isMail = kind === 'signup' || kind === 'email_change'
-    const back = { redirect: redirectOf(backend, exchange), challenge: isMail ? challengeIn(params) : undefined }
-    const sent = await (await backend.state()).write(async tables => {
-      const [user] = await tables.users.find(where)
-      return user && sendAgain(backend, tables, user, { kind, back })
-    })
-    announce(backend, sent?.messages ?? [])
-    return jsonReply(isMail ? {} : messageIdOf(sent?.messages))
-  })
+  forAnyone(
+    'POST',
+    '/resend',
+    { id: 'resend', does: 'The last mail or text message once more, with a new code.', fields, answer: 'object' },
+    async exchange => {
+      const params = readParams(exchange, 'ResendConfirmationParams', fields)
+      const { kind, where } = checked(backend.settings, params)
+      const isMail = kind === 'signup' || kind === 'email_change'
+      const back = { redirect: redirectOf(backend, exchange), challenge: isMail ? challengeIn(params) : undefined }
+      const sent = await (await backend.state()).write(async tables => {
+        const [user] = await tables.users.find(where)
+        return user && sendAgain(backend, tables, user, { kind, back })
+      })
+      announce(backend, sent?.messages ?? [])
+      return jsonReply(isMail ? {} : messageIdOf(sent?.messages))
+    },
+  )
 
 /** What is to be sent, and whose address was given. Throws for what may not be asked. */
 function checked(settings: AuthSettings, params: ResendParams) {

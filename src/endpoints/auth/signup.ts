@@ -42,22 +42,27 @@ const fields = {
 type SignupParams = Params<typeof fields>
 
 export const signup = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/signup', async exchange => {
-    const params = readParams(exchange, 'SignupParams', fields)
-    if (params.email === '' && params.phone === '') return signUpAnonymously(backend, exchange, params.data)
-    if (backend.settings.disableSignup) throw signupDisabled()
-    const challenge = checked(backend, params)
-    const { password, data } = params
-    const done = await signUp(backend, { ...wayOf(params), password, data, challenge }, redirectOf(backend, exchange))
-    switch (done.kind) {
-      case 'in':
-        return granted(backend, exchange, done.grant, { user: userJsonBeforeReading(done.grant.user) })
-      case 'waiting':
-        return jsonReply(userJson(forWhoeverAsks(done.user)))
-      case 'taken':
-        return jsonReply(userJson(done.instead))
-    }
-  })
+  forAnyone(
+    'POST',
+    '/signup',
+    { id: 'signUp', does: 'A new user, by e-mail, by phone or without a name.', fields, answer: 'session or user' },
+    async exchange => {
+      const params = readParams(exchange, 'SignupParams', fields)
+      if (params.email === '' && params.phone === '') return signUpAnonymously(backend, exchange, params.data)
+      if (backend.settings.disableSignup) throw signupDisabled()
+      const challenge = checked(backend, params)
+      const { password, data } = params
+      const done = await signUp(backend, { ...wayOf(params), password, data, challenge }, redirectOf(backend, exchange))
+      switch (done.kind) {
+        case 'in':
+          return granted(backend, exchange, done.grant, { user: userJsonBeforeReading(done.grant.user) })
+        case 'waiting':
+          return jsonReply(userJson(forWhoeverAsks(done.user)))
+        case 'taken':
+          return jsonReply(userJson(done.instead))
+      }
+    },
+  )
 
 async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Json): Promise<Reply> {
   const { settings } = backend

@@ -15,19 +15,27 @@ import { jsonReply } from '../json-reply.js'
 import { otherProviders } from './about.js'
 import { forAdmin, forAnyone, forUser, leadTo } from './frame.js'
 import { queryOf } from './params.js'
+import { type About, aboutOf } from './says.js'
 
 type Method = Endpoint['method']
-type Maker = (method: Method, path: string, reply: () => never) => Endpoint
+type Maker = (method: Method, path: string, about: About, reply: () => never) => Endpoint
 
 /** Endpoints that only refuse, each written as a method and a path. */
 function closed(make: Maker, refusal: () => Error, lines: readonly `${Method} ${string}`[]): readonly Endpoint[] {
   return lines.map(line => {
     const [method, path] = line.split(' ') as [Method, string]
-    return make(method, path, () => {
+    return make(method, path, aboutOf(method, path, 'Off here; says so.', 'none'), () => {
       throw refusal()
     })
   })
 }
+
+const back = 'What another provider leads back to: nobody began a sign-in there.'
+const start: About = {
+  ...aboutOf('GET', '/authorize', 'Signing in at another provider, which is off here.', 'none'),
+  query: { provider: 'The name of the provider.' },
+}
+const ssoProviders = aboutOf('GET', '/admin/sso/providers', 'The identity providers: none.', 'object')
 
 export function switchedOff(backend: Backend): readonly Endpoint[] {
   const [user, admin] = [forUser(backend), forAdmin(backend)]
@@ -73,10 +81,10 @@ export function switchedOff(backend: Backend): readonly Endpoint[] {
       'PUT /admin/custom-providers/{id}',
       'DELETE /admin/custom-providers/{id}',
     ]),
-    admin('GET', '/admin/sso/providers', () => jsonReply({ items: [] })),
-    forAnyone('GET', '/authorize', startElsewhere),
-    forAnyone('GET', '/callback', () => seeSite(backend)),
-    forAnyone('POST', '/callback', () => seeSite(backend)),
+    admin('GET', '/admin/sso/providers', ssoProviders, () => jsonReply({ items: [] })),
+    forAnyone('GET', '/authorize', start, startElsewhere),
+    forAnyone('GET', '/callback', aboutOf('GET', '/callback', back, 'redirect'), () => seeSite(backend)),
+    forAnyone('POST', '/callback', aboutOf('POST', '/callback', back, 'redirect'), () => seeSite(backend)),
   ]
 }
 

@@ -20,9 +20,22 @@ import {
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { forAnyone, granted } from './frame.js'
 import { queryOf, readParams } from './params.js'
+import type { About } from './says.js'
+
+const byPasswordFields = { email: 'string', phone: 'string', password: 'string' } as const
+const byRefreshTokenFields = { refresh_token: 'string' } as const
+const byAuthCodeFields = { auth_code: 'string', code_verifier: 'string' } as const
+
+const about: About = {
+  id: 'signIn',
+  does: 'A session for a password, for a refresh token, or for the second half of a PKCE flow.',
+  query: { grant_type: 'What is given for the session: password, refresh_token or pkce.' },
+  fields: { ...byPasswordFields, ...byRefreshTokenFields, ...byAuthCodeFields },
+  answer: 'session',
+}
 
 export const token = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/token', exchange => {
+  forAnyone('POST', '/token', about, exchange => {
     switch (queryOf(exchange).get('grant_type')) {
       case 'password':
         return byPassword(backend, exchange)
@@ -41,11 +54,7 @@ export const token = (backend: Backend): Endpoint =>
 
 async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> {
   const { settings } = backend
-  const { email, phone, password } = readParams(exchange, 'PasswordGrantParams', {
-    email: 'string',
-    phone: 'string',
-    password: 'string',
-  })
+  const { email, phone, password } = readParams(exchange, 'PasswordGrantParams', byPasswordFields)
   if (email !== '' && phone !== '') {
     throw validationFailed('Only an email address or phone number should be provided on login.')
   }
@@ -73,7 +82,7 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
 }
 
 async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
-  const { refresh_token: given } = readParams(exchange, 'RefreshTokenGrantParams', { refresh_token: 'string' })
+  const { refresh_token: given } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)
   if (!isRefreshToken(given)) throw validationFailed('Refresh token is not valid')
   const refreshed = await (await backend.state()).write(tables => refreshSession(backend, tables, given))
   // Thrown only here: that a family has ended is kept although the answer is a refusal.
@@ -82,10 +91,7 @@ async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Rep
 }
 
 async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> {
-  const { auth_code, code_verifier } = readParams(exchange, 'PKCEGrantParams', {
-    auth_code: 'string',
-    code_verifier: 'string',
-  })
+  const { auth_code, code_verifier } = readParams(exchange, 'PKCEGrantParams', byAuthCodeFields)
   if (auth_code === '' || code_verifier === '') {
     throw validationFailed('invalid request: both auth code and code verifier should be non-empty')
   }

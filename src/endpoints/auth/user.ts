@@ -33,10 +33,15 @@ import { type Params, readParams } from './params.js'
 import { requireChannel } from './signup.js'
 
 export const getUser = (backend: Backend): Endpoint =>
-  forUser(backend)('GET', '/user', ({ headers }, { user, claims }) => {
-    requireAudience(claims, headers['x-jwt-aud']?.toString())
-    return jsonReply(userJson(user))
-  })
+  forUser(backend)(
+    'GET',
+    '/user',
+    { id: 'getUser', does: 'Who is signed in.', answer: 'user' },
+    ({ headers }, { user, claims }) => {
+      requireAudience(claims, headers['x-jwt-aud']?.toString())
+      return jsonReply(userJson(user))
+    },
+  )
 
 const fields = {
   email: 'string',
@@ -53,18 +58,23 @@ const fields = {
 type UserUpdate = Params<typeof fields>
 
 export const updateUser = (backend: Backend): Endpoint =>
-  forUser(backend)('PUT', '/user', async (exchange, who) => {
-    const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
-    const state = await backend.state()
-    await state.read(tables => requireFree(tables, params, who.user))
-    const password = params.password === undefined ? undefined : await newPassword(backend, params, who)
-    const { user, messages } = await state.write(tables =>
-      update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
-    )
-    announce(backend, messages)
-    const confirmsNow = who.user.is_anonymous && !user.is_anonymous
-    return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
-  })
+  forUser(backend)(
+    'PUT',
+    '/user',
+    { id: 'updateUser', does: 'Changes what somebody may change of themselves.', fields, answer: 'user' },
+    async (exchange, who) => {
+      const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
+      const state = await backend.state()
+      await state.read(tables => requireFree(tables, params, who.user))
+      const password = params.password === undefined ? undefined : await newPassword(backend, params, who)
+      const { user, messages } = await state.write(tables =>
+        update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
+      )
+      announce(backend, messages)
+      const confirmsNow = who.user.is_anonymous && !user.is_anonymous
+      return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
+    },
+  )
 
 /** The parameters with addresses in their one form; one that they have already is none to change to. Throws for what may not be asked. */
 function checked({ settings }: Backend, params: UserUpdate, user: UserRow): UserUpdate {

@@ -11,30 +11,38 @@ import type { Endpoint, Exchange } from '../../core/exchange.js'
 import { jsonReply } from '../json-reply.js'
 import { forAnyone, granted, leadTo, redirectOf } from './frame.js'
 import { queryOf, readParams } from './params.js'
+import type { About } from './says.js'
 
 /** Half of a change of address is done. */
 const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
+const fields = {
+  type: 'string',
+  token: 'string',
+  token_hash: 'string',
+  email: 'string',
+  phone: 'string',
+  redirect_to: 'string',
+} as const
+
 export const verify = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/verify', async exchange => {
-    const claim = claimIn(exchange)
-    const grant = await (await backend.state()).write(async tables => {
-      const proven = await proveAddress(backend, tables, claim)
-      return proven.kind === 'half' ? undefined : startSession(backend, tables, proven.user, 'otp')
-    })
-    // Supabase's own form: here the code is the HTTP status, as a text.
-    return grant ? granted(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDone })
-  })
+  forAnyone(
+    'POST',
+    '/verify',
+    { id: 'verify', does: 'A session for a code that was typed in.', fields, answer: 'session or message' },
+    async exchange => {
+      const claim = claimIn(exchange)
+      const grant = await (await backend.state()).write(async tables => {
+        const proven = await proveAddress(backend, tables, claim)
+        return proven.kind === 'half' ? undefined : startSession(backend, tables, proven.user, 'otp')
+      })
+      // Supabase's own form: here the code is the HTTP status, as a text.
+      return grant ? granted(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDone })
+    },
+  )
 
 function claimIn(exchange: Exchange): Claim {
-  const params = readParams(exchange, 'VerifyParams', {
-    type: 'string',
-    token: 'string',
-    token_hash: 'string',
-    email: 'string',
-    phone: 'string',
-    redirect_to: 'string',
-  })
+  const params = readParams(exchange, 'VerifyParams', fields)
   const { type, token, token_hash, email, phone, redirect_to } = params
   if (type === '') throw validationFailed('Verify requires a verification type')
   if ((token === '') === (token_hash === '')) {
@@ -60,9 +68,20 @@ function mailIn(given: string): string {
   }
 }
 
+const aboutLink: About = {
+  id: 'followLink',
+  does: 'A session for a link that was followed: whatever comes of it, a browser is led back to the app.',
+  query: {
+    type: 'What the link is for: signup, invite, recovery, magiclink or email_change.',
+    token: 'The hash that stands in the link.',
+    redirect_to: 'Where it leads back to.',
+  },
+  answer: 'redirect',
+}
+
 /** The link of a mail. Whatever comes of it, a browser is led back to the app. */
 export const followLink = (backend: Backend): Endpoint =>
-  forAnyone('GET', '/verify', async exchange => {
+  forAnyone('GET', '/verify', aboutLink, async exchange => {
     const query = queryOf(exchange)
     const [type, hash] = [query.get('type') ?? '', query.get('token') ?? '']
     if (type === '') throw validationFailed('Verify requires a verification type')

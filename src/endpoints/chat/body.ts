@@ -1,4 +1,5 @@
 /** The bodies of a chat completion, in OpenAI's words. */
+import type { ChunkAnswer, CompletionAnswer } from '../../core/answers.js'
 import type { FinishReason } from '../../replies/index.js'
 
 export interface Completion {
@@ -100,3 +101,25 @@ export interface Usage {
     readonly rejected_prediction_tokens: number
   }
 }
+
+/** An event of a stream, without what stands in its frame. */
+export type ChunkBody = Pick<ChunkAnswer, 'id' | 'object' | 'created' | 'model'> & {
+  readonly choices: readonly ChunkChoice[]
+  readonly usage?: Usage | null
+}
+
+/** A body that the contract does not know, or knows otherwise, does not compile here. */
+type Kept<Body extends Form & { readonly [K in Exclude<keyof Body, keyof Form>]?: never }, Form> = Body
+
+type Choice<Answer extends { readonly choices: readonly unknown[] }> = Answer['choices'][number]
+
+/** The bodies above and the forms by which answers are judged (core/answers.ts) say the same. */
+export type AsAgreed = readonly [
+  Kept<Completion, CompletionAnswer>,
+  Kept<CompletionChoice, Choice<CompletionAnswer>>,
+  Kept<Message, Choice<CompletionAnswer>['message']>,
+  Kept<ChunkBody, ChunkAnswer>,
+  Kept<ChunkChoice, Choice<ChunkAnswer>>,
+  Kept<Delta, Choice<ChunkAnswer>['delta']>,
+  Kept<Usage, NonNullable<CompletionAnswer['usage']>>,
+]

@@ -1,11 +1,14 @@
-/** The document of the control API over HTTP; made when somebody first asks for it. */
+/** The document of everything that is answered, over HTTP. */
 import { Router } from 'express'
-import { once } from '../../core/once.js'
 import { only } from '../../core/only.js'
-import type { ControlPart } from './part.js'
-import type { Readiness } from './ready.js'
+import type { ControlPart, Paths } from './part.js'
 
-const paths = {
+export interface Documented {
+  /** OpenAPI, of the configuration in force; made when somebody asks for it. */
+  readonly document: () => Promise<object>
+}
+
+const paths: Paths = {
   '/openapi.json': {
     get: {
       id: 'getDocument',
@@ -15,12 +18,7 @@ const paths = {
   },
 }
 
-/** `parts` are all that it is about, itself included. */
-export function createDocumentPart(parts: () => readonly ControlPart[], readiness: () => Readiness): ControlPart {
-  const document = once(async () => {
-    const { openApiOf } = await import('./openapi.js')
-    return openApiOf(parts(), readiness())
-  })
+export function createDocumentPart({ document }: Documented): ControlPart {
   const router = Router()
   router
     .route('/')

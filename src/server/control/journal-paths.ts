@@ -39,6 +39,7 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     error: orNothing(text),
     hint: orNothing(text),
     complete: yesOrNo,
+    violations: listOf(called('Violation')),
     response: object({
       headers: texts,
       'body?': body,
@@ -48,6 +49,13 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     }),
     firstByteMs: orNothing(number),
     durationMs: number,
+  }),
+  Violation: object({
+    path: text,
+    sentence: text,
+    severity: oneOf(['critical', 'warning', 'info']),
+    source: oneOf(['documented', 'decided']),
+    'section?': text,
   }),
   Exchanges: object({ data: listOf(called('Exchange')), 'next?': text }),
 }

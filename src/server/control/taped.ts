@@ -6,6 +6,7 @@ import type { Miss } from '../../recordings/index.js'
 import { queryIn } from '../query-in.js'
 import type { ControlPart } from './part.js'
 import { listOf, object, orNothing, text, wholeNumber } from './shapes.js'
+import { countsShape } from './violations.js'
 
 export interface Taped {
   /** The last requests that no recording answered. */
@@ -30,6 +31,7 @@ const summary = object({
   recorded: wholeNumber,
   notRecorded: listOf(text),
   passed: wholeNumber,
+  violations: countsShape,
 })
 
 export function createMissesPart({ misses }: Taped): ControlPart {

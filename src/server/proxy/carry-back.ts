@@ -17,7 +17,8 @@ export function carryBack(passage: Passage): void {
     if (!answer) return
     requireReadable(answer)
     if (answer.statusCode === 404 && manners.errors === 'normalise') carryNotFound(passage, answer)
-    else if (isWhole(answer)) sendWhole(passage, answer, withoutHops(answer), answer.read() ?? nothing)
+    else if (isWhole(answer))
+      sendWhole(passage, answer, { headers: withoutHops(answer), body: answer.read() ?? nothing })
     else stream(passage, answer)
   } catch (error) {
     // Node's parser lets pass what node's writer throws at.
@@ -37,7 +38,7 @@ function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): 
 }
 
 /** The head, with `headers` as they came from the live side, or were made to fit the document. */
-function sendHead(passage: Passage, answer: IncomingMessage, headers: readonly string[]): void {
+function sendHead(passage: Passage, answer: IncomingMessage, headers: readonly string[], isMended?: true): void {
   const { journey, manners, witness } = passage
   const { request, response, exchange, ours, source = 'live' } = journey
   const { statusCode: status = 0, statusMessage = '' } = answer
@@ -51,7 +52,7 @@ function sendHead(passage: Passage, answer: IncomingMessage, headers: readonly s
     status,
     source,
     error: undefined,
-    said: heard(headers),
+    said: heard(headers, isMended),
     beganMs: performance.now(),
     complete: false,
   }
@@ -63,7 +64,10 @@ function sendHead(passage: Passage, answer: IncomingMessage, headers: readonly s
 /** So much of a body is kept to be looked at. */
 const KEPT_BYTES = 65_536
 
-const heard = (headers: readonly string[]): Heard => ({ kind: 'heard', headers, beginning: [], bytes: 0 })
+const heard = (headers: readonly string[], isMended?: true): Heard => ({
+  ...{ kind: 'heard', headers, beginning: [], bytes: 0 },
+  ...(isMended && { isMended }),
+})
 
 /** Keeps the beginning of a body for the journal. */
 function keep({ outcome }: Passage, bytes: Buffer): void {
@@ -74,9 +78,15 @@ function keep({ outcome }: Passage, bytes: Buffer): void {
   said.bytes += bytes.length
 }
 
-function sendWhole(passage: Passage, answer: IncomingMessage, headers: readonly string[], body: Buffer): void {
+interface Whole {
+  readonly headers: readonly string[]
+  readonly body: Buffer
+  readonly isMended?: true
+}
+
+function sendWhole(passage: Passage, answer: IncomingMessage, { headers, body, isMended }: Whole): void {
   const { journey, witness } = passage
-  sendHead(passage, answer, headers)
+  sendHead(passage, answer, headers, isMended)
   endWith(journey.response, body)
   keep(passage, body)
   if (body.length > 0) witness?.bytes(body)
@@ -109,7 +119,7 @@ function stream(passage: Passage, answer: IncomingMessage): void {
 
 function carryNotFound(passage: Passage, answer: IncomingMessage): void {
   passage.listens()
-  fitting(answer, passage.journey.exchange, ({ headers, body }) => {
-    if (!passage.isOver) sendWhole(passage, answer, headers, body)
+  fitting(answer, passage.journey.exchange, found => {
+    if (!passage.isOver) sendWhole(passage, answer, found)
   })
 }

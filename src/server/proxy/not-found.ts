@@ -13,6 +13,8 @@ interface Fitting {
   /** Node's flat array. */
   readonly headers: readonly string[]
   readonly body: Buffer
+  /** Whether it stands in the place of another one. */
+  readonly isMended?: true
 }
 
 /** Calls back with the answer as it came if it fits, and with the documented one in its place otherwise; not at all if it breaks off. */
@@ -43,7 +45,11 @@ function documented(answer: IncomingMessage, exchange: Exchange): Fitting {
   const { contentType, body: text } = errorReply(notFound(), exchange)
   const body = Buffer.from(text)
   const headers = without(withoutHops(answer), ofBody)
-  return { headers: [...headers, 'content-type', contentType, 'content-length', String(body.length)], body }
+  return {
+    headers: [...headers, 'content-type', contentType, 'content-length', String(body.length)],
+    body,
+    isMended: true,
+  }
 }
 
 /** All that can be told of a body that was not asked for. */

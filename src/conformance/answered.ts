@@ -1,0 +1,104 @@
+/** What is to be judged of an exchange: the answer that the live platform gave, or a recording of it. */
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import { CHAT } from '../core/read-chat.js'
+
+export interface Answered {
+  /** `POST /v1/chat/completions`; nothing where the path is not documented. */
+  readonly endpoint: string | undefined
+  readonly method: string
+  /** As it was asked for. */
+  readonly path: string
+  readonly status: number
+  readonly contentType: string
+  readonly body: Buffer
+  /** Whether the body is all of it, to its end. */
+  readonly isWhole: boolean
+  /** Whether the body of a 404 was not the documented one, and the client got that in its place. */
+  readonly isMended: boolean
+  /** What was asked of a chat completion; nothing where the request cannot be read. */
+  readonly asked: { readonly stream: boolean; readonly usage: boolean } | undefined
+}
+
+/** Nothing where the answer is ours, was spoilt on purpose, or cannot be read. */
+export function answeredIn(exchange: Exchange): Answered | undefined {
+  const { method, path, endpoint, outcome } = exchange
+  const said = outcome?.said
+  if (!said || !endpoint || outcome.error !== undefined || isSpoilt(outcome.source)) return undefined
+  const { headers, body, isAll } = saidIn(said)
+  const coding = headerIn(headers, 'content-encoding')
+  const plain = decoded(body, coding)
+  if (!plain) return undefined
+  return {
+    ...{ method, path, status: outcome.status },
+    endpoint: endpoint.isElsewhere ? undefined : `${endpoint.method} ${endpoint.path}`,
+    contentType: headerIn(headers, 'content-type') ?? '',
+    body: plain,
+    // Of what is compressed only the whole was read.
+    isWhole: isAll && outcome.complete,
+    isMended: said.kind === 'heard' && said.isMended === true,
+    asked: endpoint.path === CHAT ? askedIn(exchange.body) : undefined,
+  }
+}
+
+const isSpoilt = (source = '') => /(^|\+ )fault /.test(source)
+
+interface Said {
+  readonly headers: readonly string[]
+  readonly body: Buffer
+  readonly isAll: boolean
+}
+
+function saidIn(said: Reply | Heard): Said {
+  if (said.kind === 'heard') {
+    const body = Buffer.concat(said.beginning)
+    return { headers: said.headers, body, isAll: body.length === said.bytes }
+  }
+  const headers = ['content-type', said.contentType, ...(said.headers ?? [])]
+  return { headers, body: bodyOf(said), isAll: true }
+}
+
+function bodyOf({ body, again }: Reply): Buffer {
+  if (typeof body === 'string') return Buffer.from(body)
+  if (Buffer.isBuffer(body)) return again?.() ?? body
+  const { head, before, pieces, after, tail, bytewise } = body
+  const text = head + pieces.map(piece => before + piece + after).join('') + tail
+  return Buffer.from(text, bytewise ? 'latin1' : 'utf8')
+}
+
+const headerIn = (headers: readonly string[], wanted: string) =>
+  headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === wanted)
+
+/** More than this is not looked at. */
+const limit = { maxOutputLength: 16 * 1024 * 1024 }
+
+/** Nothing where it cannot be read, as with only a beginning of what is compressed. */
+function decoded(body: Buffer, coding = 'identity'): Buffer | undefined {
+  try {
+    switch (coding.toLowerCase()) {
+      case 'identity':
+        return body
+      case 'gzip':
+      case 'x-gzip':
+        return gunzipSync(body, limit)
+      case 'deflate':
+        return inflateSync(body, limit)
+      case 'br':
+        return brotliDecompressSync(body, limit)
+      default:
+        return undefined
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Read once more, and with no check: whoever forwards has not looked at it. */
+function askedIn(body: Buffer | undefined): Answered['asked'] {
+  try {
+    const { stream, stream_options } = JSON.parse(body?.toString('utf8') ?? '')
+    return { stream: stream === true, usage: stream_options?.include_usage === true }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,46 @@
+/** What the document says of chat completions. */
+import type { Mode } from '../../core/exchange.js'
+import type { Operation } from '../../core/operation.js'
+
+/** The fields of the request that platform-api.md names ("Chat completion request"). */
+const fields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']
+
+export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<Operation> {
+  const [{ chatRequest }, { chunkAnswer, completionAnswer, errorAnswer }] = await Promise.all([
+    import('../../core/chat.js'),
+    import('../../core/answers.js'),
+  ])
+  return {
+    id: 'createChatCompletion',
+    does: 'Messages in, a generated reply out: whole, or with `stream` as server-sent events.',
+    more: 'The answers are those of OpenAI. A `tool_choice` has to name what is offered in `tools`, and a `response_format` a schema that something fits.',
+    section: 'Endpoints',
+    body: chatRequest,
+    fields,
+    // What others know only the live platform or a recording can say.
+    ...(mode === 'emulate' && { narrowed: { properties: { model: { enum: modelIds } } } }),
+    headers: {
+      'x-standin-fault': 'What is to go wrong with the answer: `status=429; retryAfter=2`.',
+      'x-standin-pace': 'The rhythm of the stream: `tokensPerSecond=50`.',
+    },
+    answers: {
+      200: [
+        {
+          what: 'The completion.',
+          form: ['ChatCompletion', completionAnswer],
+          section: 'Endpoints',
+          fields: [],
+        },
+        {
+          what: 'With `stream`: its pieces as events, and `[DONE]`.',
+          type: 'text/event-stream',
+          events: [
+            { what: 'A piece of the completion.', data: ['ChatCompletionChunk', chunkAnswer] },
+            { what: 'What went wrong in the middle of the stream, which it ends.', data: ['Error', errorAnswer] },
+            { what: 'The last event.', data: '[DONE]' },
+          ],
+        },
+      ],
+    },
+  }
+}

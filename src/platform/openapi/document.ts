@@ -1,0 +1,120 @@
+/** The document of everything that is answered: OpenAPI 3.1, put together from what endpoints and control parts say of themselves. */
+import type { Backend } from '../../auth/backend.js'
+import { isOpenAtGateway } from '../../auth/gateway.js'
+import type { Config } from '../../config/schema.js'
+import { errorAnswer, notFoundAnswer } from '../../core/answers.js'
+import { authRefusal } from '../../core/auth-answers.js'
+import type { Endpoint } from '../../core/exchange.js'
+import type { Paths } from '../../core/operation.js'
+import { CONTROL, DASHBOARD } from '../../core/reserved.js'
+import { keysPaths } from '../../dashboard/keys-paths.js'
+import { authEndpoints } from '../../endpoints/auth/index.js'
+import { createEndpoints } from '../../endpoints/index.js'
+import { isLoopback } from '../../server/address.js'
+import { describedControl } from '../../server/control.js'
+import { modesFrom } from '../../server/modes.js'
+import { estimated } from '../../tokenizer/index.js'
+import { createForms } from './forms.js'
+import { writeOperation } from './operation.js'
+import { type Placed, securitySchemes, tags } from './surface.js'
+
+/** What the document says of a platform with this configuration; nobody is asked for it, and nothing is opened. */
+export async function openApiOf(config: Config, { url }: { readonly url: string }): Promise<object> {
+  const control = describedControl()
+  const forms = createForms()
+  const said = { section: 'Errors', fields: ['error', 'path'] }
+  await forms.named(['Error', errorAnswer], said)
+  await forms.named(['NotFound', notFoundAnswer], said)
+  await forms.named(['AuthError', authRefusal])
+  for (const { schemas = {} } of control) forms.add(schemas)
+  const placed = [
+    ...(await platformOperations(config)),
+    ...(await authOperations(config)),
+    ...operationsOf('dashboard', DASHBOARD, keysPaths, [{ user: [] }]),
+    ...control.flatMap(({ paths, isOpen }) =>
+      operationsOf('control', CONTROL, paths, isOpen ? [] : whoControls(config)),
+    ),
+  ]
+  const paths: Record<string, Record<string, object>> = {}
+  for (const one of placed) {
+    paths[one.path] ??= {}
+    Object.assign(paths[one.path] ?? {}, { [one.method]: await writeOperation(one, forms) })
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Standin',
+      description,
+      version: config.version,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url }],
+    tags,
+    paths,
+    components: { schemas: forms.schemas, securitySchemes },
+  }
+}
+
+const description = [
+  'A local stand-in for the AI platform. The keyword x-standin-source tells apart what platform-api.md says (documented, with its section in x-standin-section) from what it leaves open and Standin has decided (decided); what has none says no more than what it is part of.',
+  'A path that is not here answers 404 with the body NotFound, and a method that a path does not have 405 with the body Error and the header Allow; below /auth/v1/ in the forms of Supabase Auth. GET also answers HEAD, and every path of the platform and the auth backend OPTIONS.',
+  'In the modes proxy and record the live platform answers, which may answer with more than is said here.',
+].join('\n\n')
+
+/** Made for what they say of themselves alone. */
+async function platformOperations(config: Config): Promise<readonly Placed[]> {
+  const endpoints = createEndpoints({ ...config, replies: { answer: nobodyAsks }, tokenizer: estimated })
+  return saidBy(endpoints, config, access => access.map(kind => ({ [kind]: [] })))
+}
+
+async function authOperations(config: Config): Promise<readonly Placed[]> {
+  const backend: Backend = {
+    ...{ state: nobodyAsks, tokens: nobodyAsks, url: nobodyAsks },
+    ...{ settings: config.auth, now: Date.now, announce: () => {} },
+  }
+  return saidBy(authEndpoints(backend), config, (access, path) => {
+    const key = config.auth.gateway === 'kong' && !isOpenAtGateway(path) ? { gatewayKey: [] } : {}
+    if (access.length > 0) return access.map(kind => ({ ...key, [kind]: [] }))
+    return 'gatewayKey' in key ? [key] : []
+  })
+}
+
+function nobodyAsks(): never {
+  throw new Error('Nobody is asked here.')
+}
+
+type Opens = (access: readonly string[], path: string) => Placed['security']
+
+async function saidBy(
+  endpoints: readonly Endpoint[],
+  { mode, modes }: Config,
+  opens: Opens,
+): Promise<readonly Placed[]> {
+  const modeOf = modesFrom(mode, modes)
+  const placed = endpoints.map(async ({ method, path, access, says }) => {
+    if (!says) return []
+    const operation = await says(modeOf({ method, path }))
+    const part = path.startsWith('/auth/v1') ? 'auth' : 'platform'
+    const security = opens(operation.access ?? (access === 'anyone' ? [] : access), path)
+    return [{ part, method: method.toLowerCase(), path, operation, security } as const]
+  })
+  return (await Promise.all(placed)).flat()
+}
+
+function operationsOf(
+  part: Placed['part'],
+  prefix: string,
+  paths: Paths,
+  security: Placed['security'],
+): readonly Placed[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ part, method, path: prefix + path, operation, security })),
+  )
+}
+
+/** Where only this machine can reach the address, nobody is asked. */
+const whoControls = ({ host }: Config): Placed['security'] => [
+  ...(isLoopback(host) ? [{}] : []),
+  { controlToken: [] },
+  { service: [] },
+]

@@ -1,0 +1,126 @@
+/** The parts of everything that is answered, and what holds for all operations of one. */
+import type { JsonSchema, Operation } from '../../core/operation.js'
+
+/** What differs between the parts: their errors, and who may ask. */
+export type Part = 'platform' | 'auth' | 'dashboard' | 'control'
+
+/** An operation where it stands. */
+export interface Placed {
+  readonly part: Part
+  readonly method: string
+  /** The whole path. */
+  readonly path: string
+  readonly operation: Operation
+  /** Any one of these alternatives opens it; none is needed where there is none. */
+  readonly security: readonly Readonly<Record<string, readonly never[]>>[]
+}
+
+/** What the document says of each part as a whole. */
+export const tags: readonly { readonly name: Part; readonly description: string }[] = [
+  { name: 'platform', description: "The platform's own endpoints, documented in platform-api.md." },
+  { name: 'auth', description: 'The auth backend: Supabase Auth as a self-hosted platform runs it.' },
+  { name: 'dashboard', description: 'The API keys of a user, for the dashboard and for scripts.' },
+  {
+    name: 'control',
+    description:
+      'Shows what happened and steers what happens next. On a loopback address nobody has to show a credential; on any other one it is the control token or the service key.',
+  },
+]
+
+/** One error: what it means, and where platform-api.md says so. */
+export interface SaidError {
+  readonly what: string
+  readonly section?: string
+}
+
+const unreadable: SaidError = { what: 'The request cannot be read, or asks for something that is not possible.' }
+const internal: SaidError = { what: 'Something went wrong inside Standin.' }
+const ofBodies = {
+  413: { what: 'The body is too large.' },
+  415: { what: 'The body is not JSON by its headers.' },
+}
+
+/** The statuses of errors that an operation may answer with. */
+export function errorsOf({ part, path, operation, security }: Placed): Readonly<Record<string, SaidError>> {
+  const own = Object.entries(operation.errors ?? {}).map(([status, what]) => [status, { what }] as const)
+  return { ...usual[part]({ path, hasBody: operation.body !== undefined, security }), ...Object.fromEntries(own) }
+}
+
+interface Facts extends Pick<Placed, 'path' | 'security'> {
+  readonly hasBody: boolean
+}
+
+const usual: Readonly<Record<Part, (facts: Facts) => Readonly<Record<string, SaidError>>>> = {
+  platform: ({ hasBody, security }) => ({
+    400: unreadable,
+    ...(security.length > 0 && { 401: { what: 'The credential is missing or invalid.', section: 'Authentication' } }),
+    404: { what: 'The path does not exist; here only where the live platform says so.', section: 'Errors' },
+    408: { what: 'The request took too long to arrive.' },
+    ...(hasBody && ofBodies),
+    417: { what: 'An expectation other than 100-continue cannot be met.' },
+    424: { what: 'No recording, or with strict no rule, answers the request.' },
+    429: { what: 'Too much of one credential; `retry-after` says when to come again.' },
+    431: { what: 'The headers are too large.' },
+    500: internal,
+    502: { what: 'The live platform cannot be reached, or what it says cannot be read.' },
+    504: { what: 'The live platform does not answer in time.' },
+    default: { what: 'Any other error: a fault that was asked for, or one of the live platform.', section: 'Errors' },
+  }),
+  auth: ({ hasBody }) => ({
+    400: { what: 'The request cannot be understood, or must not be made.' },
+    401: { what: 'No key for the gateway, or no token.' },
+    403: { what: 'The token is not good (any more), or not for this.' },
+    404: { what: 'What is asked for is not there, or off here.' },
+    ...(hasBody && { 413: { what: 'The body is too large.' } }),
+    417: { what: 'An expectation other than 100-continue cannot be met.' },
+    422: { what: 'The request was understood, and cannot be carried out.' },
+    429: { what: 'Too many requests, where a fault says so.' },
+    500: internal,
+  }),
+  dashboard: ({ hasBody }) => ({
+    400: unreadable,
+    401: { what: 'No user token.' },
+    403: { what: 'Another host name, or a page of another origin.' },
+    ...(hasBody && ofBodies),
+    500: internal,
+  }),
+  control: ({ path, hasBody, security }) => ({
+    400: unreadable,
+    ...(security.length > 0 && { 401: { what: 'No control token.' } }),
+    403: { what: 'Another host name, a page of another origin, or a credential that is not for this.' },
+    ...(path.includes('{') && { 404: { what: 'There is none with this id.' } }),
+    ...(hasBody && ofBodies),
+    500: internal,
+  }),
+}
+
+/** The forms of errors, each by its name. */
+export const errorForm = (part: Part, status: string): string => {
+  if (part === 'auth') return 'AuthError'
+  return part === 'platform' && status === '404' ? 'NotFound' : 'Error'
+}
+
+export const securitySchemes: Readonly<Record<string, JsonSchema>> = {
+  apiKey: bearer('An API key that a signed-in developer has made in the dashboard.', 'Authentication'),
+  anon: bearer('The key of the anonymous role.', 'Authentication'),
+  user: bearer('The JWT of whoever has signed in at the auth backend.', 'Authentication'),
+  service: bearer('The key of the service role.'),
+  gatewayKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'apikey',
+    description: 'The anon or the service key, for the gateway in front of the auth backend.',
+    'x-standin-source': 'decided',
+  },
+  controlToken: bearer('The option controlToken, or what was printed at the start.'),
+}
+
+function bearer(description: string, section?: string): JsonSchema {
+  return { type: 'http', scheme: 'bearer', description, ...sourced(section) }
+}
+
+/** Tells what platform-api.md says from what is ours. */
+export function sourced(section: string | undefined): JsonSchema {
+  if (section === undefined) return { 'x-standin-source': 'decided' }
+  return { 'x-standin-source': 'documented', 'x-standin-section': section }
+}

@@ -1,0 +1,82 @@
+/** Has the answers of the live platform and of recordings judged, once they have left; nothing is loaded before there is one. */
+import type { Exchange } from '../core/exchange.js'
+import { once } from '../core/once.js'
+import type { Violating, ViolationCounts } from '../core/violation.js'
+
+export interface Violations {
+  /** Takes an exchange whose answer has left. */
+  take(exchange: Exchange, id: string): void
+  /** What was found so far in this process. */
+  counts(): ViolationCounts
+  /** The last exchanges with violations, the newest first. */
+  list(): readonly Violating[]
+  /** Headers of an answer that is about to leave, as node's flat array. */
+  headers(): readonly string[]
+  onViolating(listener: (violating: Violating) => void): void
+  forget(): void
+  /** Resolves when everything that was taken is judged. */
+  settle(): Promise<void>
+}
+
+/** So many are listed. */
+const MOST_LISTED = 1000
+/** So many wait to be judged at most: whoever answers requests comes first. */
+const MOST_WAITING = 1000
+
+const HEADER = 'x-standin-violations'
+const none: readonly string[] = []
+
+export function createViolations(report: (error: unknown) => void): Violations {
+  const listeners: ((violating: Violating) => void)[] = []
+  const load = once(() => import('../conformance/index.js'))
+  let listed: Violating[] = []
+  let documented = 0
+  let decided = 0
+  let unjudged = 0
+  let waiting = 0
+  let judging: Promise<void> = Promise.resolve()
+
+  async function look(exchange: Exchange, id: string): Promise<void> {
+    const { answeredIn, judge } = await load()
+    // One in a turn, so that requests are answered in between.
+    await new Promise(setImmediate)
+    const answered = answeredIn(exchange)
+    const violations = answered ? judge(answered) : []
+    if (violations.length === 0) return
+    exchange.violations = violations
+    const { method, endpoint, outcome, mode } = exchange
+    const violating = {
+      ...{ id, method, violations, status: outcome?.status ?? 0, mode: mode ?? '' },
+      endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    }
+    for (const { source } of violations) source === 'documented' ? documented++ : decided++
+    listed = [violating, ...listed].slice(0, MOST_LISTED)
+    for (const listener of listeners) listener(violating)
+  }
+
+  return {
+    take(exchange, id) {
+      const { mode } = exchange
+      if (mode === undefined || mode === 'emulate') return
+      if (waiting >= MOST_WAITING) return void unjudged++
+      waiting++
+      judging = judging
+        .then(() => look(exchange, id))
+        .catch(report)
+        .finally(() => void waiting--)
+    },
+    counts: () => ({ documented, decided, unjudged }),
+    list: () => listed,
+    // Of all answers before this one: a head leaves before its body is known, and a number that now meant this answer and now another
+    // could not be relied on. A client that looks at the last answer it gets knows of all others.
+    headers: () => (documented + decided > 0 ? [HEADER, String(documented + decided)] : none),
+    onViolating: listener => void listeners.push(listener),
+    forget() {
+      listed = []
+      documented = 0
+      decided = 0
+      unjudged = 0
+    },
+    settle: () => judging,
+  }
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { readYaml } from '../../src/core/yaml.js'
+import { run, startReady } from '../command.js'
+
+test('openapi prints the document of the configuration, as JSON or as YAML, and the platform hands out the same', async () => {
+  const files = { 'platform.config.yaml': 'port: 0\naccess: { health: [apiKey] }\nmodels: [{ id: one }]\n' }
+  const { code, stdout, stderr } = await run(['openapi'], { files })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const document = JSON.parse(stdout)
+  expect(document.openapi).toBe('3.1.0')
+  expect(document.paths['/health'].get.security).toEqual([{ apiKey: [] }])
+
+  const asYaml = await run(['openapi', '--yaml'], { files })
+  expect(readYaml(asYaml.stdout, 'the document').value).toEqual(document)
+
+  const { ready } = await startReady({ files })
+  const served = (await (await fetch(`${ready.url}/__standin/openapi.json`)).json()) as object
+  expect({ ...served, servers: [] }).toEqual({ ...document, servers: [] })
+})
+
+test('openapi says what is wrong with the configuration, and with what else it is told', async () => {
+  const wrong = await run(['openapi'], { files: { 'platform.config.yaml': 'port: many\n' } })
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('port must be') })
+  expect(await run(['openapi', 'now'])).toMatchObject({ code: 2, stderr: expect.stringContaining('no further words') })
+  expect(await run(['dev', '--yaml'])).toMatchObject({ code: 2, stderr: expect.stringContaining('standin openapi') })
+})

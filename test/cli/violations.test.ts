@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { run, startReady } from '../command.js'
+import { liveWith } from '../server/live.js'
+
+const wrong = { status: 'up', version: '1.2.3' }
+
+const live = (body: object) =>
+  liveWith((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+
+const ask = ['--', 'sh', '-c', 'curl -s "$PLATFORM_BASE_URL/health"']
+
+test('exec fails where an answer broke what the platform documents, and says what', async () => {
+  const { url } = await live(wrong)
+  const proxied = ['--mode', 'proxy', '--upstream', url]
+  const end = await run(['exec', ...proxied, '--fail-on-violation', ...ask])
+  expect(end.stdout).toBe(JSON.stringify(wrong))
+  expect(end.stderr).toContain('Against the contract: GET /health 200\n  status must be "ok". (documented)')
+  expect(end.stderr).toContain('Against the contract: 1 documented, 0 decided.')
+  expect(end.code).toBe(1)
+  expect((await run(['exec', ...proxied, ...ask])).code).toBe(0)
+})
+
+test('exec does not fail where nothing is wrong', async () => {
+  const { url } = await live({ status: 'ok', version: '1.2.3' })
+  const end = await run(['exec', '--mode', 'proxy', '--upstream', url, '--fail-on-violation', ...ask])
+  expect(end).toMatchObject({ code: 0, stderr: expect.not.stringContaining('contract') })
+})
+
+test('a platform that is stopped says what was found, and fails where that was asked for', async () => {
+  const { url } = await live(wrong)
+  const flags = ['--mode', 'proxy', '--upstream', url, '--fail-on-violation']
+  const { ready, event, send, ended } = await startReady({ flags })
+  await (await fetch(`${ready.url}/health`)).text()
+  expect(await event('violation')).toMatchObject({
+    endpoint: 'GET /health',
+    status: 200,
+    violations: [{ path: 'status', severity: 'critical' }],
+  })
+  send('SIGTERM')
+  const { code, stdout } = await ended
+  expect(stdout).toContain('{"event":"violations","documented":1,"decided":0,"unjudged":0}')
+  expect(code).toBe(1)
+})
+
+test('where nothing can be found, asking for it is a mistake', async () => {
+  expect(await run(['exec', '--fail-on-violation', '--', 'true'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the mode is emulate'),
+  })
+  const files = { 'platform.config.yaml': 'mode: replay\ncontract: { check: false }\n' }
+  expect(await run(['exec', '--fail-on-violation', '--', 'true'], { files })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('contract.check'),
+  })
+})

@@ -1,0 +1,272 @@
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { liveWith, proxyTo } from '../server/live.js'
+
+type Body = string | Buffer | object
+
+interface Live {
+  readonly status?: number
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: Body
+}
+
+/** A live platform that says this whatever it is asked, and this one in front of it. */
+async function inFrontOf({ status = 200, type = 'application/json', headers, body }: Live, options = {}) {
+  const live = await liveWith((_request, response) => {
+    const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    response.writeHead(status, { 'content-type': type, ...headers }).end(text)
+  })
+  return proxyTo(live.url, options)
+}
+
+/** What was found, once everything that was answered is in the journal and judged. */
+async function found(platform: Scene, answered = 1) {
+  await expect.poll(async () => (await journalOf(platform)).length).toBe(answered)
+  return (await platform.violations()).flatMap(({ violations }) => violations)
+}
+
+async function journalOf({ url }: Scene) {
+  const response = await fetch(`${url}/__standin/journal`)
+  return ((await response.json()) as { data: readonly Record<string, unknown>[] }).data
+}
+
+const message = { role: 'assistant', content: 'Hi!' }
+const choice = { index: 0, message, finish_reason: 'stop' }
+const completion = { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'gpt-4o-mini', choices: [choice] }
+const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) => ({
+  ...{ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini' },
+  ...{ choices: [{ index: 0, delta, finish_reason }], ...more },
+})
+const events = (...data: readonly (object | string)[]) =>
+  data.map(one => `data: ${typeof one === 'string' ? one : JSON.stringify(one)}\n\n`).join('')
+const [first, last] = [chunk({ role: 'assistant', content: 'Hi!' }), chunk({}, 'stop')]
+const sse = 'text/event-stream; charset=utf-8'
+
+const health = (platform: Scene) => platform.ask('/health', { bearer: null })
+const index = (platform: Scene) => platform.ask('/api/v1', { bearer: platform.anonKey })
+const models = (platform: Scene) => platform.ask('/v1/models')
+const chat = (platform: Scene) => platform.chat(hello)
+const stream = (platform: Scene) => platform.chat({ ...hello, stream: true })
+const usage = (platform: Scene) => platform.chat({ ...hello, stream: true, stream_options: { include_usage: true } })
+const elsewhere = (platform: Scene) => platform.ask('/v1/embeddings')
+
+type Ask = (platform: Scene) => Promise<Response>
+
+const good: readonly (readonly [string, Ask, Live])[] = [
+  ['a health', health, { body: { status: 'ok', version: '1.2.3', uptime: 3 } }],
+  ['an index', index, { body: { status: 'ok', endpoints: ['/health', { path: 3 }] } }],
+  ['a list of models', models, { body: { object: 'list', data: [] } }],
+  ['a completion', chat, { body: completion }],
+  [
+    'a completion that is compressed',
+    chat,
+    { body: gzipSync(JSON.stringify(completion)), headers: { 'content-encoding': 'gzip' } },
+  ],
+  ['a stream', stream, { type: sse, body: `: hello\n\n${events(first, last, '[DONE]')}` }],
+  ['a stream with CRLF', stream, { type: sse, body: events(first, last, '[DONE]').replaceAll('\n', '\r\n') }],
+  ['a stream that ends in an error', stream, { type: sse, body: events(first, { error: 'overloaded' }) }],
+  [
+    'a stream with usage',
+    usage,
+    {
+      type: sse,
+      body: events(
+        first,
+        last,
+        chunk({}, null, { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
+        '[DONE]',
+      ),
+    },
+  ],
+  ['a 401', models, { status: 401, body: { error: 'no' } }],
+  ['a 404', models, { status: 404, body: { error: 'Not found', path: '/v1/models' } }],
+  ['a 500', chat, { status: 500, body: { error: 'oops' } }],
+  ['what nobody has documented', elsewhere, { type: 'text/plain', body: 'anything' }],
+]
+
+test.each(good)('nothing is found where nothing is wrong: %s', async (_what, ask, live) => {
+  const platform = await inFrontOf(live)
+  const response = await ask(platform)
+  await response.text()
+  expect(await found(platform)).toEqual([])
+  expect(response.headers.get('x-standin-violations')).toBe(null)
+})
+
+const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
+  ['a health that is not ok', health, { body: { status: 'up', version: '1.2.3' } }, 'status', 'documented'],
+  ['a version in words', health, { body: { status: 'ok', version: 'v1' } }, 'version', 'documented'],
+  ['a health in words', health, { type: 'text/plain', body: 'ok' }, '', 'documented'],
+  ['an index without endpoints', index, { body: { status: 'ok' } }, 'endpoints', 'documented'],
+  ['models that are no list', models, { body: { object: 'list', data: {} } }, 'data', 'decided'],
+  [
+    'a model without an id',
+    models,
+    { body: { object: 'list', data: [{ object: 'model', created: 1, owned_by: 'x' }] } },
+    'data[0].id',
+    'decided',
+  ],
+  ['a completion that is cut short', chat, { body: '{"id":' }, '', 'documented'],
+  ['a page in place of a completion', chat, { type: 'text/html', body: '<h1>hello</h1>' }, '', 'documented'],
+  ['a completion without choices', chat, { body: { ...completion, choices: [] } }, 'choices', 'decided'],
+  [
+    'a role that is none',
+    chat,
+    { body: { ...completion, choices: [{ ...choice, message: { role: 'bot', content: '' } }] } },
+    'choices[0].message.role',
+    'decided',
+  ],
+  [
+    'another reason to stop',
+    chat,
+    { body: { ...completion, choices: [{ ...choice, finish_reason: 'eos' }] } },
+    'choices[0].finish_reason',
+    'decided',
+  ],
+  ['null', chat, { body: 'null' }, '', 'decided'],
+  ['a stream that was not asked for', chat, { type: sse, body: events(first, last, '[DONE]') }, '', 'documented'],
+  ['no stream where one was asked for', stream, { body: completion }, '', 'decided'],
+  ['a stream without its end', stream, { type: sse, body: events(first, last) }, '', 'decided'],
+  [
+    'a stream that goes on behind its end',
+    stream,
+    { type: sse, body: events(first, last, '[DONE]', last) },
+    '',
+    'decided',
+  ],
+  ['a stream that does not say why it stops', stream, { type: sse, body: events(first, '[DONE]') }, '', 'decided'],
+  ['an event that is broken', stream, { type: sse, body: events('{"id":', last, '[DONE]') }, 'events[0]', 'decided'],
+  [
+    'an event of another form',
+    stream,
+    { type: sse, body: events({ ...first, choices: 3 }, last, '[DONE]') },
+    'events[0].choices',
+    'decided',
+  ],
+  [
+    'events with different ids',
+    stream,
+    { type: sse, body: events(first, { ...last, id: 'other' }, '[DONE]') },
+    'id',
+    'decided',
+  ],
+  [
+    'an error of a stream in the form of OpenAI',
+    stream,
+    { type: sse, body: events(first, { error: { message: 'no' } }) },
+    'events[1].error',
+    'decided',
+  ],
+  [
+    'a stream without the usage that was asked for',
+    usage,
+    { type: sse, body: events(first, last, '[DONE]') },
+    '',
+    'decided',
+  ],
+  [
+    'an error in the form of OpenAI',
+    models,
+    { status: 401, body: { error: { message: 'no' } } },
+    'error',
+    'documented',
+  ],
+  ['an error in words', chat, { status: 503, type: 'text/plain', body: 'busy' }, '', 'documented'],
+  ['an error without a body', chat, { status: 429, body: '' }, '', 'documented'],
+  [
+    'a 404 with another path',
+    elsewhere,
+    { status: 404, body: { error: 'no', path: '/elsewhere' } },
+    'path',
+    'documented',
+  ],
+  ['a 404 that had to be mended', elsewhere, { status: 404, body: { detail: 'Not Found' } }, '', 'documented'],
+  [
+    'a redirect',
+    p => p.ask('/v1/models', { redirect: 'manual' }),
+    { status: 302, headers: { location: '/login' }, body: '' },
+    '',
+    'decided',
+  ],
+  ['another success', models, { status: 202, body: {} }, '', 'decided'],
+]
+
+test.each(bad)(
+  'what the live platform says is held against the contract: %s',
+  async (_what, ask, live, path, source) => {
+    const platform = await inFrontOf(live)
+    await (await ask(platform)).text().catch(() => {})
+    const violations = await found(platform)
+    expect(violations.map(one => [one.path, one.source])).toContainEqual([path, source])
+    for (const one of violations) {
+      expect(one.severity).toBe(one.source === 'documented' ? 'critical' : one.path === 'id' ? 'info' : 'warning')
+      expect(one.sentence).toMatch(/^[A-Z\w].*\.$/)
+    }
+  },
+)
+
+test('violations are in the journal, in a list, in its counts, and in a header of the answers that follow', async () => {
+  const platform = await inFrontOf({ body: { status: 'sk-secret-sk-secret-sk-secret', version: '1.2.3' } })
+  const before = await health(platform)
+  expect(before.headers.get('x-standin-violations')).toBe(null)
+  await found(platform)
+  const [entry] = await journalOf(platform)
+  expect(entry?.violations).toEqual([
+    {
+      path: 'status',
+      sentence: 'status must be "ok".',
+      severity: 'critical',
+      source: 'documented',
+      section: 'Health response (JSON)',
+    },
+  ])
+  const listed = await (await fetch(`${platform.url}/__standin/violations`)).json()
+  expect(listed).toMatchObject({
+    counts: { documented: 1, decided: 0, unjudged: 0 },
+    data: [{ id: entry?.id, method: 'GET', endpoint: 'GET /health', status: 200, mode: 'proxy' }],
+  })
+  expect(JSON.stringify(listed)).not.toContain('sk-secret')
+  expect((await health(platform)).headers.get('x-standin-violations')).toBe('1')
+})
+
+test('a reset forgets them', async () => {
+  const platform = await inFrontOf({ body: {} })
+  await (await health(platform)).text()
+  expect(await found(platform)).not.toEqual([])
+  await fetch(`${platform.url}/__standin/reset`, { method: 'POST' })
+  expect(await platform.violations()).toEqual([])
+})
+
+test('nothing is judged where that is off, nor what is made here', async () => {
+  const off = await inFrontOf({ body: {} }, { contract: { check: false } })
+  await (await health(off)).text()
+  expect(await found(off)).toEqual([])
+  const emulating = await platformWith()
+  await (await emulating.chat({})).text()
+  expect(await found(emulating)).toEqual([])
+})
+
+test('refusals and failures of our own, and faults that were asked for, are nobody else’s fault', async () => {
+  const platform = await inFrontOf({ body: {} })
+  await (await platform.ask('/v1/models', { bearer: null })).text()
+  await (await platform.ask('/v1/models', { headers: { 'x-standin-fault': 'status=503' } })).text()
+  await (await platform.ask('/v1/models', { headers: { 'x-standin-fault': 'truncate' } })).text()
+  expect(await found(platform, 3)).toEqual([])
+})
+
+test('from the moment on in which answers come from elsewhere they are judged', async () => {
+  const live = await liveWith((_request, response) => void response.writeHead(200).end('{}'))
+  const platform = await platformWith({ upstream: { baseUrl: live.url } })
+  await (await health(platform)).text()
+  platform.switchMode('proxy')
+  await (await health(platform)).text()
+  expect((await found(platform, 2)).length).toBeGreaterThan(0)
+})
+
+test('a long answer is judged as far as it is kept', async () => {
+  const long = events(...Array.from({ length: 2000 }, () => first), last, '[DONE]')
+  const platform = await inFrontOf({ type: sse, body: long })
+  expect(await (await stream(platform)).text()).toBe(long)
+  expect(await found(platform)).toEqual([])
+})

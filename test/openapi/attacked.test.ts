@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { platformWith, type Scene } from '../scene.js'
+import { checking, type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
+import { fitting, spoilt } from './made-by-schema.js'
+
+interface Sent {
+  readonly placed: Placed
+  readonly path: string
+  readonly body: string | undefined
+  /** Whether the body is one that the document allows. */
+  readonly fits: boolean
+}
+
+/** Requests for one operation: with what the document asks for, and with what it does not. */
+function requests(document: Document, placed: Placed): fc.Arbitrary<Sent> {
+  const make = fitting(document)
+  const schemaOf = checking(document)
+  const { parameters = [], requestBody } = placed.operation
+  const query = parameters.filter(parameter => parameter.in === 'query' && parameter.name !== 'follow')
+  const queries = fc.record(
+    Object.fromEntries(query.map(({ name, schema }) => [name, fc.oneof(make(schema), fc.string())])),
+    { requiredKeys: [] },
+  )
+  const id = fc.oneof(fc.nat().map(String), fc.string({ minLength: 1, unit: 'binary' }), fc.constant('%'))
+  const schema = requestBody?.content?.['application/json']?.schema
+  const valid = schema && schemaOf(schema)
+  const fit = schema ? make(schema) : fc.constant(undefined)
+  const bodies = schema ? fc.oneof(fit, fit, spoilt(fit), fc.jsonValue()) : fc.constant(undefined)
+  return fc.record({ id, query: queries, body: bodies }).map(({ id, query, body }) => {
+    const asked = new URLSearchParams(
+      Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),
+    )
+    const path = placed.path.replace(/\{\w+\}/, () => (id === '%' ? id : encodeURIComponent(wellFormed(id))))
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    return {
+      placed,
+      path: `${path}?${asked}`,
+      body: text,
+      fits: text === undefined || valid?.(JSON.parse(text)) === true,
+    }
+  })
+}
+
+const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, 'x').replace(/^\.+$/, 'dots')
+
+const send = ({ url, apiKey }: Scene, { placed, path, body }: Sent) =>
+  fetch(url + path, {
+    method: placed.method.toUpperCase(),
+    headers: {
+      'content-type': 'application/json',
+      ...(!path.startsWith('/__standin') && { authorization: `Bearer ${apiKey}` }),
+    },
+    ...(body !== undefined && { body }),
+  })
+
+/** What one attack leaves behind must not be what the next one meets. */
+async function tidy({ url }: Scene) {
+  const put = (path: string, body: object) =>
+    fetch(`${url}/__standin${path}`, {
+      method: 'PUT',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    })
+  await fetch(`${url}/__standin/reset`, { method: 'POST' })
+  await put('/mode', { mode: 'emulate' })
+  await put('/clock', { reset: true })
+}
+
+const parts = ['platform', 'dashboard', 'control'] as const
+
+test.each(parts)(
+  'whatever is sent to the operations of the document, its answers are in it: %s',
+  async part => {
+    const platform = await platformWith()
+    const document = await documentOf(platform)
+    const judge = judging(document)
+    const operations = operationsOf(document, part)
+    for (const placed of operations) {
+      await fc.assert(
+        fc.asyncProperty(requests(document, placed), async sent => {
+          const response = await send(platform, sent)
+          expect([response.status >= 500, sent.path, sent.body]).toEqual([false, sent.path, sent.body])
+          expect([await judge(placed, response), sent.path, sent.body]).toEqual([undefined, sent.path, sent.body])
+          await tidy(platform)
+        }),
+        { numRuns: part === 'platform' ? 60 : 15 },
+      )
+    }
+  },
+  120_000,
+)
+
+test('a chat request that the document does not allow is refused, and one that it allows only for what a schema cannot say', async () => {
+  const platform = await platformWith()
+  const document = await documentOf(platform)
+  const placed = operationsOf(document).find(({ operation }) => operation.operationId === 'createChatCompletion')
+  let [taken, refused] = [0, 0]
+  await fc.assert(
+    fc.asyncProperty(requests(document, placed as Placed), async sent => {
+      const response = await send(platform, sent)
+      const text = await response.text()
+      if (!sent.fits) expect([response.status, sent.body]).toEqual([400, sent.body])
+      else if (response.status !== 200) expect(text).toMatch(/tool_choice|function_call|cannot be answered|standin:/)
+      if (response.ok) taken++
+      else refused++
+    }),
+    { numRuns: 200 },
+  )
+  expect(taken).toBeGreaterThan(5)
+  expect(refused).toBeGreaterThan(5)
+}, 60_000)

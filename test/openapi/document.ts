@@ -1,0 +1,104 @@
+/** The OpenAPI document as tests read it: its operations, and a judge of answers. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Scene } from '../scene.js'
+
+interface Answer {
+  readonly description: string
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>
+  readonly 'x-standin-source'?: string
+  readonly 'x-standin-section'?: string
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly required?: boolean
+    readonly schema: object
+  }[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Answer['content'] }
+  readonly responses: Readonly<Record<string, Answer>>
+}
+
+export interface Document {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+}
+
+export interface Placed {
+  readonly path: string
+  readonly method: string
+  readonly operation: Operation
+}
+
+/** The document that a platform hands out. */
+export async function documentOf({ url }: Pick<Scene, 'url'>): Promise<Document> {
+  return (await (await fetch(`${url}/__standin/openapi.json`)).json()) as Document
+}
+
+export const operationsOf = ({ paths }: Document, part?: string): readonly Placed[] =>
+  Object.entries(paths)
+    .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
+    .filter(({ operation }) => part === undefined || operation.tags.includes(part))
+
+/** Compiles schemas of the document. */
+export function checking(document: Document) {
+  const ajv = new Ajv2020({ allErrors: true, strict: false })
+  addFormats.default(ajv)
+  ajv.addSchema({ $id: 'doc', ...document })
+  return (schema: object) => ajv.compile(inDocument(schema))
+}
+
+const inDocument = (schema: object) =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"doc#/')) as object
+
+/** Says what is wrong with an answer by what the document says of its operation; nothing where nothing is. */
+export function judging(document: Document) {
+  const schemaOf = checking(document)
+  const compiled = new Map<object, ReturnType<typeof schemaOf>>()
+  const validOf = (schema: object) => {
+    const valid = compiled.get(schema) ?? schemaOf(schema)
+    compiled.set(schema, valid)
+    return valid
+  }
+  return async ({ operation }: Placed, response: Response): Promise<string | undefined> => {
+    const { operationId, responses } = operation
+    const text = await response.text()
+    const where = `${operationId} ${response.status} ${text.slice(0, 200)}`
+    const told = responses[response.status]
+    if (!told) return `${where}: the status is not in the document`
+    if (!told.content) return text === '' ? undefined : `${where}: no body is in the document`
+    const type = response.headers.get('content-type')?.split(';', 1)[0] ?? ''
+    const { schema } = told.content[type] ?? {}
+    if (!schema) return `${where}: the content type ${type} is not in the document`
+    const valid = validOf(schema)
+    if (!valid(type === 'application/json' ? JSON.parse(text) : text))
+      return `${where}: ${JSON.stringify(valid.errors)}`
+    if (type !== 'text/event-stream') return undefined
+    return eventsWrong(text, schema, validOf)
+  }
+}
+
+interface SaidEvent {
+  readonly event?: string
+  readonly data: object
+}
+
+function eventsWrong(text: string, schema: object, validOf: (schema: object) => (value: unknown) => boolean) {
+  const told = (schema as { readonly 'x-standin-events': readonly SaidEvent[] })['x-standin-events']
+  const wrong = text.split('\n\n').filter(event => {
+    const data = /^data: (.*)$/m.exec(event)?.[1]
+    if (data === undefined) return event.replace(/^:.*$/gm, '').trim() !== ''
+    const name = /^event: (.*)$/m.exec(event)?.[1]
+    const value: unknown = data.startsWith('{') ? JSON.parse(data) : data
+    return !told.some(one => one.event === name && validOf(one.data)(value))
+  })
+  return wrong.length > 0 ? `an event is not in the document: ${wrong[0]}` : undefined
+}
