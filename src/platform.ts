@@ -3,13 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { createApiKeys } from './auth/api-keys.js'
 import type { Identify } from './auth/identify.js'
 import type { MintedToken, TokenWish } from './auth/mint.js'
-import { askingLive, type LoadedConfig, loadConfig } from './config/load.js'
+import { type LoadedConfig, loadConfig } from './config/load.js'
 import { type Clock, createClock } from './core/clock.js'
 import { usersAreLive } from './core/errors.js'
 import type { Mode } from './core/exchange.js'
 import type { FaultCall, FaultCallInput } from './core/fault.js'
 import { once } from './core/once.js'
-import { ProblemsError } from './core/problem.js'
 import type { Redact } from './core/redact.js'
 import { DASHBOARD } from './core/reserved.js'
 import { createScopes } from './core/scope.js'
@@ -20,13 +19,24 @@ import { createJournal, type Journal } from './journal/index.js'
 import { createCounters } from './limits/index.js'
 import { createMeter, loadExposition } from './metrics/index.js'
 import { assemble, type Lasting } from './platform/assembly.js'
-import { chosenIn, modesIn, refuseSelf, requireModes, sameModes, withModes } from './platform/chosen.js'
+import { keptChanges } from './platform/changes.js'
+import {
+  chosenIn,
+  impossible,
+  modesIn,
+  refuseSelf,
+  requireModes,
+  requirePossible,
+  sameModes,
+  withModes,
+} from './platform/chosen.js'
 import { configuredUser } from './platform/configured-user.js'
 import { factsOf } from './platform/dashboard-facts.js'
 import { loadReplies, type RepliesPart } from './platform/read-replies.js'
 import { createRules, openLastingRules, type Rules } from './platform/rules.js'
 import { closeState, openSeededState, plant } from './platform/seeded-state.js'
 import type { PlatformSources } from './platform/sources.js'
+import { createSteering } from './platform/steering.js'
 import { createTaping, type Receipt } from './platform/taping.js'
 import { createViolations, type Violations } from './platform/violations.js'
 import type { Miss } from './recordings/index.js'
@@ -68,7 +78,8 @@ export interface Platform {
   readonly rules: Rules
   /**
    * Forgets what was added and remembered in a scope, or in all where none is said: rules at run time, what rules remember, faults for the next
-   * requests, which recordings were played, and the journal.
+   * requests, which recordings were played, and the journal. Without a scope pace, limits and faults by chance are as the configuration has
+   * them again, and nothing is used of the limits.
    */
   reset(scope?: string): Promise<void>
   /** What everything that expires goes by. It outlasts a reload, not a restart. */
@@ -138,6 +149,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     scopes: createScopes(),
     chances: createChances(),
     chosen: chosenIn(loaded),
+    changes: {},
     taping: createTaping({ warn, report, violations: violations.counts }),
     violations,
     warn,
@@ -156,6 +168,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   }
   attend()
   const rules = createRules(lasting.rules, () => current)
+  const steering = createSteering(() => current, lasting)
 
   const { host, port: wantedPort } = current.loaded.config
   const line = createLine(() => current.line, { journal, pacer: createPacer(), report })
@@ -200,10 +213,15 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const readiness = () => ({ mode: lasting.chosen.mode, url, version: current.loaded.config.version })
     const { faultCalls, taping } = lasting
     const faults = { ...faultCalls, add: async (call: FaultCall) => addFault(await loadReplies(), call) }
-    const modes = { current: () => ({ mode: lasting.chosen.mode, modes: lasting.chosen.modes }), change: switchMode }
+    const modes = {
+      current: () => ({ mode: lasting.chosen.mode, modes: lasting.chosen.modes }),
+      configured: () => current.loaded.config,
+      change: switchMode,
+      impossible: (mode: Mode) => impossible(withModes(current.loaded, { mode, modes: {} }), listener.port),
+    }
     const token = () => current.loaded.config.controlToken || madeUpToken()
     const control = createControl({
-      ...{ readiness, identify, people, faults, rules, reset, modes, clock, journal, host, token },
+      ...{ readiness, identify, people, faults, rules, reset, modes, steering, clock, journal, host, token },
       ...{ exportState, importState, mintToken, metrics, document, violations, stopping: stopping.signal },
       ...taping,
     })
@@ -223,9 +241,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   function switchMode(mode: Mode, modes: ModesByEndpoint = {}): void {
     requireModes({ mode, modes })
     const switched = withModes(current.loaded, { mode, modes })
-    const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
-    if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
-    refuseSelf(switched, listener.port)
+    requirePossible(switched, listener.port)
     lasting.chosen = chosenIn(switched)
     attend()
   }
@@ -245,6 +261,8 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     lasting.taping.forget(scope)
     if (scope === undefined) violations.forget()
     journal.clear(scope === undefined ? {} : { scope })
+    // They hold for every scope, so that no single one may take them back.
+    if (scope === undefined) steering.reset()
   }
 
   // Uses of keys that are gathered still belong to the state of before.
@@ -336,6 +354,8 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         redact = completed.redact
         files = completed.files
         lasting.chosen = chosen
+        lasting.changes = keptChanges(lasting.changes, current.loaded, next.loaded)
+        next.steer(lasting.changes)
         current = next
         attend()
         memory.restartScenarios()

@@ -19,6 +19,7 @@ import {
   secret,
   text,
 } from './forms.js'
+import { limitOptions } from './limit-options.js'
 import { apiKeyOptions, userOptions } from './people.js'
 import { recordingOptions } from './recording-options.js'
 
@@ -29,6 +30,12 @@ const access = v.union(
   ],
   `anyone, or a list of ${credentialKinds.join(', ')}`,
 )
+
+/** Faults by chance. */
+const randomFaults = list(randomFaultSchema, 'faults')
+
+/** What the control API is told to change them. */
+export const randomFaultsChange = closed({ random: described(randomFaults, 'All of them, in place of those before.') })
 
 const model = open({
   id: filled,
@@ -67,9 +74,6 @@ export const modesByEndpoint = v.pipe(
 
 /** What the control API is told to change the mode. */
 export const modeSwitch = closed({ mode: word(modes), modes: v.optional(modesByEndpoint) })
-
-/** What a limit may be. */
-const most = integer(0, 1_000_000_000)
 
 /** Where rules are looked for without being told. */
 export const defaultReplies = 'fixtures/replies/*.yaml'
@@ -232,31 +236,14 @@ export const configSchema = closed({
     {
       header: flag(true, 'Whether a request may ask for its own fault with the header x-standin-fault.'),
       random: option(
-        list(randomFaultSchema, 'faults'),
+        randomFaults,
         [],
         'Faults by chance, drawn from the seed: a list such as [{ chance: 0.05, status: 503, path: /v1/* }].',
       ),
     },
     'What is to go wrong.',
   ),
-  limits: group(
-    {
-      bodyBytes: option(integer(1, 2 ** 30), 4_194_304, 'Largest request body, in bytes; more is a 413.'),
-      requestsPerMinute: option(most, 0, 'Requests of one credential in a minute; more is a 429. 0 is any number.'),
-      tokensPerMinute: option(
-        most,
-        0,
-        'Tokens of one credential in a minute, prompts and answers (in mode proxy prompts only); more is a 429. 0 is any number.',
-      ),
-      concurrentStreams: option(most, 0, 'Streams of one credential at the same time; more is a 429. 0 is any number.'),
-      maxPromptTokens: option(
-        most,
-        0,
-        'Tokens of one prompt; more is a 400. A model can have its own. 0 is any number.',
-      ),
-    },
-    'What is too much.',
-  ),
+  limits: limitOptions,
   state: option(
     v.pipe(text, v.regex(/^(memory|file:.+|postgres(ql)?:\/\/.+)$/s, 'memory, file:PATH or postgres://…')),
     'file:.standin/state.db',

@@ -288,6 +288,13 @@ export const modeNotPossible = (sentences: readonly string[]) =>
 export const noSuchRule = (id: string) =>
   new PlatformError(404, 'no_such_rule', `No rule that was added at run time has the id ${JSON.stringify(id)}.`)
 
+export const noSuchFault = (id: string) =>
+  new PlatformError(
+    404,
+    'no_such_fault',
+    `No fault with the id ${JSON.stringify(id.slice(0, 40))} waits for a request.`,
+  )
+
 export const pageNotBuilt = () =>
   new PlatformError(503, 'page_not_built', 'The page of the dashboard is not built yet. Run "npm run build" once.')
 

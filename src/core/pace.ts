@@ -1,6 +1,6 @@
 /** The rhythm of a stream: what it is, and its options, the same in the configuration, in a rule and in a header. */
 import * as v from 'valibot'
-import { closed, described, number, word } from './check.js'
+import { closed, described, map, number, optional, word } from './check.js'
 
 /** How the pauses between the pieces of a stream vary around their mean. */
 export const distributions = ['fixed', 'uniform', 'lognormal'] as const
@@ -66,6 +66,17 @@ export const paceInput = closed({
   promptTokensPerSecond: v.optional(paceOptions.promptTokensPerSecond),
   fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams),
 })
+
+/** What the control API is told to change the pace; what is left out is as the configuration says. */
+export const paceChange = closed({
+  ...paceInput.entries,
+  models: optional(
+    map(v.string(), paceInput, 'a map from models to paces'),
+    'The paces of single models; {} is none of its own.',
+  ),
+})
+
+export type PaceChange = v.InferOutput<typeof paceChange>
 
 /** Whether a stream of this pace pauses at all; one that does not may leave in one piece. */
 export const isPaced = ({ firstTokenMs, tokensPerSecond, promptTokensPerSecond }: Pace) =>

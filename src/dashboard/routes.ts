@@ -5,6 +5,7 @@ export const routes = {
   connect: '/dashboard',
   keys: '/dashboard/keys',
   playground: '/dashboard/playground',
+  controls: '/dashboard/controls',
   users: '/dashboard/users',
   outbox: '/dashboard/outbox',
   refusals: '/dashboard/refused',

@@ -23,6 +23,8 @@ export interface FaultCalls {
   waiting(scope?: string): readonly WaitingFault[]
   /** Forgets those of a scope, or all where none is said. */
   clear(scope?: string): void
+  /** Forgets the one with this id; gives back whether it waited. */
+  remove(id: string): boolean
 }
 
 type Fits = (exchange: Exchange) => boolean
@@ -61,6 +63,12 @@ export function createFaultCalls(): FaultCalls {
     clear(scope) {
       counts.forget(scope)
       line = scope === undefined ? [] : line.filter(waiting => !isOf(scope)(waiting))
+    },
+    remove(id) {
+      const left = line.filter(waiting => waiting.id !== id)
+      const wasThere = left.length < line.length
+      line = left
+      return wasThere
     },
   }
 }

@@ -1,10 +1,8 @@
 /** What each credential has used: in the minute that began with its first request, and at this moment. */
-
-export const WINDOW_MS = 60_000
+import { createWindows } from './windows.js'
 
 /** A minute of one credential. */
 export interface Window {
-  /** On the clock of the counters. */
   readonly endsMs: number
   requests: number
   tokens: number
@@ -17,53 +15,51 @@ export interface Used {
   readonly resetMs: number
 }
 
+/** What one credential has used, as it is looked at. */
+export interface Usage extends Used {
+  readonly key: string
+  /** So many of its streams are open. */
+  readonly streams: number
+  /** So many of its requests were refused in the minute that began with the first refusal. */
+  readonly refused: number
+}
+
 export interface Counters {
   /** The window of a credential: the one that is open, or a new one that begins now. */
   windowOf(key: string): Window
   /** What a credential has used of its window; looking opens none. */
   usedBy(key: string): Used
+  /** Counts a request that was too much. */
+  refuse(key: string): void
   /** How many streams of a credential are open. */
   streamsOf(key: string): number
   /** Opens a stream; what it gives back closes it. Closing twice does nothing. */
   openStream(key: string): () => void
+  /** Every credential of which anything is known at this moment. */
+  all(): readonly Usage[]
+  /** Forgets what was used; streams that are open stay open. */
+  forget(): void
 }
-
-/** A window that ends later has not begun yet: the clock was moved back, and it counts for nothing. */
-const isOpen = ({ endsMs }: Window, nowMs: number) => endsMs > nowMs && endsMs <= nowMs + WINDOW_MS
 
 /** Makes the counters. Nothing is kept of a credential whose window is over and whose streams have ended. */
 export function createCounters(nowMs: () => number): Counters {
-  /** In the order in which they end, since all are of one length and each new one stands last. */
-  const windows = new Map<string, Window>()
+  const windows = createWindows<Window>(nowMs, endsMs => ({ endsMs, requests: 0, tokens: 0 }))
+  const refusals = createWindows(nowMs, endsMs => ({ endsMs, count: 0 }))
   const streams = new Map<string, number>()
-
-  function forgetEnded(now: number) {
-    for (const [key, window] of windows) {
-      if (isOpen(window, now)) return
-      windows.delete(key)
-    }
-  }
 
   const streamsOf = (key: string) => streams.get(key) ?? 0
 
+  function usedBy(key: string): Used {
+    const window = windows.find(key)
+    if (!window) return nothing
+    const { requests, tokens, endsMs } = window
+    return { requests, tokens, resetMs: endsMs - nowMs() }
+  }
+
   return {
-    windowOf(key) {
-      const now = nowMs()
-      forgetEnded(now)
-      const open = windows.get(key)
-      if (open && isOpen(open, now)) return open
-      windows.delete(key)
-      const fresh = { endsMs: now + WINDOW_MS, requests: 0, tokens: 0 }
-      windows.set(key, fresh)
-      return fresh
-    },
-    usedBy(key) {
-      const now = nowMs()
-      const window = windows.get(key)
-      if (!window || !isOpen(window, now)) return nothing
-      const { requests, tokens, endsMs } = window
-      return { requests, tokens, resetMs: endsMs - now }
-    },
+    windowOf: windows.open,
+    usedBy,
+    refuse: key => void refusals.open(key).count++,
     streamsOf,
     openStream(key) {
       let isOpen = true
@@ -75,6 +71,17 @@ export function createCounters(nowMs: () => number): Counters {
         if (left > 0) streams.set(key, left)
         else streams.delete(key)
       }
+    },
+    all() {
+      const known = [windows.all(), refusals.all(), [...streams]].flat().map(([key]) => key)
+      return [...new Set(known)].map(key => ({
+        ...{ key, ...usedBy(key), streams: streamsOf(key) },
+        refused: refusals.find(key)?.count ?? 0,
+      }))
+    },
+    forget() {
+      windows.clear()
+      refusals.clear()
     },
   }
 }

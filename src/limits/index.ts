@@ -6,7 +6,7 @@ import { CHAT } from '../core/read-chat.js'
 import type { Counters, Window } from './counters.js'
 import { duration, neverRetry, retryHeaders, standingHeaders } from './headers.js'
 
-export { type Counters, createCounters } from './counters.js'
+export { type Counters, createCounters, type Usage } from './counters.js'
 
 /** What is too much; 0 is no limit. */
 export interface LimitSettings {
@@ -64,15 +64,17 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
 
   function requireStreamLeft(key: string): void {
     if (concurrentStreams === 0 || counters.streamsOf(key) < concurrentStreams) return
+    counters.refuse(key)
     throw tooManyStreams(concurrentStreams, retryHeaders(STREAM_WAIT_MS))
   }
 
   function requireTokensLeft(key: string, requested: number): void {
     const limit = tokensPerMinute
     if (limit === 0) return
-    if (requested > limit) throw requestTooLarge(limit, requested, neverRetry)
     const { tokens: used, resetMs } = counters.usedBy(key)
     if (used + requested <= limit) return
+    counters.refuse(key)
+    if (requested > limit) throw requestTooLarge(limit, requested, neverRetry)
     throw tooManyTokens({ limit, used, requested }, duration(resetMs), retryHeaders(resetMs))
   }
 
@@ -85,6 +87,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
         if (requestsPerMinute === 0) return
         const { requests, resetMs } = counters.usedBy(key)
         if (requests >= requestsPerMinute) {
+          counters.refuse(key)
           throw tooManyRequests(requestsPerMinute, duration(resetMs), retryHeaders(resetMs))
         }
         counters.windowOf(key).requests++

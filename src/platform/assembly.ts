@@ -10,6 +10,7 @@ import type { Config } from '../config/schema.js'
 import type { Clock } from '../core/clock.js'
 import { asksLive, type Endpoint, usesRecordings } from '../core/exchange.js'
 import { once } from '../core/once.js'
+import type { PaceInput } from '../core/pace.js'
 import type { Redact } from '../core/redact.js'
 import { AUTH } from '../core/reserved.js'
 import type { Scopes } from '../core/scope.js'
@@ -21,6 +22,7 @@ import type { Replies } from '../replies/index.js'
 import { createCors } from '../server/cors.js'
 import type { LineParts } from '../server/handle.js'
 import { estimated, loadTokenizer, promptTokens, type Tokenizer } from '../tokenizer/index.js'
+import { type Changes, inForce } from './changes.js'
 import { type Chosen, modesIn } from './chosen.js'
 import { readReplies, whenLoaded } from './read-replies.js'
 import type { LastingRules } from './rules.js'
@@ -38,6 +40,8 @@ export interface Assembly {
   readonly tokens: () => Promise<Tokens>
   readonly replies: () => Promise<Replies>
   readonly backend: Backend
+  /** From the next request on these changes hold, and no others. */
+  steer(changes: Changes): void
   /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
   complete(chosen: Chosen): Promise<Completed>
 }
@@ -62,6 +66,8 @@ export interface Lasting {
   readonly chances: Chances
   /** Where answers come from: as the configuration says, or as somebody has switched it since. */
   chosen: Chosen
+  /** What somebody has changed besides. */
+  changes: Changes
   readonly taping: Taping
   readonly violations: Violations
   readonly warn: (sentence: string) => void
@@ -95,20 +101,58 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
     cut: (text, most) => table.cut(text, most),
     pieces: text => table.pieces(text),
   }
-  const limits = createLimits({
-    settings: config.limits,
-    maxPromptTokensOf: maxPromptTokensOf(config),
-    counters,
-    promptTokens: request => promptTokens(request, tokenizer),
-  })
   const loadedReplies = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
-  const endpoints = createEndpoints({ ...config, replies: loadedReplies, tokenizer })
   const authRoutes = once(async () => {
     const { authEndpoints } = await import('../endpoints/auth/index.js')
     return createRoutes(authEndpoints(backend))
   })
   const live = auth.mode === 'proxy' ? upstream : undefined
   const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live, now })
+
+  /** What of the line can be changed while it runs. It is made anew then: nothing is asked for a request that was not asked before. */
+  function changeable(changes: Changes) {
+    const { pace, limits, random } = inForce(config, changes)
+    const models = config.models.map(model => ({ ...model, pace: ownPace(pace.models, model.id) }))
+    const endpoints = createEndpoints({ ...config, models, pace, replies: loadedReplies, tokenizer })
+    return {
+      endpoints,
+      line: {
+        routes: createRoutes(endpoints),
+        bodyLimitBytes: limits.bodyBytes,
+        limits: createLimits({
+          settings: limits,
+          maxPromptTokensOf: maxPromptTokensOf(config),
+          counters,
+          promptTokens: request => promptTokens(request, tokenizer),
+        }),
+        faults: createFaults({ ...config.faults, random, seed: config.seed, calls, chances }),
+      },
+    }
+  }
+
+  const { endpoints, line: configured } = changeable({})
+  let line: LineParts = {
+    ...configured,
+    modeOf: request => lasting.chosen.of(request),
+    scopeOf: lasting.scopes.of,
+    contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
+    recordings,
+    onMiss: config.recordings.onMiss,
+    passed: lasting.taping.passed,
+    identify: exchange =>
+      upstream.credentials === 'pass' && asksLive(lasting.chosen.of(exchange))
+        ? identifyPassed(exchange.authorization)
+        : doorkeeper.identify(exchange.authorization),
+    cors,
+    faultByRule: exchange => loadedReplies.faultFor(exchange),
+    proxy,
+    auth: {
+      mode: auth.mode,
+      routes: authRoutes,
+      gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
+      proxy: authProxy,
+    },
+  }
   return {
     loaded,
     endpoints,
@@ -132,33 +176,18 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
       ])
       return { tokens: found, files, redact }
     },
-    line: {
-      modeOf: request => lasting.chosen.of(request),
-      scopeOf: lasting.scopes.of,
-      contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
-      recordings,
-      onMiss: config.recordings.onMiss,
-      passed: lasting.taping.passed,
-      routes: createRoutes(endpoints),
-      identify: exchange =>
-        upstream.credentials === 'pass' && asksLive(lasting.chosen.of(exchange))
-          ? identifyPassed(exchange.authorization)
-          : doorkeeper.identify(exchange.authorization),
-      cors,
-      bodyLimitBytes: config.limits.bodyBytes,
-      limits,
-      faults: createFaults({ ...config.faults, seed: config.seed, calls, chances }),
-      faultByRule: exchange => loadedReplies.faultFor(exchange),
-      proxy,
-      auth: {
-        mode: auth.mode,
-        routes: authRoutes,
-        gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
-        proxy: authProxy,
-      },
+    get line() {
+      return line
+    },
+    steer(changes) {
+      line = { ...line, ...changeable(changes).line }
     },
   }
 }
+
+/** Nothing where a model has none of its own. */
+const ownPace = (paces: Readonly<Record<string, PaceInput>>, id: string) =>
+  Object.hasOwn(paces, id) ? paces[id] : undefined
 
 /** Most configurations name no keys, and what reads them is then not loaded. */
 async function loadSigningKeys(loaded: LoadedConfig) {

@@ -50,3 +50,21 @@ export function refuseSelf({ config, originOf }: LoadedConfig, port: number): vo
   if (askingLive(config).length > 0) refuse('baseUrl', 'Name the live one with --upstream.')
   if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
 }
+
+/** Throws a ProblemsError for modes that need a live platform where none is named, or where it is this one. */
+export function requirePossible(switched: LoadedConfig, port: number): void {
+  const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
+  if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
+  refuseSelf(switched, port)
+}
+
+/** Why these modes cannot work; nothing when they can. */
+export function impossible(switched: LoadedConfig, port: number): readonly string[] | undefined {
+  try {
+    requirePossible(switched, port)
+    return undefined
+  } catch (error) {
+    if (error instanceof ProblemsError) return error.problems.map(({ sentence }) => sentence)
+    throw error
+  }
+}

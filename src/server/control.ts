@@ -12,6 +12,7 @@ import { createMetricsPart } from './control/metrics.js'
 import { createOutboxPart } from './control/outbox.js'
 import type { ControlPart } from './control/part.js'
 import { createReadyPart, type Readiness } from './control/ready.js'
+import { createLimitsPart, createPacePart, createRandomFaultsPart, type Steering } from './control/settings.js'
 import { createMissesPart, createReceiptPart, type Taped } from './control/taped.js'
 import { createViolationsPart, type Judged } from './control/violations.js'
 import { createFaultRouter, type FaultsByCall, faultPaths } from './fault-router.js'
@@ -40,11 +41,12 @@ export interface ControlParts
   readonly reset: Reset
   readonly modes: ModeSwitch
   readonly metrics: () => Promise<Exposition>
+  readonly steering: Steering
 }
 
 /** Everything that is answered, each with what the document says of it. */
 export function controlTable(parts: ControlParts): readonly ControlPart[] {
-  const { readiness, people, faults, rules, reset, modes, journal, stopping, metrics } = parts
+  const { readiness, people, faults, rules, reset, modes, steering, journal, stopping, metrics } = parts
   return [
     createReadyPart(readiness),
     createJournalPart({ journal, stopping, url: () => readiness().url }),
@@ -54,7 +56,10 @@ export function controlTable(parts: ControlParts): readonly ControlPart[] {
     createOutboxPart(people),
     createMetricsPart(metrics),
     { at: '/mode', router: createModeRouter(modes), paths: modePaths },
+    createRandomFaultsPart(steering),
     { at: '/faults', router: createFaultRouter(faults), paths: faultPaths },
+    createPacePart(steering),
+    createLimitsPart(steering),
     { at: '/replies', router: createRepliesRouter(rules), paths: repliesPaths },
     { at: '/reset', router: createResetRouter(reset), paths: resetPaths },
     { at: '/clock', router: createClockRouter(parts), paths: clockPaths },

@@ -1,5 +1,6 @@
 /** Faults by call: POST puts one in line for the next requests, GET shows who waits, DELETE forgets them. */
 import { Router } from 'express'
+import { noSuchFault } from '../core/errors.js'
 import { type FaultCall, faultCallSchema } from '../core/fault.js'
 import { only } from '../core/only.js'
 import { resetCall } from '../core/scope.js'
@@ -11,7 +12,7 @@ import { asRefusal } from './refusals.js'
 import { scopeIn } from './scope-in.js'
 
 /** What the line of faults is to whoever calls. */
-export interface FaultsByCall extends Pick<FaultCalls, 'waiting' | 'clear'> {
+export interface FaultsByCall extends Pick<FaultCalls, 'waiting' | 'clear' | 'remove'> {
   /** Rejects with a ProblemsError for conditions that there are not. */
   add(call: FaultCall): Promise<{ readonly id: string }>
 }
@@ -31,6 +32,13 @@ export function createFaultRouter(faults: FaultsByCall): Router {
       response.status(204).end()
     })
     .all(only('GET', 'HEAD', 'POST', 'DELETE'))
+  router
+    .route('/:id')
+    .delete(({ params: { id } }, response) => {
+      if (!faults.remove(id)) throw noSuchFault(id)
+      response.status(204).end()
+    })
+    .all(only('DELETE'))
   return router
 }
 
@@ -65,6 +73,13 @@ export const faultPaths: Paths = {
       does: 'Forgets those that wait.',
       query: resetCall,
       answers: { 204: { what: 'None waits.' } },
+    },
+  },
+  '/faults/{id}': {
+    delete: {
+      id: 'removeFault',
+      does: 'Forgets one that waits.',
+      answers: { 204: { what: 'It does not wait any more.' } },
     },
   },
 }

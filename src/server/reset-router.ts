@@ -29,7 +29,7 @@ export const resetPaths: Paths = {
   '/reset': {
     post: {
       id: 'reset',
-      does: 'Forgets what tests have left behind in a scope, or in all of them: rules, what rules remember, faults, which recordings were played, and the journal.',
+      does: 'Forgets what tests have left behind in a scope, or in all of them: rules, what rules remember, faults, which recordings were played, and the journal. Without a scope pace, limits and faults by chance are also as the configuration has them, and nothing is used of the limits.',
       query: resetCall,
       body: resetCall,
       isBodyOptional: true,

@@ -69,6 +69,27 @@ inBrowser.each(looks)(
   },
 )
 
+inBrowser.each(looks)(
+  'the controls are accessible and fit a %s in %s colours',
+  async (_device, colorScheme, viewport) => {
+    const models = [{ id: 'a_model_with_a_name_that_is_longer_than_a_phone_is_wide_and_never_breaks' }]
+    const platform = await platformWith({ models, limits: { requestsPerMinute: 3 } })
+    await (await platform.ask('/v1/models')).text()
+    platform.failNext({ status: 429, retryAfter: 2 }, { times: 3, path: `/${'nowhere'.repeat(12)}` })
+    const { page } = await openPage({ viewport, colorScheme })
+    await page.goto(`${platform.dashboardUrl}/controls`)
+    await page.getByText('1 of 3').waitFor()
+    for (const more of ['Another fault', 'More']) await page.getByText(more, { exact: true }).click()
+    await page.getByLabel('Jitter', { exact: true }).fill('')
+    await page.getByText('Write a number.').waitFor()
+    expect(await violationsOn(page)).toEqual([])
+    expect(await widthOf(page)).toBeLessThanOrEqual(viewport.width)
+    await page.getByRole('button', { name: 'Reset everything' }).click()
+    await page.getByRole('dialog').waitFor()
+    expect(await violationsOn(page)).toEqual([])
+  },
+)
+
 inBrowser.each(['light', 'dark'] as const)('the page follows the %s colours of the system', async colorScheme => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage({ colorScheme })

@@ -2,8 +2,9 @@ import { setTimeout as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { createCounters, WINDOW_MS } from '../../src/limits/counters.js'
+import { createCounters } from '../../src/limits/counters.js'
 import { duration } from '../../src/limits/headers.js'
+import { WINDOW_MS } from '../../src/limits/windows.js'
 
 /** Frees what nobody holds any more. */
 async function collectGarbage() {
@@ -48,4 +49,34 @@ test.each([
   [61_050, '1m1.05s'],
 ])('%d milliseconds are written as %s', (ms, written) => {
   expect(duration(ms)).toBe(written)
+})
+
+test('all that is known of credentials is told, and forgotten when its time is over', () => {
+  let now = 0
+  const counters = createCounters(() => now)
+  counters.windowOf('ada').requests++
+  const close = counters.openStream('bob')
+  now = WINDOW_MS / 2
+  counters.refuse('bob')
+  counters.refuse('bob')
+  const ada = { key: 'ada', requests: 1, tokens: 0, streams: 0, refused: 0, resetMs: WINDOW_MS / 2 }
+  const bob = { key: 'bob', requests: 0, tokens: 0, streams: 1, refused: 2, resetMs: 0 }
+  expect(counters.all()).toEqual([ada, bob])
+  now = WINDOW_MS
+  expect(counters.all()).toEqual([bob])
+  now = WINDOW_MS * 2
+  expect(counters.all()).toEqual([{ ...bob, refused: 0 }])
+  close()
+  expect(counters.all()).toEqual([])
+})
+
+test('what was used can be forgotten; streams stay open', () => {
+  const counters = createCounters(() => 0)
+  counters.windowOf('ada').tokens += 7
+  counters.refuse('ada')
+  const close = counters.openStream('ada')
+  counters.forget()
+  expect(counters.all()).toEqual([{ key: 'ada', requests: 0, tokens: 0, streams: 1, refused: 0, resetMs: 0 }])
+  close()
+  expect(counters.all()).toEqual([])
 })

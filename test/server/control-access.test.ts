@@ -12,6 +12,9 @@ const closed = [
   '/__standin/receipt',
   '/__standin/mode',
   '/__standin/faults',
+  '/__standin/faults/random',
+  '/__standin/pace',
+  '/__standin/limits',
   '/__standin/openapi.json',
   '/__standin/nowhere',
 ] as const

@@ -78,6 +78,9 @@ const bodies: Readonly<Record<string, object>> = {
   reset: { scope: 'one' },
   setClock: { advanceMs: 1000, frozen: true },
   createToken: { role: 'user', email: 'ada@example.com', expiresIn: 60 },
+  setPace: { firstTokenMs: 20, models: { 'gpt-4o': { tokensPerSecond: 5 } } },
+  setLimits: { requestsPerMinute: 1000 },
+  setRandomFaults: { random: [{ chance: 0, status: 503 }] },
   addFault: { fault: { status: 503 }, times: 2, path: '/nowhere' },
 }
 
@@ -114,6 +117,14 @@ async function ruleOf({ url }: Scene): Promise<string> {
   return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
 }
 
+/** The id of a fault that waits. */
+async function faultOf({ url }: Scene): Promise<string> {
+  const body = JSON.stringify(bodies.addFault)
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}/__standin/faults`, { method: 'POST', body, headers })
+  return ((await response.json()) as { id: string }).id
+}
+
 test('every answer is of the form that the document gives it, and every body that is taken too', async () => {
   const { platform, document, operations } = await documented({ modes: { 'POST /v1/chat/completions': 'emulate' } })
   await eventful(platform)
@@ -131,7 +142,8 @@ test('every answer is of the form that the document gives it, and every body tha
     expect([operationId, body !== undefined]).toEqual([operationId, requestBody !== undefined])
     const taken = requestBody?.content?.['application/json']?.schema
     if (taken) expect([operationId, schemaOf(taken)(body)]).toEqual([operationId, true])
-    const id = operationId === 'removeRule' ? await ruleOf(platform) : '1'
+    const made = { removeRule: ruleOf, removeFault: faultOf }[operationId]
+    const id = made ? await made(platform) : '1'
     const response = await fetch(platform.url + withId(path, id), {
       method: method.toUpperCase(),
       ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),

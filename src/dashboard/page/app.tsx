@@ -3,9 +3,10 @@ import type { ComponentType } from 'preact'
 import { type View, viewAt } from '../routes.js'
 import type { ConfigJson } from '../wire.js'
 import { ask } from './ask.js'
-import { ConfigProvider } from './config.jsx'
+import { ConfigProvider, useConfigChanges } from './config.jsx'
 import { ConnectView } from './connect/connect-view.jsx'
 import { FreshKeyProvider } from './connect/fresh-key.jsx'
+import { ControlsView } from './controls/controls-view.jsx'
 import { KeysView } from './keys/keys-view.jsx'
 import { useListing } from './listing.js'
 import { OutboxView } from './people/outbox-view.jsx'
@@ -27,6 +28,7 @@ const views: Record<View, ComponentType> = {
   connect: ConnectView,
   keys: KeysView,
   playground: PlaygroundView,
+  controls: ControlsView,
   users: UsersView,
   outbox: OutboxView,
   refusals: RefusalsView,
@@ -40,6 +42,7 @@ const loadConfig = (signal: AbortSignal) => ask<ConfigJson>('/config', { signal 
 
 export function App() {
   const { listing, reload } = useListing(loadConfig)
+  useConfigChanges(reload)
   const view = viewAt(useAddress().path) ?? 'connect'
   const Content = views[view]
   if (listing.kind === 'loading') return null

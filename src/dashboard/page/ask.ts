@@ -1,20 +1,23 @@
-/** Asks the dashboard's API. */
+/** Asks the server, and the dashboard's API in particular. */
 import { Failure, noAnswer } from './failure.js'
 
-interface Ask {
-  readonly method?: 'GET' | 'POST' | 'DELETE'
+export interface Ask {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly body?: object | undefined
   readonly bearer?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** The JSON of the answer; `undefined` where there is none. Rejects with a Failure in the API's own words. */
-export async function ask<Json>(path: string, { method = 'GET', body, bearer, signal }: Ask = {}): Promise<Json> {
+/** Asks the dashboard's API, as `askAt` does. */
+export const ask = <Json>(path: string, how?: Ask): Promise<Json> => askAt(`/dashboard/api${path}`, how)
+
+/** The JSON of the answer; `undefined` where there is none. Rejects with a Failure in the server's own words. */
+export async function askAt<Json>(address: string, { method = 'GET', body, bearer, signal }: Ask = {}): Promise<Json> {
   const headers = new Headers()
   if (body) headers.set('content-type', 'application/json')
   if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
   const init = { method, headers, ...(body && { body: JSON.stringify(body) }), ...(signal && { signal }) }
-  const response = await fetch(`/dashboard/api${path}`, init).catch(() => {
+  const response = await fetch(address, init).catch(() => {
     throw noAnswer()
   })
   if (response.status === 204) return undefined as Json

@@ -1,6 +1,6 @@
 /** What the page knows of the platform, for every part of it. */
 import { createContext } from 'preact'
-import { useContext } from 'preact/hooks'
+import { useContext, useEffect } from 'preact/hooks'
 import type { ConfigJson } from '../wire.js'
 
 const Config = createContext<ConfigJson | undefined>(undefined)
@@ -11,4 +11,17 @@ export function useConfig(): ConfigJson {
   const config = useContext(Config)
   if (!config) throw new Error('The configuration is asked for before it is there.')
   return config
+}
+
+const CHANGED = 'standin-config-changed'
+
+/** Has what the page knows of the platform read anew. */
+export const configHasChanged = () => void dispatchEvent(new Event(CHANGED))
+
+/** Calls `reload` whenever somebody on the page has changed the platform. */
+export function useConfigChanges(reload: () => void): void {
+  useEffect(() => {
+    addEventListener(CHANGED, reload)
+    return () => removeEventListener(CHANGED, reload)
+  }, [reload])
 }

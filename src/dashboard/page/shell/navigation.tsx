@@ -15,6 +15,7 @@ const platform: readonly Place[] = [
 ]
 
 const people: readonly Place[] = [
+  { view: 'controls', name: 'Controls' },
   { view: 'users', name: 'Users' },
   { view: 'outbox', name: 'Outbox' },
   { view: 'refusals', name: 'Refused' },

@@ -5,14 +5,17 @@ interface Props {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly type?: 'text' | 'email' | 'password' | 'date'
+  readonly type?: 'text' | 'email' | 'password' | 'date' | 'number'
   readonly autocomplete?: string
   readonly hint?: string
   readonly maxLength?: number
   readonly min?: string
+  readonly required?: boolean
+  readonly placeholder?: string
+  readonly step?: string
 }
 
-export function Field({ label, value, onChange, hint, type = 'text', ...more }: Props) {
+export function Field({ label, value, onChange, hint, type = 'text', required = true, ...more }: Props) {
   const id = useId()
   return (
     <div class="field">
@@ -23,7 +26,7 @@ export function Field({ label, value, onChange, hint, type = 'text', ...more }: 
         type={type as 'text'}
         id={id}
         value={value}
-        required
+        required={required}
         spellcheck={false}
         autocapitalize="off"
         aria-describedby={hint ? `${id}-hint` : undefined}

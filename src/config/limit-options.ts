@@ -1,0 +1,39 @@
+/** What is too much: the options, and the same where they are changed while it runs. */
+import * as v from 'valibot'
+import { closed, described } from '../core/check.js'
+import { group, integer } from './forms.js'
+
+const most = integer(0, 1_000_000_000)
+
+const limits = {
+  bodyBytes: described(integer(1, 2 ** 30), 'Largest request body, in bytes; more is a 413.'),
+  requestsPerMinute: described(most, 'Requests of one credential in a minute; more is a 429. 0 is any number.'),
+  tokensPerMinute: described(
+    most,
+    'Tokens of one credential in a minute, prompts and answers (in mode proxy prompts only); more is a 429. 0 is any number.',
+  ),
+  concurrentStreams: described(most, 'Streams of one credential at the same time; more is a 429. 0 is any number.'),
+  maxPromptTokens: described(most, 'Tokens of one prompt; more is a 400. A model can have its own. 0 is any number.'),
+} as const
+
+export const limitOptions = group(
+  {
+    bodyBytes: v.optional(limits.bodyBytes, 4_194_304),
+    requestsPerMinute: v.optional(limits.requestsPerMinute, 0),
+    tokensPerMinute: v.optional(limits.tokensPerMinute, 0),
+    concurrentStreams: v.optional(limits.concurrentStreams, 0),
+    maxPromptTokens: v.optional(limits.maxPromptTokens, 0),
+  },
+  'What is too much.',
+)
+
+/** What the control API is told to change limits; what is left out is as the configuration says. */
+export const limitsChange = closed({
+  bodyBytes: v.optional(limits.bodyBytes),
+  requestsPerMinute: v.optional(limits.requestsPerMinute),
+  tokensPerMinute: v.optional(limits.tokensPerMinute),
+  concurrentStreams: v.optional(limits.concurrentStreams),
+  maxPromptTokens: v.optional(limits.maxPromptTokens),
+})
+
+export type LimitsChange = v.InferOutput<typeof limitsChange>

@@ -1,0 +1,63 @@
+/** Settings that are sent as soon as they are changed: shown at once, the last one wins, and what holds is read again. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Failure, failureOf } from '../failure.js'
+import { announce } from '../widgets/announcer.jsx'
+
+export interface Applied<Settings> {
+  /** What is shown: as it holds, or as it is on its way. */
+  readonly shown: Settings
+  readonly failure: Failure | undefined
+  /** Sends it, once what was sent before has been answered. */
+  apply(settings: Settings, said: string): void
+  /** Shows what holds again, whatever was refused. */
+  forget(): void
+}
+
+interface Parts<Settings> {
+  readonly inForce: Settings
+  readonly send: (settings: Settings) => Promise<void>
+  readonly reload: () => void
+}
+
+export function useApplied<Settings>({ inForce, send, reload }: Parts<Settings>): Applied<Settings> {
+  const [draft, setDraft] = useState<Settings>()
+  const [failure, setFailure] = useState<Failure>()
+  const next = useRef<{ readonly settings: Settings; readonly said: string } | undefined>(undefined)
+  const sending = useRef(false)
+
+  // What holds has been read since: that is what is shown from here on. What was refused stays, for whoever wants to mend it.
+  useEffect(() => {
+    if (!sending.current && !failure) setDraft(undefined)
+  }, [inForce])
+
+  async function sendAll(): Promise<void> {
+    sending.current = true
+    while (next.current) {
+      const { settings, said } = next.current
+      next.current = undefined
+      try {
+        await send(settings)
+        setFailure(undefined)
+        if (!next.current) announce(said)
+      } catch (thrown) {
+        setFailure(failureOf(thrown))
+      }
+    }
+    sending.current = false
+    reload()
+  }
+
+  return {
+    shown: draft ?? inForce,
+    failure,
+    apply(settings, said) {
+      setDraft(settings)
+      next.current = { settings, said }
+      if (!sending.current) void sendAll()
+    },
+    forget() {
+      setDraft(undefined)
+      setFailure(undefined)
+    },
+  }
+}

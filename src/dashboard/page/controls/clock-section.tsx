@@ -1,0 +1,76 @@
+/** The clock that whatever expires goes by. */
+import { useEffect, useState } from 'preact/hooks'
+import { announce } from '../widgets/announcer.jsx'
+import { Badge } from '../widgets/badge.jsx'
+import { exactly } from '../widgets/moment.jsx'
+import { Notice } from '../widgets/notice.jsx'
+import { useWorking } from '../widgets/working.js'
+import { awayInWords } from './away.js'
+import type { ClockTurn } from './controls-client.js'
+import { goOnInGroup } from './go-on.js'
+import type { ControlProps } from './parts.js'
+import { Section } from './section.jsx'
+
+const MINUTE_MS = 60_000
+const steps = [
+  ['1 minute', MINUTE_MS],
+  ['1 hour', 60 * MINUTE_MS],
+  ['1 day', 24 * 60 * MINUTE_MS],
+] as const
+
+export function ClockSection({ controls: { clock }, client, reload }: ControlProps) {
+  const { busy, failure, run } = useWorking()
+  const { now, frozen, offsetMs } = clock
+  const shown = useShown(clock)
+  const isReal = !frozen && offsetMs === 0
+  const turn = async (to: ClockTurn, said: string) => {
+    const done = await run(() => client.turnClock(to))
+    reload()
+    if (done) announce(said)
+    return done
+  }
+  const button = (name: string, to: ClockTurn, said: string, key = name) => (
+    <button key={key} type="button" class="button" aria-disabled={busy} onClick={() => turn(to, said)}>
+      {name}
+    </button>
+  )
+  return (
+    <Section title="Clock" lead="Tokens, keys, sessions, codes, bans and limits go by it; paces and timeouts do not.">
+      <p class="clock">
+        <time dateTime={now}>{exactly(shown)}</time>
+        <Badge tone={isReal ? 'good' : 'care'}>{frozen ? 'Stands still' : isReal ? 'Real time' : 'Turned'}</Badge>
+        {!isReal && <span class="quiet">{awayInWords(offsetMs)}</span>}
+      </p>
+      <div class="buttons">
+        {steps.map(([words, advanceMs]) => button(`+ ${words}`, { advanceMs }, `The clock is ${words} further on.`))}
+        {frozen
+          ? button('Let it run', { frozen: false }, 'The clock runs.', 'run')
+          : button('Freeze', { frozen: true }, 'The clock stands still.', 'run')}
+        {!isReal && (
+          <button
+            type="button"
+            class="button"
+            aria-disabled={busy}
+            onClick={({ currentTarget }) =>
+              goOnInGroup(currentTarget, turn({ reset: true }, 'The clock shows the real time.'))
+            }
+          >
+            Back to real time
+          </button>
+        )}
+      </div>
+      {failure && <Notice tone="danger">{failure.message}</Notice>}
+    </Section>
+  )
+}
+
+/** What it shows, second by second, without asking the server each time. */
+function useShown({ now, frozen, offsetMs }: ControlProps['controls']['clock']): string {
+  const [, setTicks] = useState(0)
+  useEffect(() => {
+    if (frozen) return
+    const timer = setInterval(() => setTicks(count => count + 1), 1000)
+    return () => clearInterval(timer)
+  }, [frozen])
+  return frozen ? now : new Date(Date.now() + offsetMs).toISOString()
+}

@@ -1,0 +1,342 @@
+import type { Locator, Page } from 'playwright-core'
+import { expect, vi } from 'vitest'
+import { liveWith, saying } from '../recordings/live.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { control } from '../server/controlled.js'
+import { comeBack, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
+import { addressOfThisMachine } from './this-machine.js'
+
+const openPage = useBrowser()
+
+/** The controls of a platform, on a page. */
+async function controlsOf(platform: Pick<Scene, 'dashboardUrl'>): Promise<Page> {
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/controls`)
+  await page.getByRole('heading', { name: 'Clock' }).waitFor()
+  return page
+}
+
+const modeOf = async (platform: Scene) => (await control(platform, 'GET /mode')).body.mode as string
+
+const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+const said = (page: Page, text: string) =>
+  page.getByRole('status').getByText(text, { exact: true }).waitFor({ state: 'attached' })
+
+/** Writes a number as a person does: it counts once the field is left. */
+async function write(field: Locator, number: number): Promise<void> {
+  await field.fill(String(number))
+  await field.press('Enter')
+}
+
+inBrowser('a mode holds as soon as it is chosen, for all endpoints or for one', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const mode = group(page, 'Where answers come from')
+  await mode.getByRole('radio', { name: 'Replay' }).click()
+  await said(page, 'The mode is changed.')
+  await page.locator('.mode').getByText('replay').waitFor()
+  expect(await modeOf(platform)).toBe('replay')
+  await mode.getByLabel('Mode of GET /v1/models').selectOption('Emulate')
+  await vi.waitFor(async () => expect((await platform.ask('/v1/models')).status).toBe(200))
+  expect((await control(platform, 'GET /mode')).body).toEqual({
+    mode: 'replay',
+    modes: { 'GET /v1/models': 'emulate' },
+  })
+  await mode.getByLabel('Mode of GET /v1/models').selectOption('With all others')
+  await vi.waitFor(async () => expect((await control(platform, 'GET /mode')).body.modes).toEqual({}))
+  await mode.getByRole('button', { name: /back to the configuration/ }).click()
+  await mode.getByText('As configured').waitFor()
+  expect(await modeOf(platform)).toBe('emulate')
+})
+
+inBrowser('a mode that cannot work is closed, with the reason in the words of the server', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const record = page.getByRole('radio', { name: 'Record' })
+  expect(await record.isDisabled()).toBe(true)
+  expect(await page.getByRole('radio', { name: 'Record' }).locator('..').innerText()).toContain(
+    'The mode record needs upstream.baseUrl, the address of the live platform.',
+  )
+})
+
+inBrowser('a mode that asks the live platform wants to be meant', async () => {
+  const live = await liveWith(saying({}))
+  const platform = await platformWith({ upstream: { baseUrl: live.url } })
+  const page = await controlsOf(platform)
+  const proxy = page.getByRole('radio', { name: 'Proxy' })
+  await proxy.click()
+  await page.getByRole('dialog', { name: 'Switch to proxy?' }).getByRole('button', { name: 'Cancel' }).click()
+  expect([await modeOf(platform), await proxy.isChecked()]).toEqual(['emulate', false])
+  await proxy.click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Switch' }).click()
+  await page.locator('.mode').getByText('proxy').waitFor()
+  expect([await modeOf(platform), await proxy.isChecked()]).toEqual(['proxy', true])
+})
+
+inBrowser('a preset makes the next request fail, and the line shows who waits', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const faults = group(page, 'Faults')
+  await faults.getByRole('button', { name: '429, Retry-After 2 s' }).click()
+  await faults.getByRole('listitem').getByText('Answers 429, says Retry-After 2 s').waitFor()
+  await faults.getByRole('button', { name: '500' }).click()
+  await faults.getByRole('listitem').nth(1).waitFor()
+  await faults.getByRole('button', { name: 'Remove: Answers 429, says Retry-After 2 s' }).click()
+  await said(page, 'The fault is removed.')
+  await vi.waitFor(async () => expect(await hasFocus(page, faults.getByRole('heading', { name: 'Faults' }))).toBe(true))
+  expect((await platform.chat(hello)).status).toBe(500)
+  await comeBack(page)
+  await faults.getByText('No fault waits for a request.').waitFor()
+  expect((await platform.chat(hello)).status).toBe(200)
+})
+
+inBrowser('any fault is put together for the requests that it is meant for', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const faults = group(page, 'Faults')
+  await faults.getByText('Another fault').click()
+  await faults.getByLabel('Status').fill('418')
+  await faults.getByLabel('Sentence').fill('I am a teapot.')
+  await faults.getByLabel('How many').fill('2')
+  await faults.getByLabel('Path').fill('/v1/*')
+  await faults.getByLabel('Method').selectOption('POST')
+  await faults.getByLabel('Model').selectOption('gpt-4o-mini')
+  await faults.getByLabel('The user says').fill('hello')
+  await faults.getByRole('button', { name: 'Add the fault' }).click()
+  await faults.getByText('the next 2 requests: POST /v1/*, model gpt-4o-mini, user says “hello”').waitFor()
+  expect((await platform.ask('/v1/models')).status).toBe(200)
+  expect((await platform.chat({ ...hello, model: 'gpt-4o' })).status).toBe(200)
+  const struck = await platform.chat(hello)
+  expect([struck.status, await struck.json()]).toEqual([418, { error: 'I am a teapot.' }])
+})
+
+inBrowser('every kind of fault of the form is one that the server takes', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const faults = group(page, 'Faults')
+  await faults.getByText('Another fault').click()
+  const kinds = await faults.getByLabel('What goes wrong').locator('option').allInnerTexts()
+  expect(kinds.length).toBeGreaterThan(10)
+  for (const [count, kind] of kinds.entries()) {
+    await faults.getByLabel('What goes wrong').selectOption(kind)
+    await faults.getByRole('button', { name: 'Add the fault' }).click()
+    await faults.getByRole('listitem').nth(count).waitFor()
+  }
+  const { data } = (await control(platform, 'GET /faults')).body as { data: readonly { fault: object }[] }
+  expect(data.map(({ fault }) => fault)).toMatchObject([
+    { status: 503 },
+    { delayMs: 3000 },
+    { hang: true },
+    { reset: 'before' },
+    { cutAfterChunks: 3 },
+    { cutAfterBytes: 100 },
+    { stallAfterChunks: 3 },
+    { errorAfterChunks: 3 },
+    { malformedChunk: 2 },
+    { done: 'missing' },
+    { truncate: true },
+    { contentType: 'text/html' },
+  ])
+  await faults.getByRole('button', { name: 'Remove all' }).click()
+  await faults.getByText('No fault waits for a request.').waitFor()
+})
+
+inBrowser('a fault that there is not is refused in the words of the server, beside those of the form', async () => {
+  const page = await controlsOf(await platformWith())
+  const faults = group(page, 'Faults')
+  await faults.getByText('Another fault').click()
+  await faults.getByLabel('Status').fill('200')
+  await faults.getByRole('button', { name: 'Add the fault' }).click()
+  await faults.getByRole('alert').getByText('fault.status must be an HTTP status from 400 to 599, not 200.').waitFor()
+})
+
+inBrowser('a fault befalls requests by chance, until it is taken back', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const faults = group(page, 'Faults')
+  await faults.getByText('Another fault').click()
+  await faults.getByLabel('Any that fit, by chance').check()
+  await faults.getByLabel('How likely (%)').fill('100')
+  await faults.getByRole('button', { name: 'Add the fault' }).click()
+  await faults.getByText('100 % of requests to /v1/*').waitFor()
+  expect((await platform.chat(hello)).status).toBe(503)
+  await faults.getByRole('button', { name: /back to the configuration/ }).click()
+  await faults.getByText('As configured').waitFor()
+  expect((await platform.chat(hello)).status).toBe(200)
+})
+
+inBrowser('a pace is in force as soon as a preset, a number or a slider says it', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const pace = group(page, 'Pace')
+  const inForce = async () => (await control(platform, 'GET /pace')).body.inForce
+  await pace.getByRole('button', { name: 'Like a large model' }).click()
+  await said(page, 'The pace is in force.')
+  expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, distribution: 'lognormal' })
+  expect(await pace.getByRole('button', { name: 'Like a large model' }).getAttribute('aria-pressed')).toBe('true')
+  await write(pace.getByLabel('First token', { exact: true }), 120)
+  await vi.waitFor(async () => expect((await inForce()).firstTokenMs).toBe(120))
+  const slider = pace.getByLabel('Tokens a second, slider')
+  await slider.focus()
+  for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight')
+  await vi.waitFor(async () => expect((await inForce()).tokensPerSecond).toBe(40))
+  expect(await pace.getByLabel('Tokens a second', { exact: true }).inputValue()).toBe('40')
+})
+
+inBrowser('a model has a pace of its own, and loses it again', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const pace = group(page, 'Pace')
+  await pace.getByLabel('For', { exact: true }).selectOption('gpt-4o')
+  await write(pace.getByLabel('First token', { exact: true }), 250)
+  await said(page, 'The pace of gpt-4o is in force.')
+  expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({
+    firstTokenMs: 0,
+    models: { 'gpt-4o': { firstTokenMs: 250 } },
+  })
+  await pace.getByRole('button', { name: 'Take its own away' }).click()
+  await said(page, 'gpt-4o goes by the usual pace.')
+  expect(await pace.getByLabel('First token', { exact: true }).inputValue()).toBe('0')
+})
+
+inBrowser('a number that is refused stays, with the reason beside it', async () => {
+  const platform = await platformWith({ models: [{ id: 'one' }] })
+  const page = await controlsOf(platform)
+  const pace = group(page, 'Pace')
+  const jitter = pace.getByLabel('Jitter', { exact: true })
+  await write(jitter, 7)
+  await pace.getByText('jitter must be a number from 0 to 1, not 7.').waitFor()
+  expect([await jitter.inputValue(), await jitter.getAttribute('aria-invalid')]).toEqual(['7', 'true'])
+  await write(jitter, 0.5)
+  await pace.getByText('jitter must be').waitFor({ state: 'detached' })
+  expect((await control(platform, 'GET /pace')).body.inForce.jitter).toBe(0.5)
+})
+
+inBrowser('the preview plays in the rhythm of the pace, to its end or until it is stopped', async () => {
+  const platform = await platformWith({ pace: { firstTokenMs: 300, tokensPerSecond: 100 } })
+  const page = await controlsOf(platform)
+  const pace = group(page, 'Pace')
+  await pace.getByText('An answer of 300 tokens begins after 0.3\u00a0s and takes 3.3\u00a0s.').waitFor()
+  const play = pace.getByRole('button', { name: 'Play it' })
+  const beganMs = performance.now()
+  await play.click()
+  await pace.getByRole('button', { name: 'Stop' }).waitFor()
+  await play.waitFor()
+  expect(performance.now() - beganMs).toBeGreaterThan(300 + 250)
+  await write(pace.getByLabel('Tokens a second', { exact: true }), 1)
+  await pace.getByText('takes 299\u00a0s.').waitFor()
+  await play.click()
+  await pace.getByRole('button', { name: 'Stop' }).click()
+  await play.waitFor()
+})
+
+inBrowser('limits are set, what is used of them is shown, and no secret with it', async () => {
+  const platform = await platformWith({ apiKeys: [{ name: 'my app', key: 'sk-local-very-secret-indeed' }] })
+  const page = await controlsOf(platform)
+  const limits = group(page, 'Limits')
+  await limits.getByText('Nothing is counted').waitFor()
+  await write(limits.getByLabel('Requests', { exact: true }), 2)
+  await said(page, 'The limit is in force.')
+  const statuses: number[] = []
+  for (let i = 0; i < 3; i++) statuses.push((await platform.chat(hello)).status)
+  expect(statuses).toEqual([200, 200, 429])
+  await comeBack(page)
+  const row = limits.getByRole('row').filter({ hasText: 'my app' })
+  await row.getByText('2 of 2').waitFor()
+  expect((await row.innerText()).split(/\s+/)).toContain('1')
+  expect(await page.content()).not.toContain('very-secret-indeed')
+  await limits.getByRole('button', { name: /back to the configuration/ }).click()
+  await limits.getByText('Nothing is counted').waitFor()
+  expect((await platform.chat(hello)).status).toBe(200)
+})
+
+inBrowser('the clock is moved on, stands still, and shows the real time again', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const clock = group(page, 'Clock')
+  await clock.getByRole('button', { name: '+ 1 hour' }).click()
+  await clock.getByText('1 hour ahead of the real time').waitFor()
+  expect(platform.clock.state().offsetMs).toBe(3_600_000)
+  await clock.getByRole('button', { name: 'Freeze' }).click()
+  await clock.getByText('Stands still').waitFor()
+  await clock.getByRole('button', { name: 'Let it run' }).click()
+  await clock.getByText('Turned').waitFor()
+  await clock.getByRole('button', { name: 'Back to real time' }).click()
+  await clock.getByText('Real time', { exact: true }).waitFor()
+  expect(platform.clock.state()).toMatchObject({ offsetMs: 0, frozen: false })
+})
+
+inBrowser('everything is reset once that is meant', async () => {
+  const platform = await platformWith()
+  await control(platform, 'PUT /pace', { firstTokenMs: 5 })
+  await control(platform, 'PUT /limits', { requestsPerMinute: 5 })
+  await control(platform, 'PUT /faults/random', { random: [{ chance: 1, status: 503 }] })
+  await control(platform, 'POST /faults', { fault: { status: 500 } })
+  await control(platform, 'PUT /mode', { mode: 'replay' })
+  platform.clock.advance(1000)
+  const page = await controlsOf(platform)
+  await page.getByRole('button', { name: 'Reset everything' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
+  await said(page, 'Everything is reset.')
+  for (const name of ['Where answers come from', 'Faults', 'Pace', 'Limits']) {
+    await group(page, name).getByText('As configured').waitFor()
+  }
+  expect([await modeOf(platform), platform.clock.state().offsetMs, (await platform.chat(hello)).status]).toEqual([
+    'emulate',
+    0,
+    200,
+  ])
+})
+
+inBrowser('what is changed elsewhere is shown without being asked for', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  await control(platform, 'PUT /pace', { firstTokenMs: 321 })
+  platform.switchMode('replay')
+  await vi.waitFor(
+    async () =>
+      expect([
+        await group(page, 'Pace').getByLabel('First token', { exact: true }).inputValue(),
+        await page.getByRole('radio', { name: 'Replay' }).isChecked(),
+      ]).toEqual(['321', true]),
+    5000,
+  )
+  await page.locator('.mode').getByText('replay').waitFor()
+})
+
+inBrowser('all of it works by keyboard alone, and the keyboard keeps its place', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  await tabTo(page, page.getByRole('radio', { name: 'Emulate' }))
+  await page.keyboard.press('ArrowDown')
+  await said(page, 'The mode is changed.')
+  expect(await modeOf(platform)).toBe('replay')
+  const back = page.getByRole('button', { name: 'Where answers come from: back to the configuration' })
+  await back.waitFor()
+  await back.focus()
+  await page.keyboard.press('Enter')
+  await said(page, 'Where answers come from: as the configuration has it.')
+  expect(await hasFocus(page, page.getByRole('heading', { name: 'Where answers come from' }))).toBe(true)
+  await tabTo(page, page.getByRole('button', { name: '500' }))
+  await page.keyboard.press('Enter')
+  await said(page, 'The fault waits for a request.')
+  await tabTo(page, page.getByText('Another fault'))
+  await page.keyboard.press('Enter')
+  await tabTo(page, page.getByLabel('How many'))
+  await tabTo(page, page.getByRole('button', { name: '+ 1 day' }))
+  await page.keyboard.press('Space')
+  await page.getByText('1 day ahead of the real time').waitFor()
+})
+
+inBrowser('where others can reach it, the service key opens the controls', async ({ skip }) => {
+  const address = addressOfThisMachine()
+  if (address === undefined) skip('This machine has no address but its own loopback.')
+  const { url, serviceKey } = await platformWith({ host: '0.0.0.0' })
+  const { page } = await openPage()
+  await page.goto(`http://${address}:${new URL(url).port}/dashboard/controls`)
+  await page.getByText('The control API is closed here').waitFor()
+  await page.getByLabel('Service key').fill(serviceKey)
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByRole('button', { name: '+ 1 hour' }).click()
+  await page.getByText('1 hour ahead of the real time').waitFor()
+})

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openPlatform } from '../../src/platform.js'
+import { hello, platformWith } from '../scene.js'
+import { control } from './controlled.js'
+
+/** A platform with a file that can be edited. */
+async function edited(config: object) {
+  const dir = mkdtempSync(path.join(tmpdir(), 'standin-changes-'))
+  const file = path.join(dir, 'platform.config.yaml')
+  const write = (written: object) => writeFileSync(file, JSON.stringify({ state: 'memory', port: 0, ...written }))
+  write(config)
+  const platform = await openPlatform({ cwd: dir, file })
+  onTestFinished(async () => {
+    await platform.stop()
+    rmSync(dir, { recursive: true, force: true })
+  })
+  const edit = async (written: object) => {
+    write(written)
+    await platform.reload()
+  }
+  return { platform, edit }
+}
+
+test('what was changed outlasts an edit of something else; what the edit is about wins', async () => {
+  const { platform, edit } = await edited({})
+  await control(platform, 'PUT /pace', { firstTokenMs: 1, models: { 'gpt-4o': { jitter: 1 } } })
+  await control(platform, 'PUT /limits', { requestsPerMinute: 50 })
+  await control(platform, 'PUT /faults/random', { random: [{ chance: 0, hang: true }] })
+  const changed = () =>
+    Promise.all(
+      ['/pace', '/limits', '/faults/random'].map(
+        async path => (await control(platform, `GET ${path}`)).body.isChanged as boolean,
+      ),
+    )
+  await edit({ version: '1.0.1' })
+  expect(await changed()).toEqual([true, true, true])
+  expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({ models: { 'gpt-4o': { jitter: 1 } } })
+  await edit({ version: '1.0.1', limits: { requestsPerMinute: 9 } })
+  expect(await changed()).toEqual([true, false, true])
+  expect((await control(platform, 'GET /limits')).body.inForce.requestsPerMinute).toBe(9)
+  await edit({ version: '1.0.1', models: [{ id: 'mine', pace: { jitter: 0.1 } }] })
+  expect(await changed()).toEqual([false, false, true])
+  await edit({ version: '1.0.1', faults: { random: [{ chance: 0.5, hang: true }] } })
+  expect(await changed()).toEqual([false, false, false])
+})
+
+test('a change to a model that an edit takes away is no trouble', async () => {
+  const { platform, edit } = await edited({})
+  await control(platform, 'PUT /pace', { models: { 'gpt-4o': { jitter: 1 } } })
+  await edit({ models: [{ id: 'mine' }] })
+  const response = await fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}` } })
+  expect(((await response.json()) as { data: readonly object[] }).data).toHaveLength(1)
+})
+
+test('a reset of all goes back to the configuration, a reset of one scope leaves what holds for everybody', async () => {
+  const platform = await platformWith({ pace: { tokensPerSecond: 500 } })
+  await control(platform, 'PUT /pace', { tokensPerSecond: 600 })
+  await control(platform, 'PUT /limits', { requestsPerMinute: 50 })
+  await control(platform, 'POST /reset', { scope: 'one' })
+  expect((await control(platform, 'GET /pace')).body.inForce.tokensPerSecond).toBe(600)
+  expect((await control(platform, 'GET /limits')).body.isChanged).toBe(true)
+  await control(platform, 'POST /reset')
+  expect((await control(platform, 'GET /pace')).body.inForce.tokensPerSecond).toBe(500)
+  expect((await control(platform, 'GET /limits')).body.isChanged).toBe(false)
+})
+
+test('faults by chance come and go while it runs', async () => {
+  const platform = await platformWith()
+  const always = { chance: 1, status: 503 }
+  const { body } = await control(platform, 'PUT /faults/random', { random: [always] })
+  expect(body).toEqual({ inForce: [{ ...always, path: '/v1/*' }], configured: [], isChanged: true })
+  expect((await platform.chat(hello)).status).toBe(503)
+  await control(platform, 'DELETE /faults/random')
+  expect((await platform.chat(hello)).status).toBe(200)
+  expect(await control(platform, 'PUT /faults/random', { random: [{ chance: 2, hang: true }] })).toEqual({
+    status: 400,
+    body: { error: 'random[0].chance must be a number from 0 to 1, not 2.' },
+  })
+})
+
+test('one fault is taken out of the line by its id', async () => {
+  const platform = await platformWith()
+  const { id } = (await control(platform, 'POST /faults', { fault: { status: 500 } })).body
+  await control(platform, 'POST /faults', { fault: { status: 503 } })
+  expect(await control(platform, `DELETE /faults/${id}`)).toEqual({ status: 204, body: undefined })
+  expect((await platform.chat(hello)).status).toBe(503)
+  expect(await control(platform, `DELETE /faults/${id}`)).toEqual({
+    status: 404,
+    body: { error: `No fault with the id "${id}" waits for a request.` },
+  })
+})
+
+test('the modes are told with the reason why one cannot work, and the one of the configuration is a call away', async () => {
+  const platform = await platformWith({ modes: { 'GET /v1/models': 'replay' } })
+  const needs = 'needs upstream.baseUrl, the address of the live platform.'
+  const configured = { mode: 'emulate', modes: { 'GET /v1/models': 'replay' } }
+  expect((await control(platform, 'GET /mode/choices')).body).toEqual({
+    data: [
+      { mode: 'emulate' },
+      { mode: 'proxy', reason: `The mode proxy ${needs}` },
+      { mode: 'record', reason: `The mode record ${needs}` },
+      { mode: 'replay' },
+    ],
+    configured,
+  })
+  await control(platform, 'PUT /mode', { mode: 'replay' })
+  expect((await control(platform, 'DELETE /mode')).body).toEqual(configured)
+  expect((await control(platform, 'GET /mode')).body).toEqual(configured)
+})

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { hello, platformWith } from '../scene.js'
+import { control } from './controlled.js'
+
+const rules = [{ reply: { text: 'Hi there!' } }]
+const none = {
+  bodyBytes: 4_194_304,
+  requestsPerMinute: 0,
+  tokensPerMinute: 0,
+  concurrentStreams: 0,
+  maxPromptTokens: 0,
+}
+
+test('limits come and go while it runs, for every credential', async () => {
+  const platform = await platformWith({ rules })
+  const { chat } = platform
+  expect((await control(platform, 'GET /limits')).body).toEqual({
+    inForce: none,
+    configured: none,
+    isChanged: false,
+    used: [],
+  })
+  const { body } = await control(platform, 'PUT /limits', { requestsPerMinute: 1, bodyBytes: 1000 })
+  expect(body).toEqual({
+    inForce: { ...none, requestsPerMinute: 1, bodyBytes: 1000 },
+    configured: none,
+    isChanged: true,
+    used: [],
+  })
+  expect([(await chat(hello)).status, (await chat(hello)).status]).toEqual([200, 429])
+  await control(platform, 'PUT /limits', { bodyBytes: 1000 })
+  expect((await chat({ ...hello, user: 'x'.repeat(2000) })).status).toBe(413)
+  expect((await control(platform, 'DELETE /limits')).body).toMatchObject({ inForce: none, isChanged: false })
+  expect((await chat({ ...hello, user: 'x'.repeat(2000) })).status).toBe(200)
+})
+
+test('it is told what each credential has used, by a name that is no secret', async () => {
+  const platform = await platformWith({
+    rules,
+    limits: { requestsPerMinute: 2, tokensPerMinute: 1000 },
+    apiKeys: [{ name: 'my app', key: 'sk-local-very-secret-indeed' }],
+  })
+  const { chat, ask, anonKey, clock } = platform
+  for (let i = 0; i < 3; i++) await (await chat(hello)).text()
+  await ask('/api/v1', { bearer: anonKey })
+  const { used } = (await control(platform, 'GET /limits')).body
+  expect(used).toEqual([
+    {
+      kind: 'apiKey',
+      id: expect.any(String),
+      name: 'my app',
+      start: expect.stringMatching(/^sk-local-/),
+      requests: 2,
+      tokens: 24,
+      streams: 0,
+      refused: 1,
+      resetMs: expect.any(Number),
+    },
+    { kind: 'anon', requests: 1, tokens: 0, streams: 0, refused: 0, resetMs: expect.any(Number) },
+  ])
+  expect(JSON.stringify(used)).not.toContain('very-secret-indeed')
+  clock.advance(60_000)
+  expect((await control(platform, 'GET /limits')).body.used).toEqual([])
+})
+
+test('a user is told by the address, and streams while they are open', async () => {
+  const platform = await platformWith({
+    rules: [{ reply: { text: 'one two three' }, pace: { tokensPerSecond: 0.1 } }],
+    limits: { concurrentStreams: 1 },
+    users: [{ email: 'ada@example.com' }],
+  })
+  const { token } = (await control(platform, 'POST /tokens', { role: 'user', email: 'ada@example.com' })).body
+  const leaving = new AbortController()
+  const ask = () => platform.chat({ ...hello, stream: true }, { bearer: token, signal: leaving.signal })
+  await ask()
+  expect((await ask()).status).toBe(429)
+  const { used } = (await control(platform, 'GET /limits')).body
+  expect(used).toEqual([
+    expect.objectContaining({ kind: 'user', name: 'ada@example.com', streams: 1, refused: 1, requests: 0 }),
+  ])
+  leaving.abort()
+})
+
+test('what was counted stays counted when a limit changes, and a reset forgets it', async () => {
+  const platform = await platformWith({ rules, limits: { requestsPerMinute: 5 } })
+  const left = async () => (await platform.chat(hello)).headers.get('x-ratelimit-remaining-requests')
+  expect(await left()).toBe('4')
+  await control(platform, 'PUT /limits', { requestsPerMinute: 3 })
+  expect(await left()).toBe('1')
+  await control(platform, 'POST /reset', {})
+  expect((await control(platform, 'GET /limits')).body).toMatchObject({ isChanged: false, used: [] })
+  expect(await left()).toBe('4')
+})
+
+test.each([
+  [{ requestsPerMinute: -1 }, 'requestsPerMinute must be a whole number from 0 to 1000000000, not -1.'],
+  [{ bodyBytes: 0 }, 'bodyBytes must be a whole number from 1 to 1073741824, not 0.'],
+  [{ tokensPerMinutes: 1 }, 'tokensPerMinutes is not known here. Did you mean "tokensPerMinute"?'],
+])('%j is refused, and nothing changes', async (wrong, error) => {
+  const platform = await platformWith()
+  expect(await control(platform, 'PUT /limits', wrong)).toEqual({ status: 400, body: { error } })
+  expect((await control(platform, 'GET /limits')).body.isChanged).toBe(false)
+})

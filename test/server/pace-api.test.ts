@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { unpaced } from '../../src/core/pace.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { control } from './controlled.js'
+
+const rules = [{ reply: { text: 'one two three four' } }]
+
+/** How long it takes until a stream begins, and until it has ended. */
+async function timesOf({ chat }: Scene, body: object = {}) {
+  const beganMs = performance.now()
+  const response = await chat({ ...hello, stream: true, ...body })
+  const reader = response.body?.getReader()
+  await reader?.read()
+  const firstMs = performance.now() - beganMs
+  while (!(await reader?.read())?.done);
+  return { firstMs, wholeMs: performance.now() - beganMs }
+}
+
+test('without a change the pace is that of the configuration', async () => {
+  const platform = await platformWith({
+    pace: { firstTokenMs: 5 },
+    models: [{ id: 'gpt-4o-mini' }, { id: 'slow', pace: { tokensPerSecond: 3 } }],
+  })
+  const configured = { ...unpaced, firstTokenMs: 5, models: { slow: { tokensPerSecond: 3 } } }
+  expect(await control(platform, 'GET /pace')).toEqual({
+    status: 200,
+    body: { inForce: configured, configured, isChanged: false },
+  })
+})
+
+test('a pace that is set holds for the next stream, and no longer than until it is taken back', async () => {
+  const platform = await platformWith({ rules })
+  expect((await timesOf(platform)).firstMs).toBeLessThan(200)
+  const { body } = await control(platform, 'PUT /pace', { firstTokenMs: 300 })
+  expect(body).toMatchObject({ inForce: { firstTokenMs: 300 }, configured: { firstTokenMs: 0 }, isChanged: true })
+  expect((await timesOf(platform)).firstMs).toBeGreaterThan(290)
+  expect((await control(platform, 'DELETE /pace')).body).toMatchObject({
+    inForce: { firstTokenMs: 0 },
+    isChanged: false,
+  })
+  expect((await timesOf(platform)).firstMs).toBeLessThan(200)
+})
+
+test('what is left out is as the configuration says, not as it was', async () => {
+  const platform = await platformWith({ pace: { tokensPerSecond: 7 } })
+  await control(platform, 'PUT /pace', { firstTokenMs: 300, jitter: 0.5 })
+  const { body } = await control(platform, 'PUT /pace', { firstTokenMs: 1 })
+  expect(body.inForce).toEqual({ ...unpaced, firstTokenMs: 1, tokensPerSecond: 7, models: {} })
+})
+
+test('a model has a pace of its own, or none any more', async () => {
+  const platform = await platformWith({
+    rules,
+    models: [{ id: 'gpt-4o-mini' }, { id: 'other', pace: { firstTokenMs: 300 } }],
+  })
+  expect((await timesOf(platform, { model: 'other' })).firstMs).toBeGreaterThan(290)
+  await control(platform, 'PUT /pace', { models: { other: {}, 'gpt-4o-mini': { firstTokenMs: 300 } } })
+  expect((await timesOf(platform, { model: 'other' })).firstMs).toBeLessThan(200)
+  expect((await timesOf(platform)).firstMs).toBeGreaterThan(290)
+  const { inForce } = (await control(platform, 'GET /pace')).body
+  expect((await control(platform, 'PUT /pace', inForce)).body.inForce).toEqual(inForce)
+  // Models are listed as before: their pace is nobody's business.
+  const { data } = (await (await platform.ask('/v1/models')).json()) as { data: readonly object[] }
+  expect(data.map(model => 'pace' in model)).toEqual([false, false])
+})
+
+test('a stream that has begun goes on as it began', async () => {
+  const platform = await platformWith({ rules, pace: { firstTokenMs: 200 } })
+  const begun = timesOf(platform)
+  await control(platform, 'PUT /pace', { firstTokenMs: 20_000 })
+  expect((await begun).wholeMs).toBeLessThan(2000)
+})
+
+test.each([
+  [{ firstTokenMs: -1 }, 'firstTokenMs must be milliseconds from 0 to 600000, not -1.'],
+  [{ firstTokenMs: '300' }, 'firstTokenMs must be milliseconds from 0 to 600000, not "300".'],
+  [{ distribution: 'even' }, 'distribution must be one of fixed, uniform, lognormal, not "even".'],
+  [{ tokenPerSecond: 3 }, 'tokenPerSecond is not known here. Did you mean "tokensPerSecond"?'],
+  [{ models: { 'gpt-4o': { jitter: 2 } } }, 'models.gpt-4o.jitter must be a number from 0 to 1, not 2.'],
+  [{ models: { 'gpt-4': {} } }, 'models["gpt-4"] is no model here. Did you mean "gpt-4o"?'],
+  [{ models: [] }, 'models must be a map from models to paces, not an empty array.'],
+  [[], 'The request body must be an object, not an empty array.'],
+])('%j is refused, and nothing changes', async (wrong, error) => {
+  const platform = await platformWith()
+  expect(await control(platform, 'PUT /pace', wrong)).toEqual({ status: 400, body: { error } })
+  expect((await control(platform, 'GET /pace')).body.isChanged).toBe(false)
+})
