@@ -32,6 +32,7 @@ import {
 } from './platform/chosen.js'
 import { configuredUser } from './platform/configured-user.js'
 import { factsOf } from './platform/dashboard-facts.js'
+import { createDrafts } from './platform/drafts.js'
 import { loadReplies, type RepliesPart } from './platform/read-replies.js'
 import { createRules, openLastingRules, type Rules } from './platform/rules.js'
 import { closeState, openSeededState, plant } from './platform/seeded-state.js'
@@ -195,12 +196,14 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
-    const [{ createApp }, { createControl }, { createDashboard }, { createPeople }] = await Promise.all([
-      import('./server/app.js'),
-      import('./server/control.js'),
-      import('./dashboard/index.js'),
-      import('./auth/people.js'),
-    ])
+    const [{ createApp }, { createControl }, { createDashboard }, { createPeople }, { createOpenSessions }] =
+      await Promise.all([
+        import('./server/app.js'),
+        import('./server/control.js'),
+        import('./dashboard/index.js'),
+        import('./auth/people.js'),
+        import('./auth/open-sessions.js'),
+      ])
     const identify: Identify = authorization => current.doorkeeper.identify(authorization)
     const people = createPeople(state)
     const dashboard = createDashboard({
@@ -224,6 +227,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       ...{ readiness, identify, people, faults, rules, reset, modes, steering, clock, journal, host, token },
       ...{ exportState, importState, mintToken, metrics, document, violations, stopping: stopping.signal },
       ...taping,
+      library: () => current.library(),
+      sessions: createOpenSessions(state, () => current.loaded.config.auth.jwtExp),
+      drafts: createDrafts(() => current, sources),
     })
     return createApp({ prototypes, host, control, dashboard, report })
   }

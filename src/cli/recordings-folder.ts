@@ -3,6 +3,7 @@ import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
+import { eachOf } from '../core/each-of.js'
 import { type Problem, ProblemsError, wordProblem } from '../core/problem.js'
 import type { RedactionRules } from '../core/redact.js'
 import { UsageError } from '../core/start-error.js'
@@ -44,20 +45,6 @@ export const readEach = <T>(kept: readonly Kept[], read: (file: string) => Promi
       throw error
     }
   })
-
-/** More files are not open at the same time. */
-const AT_ONCE = 32
-
-/** What `work` makes of each, in the order of the items, some of them at the same time. */
-export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
-  const results: R[] = []
-  const waiting = items.entries()
-  const worker = async () => {
-    for (const [i, item] of waiting) results[i] = await work(item)
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  return results
-}
 
 /** Says on standard error what is wrong with those that are broken; then the exit code is 1. */
 export function tellBroken(read: readonly Read<unknown>[]): void {

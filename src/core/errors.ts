@@ -282,6 +282,28 @@ export const noSuchExchange = (id: string) =>
     `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. It keeps the last ones only (options journal.maxEntries and journal.maxBytes).`,
   )
 
+export const noSuchSession = (id: string) =>
+  new PlatformError(404, 'no_such_session', `There is no session ${JSON.stringify(id.slice(0, 60))}, or it has ended.`)
+
+export const noSuchRecording = (file: string) =>
+  new PlatformError(404, 'no_such_recording', `There is no recording ${JSON.stringify(file.slice(0, 200))}.`)
+
+export const recordingsUnreadable = (sentence: string) => new PlatformError(409, 'recordings_unreadable', sentence)
+
+/** `why` is the rest of a sentence. */
+export const cannotBeRecorded = (why: string) =>
+  new PlatformError(409, 'cannot_be_recorded', `This exchange cannot be a recording, because ${why}.`)
+
+export const alreadyRecorded = (file: string, count: number) =>
+  new PlatformError(
+    409,
+    'already_recorded',
+    `This request is recorded already, in ${file}${count > 1 ? ` and ${count - 1} more` : ''}. It was left alone. Say whether to replace it or to append to it.`,
+  )
+
+export const notWritten = (place: string, code: string) =>
+  new PlatformError(409, 'not_written', `Nothing can be written into ${place} (${code}).`)
+
 export const modeNotPossible = (sentences: readonly string[]) =>
   new PlatformError(409, 'mode_not_possible', sentences.join(' '))
 
@@ -294,6 +316,13 @@ export const noSuchFault = (id: string) =>
     'no_such_fault',
     `No fault with the id ${JSON.stringify(id.slice(0, 40))} waits for a request.`,
   )
+/** `why` is the rest of a sentence. */
+export const notForARule = (why: string) =>
+  new PlatformError(409, 'not_for_a_rule', `No rule can be made of this exchange, because ${why}.`)
+
+/** `why` is a sentence. */
+export const ruleNotKept = (why: string) =>
+  new PlatformError(409, 'rule_not_kept', `The rule is not kept in a file. ${why}`)
 
 export const pageNotBuilt = () =>
   new PlatformError(503, 'page_not_built', 'The page of the dashboard is not built yet. Run "npm run build" once.')

@@ -175,6 +175,8 @@ export interface Outcome {
   readonly hint?: string | undefined
   /** What else is known of it, for the log; worked out when somebody looks. */
   readonly remark?: (() => string) | undefined
+  /** Whether a fault has changed what left: then `said` is what would have. */
+  readonly isSpoilt?: boolean
   /** What was said: a reply of ours, or as much of the live platform's as is kept. */
   readonly said?: Reply | Heard | undefined
   /** When the head left, on the clock of `performance.now()`. */

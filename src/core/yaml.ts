@@ -161,3 +161,6 @@ export const yamlOf = (value: object) => stringify(value, { aliasDuplicateObject
 /** A value as YAML on one line, for a person to read. */
 export const inlineYaml = (value: unknown) =>
   stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trimEnd()
+
+/** A value as YAML in blocks, as somebody would write it into a file; long texts stand as they are, and nothing is folded. */
+export const blockYaml = (value: unknown) => stringify(value, { lineWidth: 0, blockQuote: 'literal' })

@@ -65,7 +65,11 @@ export interface Kept {
 /** Of a longer body the beginning is told. */
 const SHOWN_BYTES = 65_536
 
-export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact): JournalEntry {
+export function entryOf(
+  { id, exchange, atMs, durationMs }: Kept,
+  redact: Redact,
+  shownBytes = SHOWN_BYTES,
+): JournalEntry {
   const { method, path, query, headers, body, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   const flat = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
@@ -83,7 +87,7 @@ export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
       path: redaction.text(path),
       query: redaction.query(query),
       headers: pairs(redaction.headers(flat)),
-      ...(body && body.length > 0 && { body: readable(openText(path, body.subarray(0, SHOWN_BYTES)), redaction) }),
+      ...(body && body.length > 0 && { body: readable(openText(path, body.subarray(0, shownBytes)), redaction) }),
       bytes: body?.length ?? 0,
     },
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
@@ -99,10 +103,10 @@ export function entryOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     response: {
       headers: pairs(later.headers(said.headers)),
       ...(said.beginning.length > 0 && {
-        body: readable(openText(path, said.beginning.subarray(0, SHOWN_BYTES)), later),
+        body: readable(openText(path, said.beginning.subarray(0, shownBytes)), later),
       }),
       bytes: said.bytes,
-      truncated: said.bytes > Math.min(said.beginning.length, SHOWN_BYTES),
+      truncated: said.bytes > Math.min(said.beginning.length, shownBytes),
       piecesAtMs: outcome?.piecesAtMs ?? [],
     },
     firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),

@@ -24,7 +24,10 @@ export interface Journal {
   entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
   /** The ids of those that fit, in the same order; of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
   ids(filter?: JournalFilter, limit?: number): readonly string[]
-  get(id: string): JournalEntry | undefined
+  /** Of longer bodies the first `shownBytes` are told. */
+  get(id: string, shownBytes?: number): JournalEntry | undefined
+  /** One as it is kept, its secrets included: for whoever makes something of it. */
+  kept(id: string): Kept | undefined
   /** A command for a shell that sends the request once more, to the platform at `url`. */
   curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
@@ -129,10 +132,11 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
       const part = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
       return part.map(([{ id }]) => String(id))
     },
-    get(id) {
+    get(id, shownBytes) {
       const found = kept(id)
-      return found && entryOf(found, redact())
+      return found && entryOf(found, redact(), shownBytes)
     },
+    kept,
     curl(id, url) {
       const found = kept(id)
       return found && curlOf(found.exchange, redact(), url)

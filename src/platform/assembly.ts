@@ -18,6 +18,7 @@ import type { MessageRow, State } from '../core/state.js'
 import { createEndpoints, createRoutes } from '../endpoints/index.js'
 import { type Chances, createFaults, type FaultCalls } from '../faults/index.js'
 import { type Counters, createLimits } from '../limits/index.js'
+import type { Library } from '../recordings/index.js'
 import type { Replies } from '../replies/index.js'
 import { createCors } from '../server/cors.js'
 import type { LineParts } from '../server/handle.js'
@@ -42,6 +43,8 @@ export interface Assembly {
   readonly backend: Backend
   /** From the next request on these changes hold, and no others. */
   steer(changes: Changes): void
+  /** The recordings, for whoever only looks at them. */
+  readonly library: () => Promise<Library>
   /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
   complete(chosen: Chosen): Promise<Completed>
 }
@@ -88,7 +91,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
   const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, announce }
   const cors = createCors(config.cors.origins)
   const replies = once(() => readReplies(loaded, sources, lasting.rules))
-  const recordings = lasting.taping.open(loaded)
+  const { play: recordings, look } = lasting.taping.open(loaded)
   const proxy = once(() => openProxy(config, cors.headersFor, lasting.warn))
   const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
   // Whoever asks before the table of an encoding is there waits for it.
@@ -160,6 +163,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
     tokens,
     replies: async () => (await replies()).replies,
     backend,
+    library: async () => (await look()).library,
     async complete(chosen) {
       const needed = [
         askingLive({ ...config, ...chosen }).length > 0 && proxy(),

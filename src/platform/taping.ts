@@ -18,8 +18,8 @@ export interface Receipt extends PlayedAndMade {
 }
 
 export interface Taping {
-  /** The recordings that a configuration means; opened when somebody first asks. */
-  open(loaded: LoadedConfig): () => Promise<Recordings>
+  /** The recordings that a configuration means; opened when somebody first asks. Whoever only looks at them leaves no receipt. */
+  open(loaded: LoadedConfig): { readonly play: () => Promise<Recordings>; readonly look: () => Promise<Recordings> }
   /** A request goes to the live platform. */
   passed(): void
   /** What came of it so far; nothing while no mode has needed any recordings. */
@@ -50,6 +50,7 @@ interface Told {
 export function createTaping({ warn, report, violations }: Told): Taping {
   const listeners: ((miss: Miss) => void)[] = []
   const all: Recordings[] = []
+  const inUse: Recordings[] = []
   let run: Run | undefined
   let passes = 0
 
@@ -75,10 +76,18 @@ export function createTaping({ warn, report, violations }: Told): Taping {
   }
 
   return {
-    open: loaded => once(() => open(loaded)),
+    open(loaded) {
+      const look = once(() => open(loaded))
+      const play = once(async () => {
+        const recordings = await look()
+        inUse.push(recordings)
+        return recordings
+      })
+      return { play, look }
+    },
     passed: () => void passes++,
     receipt: () => {
-      const latest = all.at(-1)
+      const latest = inUse.at(-1)
       return latest && { ...latest.receipt(), passed: passes, violations: violations() }
     },
     misses: () => run?.misses() ?? [],

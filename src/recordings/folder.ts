@@ -105,7 +105,7 @@ function sorted(all: readonly Kept[]): readonly Kept[] {
 }
 
 /** A place as a person would name it from here. */
-function shown(place: string): string {
+export function shown(place: string): string {
   const near = path.relative(process.cwd(), place)
   return near === '' || near.startsWith('..') ? place : near
 }

@@ -4,6 +4,7 @@ import type { Redact } from '../core/redact.js'
 import { openFolder } from './folder.js'
 import { createIdentify } from './identified.js'
 import { type IgnoreOption, ignoreFrom } from './ignore.js'
+import { createLibrary, type Library } from './library.js'
 import { createRecorder, type Named } from './recorder.js'
 import { createReplayer, type Found } from './replayer.js'
 import type { Receipt, Run } from './run.js'
@@ -17,8 +18,10 @@ export { type Imported, importHar } from './har/import.js'
 export type { Heard } from './heard.js'
 export { type Ignore, ignoreFrom } from './ignore.js'
 export { keyOf } from './key.js'
+export type { Library, ListedRecording } from './library.js'
 export { fileOf, type Kept } from './names.js'
 export { type Overview, overviewIn } from './overview.js'
+export type { Past } from './past.js'
 export type { Ask } from './patient-ask.js'
 export type { Played } from './play.js'
 export type { Named } from './recorder.js'
@@ -65,11 +68,14 @@ export interface Recordings {
   /** Resolves when everything that has ended by now is on disk. */
   flush(): Promise<void>
   receipt(): Receipt
+  /** The same recordings to look at; it lists nothing before it is asked to. */
+  readonly library: Library
 }
 
 export function openRecordings(parts: RecordingsParts): Recordings {
   const ignore = ignoreFrom(parts.ignore)
-  const shelf = createShelf(openFolder(parts.dir))
+  const folder = openFolder(parts.dir)
+  const shelf = createShelf(folder)
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   const replayer = createReplayer({ ...parts, shelf, identify, ignore, written: recorder.flush })
@@ -79,5 +85,6 @@ export function openRecordings(parts: RecordingsParts): Recordings {
     find: replayer.find,
     flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),
+    library: createLibrary({ ...parts, folder, shelf, ignore, written: recorder.flush }),
   }
 }

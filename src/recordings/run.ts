@@ -49,6 +49,8 @@ export interface Run {
   recorded(file: string): void
   /** Whether a recording was made in this run. */
   isOwn(file: string): boolean
+  /** Whether a recording was played or made in this run. */
+  isUsed(file: string): boolean
   notRecorded(reason: string): void
   /** The last ones, the newest first. */
   misses(): readonly Miss[]
@@ -100,6 +102,7 @@ export function createRun(tell: (miss: Miss) => void): Run {
       own.add(file)
     },
     isOwn: file => own.has(file),
+    isUsed: file => played.has(file) || own.has(file),
     notRecorded(reason) {
       if (reasons.size < REASONS) reasons.add(reason)
     },

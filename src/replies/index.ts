@@ -19,8 +19,18 @@ import { unasked } from './unasked.js'
 
 export { type AddedRule, type Adding, createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
+export { type Draft, draftOf, type Told } from './draft.js'
+export { keepRules } from './keep.js'
 export { type Finding, lint } from './lint.js'
-export { findReplyFiles, joined, type LoadedRules, loadRules, type ReplyFiles, rulesFromCode } from './load.js'
+export {
+  findReplyFiles,
+  joined,
+  type LoadedRules,
+  loadRules,
+  type ReplyFiles,
+  rulesFromCode,
+  rulesInText,
+} from './load.js'
 export { magicWords } from './magic.js'
 export { createMemory, type Memory } from './memory.js'
 export { type RuleInput, ruleByCall, rulesSchema, sentRules } from './rules.js'

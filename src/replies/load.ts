@@ -113,7 +113,7 @@ async function findFiles(pattern: string, dir: string): Promise<string[]> {
 }
 
 /** What came of reading one file; without problems its rules are good. */
-interface ReadRules extends LoadedRules {
+export interface ReadRules extends LoadedRules {
   readonly problems: readonly Problem[]
 }
 
@@ -126,6 +126,19 @@ async function readRules(file: string, name: string, seed: number): Promise<Read
   } catch (error) {
     return unread([unreadable(name, error)])
   }
+  return rulesInText(text, { name, dir: path.dirname(file), seed })
+}
+
+interface Written {
+  /** What the text is called in problems and in the places of rules. */
+  readonly name: string
+  /** Where the files stand that rules say; they may say none without it. */
+  readonly dir: string | undefined
+  readonly seed: number
+}
+
+/** The rules in a text as files have it, made ready. */
+export async function rulesInText(text: string, { name, dir, seed }: Written): Promise<ReadRules> {
   const yaml = readYaml(text, name)
   if (yaml.problems.length > 0) return unread(yaml.problems)
   // An empty file, or one in which all is commented out, has no rules; it is not wrong.
@@ -134,7 +147,7 @@ async function readRules(file: string, name: string, seed: number): Promise<Read
   if ('mistakes' in checked) return unread(checked.mistakes.map(({ path, sentence }) => told(path, sentence)))
   const problems: Problem[] = []
   const loaded = await makeReady(checked.value, {
-    dir: path.dirname(file),
+    dir,
     seed,
     standing: i => standsAt(`${name}:${yaml.locate([i]).line}`),
     complain: (at, sentence) => problems.push(told(at, `${spoken(at)}: ${sentence}`)),

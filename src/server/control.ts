@@ -1,6 +1,7 @@
 /** The control API under /__standin: its parts in one table, and who may ask them. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { type ControlKeys, requireControl, showsToken } from '../auth/developer.js'
+import type { OpenSessions } from '../auth/open-sessions.js'
 import type { People } from '../auth/people.js'
 import { notFound } from '../core/errors.js'
 import type { Exposition } from '../metrics/index.js'
@@ -12,9 +13,12 @@ import { createMetricsPart } from './control/metrics.js'
 import { createOutboxPart } from './control/outbox.js'
 import type { ControlPart } from './control/part.js'
 import { createReadyPart, type Readiness } from './control/ready.js'
+import { createRecordingsPart, type RecordingsParts } from './control/recordings.js'
+import { createSessionsPart } from './control/sessions.js'
 import { createLimitsPart, createPacePart, createRandomFaultsPart, type Steering } from './control/settings.js'
 import { createMissesPart, createReceiptPart, type Taped } from './control/taped.js'
 import { createViolationsPart, type Judged } from './control/violations.js'
+import { createDraftsPart, type DraftsByCall } from './drafts-router.js'
 import { createFaultRouter, type FaultsByCall, faultPaths } from './fault-router.js'
 import { refuseForeign } from './guard.js'
 import { createModeRouter, type ModeSwitch, modePaths } from './mode-router.js'
@@ -31,13 +35,16 @@ export interface ControlParts
     ClockParts,
     StateParts,
     TokenParts,
-    Omit<JournalParts, 'url'> {
+    Omit<JournalParts, 'url'>,
+    Omit<RecordingsParts, 'journal'> {
   /** The address that was asked to be listened on; where others can reach it, they have to show a credential. */
   readonly host: string
   readonly readiness: () => Readiness
   readonly people: Pick<People, 'messages' | 'clearMessages'>
   readonly faults: FaultsByCall
   readonly rules: RulesByCall
+  readonly drafts: DraftsByCall
+  readonly sessions: OpenSessions
   readonly reset: Reset
   readonly modes: ModeSwitch
   readonly metrics: () => Promise<Exposition>
@@ -60,6 +67,9 @@ export function controlTable(parts: ControlParts): readonly ControlPart[] {
     { at: '/faults', router: createFaultRouter(faults), paths: faultPaths },
     createPacePart(steering),
     createLimitsPart(steering),
+    createRecordingsPart(parts),
+    createSessionsPart(parts.sessions),
+    createDraftsPart(parts),
     { at: '/replies', router: createRepliesRouter(rules), paths: repliesPaths },
     { at: '/reset', router: createResetRouter(reset), paths: resetPaths },
     { at: '/clock', router: createClockRouter(parts), paths: clockPaths },

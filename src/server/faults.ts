@@ -29,7 +29,8 @@ export function strike(response: ServerResponse, exchange: Exchange, { fault, by
     const { outcome } = exchange
     const told = isOnlyForBody(fault) && spoilt?.happened() === false ? `${words}, which did not come about` : words
     const source = outcome?.source === undefined ? told : `${outcome.source} + ${told}`
-    exchange.outcome = { status: 0, error: undefined, ...outcome, source, complete }
+    const spoiling = spoilt?.happened() ? { isSpoilt: true } : {}
+    exchange.outcome = { status: 0, error: undefined, ...outcome, source, complete, ...spoiling }
     course.ended()
   })
 

@@ -1,12 +1,15 @@
 /** Rules by call: GET lists those in force, POST adds some that stand before all others, DELETE removes what was added. */
 import { type Request, type Response, Router } from 'express'
 import { noSuchRule } from '../core/errors.js'
+import { type ListingQuery, scopedListingQuery, searchFor } from '../core/listing-request.js'
 import { only } from '../core/only.js'
 import { resetCall } from '../core/scope.js'
+import { blockYaml } from '../core/yaml.js'
 import { type ListedRule, type RuleInput, ruleByCall, sentRules } from '../replies/index.js'
 import type { Paths } from './control/part.js'
-import { listOf, object, text } from './control/shapes.js'
+import { listOf, object, text, wholeNumber } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
+import { queryIn } from './query-in.js'
 import { asRefusal } from './refusals.js'
 import { scopeIn } from './scope-in.js'
 
@@ -35,7 +38,12 @@ export function createRepliesRouter(rules: RulesByCall): Router {
 
   router
     .route('/')
-    .get(async (request, response) => void response.json({ data: await rules.list(scopeIn(request)) }))
+    .get(async (request, response) => {
+      const query = queryIn(request, scopedListingQuery)
+      const all = await rules.list(scopeIn(request))
+      const isPart = query.limit !== undefined || query.offset !== undefined || query.search !== undefined
+      response.json(isPart ? pageOf(all, query) : { data: all })
+    })
     .post(add)
     .delete(async (request, response) => {
       await rules.remove({ scope: scopeIn(request) })
@@ -53,13 +61,44 @@ export function createRepliesRouter(rules: RulesByCall): Router {
   return router
 }
 
+/** So many are shown to whoever wants a part and does not say how many. */
+const PAGE = 100
+
+/** A part of the rules that are looked for, each with how a file would have it. */
+function pageOf(all: readonly ListedRule[], { search, limit = PAGE, offset = 0 }: ListingQuery) {
+  const isWanted = searchFor(search)
+  const found = search?.trim()
+    ? all.filter(({ title, place, rule }) => isWanted([title, place, ...textsIn(rule)]))
+    : all
+  const data = found.slice(offset, offset + limit).map(rule => ({ ...rule, yaml: fileOf(rule) }))
+  return { data, total: found.length }
+}
+
+/** Without the conditions that were not written. */
+function fileOf({ rule: { when, ...said } }: ListedRule): string {
+  const { name, ...rest } = said
+  const conditions = when && Object.keys(when).length > 0 ? { when } : {}
+  return blockYaml([{ ...(name !== undefined && { name }), ...conditions, ...rest }])
+}
+
+/** All texts in a value. */
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value
+  else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) yield* textsIn(part)
+}
+
 export const repliesPaths: Paths = {
   '/replies': {
     get: {
       id: 'listRules',
-      does: 'The rules in force, in the order in which they are tried.',
-      query: resetCall,
-      answers: { 200: { what: 'The rules.', schema: object({ data: listOf({ type: 'object' }) }) } },
+      does: 'The rules in force, in the order in which they are tried: all of them, or a part where search, limit or offset is given.',
+      query: scopedListingQuery,
+      answers: {
+        200: {
+          what: 'The rules; with a part of them how many there are, and how a file would have each.',
+          schema: object({ data: listOf({ type: 'object' }), 'total?': wholeNumber }),
+        },
+      },
     },
     post: {
       id: 'addRules',

@@ -1,7 +1,8 @@
-/** What axe, and a ruler, find wrong with a page. */
+/** What a page must hold to for everybody: axe finds nothing, and nothing is wider than the screen. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -18,3 +19,9 @@ export async function violationsOn(page: Page): Promise<readonly string[]> {
 }
 
 export const widthOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth')
+
+/** Fails with what axe finds, and when the page is wider than its window. */
+export async function expectFitForAll(page: Page): Promise<void> {
+  expect(await violationsOn(page)).toEqual([])
+  expect(await widthOf(page)).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0)
+}

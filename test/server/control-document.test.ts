@@ -1,6 +1,7 @@
 import type { IRoute, Router } from 'express'
 import { expect, test } from 'vitest'
 import { type ControlParts, controlTable } from '../../src/server/control.js'
+import { folderWith } from '../command.js'
 import { checking, documentOf, judging, operationsOf } from '../openapi/document.js'
 import { platformWith, type Scene } from '../scene.js'
 
@@ -50,10 +51,21 @@ test('whatever is routed is in the document, and the other way round', () => {
   }
 })
 
-const withId = (path: string, id = '1') => path.replace('{id}', id)
+/** A recording that is there already. */
+const recording = 'models/get-0123456789ab.yaml'
+
+const withId = (path: string, id = '1') => path.replace('{id}', id).replace('{name}', encodeURIComponent(recording))
+
+/** Folders with a recording and a rule. */
+const withFiles = () => ({
+  recordings: {
+    dir: folderWith({ [recording]: 'request: { method: GET, path: /v1/models }\nresponse: { status: 200 }\n' }),
+  },
+  replies: [`${folderWith({ 'none.yaml': '' })}/*.yaml`],
+})
 
 test('each path takes the methods that the document names, and says so to others', async () => {
-  const { platform, document } = await documented()
+  const { platform, document } = await documented(withFiles())
   await (await platform.ask('/health')).text()
   for (const [path, methods] of Object.entries(document.paths)) {
     if (!path.startsWith('/__standin/')) continue
@@ -75,6 +87,11 @@ const bodies: Readonly<Record<string, object>> = {
   findExchanges: { caller: 'apiKey', limit: 10 },
   setMode: { mode: 'replay', modes: { 'GET /v1/models': 'emulate' } },
   addRules: { when: { user: 'hello' }, reply: { text: 'Hi!' }, scope: 'one' },
+  makeRecording: { exchange: '1', existing: 'append' },
+  draftRule: { exchange: '1' },
+  checkRules: { yaml: '- reply: {}' },
+  tryRules: { yaml: '- reply: { text: Hi }', scope: 'one' },
+  keepRules: { yaml: '- reply: { text: Hi }', name: 'hi' },
   reset: { scope: 'one' },
   setClock: { advanceMs: 1000, frozen: true },
   createToken: { role: 'user', email: 'ada@example.com', expiresIn: 60 },
@@ -109,6 +126,15 @@ async function eventful(platform: Scene): Promise<void> {
 /** The state as it stands, which can also be taken back. */
 const exported = async ({ url }: Scene) => (await (await fetch(`${url}/__standin/state`)).json()) as object
 
+/** The id of a session that is there to be ended. */
+async function sessionOf({ ask, anonKey, url }: Scene): Promise<string> {
+  const body = JSON.stringify({ email: `${Math.random()}@example.com`, password: 'correct horse battery' })
+  const headers = { apikey: anonKey, 'content-type': 'application/json' }
+  await (await ask('/auth/v1/signup', { method: 'POST', bearer: anonKey, headers, body })).text()
+  const response = await fetch(`${url}/__standin/sessions`)
+  return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
+}
+
 /** The id of a rule that is there to be removed. */
 async function ruleOf({ url }: Scene): Promise<string> {
   const body = JSON.stringify(bodies.addRules)
@@ -126,7 +152,10 @@ async function faultOf({ url }: Scene): Promise<string> {
 }
 
 test('every answer is of the form that the document gives it, and every body that is taken too', async () => {
-  const { platform, document, operations } = await documented({ modes: { 'POST /v1/chat/completions': 'emulate' } })
+  const { platform, document, operations } = await documented({
+    ...withFiles(),
+    modes: { 'POST /v1/chat/completions': 'emulate' },
+  })
   await eventful(platform)
   platform.switchMode('replay', { 'POST /v1/chat/completions': 'emulate' })
   await (await platform.ask('/v1/models')).text()
@@ -142,8 +171,12 @@ test('every answer is of the form that the document gives it, and every body tha
     expect([operationId, body !== undefined]).toEqual([operationId, requestBody !== undefined])
     const taken = requestBody?.content?.['application/json']?.schema
     if (taken) expect([operationId, schemaOf(taken)(body)]).toEqual([operationId, true])
-    const made = { removeRule: ruleOf, removeFault: faultOf }[operationId]
-    const id = made ? await made(platform) : '1'
+    const ids: Readonly<Record<string, typeof ruleOf>> = {
+      removeRule: ruleOf,
+      removeFault: faultOf,
+      endSession: sessionOf,
+    }
+    const id = (await ids[operationId]?.(platform)) ?? '1'
     const response = await fetch(platform.url + withId(path, id), {
       method: method.toUpperCase(),
       ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),

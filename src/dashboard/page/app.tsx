@@ -14,12 +14,15 @@ import { RefusalsView } from './people/refusals-view.jsx'
 import { ServiceKeyProvider } from './people/service-key.jsx'
 import { UsersView } from './people/users-view.jsx'
 import { PlaygroundView } from './playground/playground-view.jsx'
+import { RecordingsView } from './recordings/recordings-view.jsx'
+import { RepliesView } from './replies/replies-view.jsx'
 import { useAddress } from './routing.js'
 import { ForgotPassword } from './session/forgot-password.jsx'
 import { NewPassword } from './session/new-password.jsx'
 import { SessionProvider } from './session/session.jsx'
 import { SignIn } from './session/sign-in.jsx'
 import { SignUp } from './session/sign-up.jsx'
+import { SessionsView } from './sessions/sessions-view.jsx'
 import { Frame } from './shell/frame.jsx'
 import { Announcer } from './widgets/announcer.jsx'
 import { FailureNote } from './widgets/failure-note.jsx'
@@ -29,7 +32,10 @@ const views: Record<View, ComponentType> = {
   keys: KeysView,
   playground: PlaygroundView,
   controls: ControlsView,
+  recordings: RecordingsView,
+  replies: RepliesView,
   users: UsersView,
+  sessions: SessionsView,
   outbox: OutboxView,
   refusals: RefusalsView,
   signIn: SignIn,

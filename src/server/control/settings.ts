@@ -81,7 +81,7 @@ export const createRandomFaultsPart = (steering: Steering): ControlPart =>
     name: 'RandomFaults',
     what: 'Faults that befall requests by chance',
     body: randomFaultsChange,
-    shape: listOf({ type: 'object', required: ['chance', 'path'] }),
+    shape: listOf({ type: 'object', properties: { chance: number, path: text }, required: ['chance', 'path'] }),
     show: async () => steering.standing('random'),
     change: to => steering.change({ random: to?.random }),
   })

@@ -37,8 +37,17 @@ function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): 
   if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
 }
 
+/** What leaves before the body. */
+interface Head {
+  readonly headers: readonly string[]
+  /** Whether the body was made to fit the document. */
+  readonly isMended?: true | undefined
+  /** Where the times of a stream's pieces are noted. */
+  readonly piecesAtMs?: number[]
+}
+
 /** The head, with `headers` as they came from the live side, or were made to fit the document. */
-function sendHead(passage: Passage, answer: IncomingMessage, headers: readonly string[], isMended?: true): void {
+function sendHead(passage: Passage, answer: IncomingMessage, { headers, isMended, piecesAtMs }: Head): void {
   const { journey, manners, witness } = passage
   const { request, response, exchange, ours, source = 'live' } = journey
   const { statusCode: status = 0, statusMessage = '' } = answer
@@ -54,6 +63,7 @@ function sendHead(passage: Passage, answer: IncomingMessage, headers: readonly s
     error: undefined,
     said: heard(headers, isMended),
     beganMs: performance.now(),
+    piecesAtMs,
     complete: false,
   }
   exchange.outcome = passage.outcome
@@ -78,15 +88,22 @@ function keep({ outcome }: Passage, bytes: Buffer): void {
   said.bytes += bytes.length
 }
 
-interface Whole {
-  readonly headers: readonly string[]
+interface Whole extends Omit<Head, 'piecesAtMs'> {
   readonly body: Buffer
-  readonly isMended?: true
+}
+
+/** Of a longer stream nobody looks at every piece. */
+const MOST_TIMES = 1000
+
+/** Notes when a piece of a stream came. */
+function time({ outcome }: Passage): void {
+  const { beganMs = 0, piecesAtMs } = outcome ?? {}
+  if (piecesAtMs && piecesAtMs.length < MOST_TIMES) piecesAtMs.push(Math.round((performance.now() - beganMs) * 10) / 10)
 }
 
 function sendWhole(passage: Passage, answer: IncomingMessage, { headers, body, isMended }: Whole): void {
   const { journey, witness } = passage
-  sendHead(passage, answer, headers, isMended)
+  sendHead(passage, answer, { headers, isMended })
   endWith(journey.response, body)
   keep(passage, body)
   if (body.length > 0) witness?.bytes(body)
@@ -100,9 +117,10 @@ function stream(passage: Passage, answer: IncomingMessage): void {
     passage.heard()
     if (!response.write(chunk)) answer.pause()
     keep(passage, chunk)
+    time(passage)
     witness?.bytes(chunk)
   }
-  sendHead(passage, answer, withoutHops(answer))
+  sendHead(passage, answer, { headers: withoutHops(answer), piecesAtMs: [] })
   passage.listens()
   // Not with the first byte of the body, unless that is here: the first token of a stream may be seconds away.
   // Empty bytes rather than flushHeaders(), which would write the headers' letters as UTF-8 instead of as they came.

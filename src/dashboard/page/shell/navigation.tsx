@@ -16,7 +16,10 @@ const platform: readonly Place[] = [
 
 const people: readonly Place[] = [
   { view: 'controls', name: 'Controls' },
+  { view: 'recordings', name: 'Recordings' },
+  { view: 'replies', name: 'Replies' },
   { view: 'users', name: 'Users' },
+  { view: 'sessions', name: 'Sessions' },
   { view: 'outbox', name: 'Outbox' },
   { view: 'refusals', name: 'Refused' },
 ]

@@ -1,0 +1,133 @@
+/** Edits a drafted rule: says what is wrong with it, has it tried, and keeps it. */
+import { useId, useRef, useState } from 'preact/hooks'
+import { announce } from '../widgets/announcer.jsx'
+import { Field } from '../widgets/field.jsx'
+import { Form } from '../widgets/form.jsx'
+import { Notice } from '../widgets/notice.jsx'
+import { useWorking } from '../widgets/working.js'
+import type { Draft, MakeClient, Problem } from './make-client.js'
+import { ProblemList } from './problem-list.jsx'
+import { offsetOf } from './text-place.js'
+import { useProblems } from './use-problems.js'
+
+interface Props {
+  readonly draft: Draft
+  readonly make: MakeClient
+  readonly close: () => void
+}
+
+export function RuleEditor({ draft, make, close }: Props) {
+  const id = useId()
+  const area = useRef<HTMLTextAreaElement>(null)
+  const [yaml, setYaml] = useState(draft.yaml)
+  const [name, setName] = useState(draft.name)
+  const [tried, setTried] = useState<readonly string[]>([])
+  const [file, setFile] = useState<string>()
+  const problems = useProblems(make, yaml)
+  const trying = useWorking()
+
+  const goTo = ({ line, column }: Problem) => {
+    const at = offsetOf(yaml, line, column)
+    area.current?.focus()
+    area.current?.setSelectionRange(at, at)
+  }
+  const tryOut = () =>
+    trying.run(async () => {
+      const ids = await make.tryOut(yaml)
+      await make.takeBack(tried)
+      setTried(ids)
+      announce('The rule answers from now on.')
+    })
+  const takeBack = () =>
+    trying.run(async () => {
+      await make.takeBack(tried)
+      setTried([])
+      announce('The rule is taken back.')
+    })
+  const keep = async () => {
+    const kept = await make.keep(yaml, name)
+    // What the file says is enough from now on.
+    await make.takeBack(tried)
+    setTried([])
+    setFile(kept)
+    announce('The rule is kept.')
+  }
+
+  if (file !== undefined) {
+    return (
+      <>
+        <Notice tone="good">
+          <p class="long-name">
+            It is kept in <code>{file}</code>. A running <code>standin</code> reads it by itself.
+          </p>
+        </Notice>
+        <div class="form-buttons">
+          <button type="button" class="button button-main" ref={button => button?.focus()} onClick={close}>
+            Done
+          </button>
+        </div>
+      </>
+    )
+  }
+  return (
+    <Form
+      send="Keep in a file"
+      onSend={keep}
+      beside={
+        <>
+          <button type="button" class="button form-first" onClick={close}>
+            Close
+          </button>
+          <button
+            type="button"
+            class="button"
+            aria-disabled={trying.busy || problems.length > 0}
+            onClick={() => problems.length === 0 && tryOut()}
+          >
+            {tried.length > 0 ? 'Try again' : 'Try it now'}
+          </button>
+        </>
+      }
+    >
+      {draft.remarks.map(remark => (
+        <Notice key={remark} tone="care">
+          {remark}
+        </Notice>
+      ))}
+      <div class="field rule-editor">
+        <label for={id}>Rule</label>
+        <textarea
+          ref={area}
+          id={id}
+          value={yaml}
+          spellcheck={false}
+          autocapitalize="off"
+          rows={Math.min(18, Math.max(8, draft.yaml.split('\n').length))}
+          aria-invalid={problems.length > 0}
+          aria-describedby={`${id}-problems`}
+          onInput={({ currentTarget }) => setYaml(currentTarget.value)}
+        />
+        <div id={`${id}-problems`} role="status">
+          <ProblemList problems={problems} onChoose={goTo} />
+        </div>
+      </div>
+      {trying.failure && <Notice tone="danger">{trying.failure.message}</Notice>}
+      {tried.length > 0 && (
+        <Notice tone="good">
+          <p>It answers before all other rules, until Standin stops or you take it back.</p>
+          <button type="button" class="button button-small" aria-disabled={trying.busy} onClick={takeBack}>
+            Take it back
+          </button>
+        </Notice>
+      )}
+      <Field
+        label="Name of the file"
+        value={name}
+        onChange={setName}
+        autocomplete="off"
+        maxLength={80}
+        hint="It becomes a new file in the folder of replies; what is there is never written over."
+      />
+    </Form>
+  )
+}

@@ -1,0 +1,88 @@
+/** Rules in a few words: when they answer, and what they say. */
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A rule as its author writes it, as far as is read here. */
+export interface WrittenRule {
+  readonly when?: Fields | null
+  readonly reply?: Fields
+  readonly replies?: readonly Fields[]
+}
+
+const LONGEST = 120
+
+/** `user "hello", model gpt-4o`. */
+export function whenInShort({ when }: WrittenRule): string {
+  const parts = Object.entries(when ?? {}).map(([name, value]) => `${nameOf(name)} ${valueInShort(value)}`)
+  return parts.length === 0 ? 'always' : cut(parts.join(', '))
+}
+
+/** `toolResult` as people say it. */
+const nameOf = (name: string) => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
+function valueInShort(value: unknown): string {
+  if (typeof value === 'string') return /^\/.+\/[a-z]*$/s.test(value) ? value : JSON.stringify(value)
+  if (value === true) return 'yes'
+  if (value === false) return 'no'
+  if (Array.isArray(value)) return value.map(valueInShort).join(' or ')
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value).map(conditionInShort).join(', ')
+}
+
+function conditionInShort([name, value]: readonly [string, unknown]): string {
+  switch (name) {
+    case 'exact':
+      return `is ${valueInShort(value)}`
+    case 'contains':
+      return valueInShort(value)
+    case 'min':
+      return `from ${value}`
+    case 'max':
+      return `to ${value}`
+    default:
+      return `${nameOf(name)} ${valueInShort(value)}`
+  }
+}
+
+export function saysInShort({ reply, replies }: WrittenRule): string {
+  if (replies && replies.length !== 1) return cut(`${replies.length} in turn: ${replies.map(replyInShort).join(' · ')}`)
+  return cut(replyInShort(reply ?? replies?.[0] ?? {}))
+}
+
+interface Call {
+  readonly name: string
+}
+
+function replyInShort(reply: Fields): string {
+  const { text, file, json, refusal, toolCalls, choices, fault } = reply
+  const calls = ((toolCalls ?? []) as readonly Call[]).map(({ name }) => `calls ${name}`)
+  const parts = [
+    ...(text === undefined ? [] : [String(text).trim() || '(nothing)']),
+    ...(file === undefined ? [] : [`the text of ${file}`]),
+    ...(json === undefined ? [] : [JSON.stringify(json)]),
+    ...(refusal === undefined ? [] : [`refuses: ${refusal}`]),
+    ...calls,
+    ...((choices ?? []) as readonly Fields[]).map(replyInShort),
+    ...(fault ? [`fails: ${valueInShort(fault)}`] : []),
+  ]
+  return parts.join(', ')
+}
+
+function cut(text: string): string {
+  const line = text.replace(/\s+/g, ' ')
+  return line.length > LONGEST ? `${line.slice(0, LONGEST).trimEnd()}…` : line
+}
+
+interface Message {
+  readonly role?: unknown
+  readonly content?: unknown
+}
+
+/** The last thing that the user said in the body of a chat request. */
+export function askedInShort(body: unknown): string {
+  const { messages } = (body ?? {}) as { readonly messages?: unknown }
+  const last = (Array.isArray(messages) ? (messages as readonly Message[]) : []).findLast(one => one?.role === 'user')
+  const parts = Array.isArray(last?.content) ? (last.content as readonly { readonly text?: unknown }[]) : []
+  const content = typeof last?.content === 'string' ? last.content : parts.map(part => part?.text ?? '').join(' ')
+  return cut(content.trim()) || 'nothing that can be shown'
+}

@@ -1,0 +1,161 @@
+/** The recordings as a list to look at: searched, read, removed, and added to from what has just happened. */
+import { realpath } from 'node:fs/promises'
+import path from 'node:path'
+import { eachOf } from '../core/each-of.js'
+import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
+import { type ListingQuery, searchFor } from '../core/listing-request.js'
+import { ProblemsError } from '../core/problem.js'
+import type { Existing } from '../core/recordings-request.js'
+import type { Redact } from '../core/redact.js'
+import { type Folder, shown } from './folder.js'
+import type { Ignore } from './ignore.js'
+import { keyOf } from './key.js'
+import { type Listed, listedIn } from './listed.js'
+import { fileOf, type Kept } from './names.js'
+import { type Past, recordingOfPast } from './past.js'
+import type { Run } from './run.js'
+import type { Shelf } from './shelf.js'
+
+/** One line of the list; of what cannot be read only why. */
+export type ListedRecording =
+  | ({ readonly file: string; readonly used: boolean; readonly stale: boolean } & Listed)
+  | { readonly file: string; readonly problem: string }
+
+export interface Library {
+  /** Which folder it is, as a person would name it. */
+  readonly folder: string
+  /** A part of the list, in the order of the names, and how many there are on the whole. */
+  list(query: ListingQuery): Promise<{ readonly recordings: readonly ListedRecording[]; readonly total: number }>
+  /** What is written in a file; nothing where there is no such recording in the folder. */
+  text(file: string): Promise<string | undefined>
+  /** Gives back whether it was there. */
+  remove(file: string): Promise<boolean>
+  /** Makes a recording of an exchange, and gives back its file. Rejects with a PlatformError that says why not. */
+  keep(past: Past, existing: Existing): Promise<{ readonly file: string }>
+}
+
+interface Parts {
+  readonly folder: Folder
+  readonly shelf: Shelf
+  readonly run: Run
+  readonly redact: Redact
+  readonly ignore: Ignore
+  readonly maxBytes: number
+  /** 0 is any age. */
+  readonly maxAgeMs: number
+  /** Resolves when what is being recorded is on disk. */
+  readonly written: () => Promise<void>
+}
+
+/** So many are shown to whoever does not say. */
+const PAGE = 100
+/** A file is not looked at again sooner, however fast somebody types what they look for. */
+const UNCHECKED_MS = 2000
+
+interface Looked {
+  readonly stamp: string
+  readonly listed: Listed
+  checkedMs: number
+}
+
+export function createLibrary(parts: Parts): Library {
+  const { folder, shelf, run, ignore, maxAgeMs, written } = parts
+  const looked = new Map<string, Looked>()
+  let keeping: Promise<unknown> = Promise.resolve()
+
+  /** Whether a file is where its name says: a link must not lead out of the folder. */
+  async function isInside(file: string): Promise<boolean> {
+    const [root, place] = await Promise.all([realpath(folder.dir), realpath(path.join(folder.dir, file))])
+    return place.startsWith(root + path.sep)
+  }
+
+  async function find(file: string): Promise<Kept | undefined> {
+    const kept = (await folder.list()).find(kept => kept.file === file)
+    if (!kept) return undefined
+    const inside = await isInside(file).catch(() => false)
+    return inside ? kept : undefined
+  }
+
+  async function look(file: string): Promise<Listed> {
+    const known = looked.get(file)
+    const now = performance.now()
+    if (known && now - known.checkedMs < UNCHECKED_MS) return known.listed
+    const stamp = await folder.stamp(file)
+    if (known?.stamp === stamp) {
+      known.checkedMs = now
+      return known.listed
+    }
+    if (!(await isInside(file))) throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
+    const listed = listedIn(await folder.text(file), file)
+    looked.set(file, { stamp, listed, checkedMs: now })
+    return listed
+  }
+
+  async function lineOf({ file }: Kept): Promise<ListedRecording> {
+    try {
+      const listed = await look(file)
+      const stale = maxAgeMs > 0 && Date.now() - Date.parse(listed.recordedAt) > maxAgeMs
+      return { file, ...listed, used: run.isUsed(file), stale }
+    } catch (error) {
+      if (!(error instanceof ProblemsError)) throw error
+      return { file, problem: error.message.split('\n', 1)[0] ?? '' }
+    }
+  }
+
+  async function put(past: Past, existing: Existing): Promise<{ readonly file: string }> {
+    const recording = await recordingOfPast(past, parts)
+    const key = keyOf(recording.request, ignore)
+    await written()
+    const there = (await folder.list()).filter(kept => kept.key === key)
+    const [first] = there
+    if (first && existing === 'refuse') throw alreadyRecorded(first.file, there.length)
+    const nth = existing === 'append' ? Math.max(0, ...there.map(({ nth }) => nth)) + 1 : 1
+    // A name that somebody has given it stays.
+    const kept = existing === 'replace' && first ? first : { file: fileOf(recording.request, key, nth), key, nth }
+    await shelf.ready()
+    await shelf.put(kept, recording)
+    if (existing === 'replace') for (const old of there.slice(1)) await shelf.remove(old)
+    run.recorded(kept.file)
+    return { file: kept.file }
+  }
+
+  return {
+    folder: shown(folder.dir) || '.',
+    async list({ search, limit = PAGE, offset = 0 }) {
+      const all = await folder.list()
+      if (!search?.trim()) {
+        const recordings = await eachOf(all.slice(offset, offset + limit), lineOf)
+        return { recordings, total: all.length }
+      }
+      const isWanted = searchFor(search)
+      const found = (await eachOf(all, lineOf)).filter(line => isWanted(textsOf(line)))
+      return { recordings: found.slice(offset, offset + limit), total: found.length }
+    },
+    async text(file) {
+      const kept = await find(file)
+      return kept && folder.text(kept.file)
+    },
+    async remove(file) {
+      const kept = await find(file)
+      if (kept) await shelf.remove(kept)
+      looked.delete(file)
+      return kept !== undefined
+    },
+    keep(past, existing) {
+      // One after the other, so that two of one request do not get one name.
+      const kept = keeping.then(() => put(past, existing)).catch(error => refuse(error, folder))
+      keeping = kept.catch(() => {})
+      return kept
+    },
+  }
+}
+
+const textsOf = (line: ListedRecording) =>
+  'problem' in line ? [line.file, line.problem] : [line.file, line.method, line.path, line.model, line.said]
+
+/** A disk that is full or not ours is nobody's mistake here. */
+function refuse(error: unknown, { dir }: Folder): never {
+  const { code } = error as NodeJS.ErrnoException
+  if (error instanceof PlatformError || code === undefined) throw error
+  throw notWritten(shown(dir), code)
+}

@@ -1,0 +1,102 @@
+/** Drafts a rule that says again what was said: for whoever wants one, and goes on from there. */
+import { type ChatRequest, chatRequest } from '../core/chat.js'
+import { check } from '../core/check.js'
+import { notForARule } from '../core/errors.js'
+import { blockYaml } from '../core/yaml.js'
+import { Asked } from './conditions/asked.js'
+import { expressionIn } from './conditions/text.js'
+import { type Answered, type DraftedReply, replyOf } from './drafted-reply.js'
+
+/** An exchange as the journal tells it, nothing secret in it. */
+export interface Told {
+  readonly at: string
+  readonly request: { readonly method: string; readonly path: string; readonly body?: unknown }
+  readonly status: number | null
+  readonly complete: boolean
+  readonly error: string | null
+  readonly firstByteMs: number | null
+  readonly response: Answered
+}
+
+export interface Draft {
+  /** A file with one rule. */
+  readonly yaml: string
+  /** What the file could be called, without its ending. */
+  readonly name: string
+  /** What is to be known of it: a sentence each. */
+  readonly remarks: readonly string[]
+}
+
+/** Throws a PlatformError that says why where no rule can come of it. */
+export function draftOf(told: Told): Draft {
+  const { request, status } = told
+  const asked = requestIn(request.body)
+  if (!asked) throw notForARule('rules answer chat completion requests only, and its body is none')
+  if (status === null) throw notForARule('no answer has left')
+  const reply = replyOf(told, asked)
+  const user = new Asked(asked).user
+  const name = slugOf(user) || slugOf(asked.model) || 'rule'
+  const { when, remark } = whenOf(asked, reply)
+  const { says, pace, remarks } = reply
+  const rule = { name, when, reply: says, ...(pace && { pace }) }
+  return { yaml: blockYaml([rule]), name, remarks: [...(remark ? [remark] : []), ...remarks] }
+}
+
+function requestIn(body: unknown): ChatRequest | undefined {
+  const checked = check(chatRequest, body, { firstOnly: true })
+  return 'value' in checked ? checked.value : undefined
+}
+
+/** Conditions that fit the request, and not the next one that an app sends once it has the answer. */
+function whenOf(request: ChatRequest, { calls }: DraftedReply) {
+  const asked = new Asked(request)
+  const results = asked.toolResults
+  const tools = results.map(({ tool }) => tool).filter(tool => tool !== '')
+  const user = memorable(asked.user)
+  const format = request.response_format?.type
+  const when = {
+    ...(expressionIn(request.model) ? {} : { model: request.model }),
+    ...(user !== undefined && { user: textCondition(user) }),
+    ...(asked.turn > 1 && { turn: asked.turn }),
+    // Without it the rule would answer its own tool call for ever.
+    ...(results.length > 0 && { toolResult: tools[0] === undefined ? true : { tool: tools.at(-1) } }),
+    ...(results.length === 0 && calls.length > 0 && { toolResult: false }),
+    ...(calls.length > 0 && { tools: [...new Set(calls)] }),
+    ...(format && format !== 'text' && { responseFormat: format }),
+  }
+  const isCut = user !== undefined && user !== asked.user
+  const remark = isCut ? 'It asks for a part of what the user said: the rest was long, or secret.' : undefined
+  return { when, remark }
+}
+
+const textCondition = (text: string) => (/^\/.+\/[a-z]*$/is.test(text) ? { contains: text } : text)
+
+/** What stands in the place of a secret; no request has that in it. */
+const placeholder = /\[[a-z][a-z0-9-]*\]/g
+const LONGEST = 120
+
+/** The longest part of a text that stands as it was, cut at the end of a word; nothing where there is none. */
+function memorable(text: string): string | undefined {
+  const parts = text.split(placeholder).map(part => part.trim())
+  const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '')
+  if (longest.length <= LONGEST) return longest || undefined
+  const end = longest.lastIndexOf(' ', LONGEST)
+  return longest.slice(0, end > LONGEST / 2 ? end : LONGEST).trimEnd()
+}
+
+const LONGEST_NAME = 40
+
+/** A few words for a name, in the letters of file names. */
+function slugOf(text: string): string {
+  const words = text
+    .slice(0, 400)
+    .replace(placeholder, '')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  if (words.length <= LONGEST_NAME) return words
+  const end = words.lastIndexOf('-', LONGEST_NAME)
+  return words.slice(0, end > LONGEST_NAME / 2 ? end : LONGEST_NAME)
+}

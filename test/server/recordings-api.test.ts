@@ -1,0 +1,365 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { recordingIn } from '../../src/recordings/file-text.js'
+import { bodyOf } from '../../src/recordings/index.js'
+import { folderWith } from '../command.js'
+import { liveWith, saying, tape } from '../recordings/live.js'
+import { eventsOf, hello, platformWith, type Scene, textOfChunks } from '../scene.js'
+
+const recordings = '/__standin/recordings'
+const json = { 'content-type': 'application/json' }
+
+interface Listed {
+  readonly file: string
+  readonly said?: string
+  readonly used?: boolean
+  readonly stale?: boolean
+  readonly problem?: string
+}
+
+interface List {
+  readonly folder: string
+  readonly data: readonly Listed[]
+  readonly total: number
+}
+
+const bare = { bearer: null } as const
+
+const listed = async ({ ask }: Scene, query = '') => (await (await ask(recordings + query, bare)).json()) as List
+
+const lastId = async ({ ask }: Scene) => {
+  const response = await ask('/__standin/journal?limit=1', bare)
+  return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
+}
+
+const make = (scene: Scene, exchange: string, more: object = {}) =>
+  scene.ask(recordings, { ...bare, method: 'POST', headers: json, body: JSON.stringify({ exchange, ...more }) })
+
+/** Makes a recording of what was asked last. */
+const makeOfLast = async (scene: Scene, more: object = {}) => make(scene, await lastId(scene), more)
+
+const fileOf = async (response: Response | Promise<Response>) =>
+  ((await (await response).json()) as { file: string }).file
+
+const errorOf = async (response: Response) => [response.status, ((await response.json()) as { error: string }).error]
+
+const rules = [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi from a rule, one word at a time.' } }]
+
+/** A platform with rules and a folder for recordings, of which nothing is there yet. */
+async function emulating(more = {}) {
+  const { dir, files, text } = tape()
+  const platform = await platformWith({ rules, recordings: { dir }, ...more })
+  return { platform, dir, files, text }
+}
+
+test('what a rule has answered becomes a recording, and replay finds it', async () => {
+  const { platform, files } = await emulating()
+  const first = await (await platform.chat(hello)).text()
+  const made = await makeOfLast(platform)
+  expect(made.status).toBe(201)
+  const file = await fileOf(made)
+  expect(file).toMatch(/^chat-completions\/gpt-4o-mini-hello-[0-9a-f]{12}\.yaml$/)
+  expect(files()).toEqual([file])
+  platform.switchMode('replay')
+  expect(await (await platform.chat(hello)).text()).toBe(first)
+})
+
+test('it is the same file that mode record would have written of the same answer', async () => {
+  const live = await platformWith({ rules })
+  const recorded = tape(live.url)
+  const recording = await recorded.recording({ upstream: { apiKey: live.apiKey } })
+  await (await recording.chat(hello)).text()
+  await recording.stop()
+  const passed = tape(live.url)
+  const proxy = await platformWith({
+    mode: 'proxy',
+    upstream: { baseUrl: live.url, apiKey: live.apiKey },
+    recordings: { dir: passed.dir },
+  })
+  await (await proxy.chat(hello)).text()
+  await makeOfLast(proxy)
+  expect(passed.files()).toEqual(recorded.files())
+  const withoutTimes = (text: string) =>
+    text.replace(/(recordedAt|headMs|endMs): .*|chatcmpl-\w+|"created":\d+|created: \d+/g, '')
+  expect(withoutTimes(passed.text())).toBe(withoutTimes(recorded.text()))
+})
+
+test('a stream is kept piece by piece, with the times at which its pieces have left', async () => {
+  const { platform, text } = await emulating({ pace: { firstTokenMs: 30, tokensPerSecond: 100, jitter: 0 } })
+  const asked = { ...hello, stream: true, stream_options: { include_usage: true } }
+  const heard = await (await platform.chat(asked)).text()
+  await makeOfLast(platform)
+  const { response } = recordingIn(text(), 'it')
+  expect(bodyOf(response).toString()).toBe(heard)
+  const times = response.chunks.map(({ atMs }) => atMs)
+  expect(times.length).toBeGreaterThan(5)
+  expect(times).toEqual(times.toSorted((a, b) => a - b))
+  expect(times[0]).toBeGreaterThanOrEqual(25)
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(40)
+  expect(response.endMs).toBeGreaterThanOrEqual(times.at(-1) ?? 0)
+})
+
+test('a stream without any pause is kept event by event', async () => {
+  const { platform, text } = await emulating()
+  const heard = await (await platform.chat({ ...hello, stream: true })).text()
+  await makeOfLast(platform)
+  const { response } = recordingIn(text(), 'it')
+  expect(bodyOf(response).toString()).toBe(heard)
+  expect(response.chunks).toHaveLength(heard.split('\n\n').length - 1)
+  platform.switchMode('replay')
+  const { chunks } = eventsOf(await (await platform.chat({ ...hello, stream: true })).text())
+  expect(textOfChunks(chunks)).toBe('Hi from a rule, one word at a time.')
+})
+
+test('a stream of the live platform is kept with the times at which its pieces came', async () => {
+  const live = await liveWith(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const n of [1, 2, 3]) {
+      await new Promise<void>(sent => response.write(`data: {"n":${n}}\n\n`, () => setTimeout(sent, 30)))
+    }
+    response.end('data: [DONE]\n\n')
+  })
+  const { dir, text } = tape()
+  const platform = await platformWith({
+    mode: 'proxy',
+    upstream: { baseUrl: live.url, apiKey: 'sk-live' },
+    recordings: { dir },
+  })
+  const heard = await (await platform.chat({ ...hello, stream: true })).text()
+  await makeOfLast(platform)
+  const { response } = recordingIn(text(), 'it')
+  expect(bodyOf(response).toString()).toBe(heard)
+  expect((response.chunks.at(-1)?.atMs ?? 0) - (response.chunks[0]?.atMs ?? 0)).toBeGreaterThan(50)
+})
+
+test('nothing secret gets into the file', async () => {
+  const { platform, text } = await emulating()
+  const secret = 'sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg'
+  const said = { ...hello, messages: [{ role: 'user', content: `hello ${secret} and ${platform.apiKey}` }] }
+  await (await platform.chat(said)).text()
+  await makeOfLast(platform)
+  expect(text()).toContain('hello [key-1] and [credential]')
+  expect(text()).not.toContain(secret)
+  expect(text()).not.toContain(platform.apiKey)
+})
+
+test('a request that is recorded already is left alone unless somebody says what is to become of it', async () => {
+  const { platform, files } = await emulating({
+    rules: [{ replies: [{ text: 'one' }, { text: 'two' }, { text: 'three' }] }],
+  })
+  const made: string[] = []
+  for (const more of [{}, { existing: 'append' }]) {
+    await (await platform.chat(hello)).text()
+    made.push(await fileOf(makeOfLast(platform, more)))
+  }
+  expect(made[1]).toBe(made[0]?.replace('.yaml', '-2.yaml'))
+  await (await platform.chat(hello)).text()
+  expect(await errorOf(await makeOfLast(platform))).toEqual([
+    409,
+    `This request is recorded already, in ${made[0]} and 1 more. It was left alone. Say whether to replace it or to append to it.`,
+  ])
+  expect(files()).toHaveLength(2)
+  expect(await fileOf(makeOfLast(platform, { existing: 'replace' }))).toBe(made[0])
+  expect(files()).toEqual([made[0]])
+  platform.switchMode('replay')
+  expect(await (await platform.chat(hello)).json()).toMatchObject({ choices: [{ message: { content: 'three' } }] })
+})
+
+test('two that are made at once of one request do not take the same name', async () => {
+  const { platform, files } = await emulating()
+  await (await platform.chat(hello)).text()
+  const id = await lastId(platform)
+  const all = await Promise.all([1, 2, 3].map(() => make(platform, id, { existing: 'append' })))
+  expect(all.map(({ status }) => status)).toEqual([201, 201, 201])
+  expect(files()).toHaveLength(3)
+})
+
+test.each([
+  [
+    'with a credential that opens nothing',
+    { bearer: 'sk-wrong' },
+    {},
+    /error of Standin's own \(The API key is not known\)/,
+  ],
+  ['that no rule matches', {}, { strict: true, rules: [] }, /error of Standin's own \(No rule matches/],
+  [
+    'that was asked to fail',
+    { headers: { 'x-standin-fault': 'truncate' } },
+    {},
+    /because a fault has spoilt its answer/,
+  ],
+  ['that was asked to be an error', { headers: { 'x-standin-fault': 'status=503' } }, {}, /A rule can say the same/],
+])('a request %s cannot be a recording, and is told why', async (_name, ask, options, why) => {
+  const { platform, files } = await emulating(options)
+  await (await platform.chat(hello, ask)).text()
+  const response = await makeOfLast(platform)
+  expect(response.status).toBe(409)
+  expect(await response.json()).toEqual({ error: expect.stringMatching(why) })
+  expect(files()).toEqual([])
+})
+
+test('neither can what the auth backend says, or an exchange of which nobody knows', async () => {
+  const { platform } = await emulating()
+  await (await platform.ask('/auth/v1/health', { bearer: null, headers: { apikey: platform.anonKey } })).text()
+  expect(await errorOf(await makeOfLast(platform))).toEqual([409, expect.stringContaining('auth backend')])
+  expect(await errorOf(await make(platform, '4711'))).toEqual([404, expect.stringContaining('no exchange "4711"')])
+  expect((await make(platform, '../../x')).status).toBe(400)
+  expect((await make(platform, '1', { existing: 'maybe' })).status).toBe(400)
+})
+
+test('an answer of the live platform that the journal has only the beginning of cannot be one', async () => {
+  const live = await liveWith(saying({ long: 'x'.repeat(100_000) }))
+  const { dir, files } = tape()
+  const platform = await platformWith({
+    mode: 'proxy',
+    upstream: { baseUrl: live.url, apiKey: 'sk-live' },
+    recordings: { dir },
+  })
+  await (await platform.ask('/v1/models')).text()
+  expect(await errorOf(await makeOfLast(platform))).toEqual([
+    409,
+    expect.stringContaining('only the beginning of its answer'),
+  ])
+  expect(files()).toEqual([])
+})
+
+test('an answer that the client did not wait for cannot be one', async () => {
+  const { platform, files } = await emulating({ pace: { firstTokenMs: 5, tokensPerSecond: 20 } })
+  const leaving = new AbortController()
+  const response = await platform.chat({ ...hello, stream: true }, { signal: leaving.signal })
+  await (response.body as ReadableStream<Uint8Array>).getReader().read()
+  leaving.abort()
+  await expect
+    .poll(async () => (await (await platform.ask('/__standin/journal', bare)).json()) as object)
+    .toMatchObject({
+      data: [{ complete: false }],
+    })
+  expect(await errorOf(await makeOfLast(platform))).toEqual([409, expect.stringContaining('its answer broke off')])
+  expect(files()).toEqual([])
+})
+
+/** A recording as somebody would write it by hand. */
+const byHand = (said: string, more = '') => `${more}request:
+  method: POST
+  path: /v1/chat/completions
+  body:
+    json:
+      messages:
+        - content: ${said}
+          role: user
+      model: gpt-4o
+response:
+  status: 200
+  headers:
+    content-type: application/json
+  body:
+    json:
+      choices: []
+`
+
+const named = (n: number) => `chat-completions/some-${n.toString(16).padStart(12, '0')}.yaml`
+
+async function withRecordings(files: Readonly<Record<string, string>>, more = {}) {
+  const dir = folderWith(files)
+  return { dir, platform: await platformWith({ recordings: { dir, ...more } }) }
+}
+
+test('recordings are looked for by what was said, the model, the path and the name, and looked at page by page', async () => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [named(i), byHand(`question ${i} on whales`)]))
+  const { platform } = await withRecordings({ ...files, [named(99)]: byHand('What does a penguin eat?') })
+  expect(await listed(platform, '?search=PENGUIN%20eat')).toMatchObject({
+    total: 1,
+    data: [{ file: named(99), said: 'What does a penguin eat?' }],
+  })
+  expect(await listed(platform, `?search=${'63.yaml'}`)).toMatchObject({ total: 1 })
+  expect(await listed(platform, '?search=gpt-4o%20completions&limit=1')).toMatchObject({ total: 31 })
+  expect(await listed(platform, '?search=nowhere')).toMatchObject({ total: 0, data: [] })
+  const page = await listed(platform, '?limit=10&offset=25')
+  expect([page.total, page.data.length, page.data[0]?.said]).toEqual([31, 6, 'question 25 on whales'])
+  expect((await platform.ask(`${recordings}?limit=0`, bare)).status).toBe(400)
+})
+
+test('the list says what was used in this run, what is too old, and what cannot be read', async () => {
+  const { platform } = await withRecordings(
+    { [named(1)]: byHand('old', 'recordedAt: 2020-01-31T12:00:00.000Z\n'), [named(2)]: 'request: [' },
+    { maxAge: '30d' },
+  )
+  await (await platform.chat(hello)).text()
+  await makeOfLast(platform)
+  const { data } = await listed(platform)
+  expect(data.map(({ used, stale, problem }) => [used, stale, problem])).toEqual([
+    [true, false, undefined],
+    [false, true, undefined],
+    [undefined, undefined, expect.stringMatching(/not valid YAML/)],
+  ])
+})
+
+test('without a folder there are none, and looking makes none', async () => {
+  const dir = path.join(folderWith(), 'not-there')
+  const platform = await platformWith({ recordings: { dir } })
+  expect(await listed(platform)).toMatchObject({ data: [], total: 0, folder: expect.stringContaining('not-there') })
+  expect(platform.receipt()).toBeUndefined()
+})
+
+test('one is read as it is written, and removed', async () => {
+  const { platform } = await withRecordings({ [named(1)]: byHand('one') })
+  const one = `${recordings}/${encodeURIComponent(named(1))}`
+  expect(await (await platform.ask(one, bare)).json()).toEqual({ file: named(1), text: byHand('one') })
+  expect((await platform.ask(one, { ...bare, method: 'DELETE' })).status).toBe(204)
+  expect(await errorOf(await platform.ask(one, { ...bare, method: 'DELETE' }))).toEqual([
+    404,
+    `There is no recording "${named(1)}".`,
+  ])
+  expect((await listed(platform)).total).toBe(0)
+})
+
+test('no name leads out of the folder: neither dots, nor an absolute one, nor a link', async () => {
+  const { dir, platform } = await withRecordings({ [named(1)]: byHand('one') })
+  const outside = folderWith({ [named(7)]: byHand('kept outside'), 'secret-0123456789ab.yaml': byHand('kept outside') })
+  symlinkSync(path.join(outside, 'secret-0123456789ab.yaml'), path.join(dir, 'link-0123456789ab.yaml'))
+  symlinkSync(path.join(outside, 'chat-completions'), path.join(dir, 'linked'))
+  const names = [
+    `../${path.basename(outside)}/${named(7)}`,
+    path.join(outside, named(7)),
+    `chat-completions/../../${path.basename(outside)}/${named(7)}`,
+    'link-0123456789ab.yaml',
+    named(7).replace('chat-completions', 'linked'),
+    '%00',
+  ]
+  for (const name of names) {
+    for (const method of ['GET', 'DELETE']) {
+      const response = await platform.ask(`${recordings}/${encodeURIComponent(name)}`, { ...bare, method })
+      expect([name, method, response.status]).toEqual([name, method, 404])
+    }
+  }
+  expect(JSON.stringify(await listed(platform))).not.toContain('kept outside')
+})
+
+test('a folder that cannot be written into is told in a sentence', async () => {
+  const dir = folderWith({ 'chat-completions': 'a file where a folder has to be' })
+  const platform = await platformWith({ rules, recordings: { dir } })
+  await (await platform.chat(hello)).text()
+  expect(await errorOf(await makeOfLast(platform))).toEqual([
+    409,
+    expect.stringMatching(/^Nothing can be written into .* \((EEXIST|ENOTDIR)\)\.$/),
+  ])
+})
+
+test('a recording that was removed on disk meanwhile is no longer listed', async () => {
+  const { dir, platform } = await withRecordings({ [named(1)]: byHand('one'), [named(2)]: byHand('two') })
+  expect((await listed(platform)).total).toBe(2)
+  rmSync(path.join(dir, named(1)))
+  mkdirSync(path.join(dir, 'more'))
+  writeFileSync(path.join(dir, 'more/three-0123456789ab.yaml'), byHand('three'))
+  expect((await listed(platform)).data.map(({ said }) => said)).toEqual(['two', 'three'])
+})
+
+test('a folder that cannot be read is told with its name', async () => {
+  const dir = path.join(folderWith({ 'a-file': '' }), 'a-file')
+  const platform = await platformWith({ recordings: { dir } })
+  expect(await errorOf(await platform.ask(recordings, bare))).toEqual([
+    409,
+    expect.stringMatching(/a-file: cannot be read \(ENOTDIR\)\.$/),
+  ])
+})

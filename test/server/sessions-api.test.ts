@@ -1,0 +1,120 @@
+import { createClient } from '@supabase/supabase-js'
+import { describe, expect, test } from 'vitest'
+import ws from 'ws'
+import { platformWith, type Scene } from '../scene.js'
+import { kinds } from '../state/kinds.js'
+
+const sessions = '/__standin/sessions'
+const bare = { bearer: null } as const
+const ada = { email: 'ada@example.com', password: 'correct horse battery' }
+const grace = { email: 'grace@example.com', password: 'correct horse battery' }
+
+const clientOf = ({ authUrl, anonKey }: Scene) =>
+  createClient(authUrl, anonKey, { auth: { persistSession: false }, realtime: { transport: ws as never } }).auth
+
+/** Signs in, and gives back what a client has then. */
+async function signedIn(platform: Scene, person = ada) {
+  const auth = clientOf(platform)
+  const { data } = await auth.signInWithPassword(person)
+  if (!data.session) throw new Error('The user is not signed in.')
+  return { auth, token: data.session.access_token, refresh: data.session.refresh_token, userId: data.session.user.id }
+}
+
+interface Listed {
+  readonly id: string
+  readonly email: string
+  readonly user_id: string
+}
+
+const listed = async ({ ask }: Scene, query = '') =>
+  (await (await ask(sessions + query, bare)).json()) as { readonly data: readonly Listed[]; readonly total: number }
+
+const opens = async ({ ask }: Scene, bearer: string) => (await ask('/v1/models', { bearer })).status
+
+describe.each(kinds)('with a state in $kind', ({ freshPlace }) => {
+  const scene = async () => {
+    const { where, dir } = await freshPlace()
+    const state = where.replace(/^file:/, `file:${dir}/`)
+    return platformWith({ state, users: [ada, grace] })
+  }
+
+  test('who is signed in is listed, the newest first, without a token', async () => {
+    const platform = await scene()
+    const first = await signedIn(platform)
+    const second = await signedIn(platform, grace)
+    const { data, total } = await listed(platform)
+    expect(total).toBe(2)
+    expect(new Set(data.map(({ email }) => email))).toEqual(new Set([ada.email, grace.email]))
+    expect(data[0]).toEqual({
+      id: expect.any(String),
+      user_id: expect.any(String),
+      email: expect.any(String),
+      phone: null,
+      is_anonymous: false,
+      created_at: expect.any(String),
+      refreshed_at: null,
+      token_expires_at: expect.any(String),
+      aal: 'aal1',
+      methods: ['password'],
+    })
+    const text = JSON.stringify(data)
+    for (const { token, refresh } of [first, second]) {
+      expect(text).not.toContain(token)
+      expect(text).not.toContain(refresh)
+    }
+  })
+
+  test('a session that is ended takes its access token and its refresh token with it, at once', async () => {
+    const platform = await scene()
+    const gone = await signedIn(platform)
+    const stays = await signedIn(platform)
+    expect([await opens(platform, gone.token), await opens(platform, stays.token)]).toEqual([200, 200])
+    const { sid } = { sid: JSON.parse(Buffer.from(gone.token.split('.')[1] ?? '', 'base64url').toString()).session_id }
+    expect((await platform.ask(`${sessions}/${sid}`, { ...bare, method: 'DELETE' })).status).toBe(204)
+    expect([await opens(platform, gone.token), await opens(platform, stays.token)]).toEqual([401, 200])
+    expect((await gone.auth.refreshSession({ refresh_token: gone.refresh })).error?.code).toBe(
+      'refresh_token_not_found',
+    )
+    expect((await stays.auth.refreshSession({ refresh_token: stays.refresh })).error).toBeNull()
+    const again = await platform.ask(`${sessions}/${sid}`, { ...bare, method: 'DELETE' })
+    expect([again.status, await again.json()]).toEqual([
+      404,
+      { error: `There is no session "${sid}", or it has ended.` },
+    ])
+  })
+
+  test('a user is signed out everywhere, and nobody else', async () => {
+    const platform = await scene()
+    const mine = [await signedIn(platform), await signedIn(platform)]
+    const other = await signedIn(platform, grace)
+    const response = await platform.ask(`${sessions}?user=${mine[0]?.userId}`, { ...bare, method: 'DELETE' })
+    expect(response.status).toBe(204)
+    for (const { token } of mine) expect(await opens(platform, token)).toBe(401)
+    expect(await opens(platform, other.token)).toBe(200)
+    expect((await listed(platform)).data.map(({ email }) => email)).toEqual([grace.email])
+    await platform.ask(sessions, { ...bare, method: 'DELETE' })
+    expect(await opens(platform, other.token)).toBe(401)
+    expect((await listed(platform)).total).toBe(0)
+  })
+})
+
+test('sessions are looked for by the address of their user, and looked at page by page', async () => {
+  const platform = await platformWith({ users: [ada, grace] })
+  for (let i = 0; i < 5; i++) await signedIn(platform)
+  await signedIn(platform, grace)
+  expect(await listed(platform, '?search=GRACE')).toMatchObject({ total: 1, data: [{ email: grace.email }] })
+  expect((await listed(platform, '?search=ada&limit=2&offset=4')).data).toHaveLength(1)
+  expect((await listed(platform, '?limit=2&offset=4')).data).toHaveLength(2)
+  expect((await listed(platform, '?search=nobody')).total).toBe(0)
+})
+
+test('the last refresh moves the time until which its token holds', async () => {
+  const platform = await platformWith({ users: [ada], auth: { jwtExp: 600 } })
+  const { auth } = await signedIn(platform)
+  platform.clock.advance(300_000)
+  await auth.refreshSession()
+  const [session] = (await listed(platform)).data as unknown as readonly Record<string, string>[]
+  const { created_at = '', refreshed_at = '', token_expires_at = '' } = session ?? {}
+  expect(Date.parse(refreshed_at) - Date.parse(created_at)).toBeGreaterThanOrEqual(300_000)
+  expect(Date.parse(token_expires_at) - Date.parse(refreshed_at)).toBe(600_000)
+})
