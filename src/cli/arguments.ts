@@ -83,7 +83,11 @@ export const flags = {
     meaning: 'End with exit code 1 when an answer broke what the platform documents',
     commands: starting,
   },
-  verbose: { type: 'boolean', meaning: 'Log requests, on standard error', commands: ['exec'] },
+  verbose: {
+    type: 'boolean',
+    meaning: 'Log bodies as well; with exec, log requests on standard error',
+    commands: [...starting, 'tail'],
+  },
   role: { type: 'string', value: 'ROLE', meaning: 'Of a token: anon, service or user (user)', commands: ['token'] },
   email: {
     type: 'string',
@@ -100,7 +104,12 @@ export const flags = {
     commands: ['token', 'key create'],
   },
   expired: { type: 'boolean', meaning: 'A token that has expired already', commands: ['token'] },
-  model: { type: 'string', value: 'ID', meaning: 'The model that is asked (the first one)', commands: ['replies try'] },
+  model: {
+    type: 'string',
+    value: 'ID',
+    meaning: 'The model that is asked (the first one; any)',
+    commands: ['replies try', 'tail'],
+  },
   system: { type: 'string', value: 'TEXT', meaning: 'A system message before the prompt', commands: ['replies try'] },
   tools: { type: 'string', value: 'NAMES', meaning: 'Tools that are offered: a,b', commands: ['replies try'] },
   stream: { type: 'boolean', meaning: 'Ask for a stream', commands: ['replies try'] },
@@ -145,6 +154,31 @@ export const flags = {
   },
   overwrite: { type: 'boolean', meaning: 'Replace what is recorded already', commands: ['import'] },
   yaml: { type: 'boolean', meaning: 'Print YAML instead of JSON', commands: ['openapi'] },
+  url: {
+    type: 'string',
+    value: 'URL',
+    meaning: 'Where the Standin is (PLATFORM_BASE_URL, or as configured)',
+    commands: ['tail'],
+  },
+  'control-token': {
+    type: 'string',
+    value: 'TOKEN',
+    meaning: 'What opens its control API, where others can reach it',
+    commands: ['tail'],
+  },
+  last: { type: 'string', value: 'NUMBER', meaning: 'Show so many of the last requests first (0)', commands: ['tail'] },
+  method: { type: 'string', value: 'METHOD', meaning: 'Only requests of this method', commands: ['tail'] },
+  path: { type: 'string', value: 'GLOB', meaning: 'Only requests of such paths: /v1/*', commands: ['tail'] },
+  status: { type: 'string', value: 'STATUS', meaning: 'Only such answers: 429, 4xx', commands: ['tail'] },
+  caller: {
+    type: 'string',
+    value: 'KIND',
+    meaning: 'Only of apiKey, user, anon, service, anonymous',
+    commands: ['tail'],
+  },
+  source: { type: 'string', value: 'TEXT', meaning: 'Only answers of such a rule or recording', commands: ['tail'] },
+  scope: { type: 'string', value: 'NAME', meaning: 'Only requests of this scope', commands: ['tail'] },
+  text: { type: 'string', value: 'TEXT', meaning: 'Only requests with this in their body', commands: ['tail'] },
 } as const satisfies Record<string, Flag>
 
 const known = new Map<string, Flag>(Object.entries(flags))

@@ -9,10 +9,12 @@ import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
 import type { CommandLine } from './arguments.js'
 import { banner } from './banner.js'
+import { followRequests, loadBodyLines } from './follow-requests.js'
+import { createLogLines } from './log-lines.js'
 import { missText } from './miss.js'
-import { colorsFor, createOutput, type Output } from './output.js'
+import { colorsFor, createOutput, jsonLine, type Output, sizeOf } from './output.js'
 import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
-import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
+import { messageEvent, messageLine, requestEvent } from './request-log.js'
 import { hasBroken, requireJudging, violatingEvent, violatingText, violationsText } from './violation.js'
 
 /** How long open streams may go on after the first signal. */
@@ -27,14 +29,20 @@ const ECHO_MS = 200
 /** Resolves when the platform is ready. Rejects with what `openPlatform` rejects with. */
 export async function dev(commandLine: CommandLine): Promise<void> {
   const output = createOutput(process.stdout)
-  const say = commandLine.json ? inJson(output) : inWords(output, commandLine.quiet)
+  const isVerbose = commandLine.given.has('verbose')
+  const say = commandLine.json ? inJson(output) : await inWords(output, commandLine.quiet, isVerbose)
+  const beside = (said: unknown) => {
+    say.interrupt()
+    console.error(said)
+  }
   const readAtMs = Date.now()
   const opening = openPlatform({
     cwd: process.cwd(),
     file: commandLine.config,
     flags: commandLine.overrides,
     env: process.env,
-    report: error => console.error(error),
+    report: beside,
+    warn: beside,
   })
   stopOnSignals(async graceMs => {
     // A platform that cannot be opened has said so itself.
@@ -42,6 +50,7 @@ export async function dev(commandLine: CommandLine): Promise<void> {
     await platform.stop(graceMs)
     const receipt = platform.receipt()
     const isShort = receipt !== undefined && hasFailed(receipt, commandLine.strict)
+    say.end()
     const isBroken = hasBroken(platform, commandLine)
     say.violations(platform.violations.counts(), isBroken)
     if (receipt) say.receipt(receipt, isShort)
@@ -51,18 +60,19 @@ export async function dev(commandLine: CommandLine): Promise<void> {
   const platform = await opening
   requireStrictFits(commandLine.strict, platform)
   requireJudging(platform, commandLine)
+  const isSilent = commandLine.quiet && !commandLine.json
+  const renew = isSilent ? async () => {} : await followRequests(platform, isVerbose, say.request)
   say.ready(platform)
-  platform.journal.follow(say.request)
   platform.onMessage(say.message)
   platform.onMiss(say.miss)
   platform.violations.onViolating(say.violating)
-  await reloadOnChange(platform, readAtMs, say)
+  await reloadOnChange({ platform, readAtMs, renew }, say)
 }
 
 /** The ways of telling what happens: lines of JSON for programs, lines of words for people. */
 interface Say {
   ready(platform: Platform): void
-  readonly request: Parameters<Platform['journal']['follow']>[0]
+  readonly request: Parameters<typeof followRequests>[2]
   readonly message: Parameters<Platform['onMessage']>[0]
   readonly miss: Parameters<Platform['onMiss']>[0]
   readonly violating: (violating: Violating) => void
@@ -71,6 +81,10 @@ interface Say {
   receipt(receipt: Receipt, isShort: boolean): void
   reloaded(platform: Platform, changed: Changed): void
   notReloaded(error: unknown): void
+  /** Somebody else is going to write where it writes. */
+  interrupt(): void
+  /** Says what it has held back. */
+  end(): void
 }
 
 interface Changed {
@@ -81,10 +95,10 @@ interface Changed {
 }
 
 function inJson(output: Output): Say {
-  const say = (event: object) => output.line(JSON.stringify(event))
+  const say = (event: object) => output.line(jsonLine(event))
   return {
     ready: platform => say({ event: 'ready', ...factsOf(platform) }),
-    request: exchange => say(requestEvent(exchange)),
+    request: (told, entry) => say(requestEvent(told, entry)),
     message: message => say(messageEvent(message)),
     miss: miss => say({ event: 'miss', ...miss }),
     violating: violating => say(violatingEvent(violating)),
@@ -94,6 +108,8 @@ function inJson(output: Output): Say {
     receipt: receipt => say({ event: 'receipt', ...receipt }),
     reloaded: platform => say({ event: 'reloaded', ...factsOf(platform) }),
     notReloaded: error => say({ event: 'reload-failed', problems: problemsOf(error) }),
+    interrupt() {},
+    end() {},
   }
 }
 
@@ -111,24 +127,37 @@ function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, cont
   }
 }
 
-function inWords(output: Output, quiet: boolean): Say {
-  const colors = colorsFor(process.stdout)
-  const errorColors = colorsFor(process.stderr)
+async function inWords(output: Output, quiet: boolean, isVerbose: boolean): Promise<Say> {
+  const { stdout, stderr } = process
+  const colors = colorsFor(stdout)
+  const errorColors = colorsFor(stderr)
+  const bodies = await loadBodyLines(isVerbose)
+  const log = createLogLines({
+    output,
+    paper: () => ({ colors, ...sizeOf(stdout) }),
+    isErasable: stdout.isTTY === true,
+  })
+  // Lines that are broken anew are somewhere else.
+  stdout.on('resize', log.resized)
   const unlessQuiet = (text: () => string) => {
-    if (!quiet) output.line(text())
+    if (!quiet) log.line(text())
+  }
+  const problem = (text: string) => {
+    log.interrupt()
+    console.error(text)
   }
   return {
     ready: platform => unlessQuiet(() => banner(platform, version, colors)),
-    request: exchange => unlessQuiet(() => requestLine(exchange, colors)),
+    request: (told, entry) => log.request(told, entry && bodies?.(entry, colors)),
     message: message => unlessQuiet(() => messageLine(message, colors)),
-    miss: miss => console.error(missText(miss, errorColors)),
-    violating: violating => console.error(violatingText(violating, errorColors)),
+    miss: miss => problem(missText(miss, errorColors)),
+    violating: violating => problem(violatingText(violating, errorColors)),
     violations(counts, isBroken) {
       const text = violationsText(counts, colors)
-      if (text !== undefined && (isBroken || !quiet)) output.line(text)
+      if (text !== undefined && (isBroken || !quiet)) log.line(text)
     },
     receipt(receipt, isShort) {
-      if (isShort || !quiet) output.line(receiptText(receipt, colors))
+      if (isShort || !quiet) log.line(receiptText(receipt, colors))
     },
     reloaded(platform, { keys, address }) {
       unlessQuiet(() => colors.dim('Reloaded.'))
@@ -136,13 +165,22 @@ function inWords(output: Output, quiet: boolean): Say {
       if (address) unlessQuiet(() => colors.yellow('host, port and state stay as they are until the next start.'))
     },
     notReloaded(error) {
-      for (const problem of problemsOf(error)) console.error(errorColors.red(wordProblem(problem)))
-      console.error('Not reloaded: the last good configuration stays in force.')
+      for (const found of problemsOf(error)) problem(errorColors.red(wordProblem(found)))
+      problem('Not reloaded: the last good configuration stays in force.')
     },
+    interrupt: log.interrupt,
+    end: log.end,
   }
 }
 
-async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): Promise<void> {
+interface Watched {
+  readonly platform: Platform
+  readonly readAtMs: number
+  /** Called when everything was read anew. */
+  readonly renew: () => Promise<void>
+}
+
+async function reloadOnChange({ platform, readAtMs, renew }: Watched, say: Say): Promise<void> {
   const { watchFiles } = await import('./watch.js')
   let watched = { ...filesOf(platform), readAtMs }
   let unwatch = watchFiles(watched, changed)
@@ -165,6 +203,7 @@ async function reloadOnChange(platform: Platform, readAtMs: number, say: Say): P
     let broken: readonly string[] = []
     try {
       await platform.reload()
+      await renew()
       say.reloaded(platform, {
         keys: keysOf(platform) !== before.keys,
         address: addressOf(platform) !== before.address,

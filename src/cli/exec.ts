@@ -1,20 +1,23 @@
 /** `standin exec -- <command>`: runs a command with a platform of its own in its environment. */
 import { type LoadedConfig, loadConfig, type Override } from '../config/load.js'
 import { allOptions } from '../config/options.js'
-import type { Exchange } from '../core/exchange.js'
 import { UsageError } from '../core/start-error.js'
 import type { MessageRow } from '../core/state.js'
 import type { Violating, ViolationCounts } from '../core/violation.js'
+import type { JournalEntry } from '../journal/index.js'
 import type { Receipt } from '../platform/taping.js'
 import { openPlatform, type Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { CommandLine } from './arguments.js'
 import { environmentOf, warningsOf } from './banner.js'
 import { type Child, neverStarted, startChild } from './child.js'
+import { followRequests, loadBodyLines } from './follow-requests.js'
+import { createLogLines } from './log-lines.js'
 import { missText } from './miss.js'
-import { colorsFor, createOutput } from './output.js'
+import { colorsFor, createOutput, jsonLine, sizeOf } from './output.js'
 import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
-import { messageEvent, messageLine, requestEvent, requestLine } from './request-log.js'
+import { messageEvent, messageLine, requestEvent } from './request-log.js'
+import type { Told } from './told.js'
 import { hasBroken, requireJudging, violatingEvent, violatingText, violationsText } from './violation.js'
 
 /** A child that succeeded, in a run that was to be strict and was not. */
@@ -38,9 +41,9 @@ export async function exec(commandLine: CommandLine): Promise<number> {
   }
   const flags = [...sources.flags, ...ownPlace(loadConfig(sources))]
   const platform = await openPlatform({ ...sources, flags })
-  const say = inLines(commandLine)
+  const say = await inLines(commandLine)
   if (commandLine.given.has('verbose')) {
-    platform.journal.follow(say.request)
+    await followRequests(platform, true, say.request)
     platform.onMessage(say.message)
   }
   platform.onMiss(say.miss)
@@ -53,6 +56,7 @@ export async function exec(commandLine: CommandLine): Promise<number> {
   await platform.stop()
   const receipt = platform.receipt()
   const isShort = receipt !== undefined && hasFailed(receipt, commandLine.strict)
+  say.end()
   const isBroken = hasBroken(platform, commandLine)
   if (isBroken || !commandLine.quiet) say.violations(platform.violations.counts())
   if (receipt && (isShort || !commandLine.quiet)) say.receipt(receipt)
@@ -70,6 +74,8 @@ function environmentFor(platform: Platform): NodeJS.ProcessEnv {
 function onSignals(listener: (signal: NodeJS.Signals) => void): void {
   process.on('SIGINT', listener)
   process.on('SIGTERM', listener)
+  // The terminal is gone: what would be left running there nobody could end.
+  process.on('SIGHUP', () => listener('SIGTERM'))
 }
 
 /**
@@ -87,12 +93,23 @@ function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
 }
 
 /** Says what happens on standard error: as JSON for programs, in words for people. */
-function inLines({ json }: CommandLine) {
-  const { line, flush } = createOutput(process.stderr)
-  const colors = colorsFor(process.stderr)
-  const said = (event: object, words: () => string) => line(json ? JSON.stringify(event) : words())
+async function inLines({ json, given }: CommandLine) {
+  const { stderr } = process
+  const output = createOutput(stderr)
+  const colors = colorsFor(stderr)
+  const bodies = await loadBodyLines(given.has('verbose') && !json)
+  const log = createLogLines({
+    output,
+    paper: () => ({ colors, ...sizeOf(stderr) }),
+    // The child writes there as well.
+    isErasable: false,
+  })
+  const said = (event: object, words: () => string) => (json ? output.line(jsonLine(event)) : log.line(words()))
   return {
-    request: (exchange: Exchange) => said(requestEvent(exchange), () => requestLine(exchange, colors)),
+    request(told: Told, entry?: JournalEntry): void {
+      if (json) output.line(jsonLine(requestEvent(told, entry)))
+      else log.request(told, entry && bodies?.(entry, colors))
+    },
     message: (message: MessageRow) => said(messageEvent(message), () => messageLine(message, colors)),
     miss: (miss: Miss) => said({ event: 'miss', ...miss }, () => missText(miss, colors)),
     violating: (violating: Violating) => said(violatingEvent(violating), () => violatingText(violating, colors)),
@@ -101,6 +118,7 @@ function inLines({ json }: CommandLine) {
       if (text !== undefined) said({ event: 'violations', ...counts }, () => text)
     },
     receipt: (receipt: Receipt) => said({ event: 'receipt', ...receipt }, () => receiptText(receipt, colors)),
-    flush,
+    end: log.end,
+    flush: output.flush,
   }
 }

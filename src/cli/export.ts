@@ -6,13 +6,15 @@ import { version } from '../version.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { baseIn, fileIn } from './har-arguments.js'
+import { fileProgress } from './progress.js'
 import { openRecordings, readEach, tellBroken } from './recordings-folder.js'
 
 /** Writes to a file, or gives back what to print. Recordings that cannot be read are told and left out. */
 export async function exportRecordings(commandLine: CommandLine): Promise<string> {
   const file = fileIn(commandLine)
   const { config, folder } = openRecordings(commandLine)
-  const read = await readEach(await folder.list(), folder.read)
+  const kept = await folder.list()
+  const read = await readEach(kept, folder.read, fileProgress(kept.length, commandLine))
   tellBroken(read)
   const all = read.flatMap(one => (one.kind === 'read' ? [{ recording: one.value, nth: one.kept.nth }] : []))
   // HAR wants addresses, and without the live platform's any will do.
@@ -22,5 +24,5 @@ export async function exportRecordings(commandLine: CommandLine): Promise<string
   await writeFile(file, har).catch(error => {
     throw new ProblemsError([{ origin: file, sentence: `cannot be written (${error.code ?? error.message}).` }])
   })
-  return `${counted(all.length, 'recording')} exported to ${file}.\n`
+  return commandLine.quiet ? '' : `${counted(all.length, 'recording')} exported to ${file}.\n`
 }

@@ -1,12 +1,15 @@
 /** `standin import`: makes recordings of the exchanges in a HAR file. */
 import { readFile } from 'node:fs/promises'
-import { ProblemsError, unreadable } from '../core/problem.js'
+import { text } from 'node:stream/consumers'
+import { ProblemsError, unreadable, wordProblem } from '../core/problem.js'
 import { createRedact } from '../core/redact.js'
 import { type Folder, fileOf, type Imported, importHar, type Kept, type Recording } from '../recordings/index.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { groupedBy } from './grouped.js'
 import { baseIn, fileIn } from './har-arguments.js'
+import { harmless } from './output.js'
+import { fileProgress, type Progress } from './progress.js'
 import { openRecordings } from './recordings-folder.js'
 
 /** Throws a ProblemsError for a file that is no HAR. */
@@ -14,13 +17,19 @@ export async function importRecordings(commandLine: CommandLine): Promise<string
   const file = fileIn(commandLine)
   const { config, folder, ignore, rules } = openRecordings(commandLine)
   const base = baseIn(commandLine, config.upstream.baseUrl)
-  const imported = importHar(await textOf(file), file, { base, ignore, redact: createRedact(rules) })
-  const { written, there } = await keep(folder, imported, commandLine.given.has('overwrite'))
+  const origin = file === '-' ? 'standard input' : file
+  const imported = importHar(await textOf(file), origin, { base, ignore, redact: createRedact(rules) })
+  for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
+  if (imported.problems.length > 0) console.error('What is wrong there is left out.')
+  const progress = fileProgress(imported.byKey.size, commandLine)
+  const { written, there } = await keep(folder, imported, { overwrite: commandLine.given.has('overwrite'), progress })
+  if (commandLine.quiet && !commandLine.json) return ''
   if (commandLine.json) return `${JSON.stringify(inJson(imported, written, there), null, 2)}\n`
   return `${inWords(imported, written, there, base).join('\n')}\n`
 }
 
 async function textOf(file: string): Promise<string> {
+  if (file === '-') return text(process.stdin)
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
@@ -28,15 +37,25 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
+interface Keeping {
+  readonly overwrite: boolean
+  readonly progress: Progress
+}
+
 /** Which files were written, and how many exchanges were recorded before. */
-async function keep(folder: Folder, { byKey }: Imported, overwrite: boolean) {
+async function keep(folder: Folder, { byKey }: Imported, { overwrite, progress }: Keeping) {
   const known = groupedBy(await folder.list(), ({ key }) => key)
   const written: string[] = []
   let there = 0
-  for (const [key, recordings] of byKey) {
-    const old = known.get(key) ?? []
-    if (old.length > 0 && !overwrite) there += recordings.length
-    else written.push(...(await replace(folder, key, recordings, old)))
+  try {
+    for (const [key, recordings] of byKey) {
+      const old = known.get(key) ?? []
+      if (old.length > 0 && !overwrite) there += recordings.length
+      else written.push(...(await replace(folder, key, recordings, old)))
+      progress.step()
+    }
+  } finally {
+    progress.end()
   }
   return { written, there }
 }
@@ -54,10 +73,11 @@ async function replace(folder: Folder, key: string, recordings: readonly Recordi
   return files
 }
 
-const inJson = ({ passedOver, remarks }: Imported, written: readonly string[], there: number) => ({
+const inJson = ({ passedOver, remarks, problems }: Imported, written: readonly string[], there: number) => ({
   imported: written,
   passedOver: { ...Object.fromEntries(passedOver), ...(there > 0 && { 'recorded already': there }) },
   remarks,
+  ...(problems.length > 0 && { leftOut: problems.map(({ sentence }) => sentence) }),
 })
 
 function inWords(imported: Imported, written: readonly string[], there: number, base: string | undefined) {

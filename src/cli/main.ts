@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   replay: async () => dev,
   drift: async () => (await import('./drift.js')).drift,
   recordings: async () => (await import('./recordings.js')).runRecordingsCommand,
+  tail: async () => (await import('./tail.js')).tail,
   import: async () => (await import('./import.js')).importRecordings,
   export: async () => (await import('./export.js')).exportRecordings,
   exec: async () => {
@@ -37,7 +38,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 }
 
 /** Those that take no further words. */
-const alone = new Set(['dev', 'record', 'replay', 'drift', 'openapi', 'login', 'logout'])
+const alone = new Set(['dev', 'record', 'replay', 'drift', 'openapi', 'tail', 'login', 'logout'])
 
 async function follow(argv: readonly string[]): Promise<void> {
   // Whoever read our output has gone (`standin | head -1`); there is nobody left to tell.

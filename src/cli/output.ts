@@ -3,6 +3,8 @@ import pc from 'picocolors'
 
 export interface Output {
   line(text: string): void
+  /** As it is, without an end of line. */
+  write(text: string): void
   /** Writes what is waiting, at once. */
   flush(): void
 }
@@ -15,23 +17,33 @@ export function createOutput(stream: NodeJS.WriteStream): Output {
     stream.write(waiting)
     waiting = ''
   }
-  return {
-    flush,
-    line(text) {
-      if (waiting === '') setImmediate(flush)
-      waiting += `${text}\n`
-    },
+  const write = (text: string) => {
+    if (waiting === '') setImmediate(flush)
+    waiting += text
   }
+  return { flush, write, line: text => write(`${text}\n`) }
 }
 
 /** Colours for a stream: none when it is no terminal or NO_COLOR asks for none. */
 export const colorsFor = (stream: NodeJS.WriteStream) => pc.createColors(pc.isColorSupported && stream.isTTY === true)
 
+/** How large a terminal is, where it says so; nothing for a stream that is none. */
+export const sizeOf = ({ isTTY, columns, rows }: NodeJS.WriteStream) =>
+  isTTY === true ? { columns: columns || 80, height: rows || 24 } : {}
+
 export type Colors = ReturnType<typeof colorsFor>
 
+/** What a terminal obeys, and what has it show text in another order than it has. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const control = /[\u0000-\u001f\u007f-\u009f]/g
+const control = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Text of somebody else's, without what could steer a terminal. */
 export const harmless = (text: string) =>
-  text.replace(control, character => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
+  text.replace(control, character => {
+    const code = character.charCodeAt(0).toString(16)
+    return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
+  })
+
+/** As JSON on one line, which steers no terminal either: JSON itself lets some of it pass. */
+export const jsonLine = (value: unknown): string =>
+  JSON.stringify(value).replace(control, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,5 +1,7 @@
 /** How far a long command has come: a bar where somebody sees it, and a line now and then where it is kept. */
 
+import type { CommandLine } from './arguments.js'
+
 export interface Progress {
   /** What is being done now. */
   at(name: string): void
@@ -22,23 +24,42 @@ const DRAW_MS = 80
 const LINE_MS = 5000
 const TICK_MS = 1000
 
-/** `now` gives milliseconds. */
-export function createProgress(total: number, stream: Terminal, now = () => performance.now()): Progress {
+/** What is done sooner needs no bar. */
+const SHORT_MS = 300
+
+/** For work on files: a bar where somebody sees it, and nothing at all where it would be kept, or was not asked for. */
+export const fileProgress = (total: number, { json, quiet }: Pick<CommandLine, 'json' | 'quiet'>): Progress =>
+  json || quiet || !process.stderr.isTTY ? noProgress : createProgress(total, process.stderr, { afterMs: SHORT_MS })
+
+interface Pace {
+  /** Gives milliseconds. */
+  readonly now?: () => number
+  /** A bar that would be gone before that is not drawn. */
+  readonly afterMs?: number
+}
+
+export function createProgress(
+  total: number,
+  stream: Terminal,
+  { now = () => performance.now(), afterMs = 0 }: Pace = {},
+): Progress {
   const startedMs = now()
   const isBar = stream.isTTY === true
   let done = 0
   let name = ''
-  let saidAtMs = isBar ? Number.NEGATIVE_INFINITY : startedMs
+  let saidAtMs = isBar ? startedMs + afterMs - DRAW_MS : startedMs
+  let isDrawn = false
 
   function say(): void {
     const seconds = Math.floor((now() - startedMs) / 1000)
     const percent = Math.floor((done / total) * 100)
     const facts = `${percent} % ${done}/${total} ${seconds} s ${name}`
     if (!isBar) return void stream.write(`${facts}\n`)
+    isDrawn = true
     const filled = Math.floor((done / total) * BAR_WIDTH)
     const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
     // A line that is too long would be broken, and then stay.
-    stream.write(`\r\x1b[2K${`${bar} ${facts}`.slice(0, (stream.columns ?? 80) - 1)}`)
+    stream.write(`\r\x1b[2K${`${bar} ${facts}`.slice(0, (stream.columns || 80) - 1)}`)
   }
 
   function sayWhenDue(): void {
@@ -62,7 +83,7 @@ export function createProgress(total: number, stream: Terminal, now = () => perf
     },
     end() {
       clearInterval(tick)
-      if (isBar) stream.write('\r\x1b[2K')
+      if (isDrawn) stream.write('\r\x1b[2K')
     },
   }
 }

@@ -11,6 +11,8 @@ import { type Folder, type Ignore, ignoreFrom, type Kept, openFolder } from '../
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'
 import { near } from './near.js'
+import { harmless } from './output.js'
+import type { Progress } from './progress.js'
 
 export interface Opened {
   readonly config: Config
@@ -36,15 +38,36 @@ export type Read<T> =
   | { readonly kind: 'broken'; readonly kept: Kept; readonly problems: readonly Problem[] }
 
 /** Reads many, each by `read`; one that is broken does not stop the others. */
-export const readEach = <T>(kept: readonly Kept[], read: (file: string) => Promise<T>): Promise<readonly Read<T>[]> =>
-  eachOf(kept, async (kept): Promise<Read<T>> => {
-    try {
-      return { kind: 'read', kept, value: await read(kept.file) }
-    } catch (error) {
-      if (error instanceof ProblemsError) return { kind: 'broken', kept, problems: error.problems }
-      throw error
-    }
-  })
+export const readEach = <T>(
+  kept: readonly Kept[],
+  read: (file: string) => Promise<T>,
+  progress: Progress,
+): Promise<readonly Read<T>[]> =>
+  eachWithProgress(
+    kept,
+    async (kept): Promise<Read<T>> => {
+      progress.at(harmless(kept.file))
+      try {
+        return { kind: 'read', kept, value: await read(kept.file) }
+      } catch (error) {
+        if (error instanceof ProblemsError) return { kind: 'broken', kept, problems: error.problems }
+        throw error
+      }
+    },
+    progress,
+  )
+
+/** What `work` makes of each, some of them at the same time, with a line that tells how far it is. */
+export const eachWithProgress = <T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  progress: Progress,
+): Promise<readonly R[]> =>
+  eachOf(items, async item => {
+    const result = await work(item)
+    progress.step()
+    return result
+  }).finally(progress.end)
 
 /** Says on standard error what is wrong with those that are broken; then the exit code is 1. */
 export function tellBroken(read: readonly Read<unknown>[]): void {

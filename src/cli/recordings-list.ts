@@ -7,6 +7,7 @@ import type { CommandLine } from './arguments.js'
 import { groupedBy } from './grouped.js'
 import { near } from './near.js'
 import { harmless } from './output.js'
+import { fileProgress } from './progress.js'
 import { openRecordings, type Read, readEach, tellBroken } from './recordings-folder.js'
 
 /** One line of the list. */
@@ -22,7 +23,8 @@ interface Row extends Overview {
 /** A table for people, grouped by endpoint, or with `--json` everything as one document. What cannot be read is told on standard error. */
 export async function listRecordings(commandLine: CommandLine): Promise<string> {
   const { config, folder } = openRecordings(commandLine)
-  const read = await readEach(await folder.list(), file => overviewOf(folder, file))
+  const kept = await folder.list()
+  const read = await readEach(kept, file => overviewOf(folder, file), fileProgress(kept.length, commandLine))
   const rows = rowsOf(read, ageMsOf(config.recordings.maxAge))
   tellBroken(read)
   if (commandLine.json)

@@ -6,6 +6,7 @@ import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { groupedBy } from './grouped.js'
 import { leftoversIn } from './leftovers.js'
+import { fileProgress } from './progress.js'
 import { openRecordings, type Read, readEach, removeEmptyFolders } from './recordings-folder.js'
 
 /** Something that can be removed, and why. */
@@ -16,27 +17,46 @@ interface Prunable {
 
 /** Throws a UsageError for an age that is none. */
 export async function pruneRecordings(commandLine: CommandLine): Promise<string> {
-  const { given } = commandLine
+  const { given, json, quiet } = commandLine
   const { config, folder } = openRecordings(commandLine)
   const olderThan = given.get('older-than') ?? config.recordings.maxAge
   const maxAgeMs = ageIn(String(olderThan))
   const wanted = new Set([...flags].flatMap(([why, flag]) => (given.has(flag) ? [why] : [])))
   // Only whoever asks for broken ones has to wait until everything is read.
   const isBrief = wanted.size > 0 && !wanted.has('broken')
-  const read = await readEach(await folder.list(), file => fateOf(folder, file, isBrief))
+  const kept = await folder.list()
+  const read = await readEach(kept, file => fateOf(folder, file, isBrief), fileProgress(kept.length, commandLine))
   const leftovers = await leftoversIn(folder.dir)
   const all = [...read.flatMap(one => prunable(one, maxAgeMs)), ...leftovers.map(leftover)]
 
-  if (wanted.size === 0) return advice(all, String(olderThan))
+  if (wanted.size === 0) {
+    if (json) return inJson([], { dryRun: true, candidates: candidatesIn(all) })
+    return quiet ? '' : advice(all, String(olderThan))
+  }
   // Leftovers are of no use to anybody.
   const chosen = all.filter(({ why }) => why === 'leftover' || wanted.has(why))
-  if (given.has('dry-run')) return report(chosen, 'would be removed')
-  for (const { file } of chosen) await folder.remove(file)
-  await removeEmptyFolders(
-    folder.dir,
-    chosen.map(({ file }) => file),
-  )
-  return report(chosen, 'removed')
+  const isDry = given.has('dry-run')
+  if (!isDry) {
+    for (const { file } of chosen) await folder.remove(file)
+    await removeEmptyFolders(
+      folder.dir,
+      chosen.map(({ file }) => file),
+    )
+  }
+  if (json) return inJson(chosen, { dryRun: isDry })
+  return quiet ? '' : report(chosen, isDry ? 'would be removed' : 'removed')
+}
+
+/** How many there are of each kind. */
+const candidatesIn = (all: readonly Prunable[]) =>
+  Object.fromEntries([...groupedBy(all, ({ why }) => why)].map(([why, { length }]) => [why, length]))
+
+function inJson(chosen: readonly Prunable[], facts: object): string {
+  const removed = [...groupedBy(chosen, ({ file }) => file)].map(([file, reasons]) => ({
+    file,
+    reasons: reasons.map(({ why }) => why),
+  }))
+  return `${JSON.stringify({ ...facts, removed }, null, 2)}\n`
 }
 
 /** The flags that ask for what. */

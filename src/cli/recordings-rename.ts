@@ -6,7 +6,8 @@ import { type Folder, fileOf, keyOf } from '../recordings/index.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { groupedBy } from './grouped.js'
-import { findOne, openRecordings, readEach, removeEmptyFolders, tellBroken } from './recordings-folder.js'
+import { fileProgress } from './progress.js'
+import { findOne, type Opened, openRecordings, readEach, removeEmptyFolders, tellBroken } from './recordings-folder.js'
 
 interface Move {
   readonly from: string
@@ -18,21 +19,27 @@ export async function renameRecordings(commandLine: CommandLine): Promise<string
   const [, , old, slug] = commandLine.words
   const opened = openRecordings(commandLine)
   const { folder } = opened
+  const { json, quiet } = commandLine
   if (old !== undefined && slug === undefined)
     throw new UsageError('It is standin recordings rename, or rename OLD NEW.')
-  const moves = old === undefined || slug === undefined ? await movesToday(opened) : await moveOf(folder, old, slug)
-  const told = moves.map(({ from, to }) => `${from} -> ${to}`)
-  if (commandLine.given.has('dry-run')) return wordsOf(told, 'would be renamed')
-  await moveAll(folder, moves)
-  await removeEmptyFolders(
-    folder.dir,
-    moves.map(({ from }) => from),
-  )
-  return wordsOf(told, 'renamed')
+  const moves =
+    old === undefined || slug === undefined ? await movesToday(opened, commandLine) : await moveOf(folder, old, slug)
+  const isDry = commandLine.given.has('dry-run')
+  if (!isDry) {
+    await moveAll(folder, moves)
+    await removeEmptyFolders(
+      folder.dir,
+      moves.map(({ from }) => from),
+    )
+  }
+  if (json) return `${JSON.stringify({ dryRun: isDry, renamed: moves }, null, 2)}\n`
+  return quiet ? '' : wordsOf(moves, isDry ? 'would be renamed' : 'renamed')
 }
 
-const wordsOf = (lines: readonly string[], what: string) =>
-  `${[...lines, `${counted(lines.length, 'recording')} ${what}.`].join('\n')}\n`
+function wordsOf(moves: readonly Move[], what: string): string {
+  const lines = moves.map(({ from, to }) => `${from} -> ${to}`)
+  return `${[...lines, `${counted(lines.length, 'recording')} ${what}.`].join('\n')}\n`
+}
 
 /** The folder, the key and the number stay; a number that is taken under the new name becomes the next one. */
 async function moveOf(folder: Folder, old: string, slug: string): Promise<readonly Move[]> {
@@ -50,8 +57,9 @@ async function moveOf(folder: Folder, old: string, slug: string): Promise<readon
 }
 
 /** What cannot be read keeps its name, and is told. */
-async function movesToday({ folder, ignore }: Pick<ReturnType<typeof openRecordings>, 'folder' | 'ignore'>) {
-  const read = await readEach(await folder.list(), folder.read)
+async function movesToday({ folder, ignore }: Pick<Opened, 'folder' | 'ignore'>, commandLine: CommandLine) {
+  const kept = await folder.list()
+  const read = await readEach(kept, folder.read, fileProgress(kept.length, commandLine))
   tellBroken(read)
   const found = read.flatMap(one =>
     one.kind === 'read' ? [{ kept: one.kept, request: one.value.request, key: keyOf(one.value.request, ignore) }] : [],

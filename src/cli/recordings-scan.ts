@@ -1,14 +1,15 @@
 /** `standin recordings scan`: finds secrets in recordings and in other files, and says where they are without saying what. */
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { eachOf } from '../core/each-of.js'
 import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { type Finding, findSecrets, type RedactionRules } from '../core/redact.js'
 import { bodyOf, type Folder } from '../recordings/index.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { near } from './near.js'
-import { openRecordings } from './recordings-folder.js'
+import { harmless } from './output.js'
+import { fileProgress } from './progress.js'
+import { eachWithProgress, openRecordings } from './recordings-folder.js'
 
 interface FoundIn extends Finding {
   readonly file: string
@@ -20,7 +21,12 @@ export async function scanRecordings(commandLine: CommandLine): Promise<string> 
   const { folder, rules } = openRecordings(commandLine)
   const inFolder = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))
   const files = [...new Set([...inFolder, ...others.map(file => path.resolve(file))])]
-  const searched = await eachOf(files, file => findingsIn(file, folder, rules))
+  const progress = fileProgress(files.length, commandLine)
+  const search = (file: string) => {
+    progress.at(harmless(near(file)))
+    return findingsIn(file, folder, rules)
+  }
+  const searched = await eachWithProgress(files, search, progress)
   const problems = searched.flatMap(result => (Array.isArray(result) ? [] : [result]))
   if (problems.length > 0) throw new ProblemsError(problems)
   const found = searched.filter(Array.isArray).flat()

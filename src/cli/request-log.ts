@@ -1,48 +1,90 @@
-/** One line a request: method, path, status, time, who, and what gave the answer. */
-import type { Caller, Exchange } from '../core/exchange.js'
+/** One line a request: method, path, status, time, who, and what gave the answer; on a second one what to do, where something is. */
+import { asksLive, type Caller } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
+import type { JournalEntry } from '../journal/index.js'
+import { adviceFor } from './advice.js'
+import { cutTo, widthOf, wrapped } from './columns.js'
 import { type Colors, harmless } from './output.js'
+import type { Told } from './told.js'
 
-/** The line for a person. */
-export function requestLine(exchange: Exchange, colors: Colors): string {
-  const { method, path, outcome } = exchange
-  const status = outcome?.status ? colorOf(outcome.status, colors)(String(outcome.status)) : colors.yellow('---')
-  const parts = [
-    colors.dim(new Date().toTimeString().slice(0, 8)),
-    method.padEnd(4),
-    harmless(path),
-    status,
-    colors.dim(`${durationMs(exchange)} ms`),
-    colors.dim(nameOf(exchange.caller)),
-    harmless(decisionOf(exchange)),
-  ]
-  return parts.filter(part => part !== '').join(' ')
+/** What is written on. */
+export interface Paper {
+  readonly colors: Colors
+  /** How wide it is; a file has no end. */
+  readonly columns?: number | undefined
 }
 
-/** The same as an object, for --json. */
-export function requestEvent(exchange: Exchange) {
-  const { method, path, caller, outcome } = exchange
+/** The columns of the method and of the path, where the one is not longer. */
+const METHOD = 4
+const PATH = 20
+const TIME = 8
+/** No more of an address is shown in a file, and no less on a narrow terminal. */
+const LONGEST_TARGET = 300
+const SHORTEST_TARGET = 10
+/** A terminal that is narrower has no room for the time of day. */
+const NARROW = 56
+
+/** The lines for a person. `note` stands at the end of the first. */
+export function requestRows(told: Told, { colors, columns = Number.POSITIVE_INFINITY }: Paper, note = ''): string[] {
+  const isNarrow = columns < NARROW
+  const clock = isNarrow ? '' : `${timeOfDay(told.at)} `
+  const method = harmless(told.request.method).padEnd(METHOD)
+  const status = told.status === null ? '---' : String(told.status)
+  const time = timeOf(told).padStart(TIME)
+  const rest = [nameOf(told.caller), [decisionOf(told), note].filter(Boolean).join(' ')].filter(Boolean)
+  // The last column stays free: what ends there may be broken.
+  const room = columns - 1
+  const besides = clock.length + method.length + status.length + time.length + 3
+  const longest = Math.min(LONGEST_TARGET, Math.max(SHORTEST_TARGET, room - besides))
+  const target = padded(cutTo(targetOf(told), longest), isNarrow ? 0 : Math.min(PATH, longest))
+  const head = [colors.dim(clock) + method, target, colorOf(told.status, colors)(status), colors.dim(time)].join(' ')
+  const indent = ' '.repeat(isNarrow ? 2 : clock.length)
+  const below = (text: string, paint: (text: string) => string) =>
+    wrapped(text, Math.max(SHORTEST_TARGET, room - indent.length)).map(row => indent + paint(row))
+  const width = besides + widthOf(target) + widthOf(rest.join('  ')) + 2
+  const rows =
+    width <= room
+      ? [[head, ...painted(rest, told, colors)].join('  ').trimEnd()]
+      : [head, ...below(rest.join('  '), text => text)]
+  const advice = adviceFor(told)
+  return advice === undefined ? rows : [...rows, ...below(`→ ${advice}`, colors.cyan)]
+}
+
+/** Who is less important than what. */
+const painted = (rest: readonly string[], { caller }: Told, colors: Colors) =>
+  nameOf(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
+
+const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)))
+
+const targetOf = ({ request: { path, query } }: Told) => harmless(query === '' ? path : `${path}?${query}`)
+
+/** The same as an object, for --json; with both sides in full where there is an entry. */
+export function requestEvent(told: Told, entry?: JournalEntry) {
+  const { request, caller, status, mode, source, error, hint, remark, complete } = told
   return {
     event: 'request',
-    method,
-    path,
-    status: outcome?.status || null,
-    durationMs: durationMs(exchange),
+    method: request.method,
+    path: request.path,
+    ...(request.query !== '' && { query: request.query }),
+    status,
+    durationMs: told.durationMs,
+    ...(told.firstByteMs !== null && { firstByteMs: told.firstByteMs }),
     caller,
-    source: outcome?.source,
-    error: outcome?.error,
-    hint: outcome?.hint,
-    remark: outcome?.remark?.(),
-    complete: outcome?.complete ?? false,
+    ...known({ mode, source, error, hint, remark }),
+    complete,
+    ...(entry && { id: entry.id, request: entry.request, response: entry.response }),
   }
 }
+
+const known = (facts: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null))
 
 /** The line of a message that went to the outbox. */
 export function messageLine({ subject, recipient, code, link }: MessageRow, colors: Colors): string {
   const parts = [
-    colors.dim(new Date().toTimeString().slice(0, 8)),
+    colors.dim(timeOfDay(new Date().toISOString())),
     colors.cyan('OUTBOX'),
-    `"${subject}" to ${harmless(recipient)}`,
+    `"${harmless(subject)}" to ${harmless(recipient)}`,
     ...(code === null ? [] : [`code ${colors.bold(code)}`]),
     ...(link === null ? [] : [harmless(link)]),
   ]
@@ -54,13 +96,23 @@ export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRo
   ...{ event: 'message', kind, channel, recipient, code, link },
 })
 
-function decisionOf({ outcome }: Exchange): string {
-  if (!outcome) return 'the client left before there was an answer'
-  if (outcome.error !== undefined) return [outcome.error, outcome.hint].filter(Boolean).join(' ')
-  if (!outcome.complete) return `${outcome.source ?? ''} (broken off)`.trim()
-  const remark = outcome.remark?.()
-  return remark ? `${outcome.source ?? ''}. ${remark}` : (outcome.source ?? '')
+function decisionOf(told: Told): string {
+  const { mode, endpoint, source, error, hint, remark, status, complete } = told
+  const by = [mode, source].filter(Boolean).join(' · ')
+  if (error !== null) {
+    const said = harmless([error, hint].filter(Boolean).join(' '))
+    if (endpoint === null) return `refused · ${said}`
+    return mode === null ? said : `${mode} · ${said}`
+  }
+  if (status === null) {
+    return source === null ? 'the client left before there was an answer' : harmless(`${by} (no answer)`)
+  }
+  if (!complete) return harmless(`${by} (broken off${piecesOf(told)})`).trim()
+  return harmless(remark === null ? by : `${by}. ${remark}`)
 }
+
+const piecesOf = ({ response: { piecesAtMs } }: Told) =>
+  piecesAtMs.length === 0 ? '' : ` after ${piecesAtMs.length} ${piecesAtMs.length === 1 ? 'chunk' : 'chunks'}`
 
 function nameOf(caller: Caller): string {
   switch (caller.kind) {
@@ -74,13 +126,29 @@ function nameOf(caller: Caller): string {
     case 'apiKey':
       return `API key "${harmless(caller.name)}"`
     case 'stranger':
-      return `credential ${caller.id}`
+      return `credential ${harmless(caller.id)}`
   }
 }
 
-const durationMs = ({ startedMs }: Exchange) => Math.round((performance.now() - startedMs) * 10) / 10
+/** The first byte tells something where the answer came bit by bit; when the bits of a live one came nobody has noted. */
+function timeOf({ mode, firstByteMs, durationMs, response }: Told): string {
+  const total = inTime(durationMs)
+  const isSlow = mode !== null && asksLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_MS
+  const isStream = response.piecesAtMs.length > 0 || isSlow
+  return isStream && firstByteMs !== null ? `${total}, first byte ${inTime(firstByteMs)}` : total
+}
 
-function colorOf(status: number, colors: Colors) {
+const SLOW_MS = 50
+
+function inTime(ms: number): string {
+  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`
+  return `${ms < 100 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`
+}
+
+const timeOfDay = (at: string) => new Date(at).toTimeString().slice(0, 8)
+
+function colorOf(status: number | null, colors: Colors) {
+  if (status === null) return colors.yellow
   if (status < 300) return colors.green
   return status < 500 ? colors.yellow : colors.red
 }

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/development.js'
 import { askChat, run, start, startReady, writeInto } from '../command.js'
 import { hello } from '../scene.js'
+import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 const rules = '- { name: greeting, when: { user: hello }, reply: { text: Hi! } }\n'
 const files = { 'fixtures/replies/a.yaml': rules }
@@ -66,25 +67,27 @@ test('each request is a line: method, path, status, time, who, and what answered
   const url = fact(await stdout.next('Base URL'))
   const apiKey = fact(await stdout.next('API key'))
   const line = (rest: string) => expect.stringMatching(new RegExp(`^\\d\\d:\\d\\d:\\d\\d ${rest}$`))
+  const time = ' +[\\d.]+ ms'
 
   await (await askChat({ url, apiKey }, hello)).text()
   expect(await stdout.next('POST')).toEqual(
-    line('POST /v1/chat/completions 200 [\\d.]+ ms API key "development" rule "greeting"'),
+    line(`POST /v1/chat/completions 200${time}  API key "development"  emulate · rule "greeting"`),
   )
   await askChat({ url, apiKey }, { ...hello, messages: [{ role: 'user', content: 'bye' }] })
   expect(await stdout.next('POST')).toEqual(
     line(
-      'POST /v1/chat/completions 200 [\\d.]+ ms API key "development" canned reply\\. The nearest is rule "greeting" .*',
+      `POST /v1/chat/completions 200${time}  API key "development"  emulate · canned reply\\. The nearest is rule "greeting" .*`,
     ),
   )
   await askChat({ url, apiKey: 'sk-wrong' }, hello)
   expect(await stdout.next('POST')).toEqual(
-    line('POST /v1/chat/completions 401 [\\d.]+ ms The API key is not known\\.'),
+    line(`POST /v1/chat/completions 401${time}  refused · The API key is not known\\.`),
   )
+  expect(await stdout.next('→')).toMatch(/^ {9}→ Send OPENAI_API_KEY as the start prints it/)
   await fetch(`${url}/health?key=sk-in-the-query`)
-  expect(await stdout.next('GET')).toEqual(line('GET {2}/health 200 [\\d.]+ ms'))
+  expect(await stdout.next('GET')).toEqual(line(`GET {2}/health\\?key=\\[key\\] +200${time}  emulate`))
   await fetch(`${url}/nowhere`)
-  expect(await stdout.next('GET')).toEqual(line('GET {2}/nowhere 404 [\\d.]+ ms Not found\\.'))
+  expect(await stdout.next('GET')).toEqual(line(`GET {2}/nowhere +404${time}  refused · Not found\\.`))
   expect(stdout.text).not.toMatch(/sk-wrong|sk-in-the-query/)
 })
 
@@ -110,9 +113,12 @@ test('with --json the first line says where it is ready, with which keys', async
 test('with --json each request is an event, without any credential in it', async () => {
   const { ready, stdout, event, chat } = await startReady({ files })
   await (await chat(hello)).text()
-  const common = { event: 'request', method: 'POST', path: '/v1/chat/completions', durationMs: expect.any(Number) }
+  const times = { durationMs: expect.any(Number), firstByteMs: expect.any(Number) }
+  const common = { event: 'request', method: 'POST', path: '/v1/chat/completions', ...times }
   const caller = { kind: 'apiKey', name: 'development', id: expect.any(String) }
-  expect(await event('request')).toEqual({ ...common, status: 200, caller, source: 'rule "greeting"', complete: true })
+  expect(await event('request')).toEqual({
+    ...{ ...common, status: 200, caller, mode: 'emulate', source: 'rule "greeting"', complete: true },
+  })
 
   const apiKey = 'sk-wrong'
   await askChat({ url: ready.url, apiKey }, hello)
@@ -262,4 +268,52 @@ test('a pattern of replies from the environment must match something, as one fro
     () => ended,
   )
   expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('No file matches "none/*.yaml"') })
+})
+
+test('--verbose shows the bodies below each line', async () => {
+  const { stdout } = start(['--port', '0', '--verbose'], { files })
+  const url = fact(await stdout.next('Base URL'))
+  const apiKey = fact(await stdout.next('API key'))
+  await (await askChat({ url, apiKey }, { ...hello, stream: true })).text()
+  await stdout.next('POST')
+  expect(await stdout.next('  > ')).toMatch(/^ {2}> \d+ B$/)
+  expect(await stdout.next('"content": "hello"')).toBeTruthy()
+  expect(await stdout.next('  < ')).toMatch(/, \d+ events/)
+  expect(await stdout.next('Hi!')).toBe('    Hi!')
+})
+
+test('--verbose and --json put both sides of the exchange into the event', async () => {
+  const { event, chat } = await startReady({ flags: ['--verbose'], files })
+  await (await chat(hello)).text()
+  expect(await event('request')).toMatchObject({
+    ...{ id: '1', status: 200, request: { body: hello } },
+    response: { body: { choices: [{ message: { content: 'Hi!' } }] } },
+  })
+})
+
+test('in a pipe polling is told once and counted, and what is secret in an address is nowhere', async () => {
+  const { stdout, send, ended } = start(['--port', '0'])
+  const url = fact(await stdout.next('Base URL'))
+  for (let i = 0; i < 5; i++) await fetch(`${url}/health?apikey=sk-hush-${'x'.repeat(20)}`)
+  await stdout.next('/health')
+  send('SIGTERM')
+  const { stdout: said } = await ended
+  expect(said.match(/\/health/g)).toHaveLength(2)
+  expect(said).toMatch(/\/health\?apikey=\[apikey\] +200 .*\(and 4 more like it\)\n$/)
+  expect(said).not.toContain('sk-hush')
+})
+
+test.runIf(hasTerminals)('on a terminal polling is one line, and what comes after it stands below', async () => {
+  const terminal = startOnTerminal(['--port', '0'], { env: { TERM: 'xterm', NO_COLOR: '1' } })
+  await terminal.shows('PLATFORM_BASE_URL=http')
+  const [, url = ''] = /PLATFORM_BASE_URL=(\S+)/.exec(terminal.screen) ?? []
+  await terminal.shows('SUPABASE_SECRET_KEY=')
+  for (let i = 0; i < 6; i++) await fetch(`${url}/health`)
+  await terminal.shows('×6')
+  await fetch(`${url}/v1/modls`)
+  await terminal.shows('→ Did you mean /v1/models?')
+  terminal.type('\u0003')
+  expect(await terminal.ended).toBe(0)
+  const [, log = ''] = terminal.screen.split(/SUPABASE_SECRET_KEY=\S+\s+/)
+  expect(log.split('\u001b[1A\r\u001b[0J').length).toBeGreaterThan(1)
 })

@@ -111,7 +111,7 @@ test('requests are logged when that is asked for, and not on standard output', a
   expect(await ended).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringMatching(/ GET {2}\/health 200 .*\n$/),
+    stderr: expect.stringMatching(/ GET {2}\/health +200 .*\n {2}< \d+ B\n {4}\{\n {6}"status": "ok",\n/),
   })
 })
 
@@ -303,4 +303,18 @@ test('a run that only records has nothing that could be unused', async () => {
   const env = { STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
   const flags = ['--mode', 'record', '--recordings', dir, '--strict-unused']
   expect(await exec(asking('goodbye'), { flags, env }).ended).toMatchObject({ code: 0 })
+})
+
+test('a child is ended with the terminal that it was started in', async () => {
+  const { stdout, send, ended } = exec(`process.on('SIGTERM', () => process.exit(7)); ${staying}`)
+  const url = await stdout.next('http')
+  send('SIGHUP')
+  expect(await ended).toMatchObject({ code: 7, signal: null })
+  await isGone(url)
+})
+
+test('with --verbose and --json each request is one line on standard error, with both bodies', async () => {
+  const { ended } = exec('await fetch(process.env.PLATFORM_BASE_URL + "/health")', { flags: ['--verbose', '--json'] })
+  const { stderr } = await ended
+  expect(JSON.parse(stderr)).toMatchObject({ event: 'request', path: '/health', response: { body: { status: 'ok' } } })
 })

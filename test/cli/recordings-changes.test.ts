@@ -136,3 +136,18 @@ test('rename lets be what is right, and tells what cannot be read', async () => 
   expect(stderr).toContain(brokenFile)
   expect(names).toHaveLength(4)
 })
+
+test('with --json prune and rename say what they did as one document, and with --quiet nothing', async () => {
+  const cutName = nameOf(cut)
+  const { stdout } = await recordings(['prune', '--incomplete', '--json'], filesOf(cut))
+  expect(JSON.parse(stdout)).toEqual({ dryRun: false, removed: [{ file: cutName, reasons: ['incomplete'] }] })
+  const asked = await recordings(['prune', '--json'], filesOf(cut))
+  expect(JSON.parse(asked.stdout)).toEqual({ dryRun: true, candidates: { incomplete: 1 }, removed: [] })
+  const renamed = await recordings(['rename', nameOf(good), 'greeting', '--json'], filesOf(good))
+  expect(JSON.parse(renamed.stdout)).toEqual({
+    dryRun: false,
+    renamed: [{ from: nameOf(good), to: expect.stringContaining('greeting-') }],
+  })
+  for (const args of [['prune', '--incomplete'], ['prune'], ['rename']])
+    expect(await recordings([...args, '--quiet'], filesOf(cut))).toMatchObject({ code: 0, stdout: '', stderr: '' })
+})

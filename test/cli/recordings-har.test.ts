@@ -62,12 +62,41 @@ test('import --json is one document', async () => {
   })
 })
 
-test('a file that is no HAR is explained, and nothing is written', async () => {
-  const entry = chat('{}')
-  const wrong = har(entry, { ...entry, response: { ...entry.response, status: '200' } })
-  const { code, stderr, names } = await command(['import', 'app.har'], wrong)
+const broken = { ...chat('{}'), response: { ...chat('{}').response, status: '200' } }
+
+test('import leaves out an entry that is wrong, and names it', async () => {
+  const { code, stdout, stderr, names } = await command(['import', 'app.har'], har(broken, chat('{}')))
+  expect({ code, names }).toEqual({ code: 0, names: [nameOf(recorded())] })
+  expect(stdout).toContain('1 exchange imported')
+  expect(stderr).toBe(
+    'app.har: log.entries[0].response.status must be a number, not "200".\nWhat is wrong there is left out.\n',
+  )
+  const told = await run(['import', 'app.har', '--json'], { files: har(broken, chat('{}')) })
+  expect(JSON.parse(told.stdout)).toMatchObject({
+    leftOut: ['log.entries[0].response.status must be a number, not "200".'],
+  })
+})
+
+test('import - reads standard input', async () => {
+  const { code, stdout } = await run(['import', '-'], { input: JSON.stringify(harWith(chat('{}'))) })
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('1 exchange imported') })
+  expect(await run(['import', '-'], { input: '{"log": {' })).toMatchObject({
+    code: 2,
+    stderr: 'standard input:1:10: This is not valid JSON.\n',
+  })
+})
+
+test('with --quiet import and export say nothing of what went well', async () => {
+  expect(await run(['import', 'app.har', '--quiet'], { files: har(chat('{}')) })).toMatchObject({ code: 0, stdout: '' })
+  expect(await run(['export', 'all.har', '--quiet'], { files: filesOf(recorded()) })).toMatchObject({
+    ...{ code: 0, stdout: '', stderr: '' },
+  })
+})
+
+test('a file that is no HAR, or has nothing right in it, is explained, and nothing is written', async () => {
+  const { code, stderr, names } = await command(['import', 'app.har'], har(broken))
   expect({ code, names }).toEqual({ code: 2, names: [] })
-  expect(stderr).toBe('app.har: log.entries[1].response.status must be a number, not "200".\n')
+  expect(stderr).toBe('app.har: log.entries[0].response.status must be a number, not "200".\n')
   expect(await run(['import', 'none.har'])).toMatchObject({ code: 2, stderr: 'none.har: cannot be read (ENOENT).\n' })
 })
 

@@ -1,6 +1,10 @@
+import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/development.js'
-import { run } from '../command.js'
+import { folderWith, run, start } from '../command.js'
+import { hasTerminals, startOnTerminal } from '../terminal.js'
 import { DIR, filesOf, nameOf, recorded, streamed } from './recorded.js'
 
 const key = 'sk-proj-a8Kd03jGk5Lw9QzXv7Bn2Mt4Rc6Yp1Hs0DfEuIo'
@@ -71,4 +75,28 @@ test('a file that is not there is a mistake, not a clean one', async () => {
     ...{ code: 2, stdout: '' },
     stderr: 'nowhere.yaml: cannot be read (ENOENT).\n',
   })
+})
+
+/** A file whose text takes as long to come as the test likes. */
+function slowFile() {
+  const file = path.join(folderWith(), 'slow.txt')
+  spawnSync('mkfifo', [file])
+  return { file, comes: (text: string) => writeFile(file, text) }
+}
+
+test.runIf(hasTerminals)('on a terminal a long scan shows how far it is, and nothing of that stays', async () => {
+  const { file, comes } = slowFile()
+  const terminal = startOnTerminal(['recordings', 'scan', file], { env: { TERM: 'xterm' } })
+  await terminal.shows('0 % 0/1')
+  await comes('nothing secret')
+  await terminal.shows('No secrets in 1 file.')
+  expect(terminal.screen).toContain('slow.txt\r\u001b[2KNo secrets in 1 file.')
+  expect(await terminal.ended).toBe(0)
+})
+
+test('in a pipe a scan says nothing of how far it is', async () => {
+  const { file, comes } = slowFile()
+  const { ended } = start(['recordings', 'scan', file])
+  await comes('nothing secret')
+  expect(await ended).toMatchObject({ code: 0, stdout: 'No secrets in 1 file.\n', stderr: '' })
 })

@@ -1,22 +1,37 @@
 import pc from 'picocolors'
 import { expect, test } from 'vitest'
-import { requestEvent, requestLine } from '../../src/cli/request-log.js'
-import type { Exchange } from '../../src/core/exchange.js'
+import { requestEvent, requestRows } from '../../src/cli/request-log.js'
+import { toldOf } from '../../src/cli/told.js'
+import { notFound, unknownApiKey } from '../../src/core/errors.js'
+import type { Endpoint, Exchange, Outcome } from '../../src/core/exchange.js'
+import { createRedact } from '../../src/core/redact.js'
 import { exchangeWith } from '../exchanges.js'
 
 const noColors = pc.createColors(false)
 const colors = pc.createColors(true)
+const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
 
 const answered = { status: 200, source: undefined, error: undefined, complete: true }
+const health: Endpoint = {
+  ...{ method: 'GET', path: '/health', access: 'anyone', takesBody: false },
+  reply: () => ({ kind: 'reply', status: 200, contentType: '', body: '' }),
+}
 
-const exchange = (parts: Partial<Exchange> = {}): Exchange =>
-  exchangeWith({ method: 'GET', path: '/health', startedMs: performance.now(), outcome: answered, ...parts })
+const told = (parts: Partial<Exchange> = {}) =>
+  toldOf(
+    exchangeWith({
+      ...{ method: 'GET', path: '/health', endpoint: health, startedMs: performance.now(), outcome: answered },
+      ...parts,
+    }),
+    redact,
+  )
 
-/** The line without its time of day and its duration. */
-const lineOf = (parts: Partial<Exchange>) =>
-  requestLine(exchange(parts), noColors)
-    .replace(/^\d\d:\d\d:\d\d /, '')
-    .replace(/[\d.]+ ms/, '- ms')
+/** The lines without their time of day and their duration, and without columns. */
+const rowsOf = (parts: Partial<Exchange>, columns?: number) =>
+  requestRows(told(parts), { colors: noColors, columns }).map(row =>
+    row.replace(/^\d\d:\d\d:\d\d /, '').replace(/ +[\d.]+ ms/, ' - ms'),
+  )
+const lineOf = (parts: Partial<Exchange>) => rowsOf(parts)[0]?.replace(/ {2,}/g, ' ')
 
 test.each<[string, Exchange['caller']]>([
   ['', { kind: 'anonymous' }],
@@ -26,38 +41,91 @@ test.each<[string, Exchange['caller']]>([
   [' ada@a.test', { kind: 'user', id: 'u-1', email: 'ada@a.test' }],
   [' u-1', { kind: 'user', id: 'u-1' }],
 ])('the line tells who asked:%s', (who, caller) => {
-  expect(lineOf({ caller })).toBe(`GET  /health 200 - ms${who}`)
+  expect(lineOf({ caller })).toBe(`GET /health 200 - ms${who}`)
 })
 
-test('the line tells what gave the answer, or what was wrong', () => {
+test('the line tells where the answer came from, what gave it, or what was wrong', () => {
   const source = 'rule "greeting"'
-  expect(lineOf({ outcome: { ...answered, source } })).toMatch(/ms rule "greeting"$/)
-  expect(lineOf({ outcome: { ...answered, status: 401, source, error: 'The API key is not known.' } })).toMatch(
-    /401 - ms The API key is not known\.$/,
+  expect(lineOf({ mode: 'emulate', outcome: { ...answered, source } })).toMatch(/ms emulate · rule "greeting"$/)
+  const error = 'The field model is missing.'
+  expect(lineOf({ mode: 'replay', outcome: { ...answered, status: 400, source, error } })).toMatch(
+    /400 - ms replay · The field model is missing\.$/,
   )
+})
+
+test('what was refused before it was known what is asked says so', () => {
+  const refused = (error: string, status: number) =>
+    lineOf({ endpoint: undefined, outcome: { ...answered, status, error } })
+  expect(refused(unknownApiKey().message, 401)).toMatch(/401 - ms refused · The API key is not known\.$/)
+  expect(refused('An HTTP/1.1 request needs exactly one Host header.', 400)).toContain('refused · An HTTP')
 })
 
 test('the line tells of an answer that was broken off, and of one that never came', () => {
-  expect(lineOf({ outcome: { ...answered, source: 'rule "story"', complete: false } })).toMatch(
-    /200 - ms rule "story" \(broken off\)$/,
+  const broken = (more: Partial<Outcome>) =>
+    lineOf({ mode: 'emulate', outcome: { ...answered, source: 'rule "story"', complete: false, ...more } })
+  expect(broken({})).toMatch(/200 - ms emulate · rule "story" \(broken off\)$/)
+  expect(broken({ piecesAtMs: [1, 2, 3] })).toMatch(/rule "story" \(broken off after 3 chunks\)$/)
+  expect(broken({ status: 0, source: 'fault reset=before' })).toMatch(
+    /--- - ms emulate · fault reset=before \(no answer\)$/,
   )
-  expect(lineOf({ outcome: { ...answered, complete: false } })).toMatch(/200 - ms \(broken off\)$/)
-  expect(lineOf({ outcome: undefined })).toBe('GET  /health --- - ms the client left before there was an answer')
+  expect(lineOf({ outcome: undefined })).toBe('GET /health --- - ms the client left before there was an answer')
 })
 
-const steering = 'a\u001b[2Jb\u0007c\rd\ne\u009b31mf\u007f'
+test('of a stream the line tells when the first byte left as well', () => {
+  const startedMs = performance.now() - 900
+  const outcome = { ...answered, beganMs: startedMs + 120, piecesAtMs: [0, 700] }
+  const [line] = requestRows(told({ startedMs, outcome }), { colors: noColors })
+  expect(line).toMatch(/ 200 +9\d\d ms, first byte 120 ms/)
+})
+
+test('one line below says what to do about a path that is nearly known', () => {
+  const lost = (path: string) =>
+    rowsOf({ path, endpoint: undefined, outcome: { ...answered, status: 404, error: notFound().message } })
+  expect(lost('/chat/completions')).toEqual([
+    expect.stringContaining('refused · Not found.'),
+    '         → Did you mean /v1/chat/completions? The base URL of an OpenAI client ends in /v1: OPENAI_BASE_URL.',
+  ])
+  expect(lost('/favicon.ico')).toHaveLength(1)
+})
+
+test('what is secret in an address is not shown, and the rest is', () => {
+  const path = '/files/sk-0123456789abcdefghijklmnopqrstuvwxyz0123456789ab'
+  const query = 'apikey=hush1&type=signup&token_hash=hush2&code=hush3&access_token=hush4&limit=3'
+  const line = lineOf({ path, query, endpoint: undefined })
+  expect(line).toContain('type=signup&token_hash=[token-hash]')
+  expect(line).toContain('limit=3')
+  expect(line).not.toMatch(/hush\d|sk-0123/)
+  expect(JSON.stringify(requestEvent(told({ path, query, endpoint: undefined })))).not.toMatch(/hush\d|sk-0123/)
+})
+
+test('what a client shows as its credential is not shown where it repeats it', () => {
+  const headers = { authorization: 'Bearer my-very-own-credential' }
+  const parts = {
+    headers,
+    authorization: headers.authorization,
+    path: '/x/my-very-own-credential',
+    endpoint: undefined,
+  }
+  expect(lineOf(parts)).not.toContain('my-very-own')
+})
+
+const steering = 'a\u001b[2Jb\u0007c\rd\ne\u009b31mf\u007fg\u202eh'
 
 test.each<[string, Partial<Exchange>]>([
+  ['method', { method: steering }],
   ['path', { path: `/${steering}` }],
+  ['query', { query: steering }],
   ['name of a rule', { outcome: { ...answered, source: `rule "${steering}"` } }],
   ['error', { outcome: { ...answered, status: 400, error: steering } }],
+  ['hint', { outcome: { ...answered, status: 400, error: 'x', hint: steering } }],
   ['name of an API key', { caller: { kind: 'apiKey', id: 'key-1', name: steering } }],
   ['email of a user', { caller: { kind: 'user', id: 'u-1', email: steering } }],
   ['id of a user', { caller: { kind: 'user', id: steering } }],
+  ['credential of a stranger', { caller: { kind: 'stranger', id: steering } }],
 ])('the %s cannot steer the terminal', (_, parts) => {
   const line = lineOf(parts)
-  expect(line).not.toMatch(/\p{Cc}/u)
-  expect(line).toContain('a\\x1b[2Jb\\x07c\\x0dd\\x0ae\\x9b31mf\\x7f')
+  expect(line).not.toMatch(/[\p{Cc}\u202e]/u)
+  expect(line).toContain('a\\x1b[2Jb\\x07c\\x0dd\\x0ae\\x9b31mf\\x7fg\\u202eh')
 })
 
 test.each([
@@ -66,11 +134,28 @@ test.each([
   [404, colors.yellow('404')],
   [500, colors.red('500')],
 ])('on a terminal the status %d has its colour', (status, painted) => {
-  expect(requestLine(exchange({ outcome: { ...answered, status } }), colors)).toContain(` ${painted} `)
+  expect(requestRows(told({ outcome: { ...answered, status } }), { colors })[0]).toContain(` ${painted} `)
+})
+
+test.each([40, 60, 80, 200])('on a terminal of %d columns no line is broken by the terminal', columns => {
+  const outcome = { ...answered, status: 401, error: unknownApiKey().message, hint: 'x'.repeat(150) }
+  const rows = requestRows(
+    told({
+      path: `/v1/${'long/'.repeat(60)}`,
+      endpoint: undefined,
+      caller: { kind: 'user', id: '知らない人' },
+      outcome,
+    }),
+    { colors: noColors, columns },
+  )
+  // Each of those letters takes the place of two.
+  for (const row of rows) expect(row.length + (row.match(/[知らない人]/g)?.length ?? 0)).toBeLessThan(columns)
+  expect(rows.join('')).toContain('401')
+  expect(rows.join(' ').replace(/\s+/g, ' ')).toContain('The API key is not known.')
 })
 
 test('the event of a request holds nothing of its body', () => {
-  const event = requestEvent(exchange({ body: Buffer.from('hush'), outcome: undefined }))
+  const event = requestEvent(told({ body: Buffer.from('hush'), outcome: undefined }))
   expect(event).toEqual({
     event: 'request',
     method: 'GET',

@@ -203,8 +203,8 @@ test.each<[string, unknown, string]>([
   ['without entries', { log: {} }, 'app.har: log.entries is missing. It must be a list.'],
   [
     'a status in words',
-    harWith(entry, entry, entry, { ...entry, response: { ...entry.response, status: 'OK' } }),
-    'app.har: log.entries[3].response.status must be a number, not "OK".',
+    harWith({ ...entry, response: { ...entry.response, status: 'OK' } }),
+    'app.har: log.entries[0].response.status must be a number, not "OK".',
   ],
   [
     'without an address',
@@ -218,6 +218,17 @@ test.each<[string, unknown, string]>([
   ],
 ])('a file that is %s says where', (_what, har, sentence) => {
   expect(() => imported(har)).toThrow(sentence)
+})
+
+test('an entry that is wrong is left out, the others keep their places', () => {
+  const cut = { ...entry, response: { ...entry.response, content: { size: 9 } } }
+  const { recordings, problems, remarks } = imported(harWith([], entry, { ...entry, request: 7 }, cut))
+  expect(recordings).toHaveLength(1)
+  expect(remarks).toEqual(['log.entries[3] is without the body of the answer.'])
+  expect(problems.map(({ sentence }) => sentence)).toEqual([
+    'log.entries[0] must be an object, not an empty array.',
+    'log.entries[2].request must be an object, not 7.',
+  ])
 })
 
 test('of a file that is wrong throughout the first mistakes are told, and how many more there are', () => {

@@ -10,8 +10,14 @@ const nothingMore = { headers: [], query: [], emails: false, patterns: [], known
 export function imported(har: unknown, base?: string) {
   const written = typeof har === 'string' ? har : JSON.stringify(har)
   const options = { base, redact: createRedact(nothingMore), ignore: ignoreFrom([]) }
-  const { byKey, passedOver, remarks } = importHar(written, 'app.har', options)
-  return { recordings: [...byKey.values()].flat(), byKey, passedOver: Object.fromEntries(passedOver), remarks }
+  const { byKey, passedOver, remarks, problems } = importHar(written, 'app.har', options)
+  return {
+    recordings: [...byKey.values()].flat(),
+    byKey,
+    passedOver: Object.fromEntries(passedOver),
+    remarks,
+    problems,
+  }
 }
 
 export const harWith = (...entries: readonly object[]) => ({

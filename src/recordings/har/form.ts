@@ -1,6 +1,6 @@
 /** What is read of a HAR file: as much of HAR 1.2 as recordings need, and as lenient as the tools that write it are free. */
 import * as v from 'valibot'
-import { check, open } from '../../core/check.js'
+import { check, type Mistake, open } from '../../core/check.js'
 import { type Problem, ProblemsError } from '../../core/problem.js'
 
 const text = v.string('text')
@@ -67,23 +67,45 @@ const entry = open({
   _nth: v.nullish(number, 0),
 })
 
-const har = open({ log: open({ entries: v.array(entry, 'a list') }) })
+const har = open({ log: open({ entries: v.array(v.unknown(), 'a list') }) })
+/** Checked with its neighbours, so that what is wrong is named by its place in the file. */
+const full = open({ log: open({ entries: v.array(entry, 'a list') }) })
 
 export type Entry = v.InferOutput<typeof entry>
+
+export interface Entries {
+  /** Each with its place in the list. */
+  readonly good: readonly { readonly entry: Entry; readonly nth: number }[]
+  /** What is wrong with the others. */
+  readonly problems: readonly Problem[]
+}
 
 /** More mistakes of one file help nobody. */
 const MISTAKES_SHOWN = 20
 
-/** The entries of a HAR file. Throws a ProblemsError that names the entries that are wrong. */
-export function entriesIn(written: string, origin: string): readonly Entry[] {
-  const checked = check(har, jsonIn(written, origin), { whole: 'The file' })
-  if ('value' in checked) return checked.value.log.entries
-  const problems = checked.mistakes.map(({ sentence }) => ({ origin, sentence }))
-  const more = problems.length - MISTAKES_SHOWN
-  throw new ProblemsError([
-    ...problems.slice(0, MISTAKES_SHOWN),
+/** The entries of a HAR file. Throws a ProblemsError for a file that is none, or has nothing but entries that are wrong. */
+export function entriesIn(written: string, origin: string): Entries {
+  const json = jsonIn(written, origin)
+  const outline = check(har, json, { whole: 'The file' })
+  if ('mistakes' in outline) throw new ProblemsError(problemsOf(outline.mistakes, origin))
+  const checked = check(full, json)
+  const mistakes = 'mistakes' in checked ? checked.mistakes : []
+  const wrong = new Set(mistakes.map(({ path }) => path[2]))
+  const problems = problemsOf(mistakes, origin)
+  const good = outline.value.log.entries.flatMap((one, nth) => {
+    const found = wrong.has(nth) ? undefined : check(entry, one)
+    return found && 'value' in found ? [{ entry: found.value, nth }] : []
+  })
+  if (good.length === 0 && problems.length > 0) throw new ProblemsError(problems)
+  return { good, problems }
+}
+
+function problemsOf(mistakes: readonly Mistake[], origin: string): readonly Problem[] {
+  const more = mistakes.length - MISTAKES_SHOWN
+  return [
+    ...mistakes.slice(0, MISTAKES_SHOWN).map(({ sentence }) => ({ origin, sentence })),
     ...(more > 0 ? [{ origin, sentence: `${more} more values are wrong.` }] : []),
-  ])
+  ]
 }
 
 function jsonIn(written: string, origin: string): unknown {

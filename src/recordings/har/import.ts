@@ -1,4 +1,5 @@
 /** Takes the exchanges with the platform out of a HAR file. */
+import type { Problem } from '../../core/problem.js'
 import type { Redact } from '../../core/redact.js'
 import type { Ignore } from '../ignore.js'
 import { keyOf } from '../key.js'
@@ -21,9 +22,11 @@ export interface Imported {
   readonly passedOver: ReadonlyMap<Reason, number>
   /** What was not all there, a sentence each. */
   readonly remarks: readonly string[]
+  /** What is wrong with entries that are left out. */
+  readonly problems: readonly Problem[]
 }
 
-/** Throws a ProblemsError for a file that is no HAR; `origin` is its name. */
+/** Throws a ProblemsError for a file that is no HAR, or has no entry that is right; `origin` is its name. */
 export function importHar(written: string, origin: string, options: HarOptions): Imported {
   const found = new Map<string, { readonly recording: Recording; readonly nth: number }[]>()
   const passedOver = new Map<Reason, number>()
@@ -46,9 +49,9 @@ export function importHar(written: string, origin: string, options: HarOptions):
     found.set(key, same)
   }
 
-  const entries = entriesIn(written, origin).map((entry, i) => ({ entry, called: `log.entries[${i}]` }))
-  for (const { entry, called } of entries.sort(byTime)) take(entry, called)
-  return { byKey: new Map([...found].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks }
+  const { good, problems } = entriesIn(written, origin)
+  for (const { entry, nth } of good.toSorted(byTime)) take(entry, `log.entries[${nth}]`)
+  return { byKey: new Map([...found].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks, problems }
 }
 
 /** Worth more than a count: whoever saved the file may be able to save it with them. */

@@ -1,0 +1,85 @@
+/** The bodies of a request and of its answer, as --verbose shows them: for people, and never more than they would read. */
+import { createEventSplitter, dataOf } from '../core/events.js'
+import type { JournalEntry } from '../journal/index.js'
+import { assembledText } from '../recordings/index.js'
+import { counted, inBytes, inTime } from './amounts.js'
+import { cutTo } from './columns.js'
+import { type Colors, harmless } from './output.js'
+
+/** No more lines of a body are shown, and no more of a line. */
+const MOST_LINES = 60
+const LONGEST_LINE = 500
+
+/** Lines that stand below the one of the request; a body that is not there has none. */
+export function bodyLines({ request, response, status, firstByteMs }: JournalEntry, colors: Colors): readonly string[] {
+  const { piecesAtMs, bytes, truncated } = response
+  const last = piecesAtMs.at(-1)
+  const rhythm =
+    last === undefined || firstByteMs === null
+      ? []
+      : [
+          `${piecesAtMs.length >= MOST_TIMES ? 'more than ' : ''}${counted(piecesAtMs.length, 'chunk')}`,
+          `the first after ${inTime(firstByteMs + (piecesAtMs[0] ?? 0))}`,
+          `the last after ${inTime(firstByteMs + last)}`,
+        ]
+  return [
+    ...part(`> ${inBytes(request.bytes)}`, shownLines(request.body), request.bytes > 0, colors),
+    ...part(
+      [
+        `< ${inBytes(bytes)}`,
+        ...eventsOf(response),
+        ...rhythm,
+        ...(truncated ? ['only the beginning was kept'] : []),
+      ].join(', '),
+      answerLines(response, status ?? 0),
+      bytes > 0,
+      colors,
+    ),
+  ]
+}
+
+/** How many events a stream has, as far as it was kept. */
+function eventsOf({ headers, body }: JournalEntry['response']): readonly string[] {
+  if (typeof body !== 'string' || !/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return []
+  const events = createEventSplitter().push(Buffer.from(body))
+  return [counted(events.filter(event => dataOf(event) !== undefined).length, 'event')]
+}
+
+/** The journal keeps no more times. */
+const MOST_TIMES = 1000
+
+const part = (title: string, lines: readonly string[], isThere: boolean, colors: Colors): readonly string[] =>
+  isThere ? [colors.dim(`  ${title}`), ...lines.map(line => `    ${line}`.trimEnd())] : []
+
+/** Of a stream of a model what it said; anything else as it came. */
+function answerLines({ headers, body }: JournalEntry['response'], status: number): readonly string[] {
+  if (typeof body !== 'string') return shownLines(body)
+  const text = assembledText({
+    ...{ status, headers: Object.entries(headers), headMs: 0, endMs: 0, complete: true },
+    chunks: [{ atMs: 0, bytes: Buffer.from(body) }],
+  })
+  return shownLines(text === undefined || text === '' ? body : text)
+}
+
+function shownLines(body: unknown): readonly string[] {
+  if (body === undefined) return []
+  if (typeof body !== 'string') return bounded(JSON.stringify(body, null, 2).split('\n'))
+  return isText(body) ? bounded(body.split(/\r?\n/)) : ['(no text)']
+}
+
+/** What stands for bytes that are no text, and what no text has in it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+const isText = (body: string) => !/[\u0000\ufffd]/.test(body)
+
+function bounded(lines: readonly string[]): readonly string[] {
+  const shown = lines.slice(0, MOST_LINES).map(line => shortened(harmless(line.replaceAll('\t', '  '))))
+  const left = lines.slice(MOST_LINES)
+  if (left.length === 0) return shown
+  const bytes = left.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
+  return [...shown, `… ${counted(left.length, 'more line')}, ${inBytes(bytes)}`]
+}
+
+const shortened = (line: string) =>
+  line.length <= LONGEST_LINE
+    ? line
+    : `${cutTo(line, LONGEST_LINE)} ${counted(line.length - LONGEST_LINE, 'more character')}`

@@ -1,0 +1,185 @@
+/** Reads the journal of a running Standin as an event stream, and goes on where it ended when the connection is lost. */
+import { setTimeout } from 'node:timers/promises'
+import { createEventSplitter, dataOf } from '../core/events.js'
+import { StartError, UsageError } from '../core/start-error.js'
+import type { JournalEntry } from '../journal/index.js'
+import { harmless } from './output.js'
+import type { Place } from './tail-place.js'
+import type { Wish } from './tail-query.js'
+
+/** What a follower is told. */
+export type News =
+  | { readonly kind: 'exchange'; readonly entry: JournalEntry }
+  /** So many were not told: there were too many at once. */
+  | { readonly kind: 'skipped'; readonly count: number }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'connected'; readonly again: boolean; readonly restarted: boolean }
+
+const JOURNAL = '/__standin/journal'
+/** Longer than the pauses of a stream that has nothing to tell. */
+const SILENCE_MS = 45_000
+const ANSWER_MS = 10_000
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5000
+
+/** Ends with `signal`. Rejects with a StartError where nothing can be followed, and with a UsageError for a filter that is none. */
+export async function* newsOf(place: Place, wish: Wish, signal: AbortSignal): AsyncGenerator<News> {
+  let seen: JournalEntry | undefined
+  let isFirst = true
+  let pauseMs = FIRST_PAUSE_MS
+  while (!signal.aborted) {
+    try {
+      const restarted = seen !== undefined && (await hasRestarted(place, seen, signal))
+      if (restarted) seen = undefined
+      const stream = await open(place, wish, { isFirst, restarted, seen }, signal)
+      yield { kind: 'connected', again: !isFirst, restarted }
+      isFirst = false
+      pauseMs = FIRST_PAUSE_MS
+      for await (const news of stream) {
+        if (news.kind === 'exchange') seen = news.entry
+        yield news
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      if (isFirst || !(error instanceof Lost))
+        throw isFirst && error instanceof Lost ? nothingThere(place, error) : error
+    }
+    if (signal.aborted) return
+    if (pauseMs === FIRST_PAUSE_MS) yield { kind: 'lost' }
+    await pause(pauseMs, signal)
+    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
+  }
+}
+
+/** The connection could not be made, or did not last. */
+class Lost extends Error {}
+
+const nothingThere = ({ url }: Place, { message }: Lost) =>
+  new StartError(
+    `Nothing answers at ${url} (${message}). Start Standin there, or say where it is: standin tail --url http://127.0.0.1:PORT.`,
+  )
+
+interface From {
+  readonly isFirst: boolean
+  readonly restarted: boolean
+  /** The last one that was told. */
+  readonly seen: JournalEntry | undefined
+}
+
+async function open(
+  place: Place,
+  { filter, last }: Wish,
+  { isFirst, restarted, seen }: From,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<News>> {
+  const query = new URLSearchParams({ ...filter, follow: 'true' })
+  if (isFirst && last > 0) query.set('limit', String(last))
+  if (restarted) query.set('after', '0')
+  const alive = createPatience(signal)
+  const response = await ask(place, `${JOURNAL}?${query}`, alive.signal, seen && { 'last-event-id': seen.id })
+  const type = response.headers.get('content-type') ?? ''
+  if (!response.body || !type.startsWith('text/event-stream')) throw noJournal(place, response.status)
+  return eventsIn(response.body, alive)
+}
+
+async function* eventsIn(body: AsyncIterable<Uint8Array>, alive: Patience): AsyncGenerator<News> {
+  const splitter = createEventSplitter()
+  try {
+    for await (const bytes of body) {
+      alive.heard()
+      for (const event of splitter.push(Buffer.from(bytes))) yield* newsIn(event)
+    }
+  } catch (error) {
+    throw new Lost(reasonOf(error))
+  } finally {
+    alive.end()
+  }
+}
+
+function newsIn(event: Buffer): readonly News[] {
+  const [, name = ''] = /^event: ?(\w+)/m.exec(event.toString('latin1')) ?? []
+  const data = dataOf(event)
+  if (data === undefined) return []
+  try {
+    const said = JSON.parse(data)
+    if (name === 'skipped') return [{ kind: 'skipped', count: Number(said.count) }]
+    return name === 'exchange' ? [{ kind: 'exchange', entry: said }] : []
+  } catch {
+    // Longer than what is put together here.
+    return [{ kind: 'skipped', count: 1 }]
+  }
+}
+
+/** A Standin that was started anew counts from 1 again, and has another exchange in the place of the one that was seen. */
+async function hasRestarted(place: Place, seen: JournalEntry, signal: AbortSignal): Promise<boolean> {
+  const own = await ask(place, `${JOURNAL}/${seen.id}`, limited(signal), {}, [404])
+  const said = (await own.json()) as Partial<JournalEntry>
+  if (own.status === 200) return said.at !== seen.at || said.durationMs !== seen.durationMs
+  const newest = await ask(place, `${JOURNAL}?limit=1`, limited(signal))
+  const { data } = (await newest.json()) as { readonly data: readonly JournalEntry[] }
+  return Number(data[0]?.id ?? 0) < Number(seen.id)
+}
+
+const limited = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
+
+/** A good answer, or one of the other statuses that are expected. */
+async function ask(
+  place: Place,
+  path: string,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+  expected: readonly number[] = [],
+): Promise<Response> {
+  const credential = place.token === '' ? {} : { authorization: `Bearer ${place.token}` }
+  const response = await fetch(place.url + path, {
+    headers: { ...credential, ...headers },
+    redirect: 'manual',
+    signal,
+  }).catch(error => {
+    throw new Lost(reasonOf(error))
+  })
+  if (response.ok || expected.includes(response.status)) return response
+  throw await refusal(place, response)
+}
+
+async function refusal(place: Place, response: Response): Promise<Error> {
+  const { error } = (await response.json().catch(() => ({}))) as { readonly error?: unknown }
+  // Somebody is in front of it, and it is not back yet.
+  if (response.status >= 500) return new Lost(`status ${response.status}`)
+  const said = typeof error === 'string' ? harmless(error) : undefined
+  if (said === undefined) return noJournal(place, response.status)
+  if (response.status === 400) return new UsageError(said)
+  const isClosed = response.status === 401 || response.status === 403
+  return isClosed
+    ? new StartError(`${place.url} does not show its journal. ${said} For standin tail it is --control-token.`)
+    : noJournal(place, response.status)
+}
+
+const noJournal = ({ url }: Place, status: number) =>
+  new StartError(
+    `What answers at ${url} has no journal (status ${status}): it is no Standin, or an old one. Say where it is: standin tail --url http://127.0.0.1:PORT.`,
+  )
+
+function reasonOf(error: unknown): string {
+  const { message, cause, name } = error as Error & { cause?: { code?: string; message?: string } }
+  return cause?.code ?? (name === 'TimeoutError' ? 'no answer' : (cause?.message ?? message))
+}
+
+interface Patience {
+  readonly signal: AbortSignal
+  heard(): void
+  end(): void
+}
+
+/** Gives a connection up that says nothing any more. */
+function createPatience(signal: AbortSignal): Patience {
+  const silent = new AbortController()
+  const timer = globalThis.setTimeout(() => silent.abort(new DOMException('silence', 'TimeoutError')), SILENCE_MS)
+  return {
+    signal: AbortSignal.any([signal, silent.signal]),
+    heard: () => void timer.refresh(),
+    end: () => clearTimeout(timer),
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})

@@ -1,0 +1,73 @@
+/** `standin tail`: follows the request log of a running Standin from another terminal. */
+import { counted } from './amounts.js'
+import type { CommandLine } from './arguments.js'
+import { loadBodyLines } from './follow-requests.js'
+import { createLogLines } from './log-lines.js'
+import { colorsFor, createOutput, jsonLine, type Output, sizeOf } from './output.js'
+import { type Place, placeOf } from './tail-place.js'
+import { wishIn } from './tail-query.js'
+import { type News, newsOf } from './tail-stream.js'
+
+/** Ends the process when it is told to. Rejects with a UsageError, a StartError or a ProblemsError. */
+export async function tail(commandLine: CommandLine): Promise<void> {
+  const wish = wishIn(commandLine)
+  const place = placeOf(commandLine)
+  const stopping = stopOnSignals()
+  const output = createOutput(process.stdout)
+  const say = await sayingIn(commandLine, output, place)
+  for await (const news of newsOf(place, wish, stopping)) {
+    if (news.kind === 'exchange' && !wish.fits(news.entry)) continue
+    say.news(news)
+  }
+  say.end()
+  output.flush()
+}
+
+interface Say {
+  news(news: News): void
+  end(): void
+}
+
+async function sayingIn({ json, quiet, given }: CommandLine, output: Output, place: Place): Promise<Say> {
+  const colors = colorsFor(process.stdout)
+  const { stdout } = process
+  const log = createLogLines({
+    output,
+    paper: () => ({ colors, ...sizeOf(stdout) }),
+    isErasable: stdout.isTTY === true,
+  })
+  stdout.on('resize', log.resized)
+  const bodies = await loadBodyLines(given.has('verbose') && !json)
+
+  /** Beside what is shown: whoever reads that from a pipe gets nothing else. */
+  function note(sentence: string): void {
+    if (quiet) return
+    log.interrupt()
+    output.flush()
+    console.error(colorsFor(process.stderr).dim(sentence))
+  }
+
+  return {
+    end: log.end,
+    news(news) {
+      switch (news.kind) {
+        case 'exchange':
+          return json ? output.line(jsonLine(news.entry)) : log.request(news.entry, bodies?.(news.entry, colors))
+        case 'skipped':
+          return note(`${counted(news.count, 'request')} not shown: there were too many at once.`)
+        case 'lost':
+          return note(`The connection to ${place.url} has ended. Trying again until it is back.`)
+        case 'connected':
+          return news.again
+            ? note(news.restarted ? `${place.url} was started anew.` : `Connected to ${place.url} again.`)
+            : note(`Following ${place.url}. Ctrl-C ends it.`)
+      }
+    },
+  }
+}
+
+function stopOnSignals(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort())
+  return controller.signal
+}

@@ -1,0 +1,185 @@
+import pc from 'picocolors'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createLogLines } from '../../src/cli/log-lines.js'
+import type { Told } from '../../src/cli/told.js'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** What a screen shows on which these bytes were written: as much of a terminal as the log asks for. */
+function screenOf(written: string): readonly string[] {
+  const rows: string[] = ['']
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what steers
+  for (const part of written.split(/(\u001b\[\d*[AJ]|\r|\n)/)) {
+    const up = /\[(\d+)A/.exec(part)
+    if (up) rows.splice(rows.length - 1 - Number(up[1]))
+    else if (part === '\n') rows.push('')
+    else if (!/^(\r|.*\[0J)$/.test(part)) rows[rows.length - 1] += part
+    if (up) rows.push('')
+  }
+  return rows.filter(row => row !== '')
+}
+
+function logOn(kind: 'terminal' | 'pipe', height = 24) {
+  let written = ''
+  const write = (text: string) => {
+    written += text
+  }
+  const log = createLogLines({
+    output: { write, line: text => write(`${text}\n`), flush() {} },
+    paper: () => ({ colors: pc.createColors(false), ...(kind === 'terminal' && { columns: 100, height }) }),
+    isErasable: kind === 'terminal',
+  })
+  return {
+    ...log,
+    /** Without times and columns. */
+    shown: () => screenOf(written).map(row => row.replace(/^\d\d:\d\d:\d\d /, '').replace(/ +/g, ' ')),
+    written: () => written,
+  }
+}
+
+const asked = (method: string, path: string, more: Partial<Told> = {}): Told => ({
+  at: '2030-01-01T12:00:00.000Z',
+  caller: { kind: 'anonymous' },
+  request: { method, path, query: '' },
+  endpoint: `${method} ${path}`,
+  ...{ mode: 'emulate', source: null, remark: null, status: 200, error: null, hint: null, complete: true },
+  response: { piecesAtMs: [] },
+  ...{ firstByteMs: 1, durationMs: 2 },
+  ...more,
+})
+
+const health = asked('GET', '/health')
+const chat = asked('POST', '/v1/chat/completions', { source: 'rule "greeting"' })
+const preflight = asked('OPTIONS', '/v1/chat/completions', { status: 204, mode: null })
+const refused = asked('GET', '/v1/models', {
+  status: 401,
+  error: 'The API key is not known.',
+  endpoint: null,
+  mode: null,
+})
+const chatLine = 'POST /v1/chat/completions 200 2 ms emulate · rule "greeting"'
+
+test('on a terminal what comes again is one line with a number that grows', () => {
+  const { request, shown } = logOn('terminal')
+  for (let i = 0; i < 50; i++) request(health)
+  expect(shown()).toEqual(['GET /health 200 2 ms emulate'])
+  vi.advanceTimersByTime(100)
+  expect(shown()).toEqual(['GET /health 200 2 ms emulate ×50'])
+})
+
+test('two that take turns are two lines, and what stands above stays', () => {
+  const { request, shown } = logOn('terminal')
+  const models = asked('GET', '/v1/models')
+  request(chat)
+  for (let i = 0; i < 3; i++) {
+    request(health)
+    request(models)
+  }
+  request(chat)
+  request(health)
+  expect(shown()).toEqual([
+    chatLine,
+    'GET /health 200 2 ms emulate ×3',
+    'GET /v1/models 200 2 ms emulate ×3',
+    chatLine,
+    'GET /health 200 2 ms emulate',
+  ])
+})
+
+test('in a pipe the first is written at once, and how many came after it once, before what is different', () => {
+  const { request, shown, written } = logOn('pipe')
+  for (let i = 0; i < 50; i++) request(health)
+  vi.advanceTimersByTime(10_000)
+  expect(shown()).toEqual(['GET /health 200 2 ms emulate'])
+  request(chat)
+  expect(shown()).toEqual([
+    'GET /health 200 2 ms emulate',
+    'GET /health 200 2 ms emulate (and 49 more like it)',
+    chatLine,
+  ])
+  expect(written()).not.toContain('\u001b')
+})
+
+test('the end of the log tells what was not told yet', () => {
+  const { request, end, shown } = logOn('pipe')
+  for (const told of [health, health, preflight]) request(told)
+  end()
+  expect(shown()).toEqual([
+    'GET /health 200 2 ms emulate',
+    'OPTIONS /v1/chat/completions 204 2 ms',
+    'GET /health 200 2 ms emulate (and 1 more like it)',
+  ])
+})
+
+test('a request that is refused again and again is told once, and once what to do', () => {
+  const { request, shown } = logOn('terminal')
+  for (let i = 0; i < 7; i++) request(refused)
+  vi.advanceTimersByTime(100)
+  expect(shown()[0]).toContain('refused · The API key is not known. ×7')
+  expect(shown().filter(row => row.includes('→'))).toHaveLength(1)
+})
+
+test('what an app says to a model is never put together', () => {
+  const { request, shown } = logOn('terminal')
+  request(chat)
+  request(chat)
+  expect(shown()).toEqual([chatLine, chatLine])
+})
+
+test('a preflight is told with the request that it was for', () => {
+  const { request, shown } = logOn('pipe')
+  request(preflight)
+  request(chat)
+  expect(shown()).toEqual([`${chatLine} (after a preflight)`])
+})
+
+test('preflights that no request followed are told after a while', () => {
+  const { request, shown } = logOn('pipe')
+  request(preflight)
+  request(preflight)
+  expect(shown()).toEqual([])
+  vi.advanceTimersByTime(2000)
+  expect(shown()).toEqual(['OPTIONS /v1/chat/completions 204 2 ms (2 preflights)'])
+})
+
+test('nothing is written over that somebody else has written below', () => {
+  const { request, interrupt, shown } = logOn('terminal')
+  request(health)
+  request(health)
+  interrupt()
+  request(health)
+  vi.advanceTimersByTime(100)
+  expect(shown()).toEqual(['GET /health 200 2 ms emulate ×2', 'GET /health 200 2 ms emulate'])
+})
+
+test('nothing is written over on a terminal that has another size now', () => {
+  const { request, resized, shown, written } = logOn('terminal')
+  request(health)
+  request(health)
+  resized()
+  request(health)
+  vi.advanceTimersByTime(100)
+  expect(shown()).toEqual([
+    'GET /health 200 2 ms emulate',
+    'GET /health 200 2 ms emulate (and 1 more like it)',
+    'GET /health 200 2 ms emulate',
+  ])
+  expect(written()).not.toContain('\u001b')
+})
+
+test('no more is written over than the terminal is high', () => {
+  const { request, written } = logOn('terminal', 4)
+  for (let round = 0; round < 5; round++) for (const path of ['/a', '/b', '/c', '/d']) request(asked('GET', path))
+  vi.advanceTimersByTime(100)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what steers
+  const heights = [...written().matchAll(/\u001b\[(\d+)A/g)].map(([, rows]) => Number(rows))
+  expect(Math.max(0, ...heights)).toBeLessThan(4)
+})
+
+test('with bodies each request is told with its own', () => {
+  const { request, shown } = logOn('terminal')
+  request(health, ['  < 2 B', '    {}'])
+  request(health, ['  < 2 B', '    {}'])
+  expect(shown()).toHaveLength(6)
+})

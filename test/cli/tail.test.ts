@@ -1,0 +1,201 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { openPlatform } from '../../src/platform.js'
+import { run, start } from '../command.js'
+import { hello, platformWith } from '../scene.js'
+import { hasTerminals, startOnTerminal } from '../terminal.js'
+
+/** Follows what runs at `url`, and resolves when it does. */
+async function tailing(url: string, flags: readonly string[] = [], scene: Parameters<typeof start>[1] = {}) {
+  const command = start(['tail', '--url', url, ...flags], scene)
+  await command.stderr.next('Following')
+  return command
+}
+
+/** A port that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** Starts one whose place is known beforehand, to be stopped and started again. */
+const platformOn = (port: number, more = {}) =>
+  openPlatform({ cwd: '/', file: false, env: {}, flags: flagsOf({ port, state: 'memory', ...more }) })
+
+const flagsOf = (options: object) =>
+  Object.entries(options).map(([name, value]) => ({ path: [name], value, origin: 'test' }))
+
+test('tail prints the lines of the request log as they happen, and Ctrl-C ends it well', async () => {
+  const platform = await platformWith({ rules: [{ name: 'greeting', reply: { text: 'Hi!' } }] })
+  const { stdout, stderr, send, ended } = await tailing(platform.url)
+  await (await platform.chat(hello)).text()
+  expect(await stdout.next('POST')).toMatch(
+    /^\d\d:\d\d:\d\d POST \/v1\/chat\/completions 200 +[\d.]+ ms {2}API key "development" {2}emulate · rule "greeting"$/,
+  )
+  await platform.ask('/v1/models', { bearer: null })
+  expect(await stdout.next('401')).toContain('refused · No credential was sent.')
+  expect(await stdout.next('→')).toContain('OPENAI_API_KEY')
+  send('SIGINT')
+  expect(await ended).toMatchObject({ code: 0, signal: null })
+  expect(stderr.text).toBe(`Following ${platform.url}. Ctrl-C ends it.\n`)
+})
+
+test('tail --last begins with what was before, and filters choose', async () => {
+  const platform = await platformWith()
+  await platform.ask('/health')
+  await (await platform.chat(hello, { headers: { 'x-standin-scope': 'one' } })).text()
+  await (await platform.chat({ ...hello, model: 'gpt-4o' })).text()
+  await platform.ask('/nowhere')
+  const first = async (...flags: readonly string[]) => {
+    const { stdout, send, ended } = await tailing(platform.url, ['--json', '--last', '10', ...flags])
+    const { id, request } = JSON.parse(await stdout.next('{'))
+    send('SIGTERM')
+    expect((await ended).code).toBe(0)
+    return { id, path: request.path, lines: stdout.text.trim().split('\n').length }
+  }
+  const chat = '/v1/chat/completions'
+  expect(await first()).toMatchObject({ id: '1', path: '/health' })
+  expect(await first('--scope', 'one')).toEqual({ id: '2', path: chat, lines: 1 })
+  expect(await first('--path', '/v1/*', '--method', 'post', '--model', 'gpt-4o')).toEqual({
+    id: '3',
+    path: chat,
+    lines: 1,
+  })
+  expect(await first('--mode', 'emulate', '--caller', 'apiKey')).toMatchObject({ id: '2', path: chat })
+  expect(await first('--status', '4xx')).toMatchObject({ id: '4', path: '/nowhere' })
+}, 30_000)
+
+test('tail --verbose shows bodies', async () => {
+  const platform = await platformWith({ rules: [{ reply: { text: 'Hi!' } }] })
+  const { stdout } = await tailing(platform.url, ['--verbose'])
+  await (await platform.chat(hello)).text()
+  expect(await stdout.next('"content": "hello"')).toMatch(/^ {10}/)
+  expect(await stdout.next('"content": "Hi!"')).toMatch(/^ {12}/)
+})
+
+test('tail finds the one of this folder, or of the environment, by itself', async () => {
+  const port = await freePort()
+  const platform = await platformOn(port)
+  onTestFinished(() => platform.stop())
+  const found = start(['tail'], { files: { 'platform.config.yaml': `port: ${port}\n` } })
+  expect(await found.stderr.next('Following')).toContain(`http://127.0.0.1:${port}.`)
+  const told = start(['tail'], { env: { PLATFORM_BASE_URL: platform.url } })
+  expect(await told.stderr.next('Following')).toContain(`http://127.0.0.1:${port}.`)
+  await fetch(`${platform.url}/health`)
+  expect(await found.stdout.next('/health')).toBeTruthy()
+  expect(await told.stdout.next('/health')).toBeTruthy()
+})
+
+test('tail goes on when the server is started again, and tells each request once', async () => {
+  const port = await freePort()
+  const before = await platformOn(port)
+  const { stdout, stderr } = await tailing(before.url, ['--json'])
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
+  for (const path of ['/a', '/b', '/c']) await ask(path)
+  await stdout.next('/c')
+  await before.stop()
+  expect(await stderr.next('has ended')).toContain('Trying again')
+  const after = await platformOn(port)
+  onTestFinished(() => after.stop())
+  await ask('/d')
+  await stdout.next('/d')
+  await ask('/e')
+  await stdout.next('/e')
+  const paths = stdout.text
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line).request.path)
+  expect(paths).toEqual(['/a', '/b', '/c', '/d', '/e'])
+  expect(stderr.text).toContain(`${before.url} was started anew.\n`)
+})
+
+test('where the control API is closed tail asks for the token, and opens it with that', async () => {
+  const platform = await platformOn(0, { host: '0.0.0.0', controlToken: 'a-token-of-our-own-0123456789' })
+  onTestFinished(() => platform.stop())
+  const { code, stderr } = await run(['tail', '--url', platform.url])
+  expect(code).toBe(1)
+  expect(stderr).toContain('does not show its journal. The control API is closed here')
+  expect(stderr).toMatch(/For standin tail it is --control-token\.\n$/)
+  const { stdout } = await tailing(platform.url, ['--control-token', 'a-token-of-our-own-0123456789'])
+  await fetch(`${platform.url}/health`)
+  expect(await stdout.next('/health')).toContain(' 200 ')
+  await tailing(platform.url, [], { env: { STANDIN_CONTROL_TOKEN: 'a-token-of-our-own-0123456789' } })
+})
+
+test('tail says clearly what is wrong with the place or the wish', async () => {
+  const port = await freePort()
+  expect(await run(['tail', '--url', `http://127.0.0.1:${port}`])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `Nothing answers at http://127.0.0.1:${port} (ECONNREFUSED). Start Standin there, or say where it is: standin tail --url http://127.0.0.1:PORT.\n`,
+  })
+  expect((await run(['tail', '--port', String(port)])).stderr).toContain(`Nothing answers at http://127.0.0.1:${port} `)
+  const other = createServer((_request, response) => void response.end('hello'))
+  await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void other.close())
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  expect(await run(['tail', '--url', url])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`What answers at ${url} has no journal (status 200)`),
+  })
+  const platform = await platformWith()
+  const refused = async (...flags: readonly string[]) => (await run(['tail', '--url', platform.url, ...flags])).stderr
+  expect(await refused('--status', 'bad')).toMatch(/^status must be a status such as 429, or a class such as 4xx/)
+  expect(await refused('--last', 'many')).toContain('--last must be a whole number from 0 to 1000, not "many".')
+  expect((await run(['tail', '--url', 'example'])).stderr).toContain('--url must be an http or https address')
+  expect((await run(['tail'], { files: { 'platform.config.yaml': 'port: 0\n' } })).stderr).toContain(
+    'say which with --url',
+  )
+}, 30_000)
+
+test('tail never sends a token that is configured here anywhere else', async () => {
+  const seen: (string | undefined)[] = []
+  const other = createServer(({ headers }, response) => {
+    seen.push(headers.authorization)
+    response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()
+  })
+  await new Promise<void>(resolve => other.listen(0, resolve))
+  onTestFinished(() => void other.close())
+  const env = { STANDIN_CONTROL_TOKEN: 'a-token-of-our-own-0123456789' }
+  const { port } = other.address() as AddressInfo
+  const { stderr } = await run(['tail', '--url', `http://0.0.0.0:${port}`], { env })
+  expect(stderr).toContain('has no journal (status 302)')
+  expect(seen).toEqual([undefined])
+})
+
+test('tail tells when there were too many at once', async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(': following\n\nevent: skipped\ndata: {"count":12}\n\nevent: exchange\ndata: {"id"\n\n')
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close().closeAllConnections())
+  const { stderr } = await tailing(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  expect(await stderr.next('not shown')).toBe('12 requests not shown: there were too many at once.')
+  expect(await stderr.next('not shown')).toContain('1 request not shown')
+})
+
+test.runIf(hasTerminals)('on a terminal polling is one line that counts, and Ctrl-C ends tail with 0', async () => {
+  const platform = await platformWith()
+  const terminal = startOnTerminal(['tail', '--url', platform.url], { env: { TERM: 'xterm' } })
+  await terminal.shows('Following')
+  for (let i = 0; i < 9; i++) await platform.ask('/health')
+  await terminal.shows('×9')
+  expect(terminal.screen).toContain('\u001b[1A\r\u001b[0J')
+  expect(terminal.screen).toContain('\u001b[32m200\u001b[39m')
+  terminal.type('\u0003')
+  expect(await terminal.ended).toBe(0)
+})
+
+test.runIf(hasTerminals)('NO_COLOR has no colours, and lines that are counted all the same', async () => {
+  const platform = await platformWith()
+  const terminal = startOnTerminal(['tail', '--url', platform.url], { env: { TERM: 'xterm', NO_COLOR: '1' } })
+  await terminal.shows('Following')
+  for (let i = 0; i < 2; i++) await platform.ask('/health')
+  await terminal.shows('×2')
+  expect(terminal.screen).not.toContain('\u001b[3')
+})
