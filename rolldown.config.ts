@@ -98,7 +98,7 @@ const page: Plugin = {
 }
 
 export default defineConfig({
-  input: { cli: 'src/cli.ts', index: 'src/index.ts' },
+  input: { cli: 'src/cli.ts', index: 'src/index.ts', contract: 'src/contract/index.ts' },
   platform: 'node',
   external: loadedLater,
   // The same code as ES modules, which can be put together without a wrapper around each; it starts sooner.

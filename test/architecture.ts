@@ -29,6 +29,7 @@ const floors: readonly (readonly string[])[] = [
   ['endpoints'],
   ['server', 'dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
+  ['contract'],
   ['index.ts', 'cli.ts', 'cli'],
 ]
 
@@ -74,6 +75,7 @@ const withFrontDoor: readonly string[] = [
   'journal',
   'metrics',
   'conformance',
+  'contract',
 ]
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])

@@ -70,8 +70,8 @@ export const flags = {
   version: { type: 'boolean', short: 'v', meaning: 'Show the version' },
   strict: {
     type: 'boolean',
-    meaning: 'End with exit code 1 when a request had no recording',
-    commands: starting,
+    meaning: 'End with exit code 1 when a request had no recording, or a decision is not kept',
+    commands: [...starting, 'verify'],
   },
   'strict-unused': {
     type: 'boolean',
@@ -93,9 +93,13 @@ export const flags = {
     type: 'string',
     value: 'ADDRESS',
     meaning: 'Whose token or key it is (the development user; nobody); who signs in',
-    commands: ['token', 'key create', 'login'],
+    commands: ['token', 'key create', 'login', 'verify'],
   },
-  'password-stdin': { type: 'boolean', meaning: 'Read the password from standard input', commands: ['login'] },
+  'password-stdin': {
+    type: 'boolean',
+    meaning: 'Read the password from standard input',
+    commands: ['login', 'verify'],
+  },
   name: { type: 'string', value: 'NAME', meaning: 'What a key is called (command line)', commands: ['key create'] },
   'expires-in': {
     type: 'string',
@@ -107,8 +111,8 @@ export const flags = {
   model: {
     type: 'string',
     value: 'ID',
-    meaning: 'The model that is asked (the first one; any)',
-    commands: ['replies try', 'tail'],
+    meaning: 'The model that is asked (the first one; of tail, any)',
+    commands: ['replies try', 'tail', 'verify'],
   },
   system: { type: 'string', value: 'TEXT', meaning: 'A system message before the prompt', commands: ['replies try'] },
   tools: { type: 'string', value: 'NAMES', meaning: 'Tools that are offered: a,b', commands: ['replies try'] },
@@ -119,13 +123,18 @@ export const flags = {
     meaning: 'A file with a chat request as JSON, - for standard input',
     commands: ['replies try'],
   },
-  only: { type: 'string', value: 'GLOB', meaning: 'Only recordings of such names: chat-*', commands: ['drift'] },
+  only: {
+    type: 'string',
+    value: 'GLOB',
+    meaning: 'Only recordings of such names: chat-*; only such clauses: AUTH-*,Errors,documented',
+    commands: ['drift', 'verify'],
+  },
   update: { type: 'boolean', meaning: 'Keep the live answers in place of the recorded ones', commands: ['drift'] },
   'fail-on': {
     type: 'string',
     value: 'SEVERITY',
     meaning: 'What makes the exit code 1: critical, warning or info (critical)',
-    commands: ['drift'],
+    commands: ['drift', 'verify'],
   },
   concurrency: { type: 'string', value: 'NUMBER', meaning: 'Requests at the same time (4)', commands: ['drift'] },
   junit: { type: 'string', value: 'FILE', meaning: 'Write a report as JUnit XML, too', commands: ['drift'] },
@@ -179,6 +188,47 @@ export const flags = {
   source: { type: 'string', value: 'TEXT', meaning: 'Only answers of such a rule or recording', commands: ['tail'] },
   scope: { type: 'string', value: 'NAME', meaning: 'Only requests of this scope', commands: ['tail'] },
   text: { type: 'string', value: 'TEXT', meaning: 'Only requests with this in their body', commands: ['tail'] },
+  target: {
+    type: 'string',
+    value: 'URL',
+    meaning: 'Base address of what is verified; live is upstream.baseUrl (a fresh stand-in)',
+    commands: ['verify'],
+  },
+  auth: {
+    type: 'string',
+    value: 'URL',
+    meaning: 'Address of its auth backend, without /auth/v1 (the same)',
+    commands: ['verify'],
+  },
+  'api-key': { type: 'string', value: 'KEY', meaning: 'An API key of the target', commands: ['verify'] },
+  'anon-key': { type: 'string', value: 'KEY', meaning: 'The anon key of the target', commands: ['verify'] },
+  password: { type: 'string', value: 'TEXT', meaning: 'The password that goes with --email', commands: ['verify'] },
+  reporter: {
+    type: 'string',
+    value: 'FORM',
+    meaning: 'text, json, markdown or junit (text)',
+    commands: ['verify'],
+  },
+  output: {
+    type: 'string',
+    value: 'FILE',
+    meaning: 'Where the report is written (standard output)',
+    commands: ['verify'],
+  },
+  against: {
+    type: 'string',
+    value: 'URL',
+    meaning: 'Compare with another platform, too; live is upstream.baseUrl, or what was kept of it',
+    commands: ['verify'],
+  },
+  'update-baseline': { type: 'boolean', meaning: 'Keep the shapes of the live answers', commands: ['verify'] },
+  baseline: {
+    type: 'string',
+    value: 'FILE',
+    meaning: 'Where they are kept (fixtures/contract-baseline.json)',
+    commands: ['verify'],
+  },
+  'max-calls': { type: 'string', value: 'NUMBER', meaning: 'No more calls than this (60)', commands: ['verify'] },
 } as const satisfies Record<string, Flag>
 
 const known = new Map<string, Flag>(Object.entries(flags))

@@ -2,6 +2,7 @@
 import { wordProblem } from '../core/problem.js'
 import type { Drift, Finding, Severity } from '../recordings/index.js'
 import { driftsOf, failuresOf, fromWorst } from './drift-count.js'
+import { attributes, escaped, junitDocument } from './junit.js'
 
 interface JunitOptions {
   /** From which severity on a recording has failed. */
@@ -12,19 +13,18 @@ interface JunitOptions {
 /** One test case a recording: a failure where it drifted, the rest of what drifted in its output. */
 export function junitOf(findings: readonly Finding[], { threshold, seconds }: JunitOptions): string {
   const count = (isCounted: (finding: Finding) => boolean) => findings.filter(isCounted).length
-  const counts = attributes({
+  const counts = {
     tests: findings.length,
     failures: count(finding => failuresOf(finding, threshold).length > 0),
     errors: count(({ kind }) => kind === 'unreadable'),
     skipped: count(({ kind }) => kind === 'skipped' || kind === 'notAsked'),
-    time: seconds.toFixed(3),
-  })
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="standin drift"${counts}>
-  <testsuite name="drift"${counts}>
-${findings.map(finding => testCase(finding, threshold)).join('')}  </testsuite>
-</testsuites>
-`
+    seconds,
+  }
+  return junitDocument(
+    'drift',
+    counts,
+    findings.map(finding => testCase(finding, threshold)),
+  )
 }
 
 function testCase(finding: Finding, threshold: Severity): string {
@@ -62,15 +62,3 @@ function rest(finding: Finding, threshold: Severity): string {
 
 const texts = (drifts: readonly Drift[]) =>
   drifts.map(({ severity, path, sentence }) => `${severity} ${path}: ${sentence}`).join('\n')
-
-const attributes = (values: Readonly<Record<string, string | number | undefined>>) =>
-  Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escaped(String(value))}"`)
-    .join('')
-
-/** What XML 1.0 has no character for is left out. */
-const escaped = (text: string) =>
-  text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\p{Surrogate}]/gu, '')
-    .replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)

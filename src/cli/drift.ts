@@ -1,5 +1,4 @@
 /** `standin drift`: asks the live platform again for each recording, and says what has changed in its answers. */
-import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { LoadedConfig } from '../config/load.js'
 import { redactionRules } from '../config/redaction.js'
@@ -7,7 +6,7 @@ import { glob } from '../core/glob.js'
 import { anyPlaceholder, createRedact } from '../core/redact.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import { openLiveSession } from '../platform/ways.js'
-import { type Finding, findDrift, openFolder, type Severity, severities } from '../recordings/index.js'
+import { type Finding, findDrift, openFolder, type Severity } from '../recordings/index.js'
 import type { CommandLine } from './arguments.js'
 import { askLive } from './ask-live.js'
 import { load } from './configured.js'
@@ -17,11 +16,12 @@ import { countLine, findingLines } from './drift-report.js'
 import { near } from './near.js'
 import { colorsFor, harmless } from './output.js'
 import { createProgress, noProgress } from './progress.js'
+import { writeReport } from './report-file.js'
+import { severityIn } from './severity.js'
+import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
 
 const EXIT_DRIFTED = 1
 const EXIT_BAD_INPUT = 2
-/** What shells say of a process that Ctrl-C has ended. */
-const EXIT_STOPPED = 130
 
 /** What the flags ask for. */
 interface Wish {
@@ -61,10 +61,6 @@ export async function drift(commandLine: CommandLine): Promise<void> {
 function wishIn({ words: [, ...more], given }: CommandLine): Wish {
   if (more.length > 0) throw new UsageError(`standin drift takes no further words, such as ${more[0]}.`)
   const text = (flag: string) => given.get(flag) as string | undefined
-  const failOn = severities.find(severity => severity === (text('fail-on') ?? 'critical'))
-  if (!failOn) {
-    throw new UsageError(`--fail-on must be one of ${severities.toReversed().join(', ')}, not "${text('fail-on')}".`)
-  }
   const concurrency = text('concurrency') ?? '4'
   if (!/^[1-9]\d?$/.test(concurrency)) {
     throw new UsageError(`--concurrency must be a whole number from 1 to 99, not "${concurrency}".`)
@@ -72,7 +68,7 @@ function wishIn({ words: [, ...more], given }: CommandLine): Wish {
   return {
     only: text('only'),
     update: given.has('update'),
-    failOn,
+    failOn: severityIn(text('fail-on')),
     concurrency: Number(concurrency),
     junit: text('junit'),
   }
@@ -105,15 +101,6 @@ async function look(
   return { findings, total: kept.length }
 }
 
-async function writeReport(file: string, text: string): Promise<void> {
-  try {
-    await mkdir(path.dirname(path.resolve(file)), { recursive: true })
-    await writeFile(file, text)
-  } catch (error) {
-    throw new StartError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`)
-  }
-}
-
 function exitCodeOf(findings: readonly Finding[], failOn: Severity, { aborted }: AbortSignal): number {
   if (aborted) return EXIT_STOPPED
   if (findings.some(({ kind }) => kind === 'unreadable')) return EXIT_BAD_INPUT
@@ -123,11 +110,4 @@ function exitCodeOf(findings: readonly Finding[], failOn: Severity, { aborted }:
     return EXIT_DRIFTED
   }
   return findings.some(finding => failuresOf(finding, failOn).length > 0) ? EXIT_DRIFTED : 0
-}
-
-/** Everything that is waited for listens to it. Under npm the same Ctrl-C comes twice; the second time says nothing new. */
-function stopOnSignals(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort())
-  return controller.signal
 }

@@ -7,6 +7,7 @@ const commands = [
   ['standin replay', 'The same in mode replay: answer from what was recorded'],
   ['standin drift', 'Ask the live platform for each recording again, and say what has changed'],
   ['standin tail', 'Follow the requests of a Standin that runs already: --url, --last, --path …'],
+  ['standin verify', "Check each rule of the platform's document, here or at another --target"],
   ['standin recordings list', 'List what was recorded'],
   ['standin recordings show NAME', 'Show one recording; NAME is its key or a part of its file name'],
   ['standin recordings prune', 'Remove recordings: --incomplete, --older-than, --broken'],

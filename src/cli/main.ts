@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   record: async () => dev,
   replay: async () => dev,
   drift: async () => (await import('./drift.js')).drift,
+  verify: async () => (await import('./verify.js')).verify,
   recordings: async () => (await import('./recordings.js')).runRecordingsCommand,
   tail: async () => (await import('./tail.js')).tail,
   import: async () => (await import('./import.js')).importRecordings,
@@ -38,7 +39,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 }
 
 /** Those that take no further words. */
-const alone = new Set(['dev', 'record', 'replay', 'drift', 'openapi', 'tail', 'login', 'logout'])
+const alone = new Set(['dev', 'record', 'replay', 'drift', 'verify', 'openapi', 'tail', 'login', 'logout'])
 
 async function follow(argv: readonly string[]): Promise<void> {
   // Whoever read our output has gone (`standin | head -1`); there is nobody left to tell.

@@ -31,6 +31,9 @@ export const colorsFor = (stream: NodeJS.WriteStream) => pc.createColors(pc.isCo
 export const sizeOf = ({ isTTY, columns, rows }: NodeJS.WriteStream) =>
   isTTY === true ? { columns: columns || 80, height: rows || 24 } : {}
 
+/** For what is kept in a file. */
+export const noColors: Colors = pc.createColors(false)
+
 export type Colors = ReturnType<typeof colorsFor>
 
 /** What a terminal obeys, and what has it show text in another order than it has. */

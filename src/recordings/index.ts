@@ -36,7 +36,10 @@ export {
 } from './recording.js'
 export type { Found } from './replayer.js'
 export { createRun, type Difference, type Miss, type Receipt, type Run } from './run.js'
+export { type AnswerShape, shapeOfAnswer } from './shape/answer-shape.js'
+export { compare } from './shape/compare.js'
 export { type Drift, isAtLeast, type Severity, severities } from './shape/drift.js'
+export { shapeIn, type WrittenShape, writtenShape } from './shape/written.js'
 
 /** The options of the same names (config/recording-options.ts), with what they need beside them. */
 export interface RecordingsParts {

@@ -1,0 +1,103 @@
+/** `standin verify --against`: what the live platform says now, or what was kept of it, beside what a stand-in says. */
+import path from 'node:path'
+import {
+  answersOf,
+  type Baseline,
+  type Comparison,
+  clauses,
+  compareAnswers,
+  createTarget,
+  type Finding,
+  judgeAll,
+  readBaseline,
+  type Target,
+  type TargetOptions,
+  writeBaseline,
+} from '../contract/index.js'
+import { ProblemsError } from '../core/problem.js'
+import { UsageError } from '../core/start-error.js'
+import type { Severity } from '../recordings/index.js'
+import type { CommandLine } from './arguments.js'
+import { load } from './configured.js'
+import { near } from './near.js'
+import type { Progress } from './progress.js'
+import { type Environment, targetAt, variables } from './verify-target.js'
+import type { Wish } from './verify-wish.js'
+
+/** What came of comparing, and with what. */
+export interface Against extends Comparison {
+  readonly target: string
+  /** When the live platform said what it says here. */
+  readonly at: Date
+  /** Whether it was asked just now, or what was kept of it was looked at. */
+  readonly isFresh: boolean
+  /** What the contract says of the live platform; nothing where it was not asked. */
+  readonly findings: readonly Finding[]
+  readonly calls: number
+  /** From which severity on a difference is a failure. */
+  readonly failOn: Severity
+  /** The file that its shapes are kept in now. */
+  readonly kept: string | undefined
+}
+
+/** The live platform to be asked, or what is known of it. */
+export type Other = { readonly kind: 'live'; readonly options: TargetOptions } | ({ readonly kind: 'kept' } & Baseline)
+
+/** Rejects with a UsageError where there is neither. A pull request without credentials for it gets what was kept. */
+export async function openOther(commandLine: CommandLine, wish: Wish, env: Environment): Promise<Other> {
+  const named = wish.against === 'live' ? nameOfLive(commandLine, env) : wish.against
+  const options = named === undefined ? undefined : await targetAt(named, commandLine, env, '--against')
+  if (options?.apiKey || options?.anonKey) return { kind: 'live', options }
+  const baseline = wish.updatesBaseline ? undefined : await readBaseline(path.resolve(wish.baseline))
+  if (baseline) return { kind: 'kept', ...baseline }
+  if (options && wish.against !== 'live') return { kind: 'live', options }
+  throw new UsageError(
+    wish.updatesBaseline
+      ? '--update-baseline needs a live platform and its keys: upstream.* in the configuration, or VERIFY_TARGET and its like.'
+      : `There is no live platform to ask, and nothing was kept of it in ${wish.baseline}: give upstream.baseUrl and its keys.`,
+  )
+}
+
+function nameOfLive(commandLine: CommandLine, env: Environment): string | undefined {
+  if (load(commandLine).config.upstream.baseUrl !== '') return 'live'
+  return env[variables.target] || undefined
+}
+
+interface Asking {
+  readonly wish: Wish
+  readonly progress: Progress
+  readonly signal: AbortSignal
+}
+
+/** Judges the live platform, where that is to be asked, and compares its answers with those of `own`. */
+export async function against(own: Target, other: Other, { wish, progress, signal }: Asking): Promise<Against> {
+  const ours = await answersOf(own)
+  if (other.kind === 'kept') {
+    const { target, at, answers } = other
+    const none = { isFresh: false, failOn: wish.failOn, findings: [], calls: 0, kept: undefined }
+    return { ...compareAnswers(ours, answers), target, at, ...none }
+  }
+  const live = createTarget({ ...other.options, maxCalls: wish.maxCalls, signal })
+  const findings = await judgeAll({
+    ...{ target: live, table: clauses, wanted: wish.wanted },
+    begun: ({ id }) => progress.at(`live ${id}`),
+    ended: progress.step,
+  })
+  const why = live.unreachable()
+  if (why !== undefined && !signal.aborted) {
+    throw new ProblemsError([{ origin: live.url, sentence: `cannot be reached (${why}).` }])
+  }
+  const [at, answers] = [new Date(), await answersOf(live)]
+  const kept = wish.updatesBaseline && !signal.aborted ? path.resolve(wish.baseline) : undefined
+  if (kept !== undefined) await writeBaseline(kept, { at, target: live.url, answers })
+  const facts = {
+    target: live.url,
+    at,
+    isFresh: true,
+    findings,
+    calls: live.calls(),
+    failOn: wish.failOn,
+    kept: kept && near(kept),
+  }
+  return { ...compareAnswers(ours, answers), ...facts }
+}

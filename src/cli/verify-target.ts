@@ -1,0 +1,123 @@
+/** Whom `standin verify` asks, and with which credentials: flags first, then the environment. */
+import { text as textOf } from 'node:stream/consumers'
+import type { TargetOptions } from '../contract/index.js'
+import { UsageError } from '../core/start-error.js'
+import { openPlatform } from '../platform.js'
+import type { CommandLine } from './arguments.js'
+import { load } from './configured.js'
+
+/** The variables that stand in for flags that are not given. */
+export const variables = {
+  target: 'VERIFY_TARGET',
+  auth: 'VERIFY_AUTH_URL',
+  'api-key': 'VERIFY_API_KEY',
+  'anon-key': 'VERIFY_ANON_KEY',
+  email: 'VERIFY_EMAIL',
+  password: 'VERIFY_PASSWORD',
+} as const
+
+type Name = keyof typeof variables
+
+export interface OpenTarget {
+  readonly options: TargetOptions
+  /** Whether it is a stand-in of our own. */
+  readonly isOwn: boolean
+  close(): Promise<void>
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Rejects with a UsageError for addresses and credentials that cannot be used. */
+export async function openTarget(commandLine: CommandLine, env: Environment): Promise<OpenTarget> {
+  const named = (commandLine.given.get('target') as string | undefined) ?? env[variables.target]
+  if (!named) return ownTarget(commandLine)
+  return { options: await targetAt(named, commandLine, env), isOwn: false, close: async () => {} }
+}
+
+/** The target at an address, or the live one, with what opens it. */
+export async function targetAt(
+  named: string,
+  commandLine: CommandLine,
+  env: Environment,
+  origin = '--target',
+): Promise<TargetOptions> {
+  const { given } = commandLine
+  const said = await saidOf(given, named, env)
+  const live = named === 'live' ? liveOf(commandLine) : undefined
+  const url = live?.url ?? addressIn(origin, named)
+  const authUrl = said('auth') === undefined ? live?.authUrl : addressIn('--auth', said('auth') ?? '')
+  const credentials = {
+    apiKey: said('api-key') ?? live?.apiKey,
+    anonKey: said('anon-key') ?? live?.anonKey,
+    email: said('email'),
+    password: said('password'),
+  }
+  if ((credentials.email === undefined) !== (credentials.password === undefined)) {
+    throw new UsageError('Signing in takes both an email and a password: --email with --password or --password-stdin.')
+  }
+  return { url, authUrl, model: modelIn(given), insecure: live?.insecure, ...credentials }
+}
+
+const modelIn = (given: CommandLine['given']) => given.get('model') as string | undefined
+
+/** Credentials in the environment belong to the target that it names, and are shown to no other. */
+async function saidOf(given: CommandLine['given'], target: string, env: Environment) {
+  const isNamed = [undefined, '', target].includes(env[variables.target])
+  const typed = given.has('password-stdin') ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
+  return (name: Name): string | undefined => {
+    if (name === 'password' && typed !== undefined) return typed
+    return ((given.get(name) as string | undefined) ?? (isNamed ? env[variables[name]] : undefined)) || undefined
+  }
+}
+
+/** The live platform of the configuration. */
+function liveOf(commandLine: CommandLine) {
+  const { baseUrl, authUrl, apiKey, anonKey, insecure } = load(commandLine).config.upstream
+  if (baseUrl === '') throw new UsageError('--target live needs upstream.baseUrl, the address of the live platform.')
+  const orNone = (text: string) => text || undefined
+  return { url: baseUrl, authUrl: orNone(authUrl), apiKey: orNone(apiKey), anonKey: orNone(anonKey), insecure }
+}
+
+/** A fresh one in this process, on any free port, with nothing written to disk; it reads a configuration when one is named. */
+export async function ownTarget({ given, config, overrides }: CommandLine): Promise<OpenTarget> {
+  const idle = ['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'].find(
+    name => given.has(name) && !given.has('against'),
+  )
+  if (idle !== undefined) {
+    throw new UsageError(`--${idle} needs --target: a stand-in of its own has its own credentials.`)
+  }
+  const ours = [
+    { path: ['port'], value: 0, origin: 'standin verify' },
+    { path: ['state'], value: 'memory', origin: 'standin verify' },
+  ]
+  const isOurs = ({ path }: { readonly path: readonly string[] }) => path[0] === 'port' || path[0] === 'state'
+  const platform = await openPlatform({
+    cwd: process.cwd(),
+    file: config ?? false,
+    flags: [...overrides.filter(override => !isOurs(override)), ...ours],
+    ...(config !== undefined && { env: process.env }),
+  })
+  const { url, authUrl, apiKey, anonKey, loaded } = platform
+  const user = loaded.config.users.find(({ password }) => typeof password === 'string' && password !== '')
+  // The model that is named may be one of the live platform alone.
+  const model = given.has('against') ? undefined : modelIn(given)
+  const options = { url, authUrl, apiKey, anonKey, model, email: user?.email, password: user?.password }
+  return { options, isOwn: true, close: () => platform.stop() }
+}
+
+function addressIn(origin: string, written: string): string {
+  const url = URL.canParse(written) ? new URL(written) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new UsageError(
+      `${origin} must be an address such as https://platform.example, not "${withoutPassword(written)}".`,
+    )
+  }
+  if (url.username !== '' || url.password !== '') throw new UsageError(`${origin} must hold no user and no password.`)
+  if (url.search !== '' || url.hash !== '') throw new UsageError(`${origin} must end before the ? and the #.`)
+  const path = url.pathname.replace(/\/+$/, '')
+  const behind = ['/api/v1', '/auth/v1', '/v1'].find(end => path.endsWith(end))
+  if (behind !== undefined) throw new UsageError(`${origin} must be the base address: leave out ${behind}.`)
+  return url.origin + path
+}
+
+const withoutPassword = (written: string) => written.replace(/[^/@]*@/, '…@')

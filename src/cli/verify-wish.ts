@@ -1,0 +1,68 @@
+/** What the flags of `standin verify` ask for. */
+import { type Clause, clauses, USUAL_MAX_CALLS, wantedOf } from '../contract/index.js'
+import { UsageError } from '../core/start-error.js'
+import type { Severity } from '../recordings/index.js'
+import type { CommandLine } from './arguments.js'
+import { severityIn } from './severity.js'
+
+export const reporters = ['text', 'json', 'markdown', 'junit'] as const
+
+export type Reporter = (typeof reporters)[number]
+
+export interface Wish {
+  readonly wanted: readonly Clause[]
+  readonly reporter: Reporter
+  /** A file; standard output where none is named. */
+  readonly output: string | undefined
+  readonly maxCalls: number
+  readonly isStrict: boolean
+  /** With what the answers are compared, too: `live` or an address. */
+  readonly against: string | undefined
+  /** The file of the baseline. */
+  readonly baseline: string
+  readonly updatesBaseline: boolean
+  /** From which severity on a difference is a failure. */
+  readonly failOn: Severity
+}
+
+/** Throws a UsageError for what there is not. */
+export function wishIn({ given, json }: Pick<CommandLine, 'given' | 'json'>): Wish {
+  const text = (flag: string) => given.get(flag) as string | undefined
+  const name = text('reporter') ?? (json ? 'json' : 'text')
+  const reporter = reporters.find(reporter => reporter === name)
+  if (!reporter) throw new UsageError(`--reporter must be one of ${reporters.join(', ')}, not "${name}".`)
+  if (json && reporter !== 'json') throw new UsageError(`--json and --reporter ${reporter} are two reports: give one.`)
+  const maxCalls = text('max-calls') ?? String(USUAL_MAX_CALLS)
+  if (!/^[1-9]\d{0,5}$/.test(maxCalls)) {
+    throw new UsageError(`--max-calls must be a whole number from 1 to 999999, not "${maxCalls}".`)
+  }
+  const wanted = wantedOf(clauses, text('only'))
+  if (wanted.length === 0) {
+    throw new UsageError(
+      `No clause is called "${text('only')}". Give ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.`,
+    )
+  }
+  return {
+    ...{ wanted, reporter, output: text('output'), maxCalls: Number(maxCalls), isStrict: given.has('strict') },
+    ...comparisonIn(given),
+  }
+}
+
+const idle = ['update-baseline', 'baseline', 'fail-on'] as const
+
+function comparisonIn(given: CommandLine['given']): Pick<Wish, 'against' | 'baseline' | 'updatesBaseline' | 'failOn'> {
+  const text = (flag: string) => given.get(flag) as string | undefined
+  const against = text('against')
+  const alone = against === undefined ? idle.find(name => given.has(name)) : undefined
+  if (alone !== undefined) throw new UsageError(`--${alone} needs --against: there is nothing to compare with.`)
+  if (against !== undefined && given.has('target')) {
+    throw new UsageError('--against compares with a fresh stand-in: leave out --target.')
+  }
+  const updatesBaseline = given.has('update-baseline')
+  if (updatesBaseline && given.has('only')) {
+    throw new UsageError('--update-baseline keeps the shapes of all answers: leave out --only.')
+  }
+  return { against, updatesBaseline, baseline: text('baseline') ?? USUAL_BASELINE, failOn: severityIn(text('fail-on')) }
+}
+
+const USUAL_BASELINE = 'fixtures/contract-baseline.json'

@@ -1,0 +1,177 @@
+/** The calls that clauses make. Several clauses look at the same one. */
+import { type Call, UNKNOWN_MODEL, Unasked } from './call.js'
+import type { CallFor } from './clause.js'
+import { jsonIn } from './looks.js'
+import type { Target } from './target.js'
+
+/** Fixed, so that a recording of these calls answers them again. */
+const UNKNOWN = 'there-is-no-such-path'
+const UNKNOWN_KEY = 'sk-no-such-key-00000000000000000000'
+
+export const apiKeyOf = ({ credentials: { apiKey } }: Target) => given(apiKey, 'API key')
+export const anonKeyOf = ({ credentials: { anonKey } }: Target) => given(anonKey, 'anon key')
+
+function given(credential: string | undefined, name: string): string {
+  if (!credential) throw new Unasked(`no ${name} is given`)
+  return credential
+}
+
+/** A GET with whatever stands in the Authorization header; nothing is no such header. */
+export const get = (path: string, authorization?: string): Call => ({
+  ...{ to: 'platform', method: 'GET', path },
+  headers: { accept: 'application/json', ...(authorization !== undefined && { authorization }) },
+})
+
+const bearer = (credential: string) => `Bearer ${credential}`
+
+export const index: CallFor = target => get('/api/v1', bearer(anonKeyOf(target)))
+export const models: CallFor = target => get('/v1/models', bearer(apiKeyOf(target)))
+
+/** With a credential where it is not answered without one: whether it needs one is not documented. */
+export const health: CallFor = async target => {
+  const open = get('/health')
+  const heard = await target.ask(open)
+  const credential = target.credentials.apiKey || target.credentials.anonKey
+  if (heard.kind === 'unanswered' || heard.status !== 401 || !credential) return open
+  return get('/health', bearer(credential))
+}
+
+/** A GET with this credential. */
+export const withApiKey =
+  (path: string): CallFor =>
+  target =>
+    get(path, bearer(apiKeyOf(target)))
+
+export const withAnonKey =
+  (path: string): CallFor =>
+  target =>
+    get(path, bearer(anonKeyOf(target)))
+
+export const withUserToken =
+  (path: string): CallFor =>
+  async target =>
+    get(path, bearer(await userTokenOf(target)))
+
+/** The scheme, and nothing behind it. */
+export const emptyBearer: CallFor = () => get('/v1/models', 'Bearer')
+
+/** Without a credential, or with one that opens nothing. */
+export const strange = (path: string, isMissing: boolean): CallFor =>
+  path === '/v1/chat/completions'
+    ? async target => post(await chatBody(target).catch(bodyForStrangers), isMissing ? undefined : bearer(UNKNOWN_KEY))
+    : () => get(path, isMissing ? undefined : bearer(UNKNOWN_KEY))
+
+/** A chat request with whatever stands in the Authorization header; it costs one token where that is let in. */
+export const chatAs =
+  (authorizationOf: (target: Target) => string): CallFor =>
+  async target => {
+    const authorization = authorizationOf(target)
+    return post({ ...(await chatBody(target).catch(bodyForStrangers)), ...shortest }, authorization)
+  }
+
+/** Whoever does not know a model may still be refused for the credential. */
+function bodyForStrangers(error: unknown) {
+  if (!(error instanceof Unasked)) throw error
+  return { model: UNKNOWN_MODEL, messages: [{ role: 'user', content: 'Say hi.' }], stream: false }
+}
+
+/** Paths that do not exist, asked with what opens their neighbours. */
+export const unknownPaths = {
+  language: withApiKey(`/v1/${UNKNOWN}`),
+  platform: withAnonKey(`/api/v1/${UNKNOWN}`),
+  elsewhere: ({ credentials: { apiKey, anonKey } }) => {
+    const credential = apiKey || anonKey
+    return get(`/${UNKNOWN}`, credential && bearer(credential))
+  },
+} satisfies Readonly<Record<string, CallFor>>
+
+export const unknownPathWithoutCredential: CallFor = () => get(`/${UNKNOWN}?asked=1`)
+
+/** The ids that the listing returns. */
+export async function listedModels(target: Target): Promise<readonly string[]> {
+  const heard = await target.ask(await models(target))
+  const { data } = ((heard.kind === 'answered' && jsonIn(heard.text).value) || {}) as { readonly data?: unknown }
+  return Array.isArray(data) ? data.flatMap(model => (typeof model?.id === 'string' ? [model.id] : [])) : []
+}
+
+async function modelOf(target: Target): Promise<string> {
+  const model = target.model || (await listedModels(target))[0]
+  if (!model) throw new Unasked('no model is known: the listing names none, and none is given')
+  return model
+}
+
+/** One that is listed, and as far from the usual one as can be. */
+export const lastListedModel: CallFor = async target => chat({ model: (await listedModels(target)).at(-1) })(target)
+
+/** The shortest request there is: one message, and of the reply one token. */
+const chatBody = async (target: Target): Promise<Readonly<Record<string, unknown>>> => ({
+  model: await modelOf(target),
+  messages: [{ role: 'user', content: 'Say hi.' }],
+  stream: false,
+})
+
+const shortest = { max_tokens: 1 }
+
+const post = (body: unknown, authorization?: string, contentType = 'application/json'): Call => ({
+  ...{ to: 'platform', method: 'POST', path: '/v1/chat/completions' },
+  headers: { 'content-type': contentType, ...(authorization !== undefined && { authorization }) },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+})
+
+/** `max_tokens` keeps it cheap, and is not documented: where the target does not take it, it is left out from then on. */
+export const chat =
+  (more: Readonly<Record<string, unknown>> = {}): CallFor =>
+  async target => {
+    const key = bearer(apiKeyOf(target))
+    const body = await chatBody(target)
+    const heard = await target.ask(post({ ...body, ...shortest }, key))
+    const isTaken = heard.kind === 'unanswered' || (heard.status !== 400 && heard.status !== 422)
+    return post({ ...body, ...(isTaken && shortest), ...more }, key)
+  }
+
+/** With `max_tokens`, whatever comes of it. */
+export const shortestChat: CallFor = async target =>
+  post({ ...(await chatBody(target)), ...shortest }, bearer(apiKeyOf(target)))
+
+/** A request that is to be refused; should it not be, it costs one token. */
+export const wrongChat =
+  (wrong: Readonly<Record<string, unknown>>): CallFor =>
+  async target =>
+    post({ ...(await chatBody(target)), ...shortest, ...wrong }, bearer(apiKeyOf(target)))
+
+/** Bytes that are no chat request, or are not said to be one. */
+export const rawChat =
+  (body: (target: Target) => unknown, contentType = 'application/json'): CallFor =>
+  async target =>
+    post(await body(target), bearer(apiKeyOf(target)), contentType)
+
+export const chatBodyOf = chatBody
+
+/** What a browser asks before a page may call. */
+export const preflight: CallFor = () => ({
+  ...{ to: 'platform', method: 'OPTIONS', path: '/v1/chat/completions' },
+  headers: {
+    origin: 'https://app.example',
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type',
+  },
+})
+
+/** The one call to the auth backend. */
+export const signIn: CallFor = target => {
+  const { email, password } = target.credentials
+  if (!email || !password) throw new Unasked('no email and password are given')
+  const anonKey = anonKeyOf(target)
+  return {
+    ...{ to: 'auth', method: 'POST', path: '/auth/v1/token?grant_type=password', isPrivate: true },
+    headers: { 'content-type': 'application/json', apikey: anonKey, authorization: bearer(anonKey) },
+    body: JSON.stringify({ email, password }),
+  }
+}
+
+async function userTokenOf(target: Target): Promise<string> {
+  const heard = await target.ask(await signIn(target))
+  const session = ((heard.kind === 'answered' && jsonIn(heard.text).value) || {}) as { readonly access_token?: unknown }
+  if (typeof session.access_token !== 'string') throw new Unasked('nobody could sign in')
+  return session.access_token
+}

@@ -1,0 +1,163 @@
+/** Clauses about errors, whatever they are about. */
+import { errorAnswer, notFoundAnswer } from '../../core/answers.js'
+import { type Answered, UNKNOWN_MODEL } from '../call.js'
+import { strange, unknownPaths, unknownPathWithoutCredential, withApiKey, wrongChat } from '../calls.js'
+import { asking, askingEach, type CallFor, type Clause, type Look } from '../clause.js'
+import { field, jsonIn, jsonObject, mistakesOf, onlyFields, status } from '../looks.js'
+
+const all = 'All errors are JSON objects with an error field and carry an HTTP status code.'
+const bodies = 'Error codes other than 404 and 401, and error bodies for invalid chat requests: not shown.'
+const kinds = 'Which credential type is accepted on which endpoint beyond the rules above: not shown.'
+const errorField = '| error | string | Short error message. Always present. |'
+const pathField = '| path | string | Request path. Present on the not-found error. |'
+const notFoundRow = '| 404 | Path does not exist | { error: <string>, path: <requested path> } |'
+const unauthorizedRow = '| 401 | Credential missing or invalid | { error: <string> } |'
+
+const CHAT = '/v1/chat/completions'
+
+const strangers = ['/api/v1', '/v1/models', CHAT].flatMap(path => [strange(path, true), strange(path, false)])
+const mistaken = [wrongChat({ model: UNKNOWN_MODEL }), wrongChat({ messages: undefined }), withApiKey(CHAT)]
+
+const hasError: Look = {
+  expected: 'a field error with a short message',
+  differs({ text }) {
+    const mistake = mistakesOf(errorAnswer, jsonIn(text).value)
+    if (mistake !== undefined) return mistake
+    return (JSON.parse(text) as { readonly error: string }).error.trim() === '' ? 'an empty error' : undefined
+  },
+}
+
+const isNotFound = ({ status }: Answered) => status === 404
+
+const unknown = (id: string, what: string, call: CallFor): Clause => ({
+  ...{ id, section: 'Errors', quotes: [notFoundRow], what, source: 'documented' },
+  check: asking(call, status(404)),
+})
+
+/** Below a base address with a path of its own, either reading of "request path" is right. */
+const asRequested: Look = {
+  expected: 'the path as it was requested',
+  differs({ text }, { url }, call) {
+    const { path } = JSON.parse(text) as { readonly path: string }
+    const [pathname = ''] = call.path.split('?')
+    const prefix = URL.canParse(url) ? new URL(url).pathname.replace(/\/+$/, '') : ''
+    const [given = ''] = path.split('?')
+    return given === pathname || given === prefix + pathname ? undefined : `path ${JSON.stringify(path)}`
+  },
+}
+
+const withoutQuery: Look = {
+  expected: 'the path without the query',
+  differs({ text }) {
+    const { path } = JSON.parse(text) as { readonly path: string }
+    return path.includes('?') ? `path ${JSON.stringify(path)}` : undefined
+  },
+}
+
+const allowsPost: Look = {
+  expected: 'a header Allow that names POST',
+  differs({ headers }) {
+    const allow = headers.get('allow')
+    if (allow === null) return 'no such header'
+    return /\bPOST\b/.test(allow) ? undefined : `Allow: ${allow}`
+  },
+}
+
+export const errorClauses: readonly Clause[] = [
+  unknown('ERR-1.1', 'A path below /v1 that does not exist yields 404.', unknownPaths.language),
+  unknown('ERR-1.2', 'A path below /api/v1 that does not exist yields 404.', unknownPaths.platform),
+  unknown('ERR-1.3', 'A path below neither that does not exist yields 404.', unknownPaths.elsewhere),
+  {
+    id: 'ERR-2',
+    section: 'Errors',
+    quotes: [notFoundRow, errorField, all],
+    what: 'The body of each 404 is a JSON object with an error.',
+    source: 'documented',
+    check: askingEach(Object.values(unknownPaths), isNotFound, 'nothing was answered with 404', jsonObject, hasError),
+  },
+  {
+    id: 'ERR-3',
+    section: 'Errors',
+    quotes: [pathField, notFoundRow],
+    what: 'The body of each 404 has the path that was requested.',
+    source: 'documented',
+    needs: ['ERR-2'],
+    check: askingEach(
+      Object.values(unknownPaths),
+      isNotFound,
+      'nothing was answered with 404',
+      field('path', notFoundAnswer, 'a field path with a string'),
+      asRequested,
+    ),
+  },
+  {
+    id: 'ERR-4',
+    section: 'Errors',
+    quotes: [unauthorizedRow, errorField, all],
+    what: 'The body of each 401 is a JSON object with an error.',
+    source: 'documented',
+    check: askingEach(strangers, ({ status }) => status === 401, 'nothing was answered with 401', jsonObject, hasError),
+  },
+  {
+    id: 'ERR-5',
+    section: 'Errors',
+    quotes: [all, 'Standard REST conventions apply.'],
+    what: 'The body of every other error is a JSON object with an error.',
+    source: 'documented',
+    check: askingEach(mistaken, ({ status }) => status >= 400, 'there was no other error', jsonObject, hasError),
+  },
+  {
+    id: 'ERR-D1',
+    section: 'Errors',
+    quotes: [bodies, kinds],
+    what: 'A path that does not exist says so to anyone: 404 without a credential.',
+    source: 'decided',
+    needs: ['ERR-1.3'],
+    check: asking(unknownPathWithoutCredential, status(404)),
+  },
+  {
+    id: 'ERR-D2',
+    section: 'Errors',
+    quotes: [bodies],
+    what: 'The path of a 404 is without the query.',
+    source: 'decided',
+    needs: ['ERR-3', 'ERR-D1'],
+    check: asking(
+      unknownPathWithoutCredential,
+      jsonObject,
+      field('path', notFoundAnswer, 'a field path with a string'),
+      withoutQuery,
+    ),
+  },
+  {
+    id: 'ERR-D3',
+    section: 'Errors',
+    quotes: [bodies],
+    what: 'The wrong method on a path that exists yields 405.',
+    source: 'decided',
+    check: asking(withApiKey(CHAT), status(405)),
+  },
+  {
+    id: 'ERR-D4',
+    section: 'Errors',
+    quotes: [bodies],
+    what: 'A 405 names in its header Allow what the path takes.',
+    source: 'decided',
+    needs: ['ERR-D3'],
+    check: asking(withApiKey(CHAT), allowsPost),
+  },
+  {
+    id: 'ERR-D5',
+    section: 'Errors',
+    quotes: [bodies],
+    what: 'The body of an error has the field error and no other; that of a 404 has the path as well.',
+    source: 'decided',
+    needs: ['ERR-2', 'ERR-4', 'ERR-5'],
+    check: askingEach(
+      [...strangers, ...mistaken],
+      ({ status }) => status >= 400 && status !== 404,
+      'there was no error',
+      onlyFields('error'),
+    ),
+  },
+]

@@ -1,0 +1,38 @@
+/** What Standin has decided about limits and about calls from web pages. */
+import { Unasked } from '../call.js'
+import { chatBodyOf, preflight, rawChat } from '../calls.js'
+import { asking, type Clause, type Look } from '../clause.js'
+import { status } from '../looks.js'
+
+/** One byte more than 4 MB: spaces, which mean nothing in JSON. */
+const tooLarge = rawChat(async target => {
+  if (!target.isNear) throw new Unasked('it sends 4 MB, and does so on this machine only')
+  return JSON.stringify(await chatBodyOf(target)).padEnd(4_194_305)
+})
+
+const anyOrigin: Look = {
+  expected: 'Access-Control-Allow-Origin for any page',
+  differs({ headers }) {
+    const origin = headers.get('access-control-allow-origin')
+    return origin === '*' || origin === 'https://app.example' ? undefined : (origin ?? 'no such header')
+  },
+}
+
+export const limitClauses: readonly Clause[] = [
+  {
+    id: 'LIMIT-D1',
+    section: 'Limits',
+    quotes: ['Rate limits, request size limits and token limits: not shown.'],
+    what: 'A body of more than 4 MB is refused with status 413.',
+    source: 'decided',
+    check: asking(tooLarge, status(413)),
+  },
+  {
+    id: 'CORS-D1',
+    section: 'Beyond the document',
+    quotes: [],
+    what: 'Web pages of any origin may call.',
+    source: 'decided',
+    check: asking(preflight, anyOrigin),
+  },
+]

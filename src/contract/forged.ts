@@ -1,0 +1,25 @@
+/** Tokens that nobody has issued, and that look as if somebody had. */
+import type { Credentials } from './call.js'
+
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** The year 2286: they are refused for their signature, or not at all. */
+const claims = {
+  role: 'authenticated',
+  aud: 'authenticated',
+  sub: '00000000-0000-4000-8000-000000000000',
+  exp: 9999999999,
+}
+
+/** The anon key with another signature, where that is a JWT; what it claims is true, and who says so is not. */
+export function forgedToken({ credentials: { anonKey = '' } }: { readonly credentials: Credentials }): string {
+  const [header, payload, signature, ...more] = anonKey.split('.')
+  if (!header || !payload || !signature || more.length > 0) {
+    return [part({ alg: 'HS256', typ: 'JWT' }), part(claims), 'A'.repeat(43)].join('.')
+  }
+  const other = signature.startsWith('A') ? 'B' : 'A'
+  return [header, payload, other + signature.slice(1)].join('.')
+}
+
+/** Says that it needs no signature. */
+export const unsignedToken = () => `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.`

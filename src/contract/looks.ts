@@ -1,0 +1,85 @@
+/** What clauses look for in answers. */
+import { check, type Path } from '../core/check.js'
+import type { Answered } from './call.js'
+import type { Look } from './clause.js'
+
+/** One of core/answers.ts. */
+type Schema = Parameters<typeof check>[0]
+
+export const status = (wanted: number): Look => ({
+  expected: `status ${wanted}`,
+  differs: ({ status }) => (status === wanted ? undefined : `status ${status}`),
+})
+
+/** Refused, in whichever way; 401 and 404 say something else. */
+export const refused: Look = {
+  expected: 'a status from 400 to 499',
+  differs: ({ status }) => (status >= 400 && status < 500 ? undefined : `status ${status}`),
+}
+
+/** One JSON object, said to be one. */
+export const jsonObject: Look = {
+  expected: 'one JSON object, with Content-Type: application/json',
+  differs({ headers, text }) {
+    const type = headers.get('content-type') ?? 'none'
+    if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) return `Content-Type: ${type}`
+    const { value, why } = jsonIn(text)
+    if (why !== undefined) return `a body that is not JSON: ${why}`
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'JSON that is no object'
+  },
+}
+
+/** The body as a whole fits a schema of core/answers.ts. */
+export const fitting = (schema: Schema, expected: string): Look => ({
+  expected,
+  differs: ({ text }) => mistakesIn(schema, text),
+})
+
+/** One field of the body is what the schema says of it. */
+export const field = (name: string, schema: Schema, expected: string): Look => ({
+  expected,
+  differs: ({ text }) => mistakesIn(schema, text, path => path.length === 0 || path[0] === name),
+})
+
+/** The error says this. */
+export const naming = (word: string): Look => ({
+  expected: `an error that names ${word}`,
+  differs: answered =>
+    errorIn(answered).includes(word) ? undefined : `the error ${JSON.stringify(errorIn(answered))}`,
+})
+
+/** The body has these fields and no others. */
+export const onlyFields = (...names: readonly string[]): Look => ({
+  expected: `a body with ${names.join(' and ')}, and nothing else`,
+  differs({ text }) {
+    const { value } = jsonIn(text)
+    const more = Object.keys(value ?? {}).filter(name => !names.includes(name))
+    return more.length === 0 ? undefined : `${more.join(', ')} beside it`
+  },
+})
+
+const errorIn = ({ text }: Answered): string => {
+  const { error } = (jsonIn(text).value ?? {}) as { readonly error?: unknown }
+  return typeof error === 'string' ? error : ''
+}
+
+function mistakesIn(schema: Schema, text: string, concerns: (path: Path) => boolean = () => true) {
+  const { value, why } = jsonIn(text)
+  if (why !== undefined) return `a body that is not JSON: ${why}`
+  return mistakesOf(schema, value, concerns)
+}
+
+/** The first thing that is wrong with a value, in a sentence. */
+export function mistakesOf(schema: Schema, value: unknown, concerns: (path: Path) => boolean = () => true) {
+  const result = check(schema, value, { whole: 'The body' })
+  return 'mistakes' in result ? result.mistakes.find(({ path }) => concerns(path))?.sentence : undefined
+}
+
+/** A body as JSON, or why it is none. */
+export function jsonIn(text: string): { readonly value?: unknown; readonly why?: string } {
+  try {
+    return { value: JSON.parse(text) }
+  } catch (error) {
+    return { why: text === '' ? 'it is empty' : (error as Error).message }
+  }
+}

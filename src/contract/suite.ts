@@ -1,0 +1,134 @@
+/** The contract as tests, for whichever runner: vitest, jest, node:test. */
+import { type Clause, sections } from './clause.js'
+import { clauses } from './clauses/index.js'
+import { addressOf, type Handler } from './handler.js'
+import { createJudge, type Judge } from './run.js'
+import { createTarget, type TargetOptions } from './target.js'
+import type { Broken, Verdict } from './verdict.js'
+import { wantedOf } from './wanted.js'
+
+/** What is judged: something with an address, or a handler that is given one. */
+export type SuiteTarget = TargetOptions | (Omit<TargetOptions, 'url'> & { readonly handler: Handler })
+
+export interface SuiteOptions {
+  /** A function is called when the first test runs: by then whatever it starts is there. */
+  readonly target: SuiteTarget | (() => SuiteTarget | Promise<SuiteTarget>)
+  /** Ids, sections, `documented` or `decided`, with `*`: `'AUTH-*,HEALTH-1'`. */
+  readonly only?: string
+  /** Whether what Standin has decided must hold as well. */
+  readonly strict?: boolean
+}
+
+/** One clause to be run by whoever runs tests. */
+export interface ContractTest {
+  /** `EP-1 GET /health below the base address answers with status 200.` */
+  readonly name: string
+  readonly clause: Clause
+  /** What came of it. */
+  judge(): Promise<Verdict>
+  /**
+   * Gives nothing when the clause holds, and a sentence when nothing was found out, or when it is a decision that the target does not share
+   * and `strict` is off. Rejects with a ContractError when it is broken.
+   */
+  run(): Promise<string | undefined>
+}
+
+/** A target does not keep a clause. */
+export class ContractError extends Error {
+  override readonly name = 'ContractError'
+  readonly expected: string
+  readonly actual: string
+
+  constructor({ id, what, quotes }: Clause, { expected, came, shown }: Broken) {
+    super(
+      [
+        `${id} ${what}`,
+        `Expected: ${expected}`,
+        `Came: ${came}`,
+        ...quotes.map(quote => `The document says: ${quote}`),
+        `Asked: ${shown.asked}`,
+        `Answered: ${shown.answered}`,
+      ].join('\n'),
+    )
+    this.expected = expected
+    this.actual = came
+  }
+}
+
+/** The clauses as a plain list. They share their answers, so that each thing is asked once. */
+export function contractTests({ target, only, strict = false }: SuiteOptions): readonly ContractTest[] {
+  const wanted = wantedOf(clauses, only)
+  if (wanted.length === 0) throw new RangeError(`No clause is meant by ${JSON.stringify(only)}.`)
+  let opened: Promise<Judge> | undefined
+  const judgeOf = () => {
+    opened ??= open(target)
+    return opened
+  }
+  return wanted.map(clause => {
+    const judge = async () => (await judgeOf())(clause)
+    return {
+      name: `${clause.id} ${clause.what}`,
+      clause,
+      judge,
+      async run() {
+        const verdict = await judge()
+        if (verdict.kind === 'skipped') return `Skipped: ${verdict.why}.`
+        if (verdict.kind === 'held') return undefined
+        if (strict || clause.source === 'documented') throw new ContractError(clause, verdict)
+        return `Differs from what Standin does: ${verdict.came}, not ${verdict.expected}.`
+      },
+    }
+  })
+}
+
+async function open(target: SuiteOptions['target']): Promise<Judge> {
+  const options = typeof target === 'function' ? await target() : target
+  const url = 'handler' in options ? await addressOf(options.handler) : options.url
+  return createJudge(createTarget({ ...options, url }), clauses)
+}
+
+/** What a runner hands to a test; jest hands it nothing. */
+interface TestContext {
+  skip?(why?: string): unknown
+}
+
+type DefineTest = (name: string, run: (context?: TestContext) => Promise<void>) => unknown
+type Describe = (name: string, define: () => void) => unknown
+
+/** The `test` and `describe` of the runner: those of vitest, jest or node:test. */
+export interface Runner {
+  readonly test: DefineTest
+  readonly describe: Describe
+}
+
+/**
+ * Defines a test for each clause, section by section.
+ *
+ * ```ts
+ * import { contractSuite } from 'standin/contract'
+ * import { describe, test } from 'vitest'
+ *
+ * contractSuite({ target: { url, apiKey, anonKey }, test, describe })
+ * ```
+ *
+ * A test is skipped, with its reason, where nothing could be found out. Throws a RangeError when no clause is meant.
+ */
+export function contractSuite({ test, describe, ...options }: SuiteOptions & Runner): void {
+  const tests = contractTests(options)
+  for (const section of sections) {
+    const ones = tests.filter(({ clause }) => clause.section === section)
+    if (ones.length === 0) continue
+    describe(section, () => {
+      for (const { name, run } of ones) define(test, name, run)
+    })
+  }
+}
+
+/** Its function names no parameter: jest would wait for it to call one. */
+const define = (test: DefineTest, name: string, run: ContractTest['run']) =>
+  test(name, async (...[context]: [TestContext?]) => {
+    const why = await run()
+    if (why === undefined) return
+    if (context?.skip) return void context.skip(why)
+    console.warn(`${name} ${why}`)
+  })

@@ -1,0 +1,130 @@
+/** Whom the contract judges: asked as seldom as possible, and never more often than the budget allows. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { isLoopback } from '../server/address.js'
+import { type Answered, type Call, type Credentials, type Heard, type Send, Unasked } from './call.js'
+import { sendOverHttp } from './send.js'
+import { createShow, nameOf } from './show.js'
+import type { Shown } from './verdict.js'
+
+export interface TargetOptions extends Credentials {
+  /** The `base_url` of the platform, without `/v1`. */
+  readonly url: string
+  /** What an app hands to `createClient`: without `/auth/v1`. The same as `url` unless it is said. */
+  readonly authUrl?: string | undefined
+  /** The model that is asked: the first one of the listing unless it is said. */
+  readonly model?: string | undefined
+  /** After so many calls no more are made (60). */
+  readonly maxCalls?: number | undefined
+  /** How long one answer may take, to its end (30 seconds). */
+  readonly timeoutMs?: number | undefined
+  /** Whether a certificate that nobody vouches for will do. */
+  readonly insecure?: boolean | undefined
+  /** Sends the calls in place of node's fetch. */
+  readonly send?: Send | undefined
+  /** Ends what is under way; nothing further is asked. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Target {
+  readonly url: string
+  readonly credentials: Credentials
+  readonly model: string | undefined
+  /** Whether it is on this machine, where large requests cost nothing. */
+  readonly isNear: boolean
+  /** How many calls were made so far. */
+  calls(): number
+  /** Why it cannot be reached, where it has not answered a single call. */
+  unreachable(): string | undefined
+  /** Asks once and remembers. Rejects with an Unasked when the budget is used up. */
+  ask(call: Call): Promise<Heard>
+  shown(call: Call, heard: Heard): Shown
+  /** What was heard, by names that are the same for every target. */
+  heard(): Promise<ReadonlyMap<string, Heard>>
+  /** A text of the target's without secrets, and without what could steer a terminal. */
+  clean(text: string): string
+}
+
+export const USUAL_MAX_CALLS = 60
+const USUAL_TIMEOUT_MS = 30_000
+
+/** Whoever has not answered so many calls, and none before them, is not there. */
+const MOST_UNANSWERED = 3
+
+/** How often one call is made that is answered with 429. */
+const MOST_TRIES = 3
+/** Whoever asks for more patience is not waited for. */
+const LONGEST_WAIT_S = 20
+
+export function createTarget(options: TargetOptions): Target {
+  const url = withoutSlash(options.url)
+  const authUrl = withoutSlash(options.authUrl || url)
+  const { maxCalls = USUAL_MAX_CALLS, timeoutMs = USUAL_TIMEOUT_MS, insecure = false, model, signal } = options
+  const send = options.send ?? sendOverHttp({ url, authUrl, insecure })
+  const { apiKey, anonKey, email, password } = options
+  const credentials = { apiKey, anonKey, email, password }
+  const remembered = new Map<string, Promise<Heard>>()
+  let calls = 0
+  let answered = 0
+  let lastWhy: string | undefined
+
+  async function sendOnce(call: Call): Promise<Heard> {
+    if (signal?.aborted) throw new Unasked('it was stopped')
+    if (answered === 0 && calls >= MOST_UNANSWERED) throw new Unasked(`it does not answer (${lastWhy})`)
+    if (calls >= maxCalls) throw new Unasked(`the budget of ${maxCalls} calls is used up`)
+    calls++
+    const patience = AbortSignal.timeout(timeoutMs)
+    try {
+      const heard = await send(call, signal ? AbortSignal.any([signal, patience]) : patience)
+      answered++
+      return heard
+    } catch (error) {
+      if (signal?.aborted) throw new Unasked('it was stopped')
+      lastWhy = patience.aborted ? `none within ${timeoutMs / 1000} s` : (error as Error).message
+      return { kind: 'unanswered', why: lastWhy }
+    }
+  }
+
+  async function sendPatiently(call: Call): Promise<Heard> {
+    for (let attempt = 1; ; attempt++) {
+      const heard = await sendOnce(call)
+      const waitS = heard.kind === 'answered' ? waitWanted(heard) : undefined
+      if (waitS === undefined || attempt === MOST_TRIES) return heard
+      await pause(waitS * 1000, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  return {
+    ...{ url, credentials, model },
+    isNear: isNear(url),
+    calls: () => calls,
+    unreachable: () => (answered === 0 ? lastWhy : undefined),
+    ask(call) {
+      const name = JSON.stringify(call)
+      const known = remembered.get(name) ?? sendPatiently(call)
+      remembered.set(name, known)
+      return known
+    },
+    async heard() {
+      const found = new Map<string, Heard>()
+      for (const [written, hearing] of remembered) {
+        const name = nameOf(JSON.parse(written), credentials)
+        // What was not asked in the end was never heard.
+        const heard = await hearing.catch(() => undefined)
+        if (heard && !found.has(name)) found.set(name, heard)
+      }
+      return found
+    },
+    ...createShow(credentials),
+  }
+}
+
+/** The seconds that a 429 asks for; nothing where waiting is not asked for, or for too long. */
+function waitWanted({ status, headers }: Answered): number | undefined {
+  const written = headers.get('retry-after') ?? ''
+  if (status !== 429 || !/^\d+$/.test(written) || Number(written) > LONGEST_WAIT_S) return undefined
+  return Number(written)
+}
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, '')
+
+const isNear = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))

@@ -1,0 +1,243 @@
+/** `standin verify`, run as people run it, against targets that are right, wrong, silent and not there. */
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { addressOf } from '../../src/contract/handler.js'
+import { run, start } from '../command.js'
+import { breaking, type Change } from '../contract/breaking.js'
+import { broken } from '../contract/broken.js'
+import { jwtLike } from '../contract/tokens.js'
+import { liveWith } from '../recordings/live.js'
+import { platformWith } from '../scene.js'
+
+/** The address of a stand-in with this change, and the flags that open it. */
+async function targetWith(change: Change = () => undefined) {
+  const base = await platformWith()
+  const url = await addressOf(breaking(base, change))
+  const { apiKey, anonKey } = base
+  return { url, apiKey, anonKey, flags: ['--target', url, '--api-key', apiKey, '--anon-key', anonKey] }
+}
+
+const changeOf = (id: string) => broken[id]?.[0] as Change
+
+test('without a target a fresh stand-in is judged, and nothing is left behind', async () => {
+  const command = start(['verify'])
+  const { code, stdout } = await command.ended
+  expect(stdout).toMatch(
+    /^The contract, at a fresh stand-in\n\nResources and their fields\n {2}✓ HEALTH-1 {2}The health/,
+  )
+  expect(stdout).toMatch(/\n(\d+) clauses: \1 hold \(\d+ calls of at most 60, [\d.]+ s\)\n$/)
+  expect(code).toBe(0)
+  expect(readdirSync(command.dir)).toEqual([])
+})
+
+test('a stand-in is judged as it is configured, but on a port and with a state of its own', async () => {
+  const config = 'port: 1\nstate: file:kept.db\naccess: { health: [apiKey] }\n'
+  const command = start(['verify', '--config', 'c.yaml', '--only', 'HEALTH-*'], { files: { 'c.yaml': config } })
+  const { code, stdout } = await command.ended
+  expect(stdout).toContain('≠ HEALTH-D1')
+  expect(stdout).toContain('4 clauses: 3 hold, 1 differs from what Standin does')
+  expect(code).toBe(0)
+  expect(readdirSync(command.dir)).toEqual(['c.yaml'])
+})
+
+describe('a documented clause that is broken', () => {
+  test('ends it with exit code 1, and is told with what was asked, what came, and what the document says', async () => {
+    const { flags } = await targetWith(changeOf('HEALTH-2'))
+    const { code, stdout } = await run(['verify', ...flags, '--quiet'])
+    expect(stdout.split('\n')).toEqual([
+      'Resources and their fields',
+      '  ✗ HEALTH-2  The health response has the status ok.',
+      '      expected   the status "ok"',
+      '      came       status must be "ok", not "healthy".',
+      '      asked      GET /health (no credential)',
+      '      answered   200, content-type: application/json',
+      '                 {"status":"healthy","version":"1.0.0"}',
+      '      document   status · string · Value ok when healthy.',
+      '',
+    ])
+    expect(code).toBe(1)
+  })
+
+  test('is a failure in JUnit XML, and in the file that was asked for', async () => {
+    const { flags } = await targetWith(changeOf('ERR-4'))
+    const command = start(['verify', ...flags, '--reporter', 'junit', '--output', 'reports/verify.xml'])
+    const { code, stdout, stderr } = await command.ended
+    const xml = readFileSync(path.join(command.dir, 'reports/verify.xml'), 'utf8')
+    expect(xml).toMatch(/<testsuite name="verify" tests="\d+" failures="1" errors="0" skipped="\d+"/)
+    expect(xml).toMatch(
+      /<testcase classname="Errors" name="ERR-4 [^"]+">\n {6}<failure type="documented" message="expected /,
+    )
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/\d+ clauses: \d+ hold, 1 is broken, \d+ skipped/)
+  })
+
+  test('is told to programs as JSON', async () => {
+    const { flags } = await targetWith(changeOf('AUTH-6.3'))
+    const { code, stdout } = await run(['verify', ...flags, '--json', '--only', 'AUTH-6.*'])
+    const report = JSON.parse(stdout)
+    expect(report.count).toEqual({ clauses: 7, held: 6, broken: 1, different: 0, skipped: 0 })
+    expect(report.clauses.find(({ outcome }: { outcome: string }) => outcome === 'broken')).toMatchObject({
+      ...{
+        id: 'AUTH-6.3',
+        section: 'Authentication',
+        source: 'documented',
+        expected: 'status 401',
+        came: 'status 200',
+      },
+      shown: { asked: 'GET /v1/models (no credential)' },
+    })
+    expect(code).toBe(1)
+  })
+
+  test('is told as Markdown to whoever knows the document alone', async () => {
+    const { flags } = await targetWith(changeOf('ERR-3'))
+    const { code, stdout } = await run(['verify', ...flags, '--reporter', 'markdown', '--only', 'Errors'])
+    expect(stdout).toContain('## ERR-3: broken\n\nThe body of each 404 has the path that was requested.\n')
+    expect(stdout).toContain('- document: `path · string · Request path. Present on the not-found error.`')
+    expect(stdout).toMatch(/\n\| ERR-3 \| .* \| documented \| \*\*broken\*\* \| path · string · /)
+    expect(stdout).toContain('| Events: not shown. | it is left open, and Standin has nothing there |')
+    expect(code).toBe(1)
+  })
+})
+
+test('a decision that a target does not share is told, and is a failure only where that is asked for', async () => {
+  const { flags } = await targetWith(changeOf('CORS-D1'))
+  const lenient = await run(['verify', ...flags, '--only', 'CORS-D1,EP-1'])
+  expect(lenient.stdout).toContain('≠ CORS-D1   Web pages of any origin may call. (decided by Standin)')
+  expect(lenient.code).toBe(0)
+  const strict = await run(['verify', ...flags, '--only', 'CORS-D1,EP-1', '--strict'])
+  expect(strict.stdout).toContain('2 clauses: 1 holds, 1 is broken')
+  expect(strict.code).toBe(1)
+})
+
+test('what needs a credential that is not given is skipped, and says so', async () => {
+  const { url } = await targetWith()
+  const { code, stdout } = await run(['verify', '--target', url])
+  expect(stdout).toMatch(/- EP-3 .* skipped: no API key is given/)
+  expect(stdout).toMatch(/- AUTH-2 .* skipped: no email and password are given/)
+  expect(code).toBe(0)
+})
+
+test('where nothing could be checked, that is no success', async () => {
+  const { url } = await targetWith()
+  const { code, stderr } = await run(['verify', '--target', url, '--only', 'EP-3,EP-4'])
+  expect(stderr).toBe('Nothing could be checked.\n')
+  expect(code).toBe(1)
+})
+
+test('it stops when the budget is used up', async () => {
+  const live = await liveWith((_, response) => void response.end('{}'))
+  const { stdout } = await run(['verify', '--target', live.url, '--max-calls', '4'])
+  expect(live.seen).toHaveLength(4)
+  expect(stdout).toContain('skipped: the budget of 4 calls is used up')
+  expect(stdout).toContain('4 calls of at most 4')
+})
+
+test('a target that is not there is told apart from one that is broken', async () => {
+  const { url, close } = await liveWith(() => {})
+  await close()
+  const { code, stdout, stderr } = await run(['verify', '--target', url])
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `${url}: cannot be reached (ECONNREFUSED).\n`,
+  })
+})
+
+test('Ctrl-C ends it with what was found so far', async () => {
+  const live = await liveWith((request, response) => {
+    if (request.url === '/health')
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}')
+  })
+  const command = start(['verify', '--target', live.url, '--anon-key', 'sk-anon'])
+  await live.nextRequest()
+  while (live.seen.at(-1)?.request.url !== '/api/v1') await live.nextRequest()
+  command.send('SIGINT')
+  const { code, stdout } = await command.ended
+  expect(stdout).toContain('✗ HEALTH-3')
+  expect(stdout).toContain('skipped: it was stopped')
+  expect(code).toBe(130)
+})
+
+describe('the environment', () => {
+  test('names a target and opens it', async () => {
+    const { url, apiKey, anonKey } = await targetWith()
+    const env = {
+      VERIFY_TARGET: url,
+      VERIFY_API_KEY: apiKey,
+      VERIFY_ANON_KEY: anonKey,
+      VERIFY_EMAIL: 'developer@example.com',
+    }
+    const { code, stdout } = await run(['verify', '--only', 'EP-*,AUTH-2', '--password-stdin'], {
+      env,
+      input: 'developer\n',
+    })
+    expect(stdout).toContain('5 clauses: 5 hold')
+    expect(code).toBe(0)
+  })
+
+  test('keeps its credentials from a target that it does not name', async () => {
+    const other = await liveWith((_, response) => void response.end('{}'))
+    const env = { VERIFY_TARGET: 'https://live.example', VERIFY_API_KEY: 'live-key', VERIFY_ANON_KEY: jwtLike('anon') }
+    await run(['verify', '--target', other.url], { env })
+    const shown = other.seen.map(({ request }) => request.headers.authorization ?? '')
+    expect(shown.length).toBeGreaterThan(5)
+    expect(shown.join('\n')).not.toMatch(new RegExp(`live-key|${jwtLike('anon').split('.')[1]}`))
+  })
+
+  test('and the configuration know the live platform, too', async () => {
+    const { url, apiKey, anonKey } = await targetWith()
+    const files = { 'platform.config.yaml': `upstream: { baseUrl: '${url}', apiKey: '${apiKey}' }` }
+    const env = { STANDIN_UPSTREAM_ANON_KEY: anonKey }
+    const { stdout } = await run(['verify', '--target', 'live', '--only', 'EP-*'], { files, env })
+    expect(stdout).toContain(`The contract, at ${url}`)
+    expect(stdout).toContain('4 clauses: 4 hold')
+  })
+})
+
+test('no secret is in any report', async () => {
+  const secrets = { apiKey: 'live-key-of-no-known-form', anonKey: jwtLike('anon'), password: 'correct horse' }
+  const live = await liveWith(({ headers }, response) => {
+    response.writeHead(500).end(`${headers.authorization} ${secrets.password} \u001b[2J`)
+  })
+  const keys = ['--api-key', secrets.apiKey, '--anon-key', secrets.anonKey]
+  const flags = ['--target', live.url, ...keys, '--email', 'ada@example.com', '--password', secrets.password]
+  for (const reporter of ['text', 'json', 'markdown', 'junit']) {
+    const { stdout, stderr } = await run(['verify', ...flags, '--reporter', reporter])
+    expect(stdout).toContain('500')
+    for (const secret of [...Object.values(secrets), '\u001b']) expect(stdout + stderr).not.toContain(secret)
+  }
+})
+
+test.each([
+  [
+    ['--target', 'platform.example'],
+    '--target must be an address such as https://platform.example, not "platform.example".',
+  ],
+  [['--target', 'https://ada:secret@platform.example'], '--target must hold no user and no password.'],
+  [['--target', 'https://platform.example/v1/'], '--target must be the base address: leave out /v1.'],
+  [['--target', 'https://platform.example/?a=1'], '--target must end before the ? and the #.'],
+  [
+    ['--target', 'https://a.example', '--auth', 'https://a.example/auth/v1'],
+    '--auth must be the base address: leave out /auth/v1.',
+  ],
+  [['--target', 'live'], '--target live needs upstream.baseUrl, the address of the live platform.'],
+  [['--api-key', 'sk-one'], '--api-key needs --target: a stand-in of its own has its own credentials.'],
+  [
+    ['--target', 'https://a.example', '--email', 'ada@example.com'],
+    'Signing in takes both an email and a password: --email with --password or --password-stdin.',
+  ],
+  [['--reporter', 'html'], '--reporter must be one of text, json, markdown, junit, not "html".'],
+  [['--reporter', 'junit', '--json'], '--json and --reporter junit are two reports: give one.'],
+  [['--max-calls', '0'], '--max-calls must be a whole number from 1 to 999999, not "0".'],
+  [
+    ['--only', 'HEALTH-9'],
+    'No clause is called "HEALTH-9". Give ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.',
+  ],
+  [['now'], 'standin verify takes no further words, such as now.'],
+])('%j is refused with exit code 2', async (flags, sentence) => {
+  const { code, stderr } = await run(['verify', ...flags])
+  expect(stderr).toBe(`${sentence} See standin --help.\n`)
+  expect(code).toBe(2)
+})

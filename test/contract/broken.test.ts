@@ -1,0 +1,50 @@
+/** Targets with one thing wrong are caught by the clause that is meant for it, and by no other. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addressOf } from '../../src/contract/handler.js'
+import { clauses, createTarget, judgeAll } from '../../src/contract/index.js'
+import { developmentUser } from '../../src/core/development.js'
+import { type Platform, startPlatform } from '../../src/index.js'
+import { breaking, type Change } from './breaking.js'
+import { broken } from './broken.js'
+
+let base: Platform
+beforeAll(async () => {
+  base = await startPlatform()
+})
+afterAll(() => base.stop())
+
+/** The ids of the clauses that such a target breaks, and how many others had to be skipped. */
+async function judged(change: Change) {
+  const { apiKey, anonKey } = base
+  const url = await addressOf(breaking(base, change))
+  const target = createTarget({ url, apiKey, anonKey, ...developmentUser })
+  const findings = await judgeAll({ target, table: clauses, wanted: clauses })
+  const of = (kind: string) => findings.filter(({ verdict }) => verdict.kind === kind).map(({ clause }) => clause.id)
+  return { broken: of('broken'), skipped: of('skipped') }
+}
+
+/** The clauses that need this one, at however many removes. */
+function dependents(id: string): readonly string[] {
+  const direct = clauses.filter(({ needs = [] }) => needs.includes(id)).map(clause => clause.id)
+  return [...direct, ...direct.flatMap(dependents)]
+}
+
+test('every clause has its broken target', () => {
+  expect(Object.keys(broken).sort()).toEqual(clauses.map(({ id }) => id).sort())
+})
+
+test('with nothing changed, nothing is broken and nothing is skipped', async () => {
+  expect(await judged(() => undefined)).toEqual({ broken: [], skipped: [] })
+})
+
+describe.each(Object.entries(broken))('%s', (id, changes) => {
+  test.each(changes.map((change, i) => [i + 1, change] as const))(
+    'is what catches its target %i',
+    async (_, change) => {
+      const { broken, skipped } = await judged(change)
+      expect(broken).toEqual([id])
+      // Without a listing no model is known, and without a model nothing can be asked.
+      if (!['EP-4', 'MODELS-1'].includes(id)) expect(skipped.filter(skip => !dependents(id).includes(skip))).toEqual([])
+    },
+  )
+})

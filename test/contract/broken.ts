@@ -1,0 +1,331 @@
+/** What may be wrong with a target, clause by clause: each answers right, except for one thing. */
+import type { Answer, Asked, Change } from './breaking.js'
+
+const CHAT = '/v1/chat/completions'
+const TOKEN = '/auth/v1/token'
+
+const json = { 'content-type': 'application/json' }
+const ok: Answer = { status: 200, headers: json, text: '{}' }
+const failed = (status: number, error = 'No.'): Answer => ({ status, headers: json, text: JSON.stringify({ error }) })
+
+type When = (asked: Asked, answer: Answer) => boolean
+
+const change =
+  (when: When, to: (answer: Answer, asked: Asked) => Answer): Change =>
+  (asked, answer) =>
+    when(asked, answer) ? to(answer, asked) : undefined
+
+// biome-ignore lint/suspicious/noExplicitAny: the fields of any body
+type Fields = any
+
+/** The body with other fields; a field that is undefined is not there. */
+const withFields =
+  (fields: Readonly<Record<string, unknown>> | ((body: Fields) => Readonly<Record<string, unknown>>)) =>
+  (answer: Answer): Answer => {
+    const body = JSON.parse(answer.text)
+    return { ...answer, text: JSON.stringify({ ...body, ...(typeof fields === 'function' ? fields(body) : fields) }) }
+  }
+
+const withHeader =
+  (name: string, value: string) =>
+  (answer: Answer): Answer => ({ ...answer, headers: { ...answer.headers, [name]: value } })
+
+const withoutHeader =
+  (name: string) =>
+  ({ headers: { [name]: _gone, ...headers }, ...answer }: Answer): Answer => ({ ...answer, headers })
+
+const withText =
+  (edit: (text: string) => string) =>
+  (answer: Answer): Answer => ({ ...answer, text: edit(answer.text) })
+
+const to =
+  (path: string, status?: number): When =>
+  (asked, answer) =>
+    asked.path === path && (status === undefined || answer.status === status)
+
+const both =
+  (...all: readonly When[]): When =>
+  (asked, answer) =>
+    all.every(when => when(asked, answer))
+
+const holding =
+  (key: Asked['key']): When =>
+  asked =>
+    asked.key === key
+const lacking =
+  (key: Asked['key']): When =>
+  asked =>
+    asked.key !== key
+const asking = (fits: (body: Asked['body']) => boolean): When =>
+  both(to(CHAT), ({ body, text }) => text.startsWith('{"') && fits(body))
+const unknown = (path: string) => to(`${path}/there-is-no-such-path`, 404)
+
+const html = withHeader('content-type', 'text/html')
+const messagesOf = ({ messages }: Asked['body']) =>
+  Array.isArray(messages) ? (messages as { role: unknown; content: unknown }[]) : []
+
+const chatted = both(to(CHAT, 200), holding('api'))
+const whole = both(chatted, ({ body }) => body.stream === false)
+const streamed = both(chatted, ({ body }) => body.stream === true)
+
+/** A refusal of a wrong chat request that does not come, or says nothing of use. */
+const lenient = (fits: (body: Asked['body']) => boolean): readonly Change[] => {
+  const refused = both(asking(fits), (_, { status }) => status === 400)
+  return [
+    change(refused, () => ok),
+    change(refused, () => failed(400)),
+    change(refused, withFields({ error: 'Unprocessable.' })),
+  ]
+}
+
+const isForged: When = ({ authorization }) => /^Bearer ey[\w-]+\.[\w-]+\.[\w-]+$/.test(authorization)
+const isUnsigned: When = ({ authorization }) => /^Bearer ey[\w-]+\.[\w-]+\.$/.test(authorization)
+const isRefused: When = (_, { status }) => status === 401
+
+/** What lets strangers in. */
+const letsIn = (path: string, when: When) => change(both(to(path, 401), when), () => ok)
+
+const noKey: When = both(holding('none'))
+const unknownKey: When = ({ authorization }) => authorization.startsWith('Bearer sk-no-such')
+
+const openAIs = withFields(({ error }) => ({ error: { message: error, type: 'invalid_request_error' } }))
+const noError = withFields(({ error }) => ({ error: undefined, message: error }))
+
+/** Under each clause the targets that must be caught by it, and by nothing else. */
+export const broken: Readonly<Record<string, readonly Change[]>> = {
+  'EP-1': [change(to('/health'), () => failed(500)), change(to('/health'), () => failed(404))],
+  'HEALTH-1': [
+    change(to('/health'), html),
+    change(
+      to('/health'),
+      withText(() => 'ok'),
+    ),
+    change(
+      to('/health'),
+      withText(text => `[${text}]`),
+    ),
+  ],
+  'HEALTH-2': [
+    change(to('/health'), withFields({ status: 'healthy' })),
+    change(to('/health'), withFields({ status: undefined })),
+  ],
+  'HEALTH-3': [
+    change(to('/health'), withFields({ version: '1.0' })),
+    change(to('/health'), withFields({ version: 'v1.0.0' })),
+    change(to('/health'), withFields({ version: undefined })),
+  ],
+  'HEALTH-D1': [change(both(to('/health'), noKey), () => failed(401))],
+  'EP-2': [change(both(to('/api/v1'), holding('anon')), () => failed(401))],
+  'INDEX-1': [
+    change(to('/api/v1', 200), html),
+    change(
+      to('/api/v1', 200),
+      withText(() => 'null'),
+    ),
+  ],
+  'INDEX-2': [change(to('/api/v1', 200), withFields({ status: 'up' }))],
+  'INDEX-3': [
+    change(to('/api/v1', 200), withFields({ endpoints: {} })),
+    change(to('/api/v1', 200), withFields({ endpoints: undefined })),
+  ],
+  'INDEX-D1': [change(to('/api/v1', 200), withFields({ endpoints: ['/health'] }))],
+  'INDEX-D2': [
+    change(
+      to('/api/v1', 200),
+      withFields(({ endpoints }) => ({ endpoints: endpoints.slice(1) })),
+    ),
+  ],
+  'EP-4': [change(both(to('/v1/models'), holding('api')), () => failed(403))],
+  'MODELS-1': [
+    change(to('/v1/models', 200), html),
+    change(
+      to('/v1/models', 200),
+      withText(text => JSON.stringify(JSON.parse(text).data)),
+    ),
+  ],
+  'MODELS-D1': [change(to('/v1/models', 200), withFields({ object: 'models' }))],
+  'MODELS-D2': [
+    change(
+      to('/v1/models?limit=1', 200),
+      withFields(({ data }) => ({ data: data.slice(0, 1) })),
+    ),
+  ],
+  'EP-3': [change(chatted, () => failed(500))],
+  'CHAT-1': [
+    change(whole, withHeader('content-type', 'text/event-stream')),
+    change(
+      whole,
+      withText(text => `data: ${text}\n\n`),
+    ),
+  ],
+  'CHAT-2.1': [
+    change(
+      asking(({ model }) => model === 'there-is-no-such-model'),
+      answer => (answer.status === 400 ? ok : answer),
+    ),
+  ],
+  'CHAT-2.2': [
+    change(
+      both(chatted, ({ body }) => body.model !== 'gpt-4o-mini'),
+      () => failed(400),
+    ),
+  ],
+  'CHAT-3': [
+    change(
+      both(chatted, ({ body }) => messagesOf(body).some(({ role }) => role === 'system')),
+      () => failed(400),
+    ),
+  ],
+  'CHAT-4': [
+    change(
+      both(chatted, ({ body }) => body.temperature !== undefined),
+      () => failed(400),
+    ),
+  ],
+  'CHAT-5': [change(streamed, () => failed(400))],
+  'CHAT-D1': [
+    change(whole, withFields({ choices: [] })),
+    change(whole, withFields({ object: 'completion' })),
+    change(whole, withFields({ id: undefined })),
+  ],
+  'CHAT-D2': [change(streamed, withHeader('content-type', 'application/json'))],
+  'CHAT-D3': [
+    change(
+      streamed,
+      withText(text => text.replaceAll('chat.completion.chunk', 'chunk')),
+    ),
+    change(
+      streamed,
+      withText(text => text.replace('data: {', 'data: {{')),
+    ),
+    change(
+      streamed,
+      withText(() => 'data: [DONE]\n\n'),
+    ),
+  ],
+  'CHAT-D4': [
+    change(
+      streamed,
+      withText(text => text.replace('data: [DONE]\n\n', '')),
+    ),
+  ],
+  'CHAT-D5': [
+    change(
+      both(chatted, ({ body }) => body.max_tokens !== undefined),
+      () => failed(400),
+    ),
+  ],
+  'CHAT-D6': lenient(({ model }) => model === undefined),
+  'CHAT-D7': lenient(({ messages }) => messages === undefined),
+  'CHAT-D8': lenient(({ messages }) => Array.isArray(messages) && messages.length === 0),
+  'CHAT-D9': lenient(({ temperature }) => temperature === 2.1),
+  'CHAT-D10': lenient(({ model }) => model === 1),
+  'CHAT-D11': lenient(({ messages }) => typeof messages === 'string'),
+  'CHAT-D12': lenient(body => messagesOf(body).some(({ role }) => role === 1)),
+  'CHAT-D13': lenient(body => messagesOf(body).some(({ content }) => content === 1)),
+  'CHAT-D14': lenient(({ temperature }) => temperature === 'warm'),
+  'CHAT-D15': lenient(({ stream }) => stream === 'yes'),
+  'CHAT-D16': [
+    change(
+      both(to(CHAT, 400), ({ body }) => body.model === 'there-is-no-such-model'),
+      answer => ({ ...answer, status: 422 }),
+    ),
+  ],
+  'CHAT-D17': [
+    change(
+      both(to(CHAT, 400), ({ body }) => body.model === 'there-is-no-such-model'),
+      () => failed(400, 'No such model.'),
+    ),
+  ],
+  'CHAT-D18': [
+    change(
+      both(to(CHAT), ({ text }) => text === '{'),
+      () => failed(500),
+    ),
+  ],
+  'CHAT-D19': [change(to(CHAT, 415), () => ok)],
+  'AUTH-1.1': [letsIn('/api/v1', isForged)],
+  'AUTH-1.2': [letsIn('/api/v1', isUnsigned)],
+  'AUTH-1.3': [change(both(to('/v1/models', 401), isForged, lacking('anon')), () => ok)],
+  'AUTH-1.4': [letsIn(CHAT, isForged)],
+  'AUTH-2': [
+    change(({ path }) => path.startsWith(TOKEN), withFields({ access_token: undefined })),
+    change(
+      ({ path }) => path.startsWith(TOKEN),
+      () => failed(400),
+    ),
+  ],
+  'AUTH-3.1': [letsIn('/v1/models', ({ authorization }) => authorization.startsWith('sk-'))],
+  'AUTH-3.2': [letsIn('/api/v1', ({ authorization }) => authorization.startsWith('Basic '))],
+  'AUTH-3.3': [letsIn(CHAT, ({ authorization }) => authorization.startsWith('sk-'))],
+  'AUTH-6.1': [letsIn('/api/v1', noKey), change(both(to('/api/v1'), noKey), () => failed(403))],
+  'AUTH-6.2': [letsIn('/api/v1', unknownKey)],
+  'AUTH-6.3': [letsIn('/v1/models', noKey)],
+  'AUTH-6.4': [letsIn('/v1/models', unknownKey)],
+  'AUTH-6.5': [letsIn(CHAT, noKey), change(both(to(CHAT, 401), noKey), () => failed(400))],
+  'AUTH-6.6': [letsIn(CHAT, unknownKey)],
+  'AUTH-6.7': [letsIn('/v1/models', ({ authorization }) => authorization === 'Bearer')],
+  'AUTH-D1': [
+    change(
+      ({ path }) => path.startsWith(TOKEN),
+      () => failed(404),
+    ),
+  ],
+  'AUTH-D2': [
+    change(({ path }) => path.startsWith(TOKEN), withFields({ expires_in: 60 })),
+    change(({ path }) => path.startsWith(TOKEN), withFields({ refresh_token: undefined })),
+    change(({ path }) => path.startsWith(TOKEN), withFields({ token_type: 'mac' })),
+  ],
+  'AUTH-D3': [change(both(to('/api/v1', 200), holding('other')), () => failed(401))],
+  'AUTH-D4': [change(both(to('/v1/models', 200), holding('other')), () => failed(401))],
+  'AUTH-D5': [letsIn('/v1/models', holding('anon'))],
+  'AUTH-D6': [letsIn('/api/v1', holding('api'))],
+  'ERR-1.1': [change(unknown('/v1'), () => ok), change(unknown('/v1'), () => failed(500))],
+  'ERR-1.2': [change(unknown('/api/v1'), () => ok)],
+  'ERR-1.3': [change(unknown(''), () => ok)],
+  'ERR-2': [
+    change((_, { status }) => status === 404, noError),
+    change((_, { status }) => status === 404, openAIs),
+    change(unknown('/v1'), withFields({ error: '' })),
+    change((_, { status }) => status === 404, html),
+  ],
+  'ERR-3': [
+    change((_, { status }) => status === 404, withFields({ path: undefined })),
+    change(unknown('/api/v1'), withFields({ path: '/' })),
+    change(
+      unknown('/v1'),
+      withFields(({ path }) => ({ path: path.toUpperCase() })),
+    ),
+  ],
+  'ERR-4': [
+    change(isRefused, noError),
+    change(isRefused, openAIs),
+    change(isRefused, html),
+    change(both(to(CHAT), isRefused), noError),
+  ],
+  'ERR-5': [
+    change((_, { status }) => status === 400 || status === 405, openAIs),
+    change(to(CHAT, 405), html),
+    change(
+      both(to(CHAT, 400), ({ body }) => body.messages === undefined),
+      noError,
+    ),
+  ],
+  'ERR-D1': [
+    change(
+      both(({ path }) => path.includes('no-such-path'), noKey),
+      () => failed(401),
+    ),
+  ],
+  'ERR-D2': [
+    change(
+      (_, { status }) => status === 404,
+      (answer, { path }) => withFields({ path })(answer),
+    ),
+  ],
+  'ERR-D3': [change(to(CHAT, 405), () => failed(400))],
+  'ERR-D4': [change(to(CHAT, 405), withoutHeader('allow')), change(to(CHAT, 405), withHeader('allow', 'GET'))],
+  'ERR-D5': [change(isRefused, withFields({ code: 'no_key' })), change(to(CHAT, 400), withFields({ type: 'invalid' }))],
+  'LIMIT-D1': [change(to(CHAT, 413), () => failed(400))],
+  'CORS-D1': [change(({ method }) => method === 'OPTIONS', withoutHeader('access-control-allow-origin'))],
+}

@@ -1,0 +1,150 @@
+/** A target is asked with care: within a budget, with patience, and so that its secrets stay secret. */
+import type { RequestListener } from 'node:http'
+import { expect, test } from 'vitest'
+import { type Call, clauses, createTarget, judgeAll, type TargetOptions, wantedOf } from '../../src/contract/index.js'
+import { liveWith } from '../recordings/live.js'
+import { jwtLike } from './tokens.js'
+
+const health: Call = { to: 'platform', method: 'GET', path: '/health', headers: {} }
+const path = (path: string): Call => ({ ...health, path })
+
+const json = { 'content-type': 'application/json' }
+const fine: RequestListener = (_, response) => void response.writeHead(200, json).end('{}')
+
+const targetOf = async (answer: RequestListener, options: Partial<TargetOptions> = {}) => {
+  const live = await liveWith(answer)
+  return { ...createTarget({ url: live.url, ...options }), seen: live.seen }
+}
+
+test('no more calls are made than the budget allows, and the rest is skipped', async () => {
+  const target = await targetOf(fine, { maxCalls: 3, apiKey: 'sk-one', anonKey: 'sk-two' })
+  const findings = await judgeAll({ target, table: clauses, wanted: clauses })
+  expect(target.seen).toHaveLength(3)
+  expect(target.calls()).toBe(3)
+  const reasons = findings.flatMap(({ verdict }) => (verdict.kind === 'skipped' ? [verdict.why] : []))
+  expect(reasons).toContain('the budget of 3 calls is used up')
+})
+
+test('everything is asked below the base address, which may have a path of its own', async () => {
+  const live = await liveWith(
+    ({ url }, response) => void response.writeHead(404, json).end(JSON.stringify({ error: 'No.', path: url })),
+  )
+  const target = createTarget({ url: `${live.url}/ai/`, apiKey: 'sk-one', anonKey: 'sk-two' })
+  const findings = await judgeAll({ target, table: clauses, wanted: wantedOf(clauses, 'ERR-1.*,ERR-2,ERR-3') })
+  expect(live.seen.map(({ request }) => request.url)).toEqual([
+    '/ai/v1/there-is-no-such-path',
+    '/ai/api/v1/there-is-no-such-path',
+    '/ai/there-is-no-such-path',
+  ])
+  expect(findings.map(({ verdict }) => verdict.kind)).toEqual(['held', 'held', 'held', 'held', 'held'])
+})
+
+test('whoever asks for a moment of patience is asked again, and every try is counted', async () => {
+  let left = 2
+  const target = await targetOf((_, response) => {
+    if (left-- > 0) return void response.writeHead(429, { 'retry-after': '0' }).end()
+    response.writeHead(200, json).end('{}')
+  })
+  expect(await target.ask(health)).toMatchObject({ status: 200 })
+  expect(target.calls()).toBe(3)
+})
+
+test('whoever asks for too much patience is taken at the word', async () => {
+  const target = await targetOf((_, response) => void response.writeHead(429, { 'retry-after': '86400' }).end())
+  expect(await target.ask(health)).toMatchObject({ status: 429 })
+  expect(target.calls()).toBe(1)
+})
+
+test('an answer that does not come, or does not end, is none', async () => {
+  const silent = await targetOf(() => {}, { timeoutMs: 100 })
+  expect(await silent.ask(health)).toEqual({ kind: 'unanswered', why: 'none within 0.1 s' })
+  const endless = await targetOf((_, response) => void response.writeHead(200).write('{"status"'), { timeoutMs: 300 })
+  expect(await endless.ask(health)).toEqual({ kind: 'unanswered', why: 'none within 0.3 s' })
+  const cut = await targetOf((_, response) => {
+    response.writeHead(200).write('{"status"', () => response.destroy())
+  })
+  expect(await cut.ask(health)).toMatchObject({ kind: 'unanswered', why: /^the answer broke off/ })
+})
+
+test('an answer without an end of bytes is cut off', async () => {
+  const target = await targetOf((_, response) => {
+    response.on('error', () => {})
+    const pour = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+      if (!response.destroyed) response.once('drain', pour)
+    }
+    pour()
+  })
+  expect(await target.ask(health)).toMatchObject({ kind: 'unanswered', why: /larger than 4000000 bytes/ })
+})
+
+test('a redirect is an answer: nobody is sent on with credentials', async () => {
+  const elsewhere = await liveWith(fine)
+  const target = await targetOf((_, response) => void response.writeHead(302, { location: elsewhere.url }).end())
+  expect(await target.ask(health)).toMatchObject({ status: 302 })
+  expect(elsewhere.seen).toHaveLength(0)
+})
+
+test('whoever does not answer three times is not asked any more', async () => {
+  const { url, close } = await liveWith(fine)
+  await close()
+  const target = createTarget({ url, apiKey: 'sk-one', anonKey: 'sk-two' })
+  await judgeAll({ target, table: clauses, wanted: clauses })
+  expect(target.calls()).toBe(3)
+  expect(target.unreachable()).toBe('ECONNREFUSED')
+})
+
+test('what is stopped asks nothing more', async () => {
+  const controller = new AbortController()
+  const target = await targetOf(fine, { signal: controller.signal })
+  await target.ask(health)
+  controller.abort()
+  await expect(target.ask(path('/api/v1'))).rejects.toThrow('it was stopped')
+})
+
+test('neither keys nor passwords nor tokens are in anything that is shown', async () => {
+  const secrets = { apiKey: 'live-key-of-no-known-form', anonKey: jwtLike('anon'), password: 'correct horse' }
+  const { apiKey, anonKey, password } = secrets
+  const echo: RequestListener = ({ headers, url = '' }, response) => {
+    const said = { error: `${headers.authorization} ${password} ada@example.com`, access_token: jwtLike('user') }
+    response.writeHead(url.startsWith('/auth') ? 200 : 403, json).end(JSON.stringify(said))
+  }
+  const target = await targetOf(echo, { ...secrets, email: 'ada@example.com' })
+  const findings = await judgeAll({ target, table: clauses, wanted: wantedOf(clauses) })
+  const shown = JSON.stringify(findings.map(({ verdict }) => verdict))
+  expect(shown).toContain('"broken"')
+  for (const secret of [apiKey, anonKey, password, jwtLike('user'), 'ada@example.com'])
+    expect(shown).not.toContain(secret)
+  expect(shown).toContain('Authorization: Bearer <API_KEY>')
+})
+
+test('where max_tokens is not known it is left out, and only that is said to differ', async () => {
+  const asked: string[] = []
+  const live = await liveWith((_, response) => {
+    const body = live.seen.at(-1)?.body ?? ''
+    asked.push(body)
+    const status = body.includes('max_tokens') ? 400 : 200
+    response.writeHead(status, json).end(JSON.stringify(status === 400 ? { error: 'max_tokens is not known.' } : {}))
+  })
+  const target = createTarget({ url: live.url, apiKey: 'sk-one', model: 'one' })
+  const wanted = wantedOf(clauses, 'EP-3,CHAT-1,CHAT-D5')
+  const findings = await judgeAll({ target, table: clauses, wanted })
+  expect(findings.map(({ clause, verdict }) => [clause.id, verdict.kind])).toEqual([
+    ['EP-3', 'held'],
+    ['CHAT-1', 'held'],
+    ['CHAT-D5', 'broken'],
+  ])
+  expect(asked).toHaveLength(2)
+})
+
+test('of the model little is asked: one token at a time, and few times', async () => {
+  const live = await liveWith(fine)
+  const target = createTarget({ url: live.url, apiKey: 'sk-one', anonKey: 'sk-two', model: 'one' })
+  await judgeAll({ target, table: clauses, wanted: clauses })
+  const asked = live.seen.filter(({ request }) => request.url === '/v1/chat/completions' && request.method === 'POST')
+  const bodies = asked.map(({ body }) => body).filter(body => body.startsWith('{"'))
+  const meant = bodies.filter(body => JSON.parse(body).max_tokens !== undefined)
+  expect(meant.every(body => JSON.parse(body).max_tokens === 1)).toBe(true)
+  const methods = new Set(live.seen.map(({ request }) => `${request.method} ${request.url?.split('?')[0]}`))
+  expect([...methods].filter(method => !/^(GET|OPTIONS) /.test(method))).toEqual(['POST /v1/chat/completions'])
+})
