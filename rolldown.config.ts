@@ -5,7 +5,7 @@ import { build, type CodeSplittingNameFunction, defineConfig, type OutputBundle,
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
 const loadedLater =
-  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|libsql|prom-client)(\/|$)/
+  /^(express|http-proxy-middleware|@faker-js\/faker|@valibot\/to-json-schema|libsql|prom-client|vitest)(\/|$)/
 
 const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
 
@@ -98,7 +98,13 @@ const page: Plugin = {
 }
 
 export default defineConfig({
-  input: { cli: 'src/cli.ts', index: 'src/index.ts', contract: 'src/contract/index.ts' },
+  input: {
+    cli: 'src/cli.ts',
+    index: 'src/index.ts',
+    vitest: 'src/vitest.ts',
+    'test-runner': 'src/test-runner.ts',
+    contract: 'src/contract/index.ts',
+  },
   platform: 'node',
   external: loadedLater,
   // The same code as ES modules, which can be put together without a wrapper around each; it starts sooner.

@@ -6,7 +6,7 @@ import type { MintedToken, TokenWish } from './auth/mint.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { type Clock, createClock } from './core/clock.js'
 import { usersAreLive } from './core/errors.js'
-import type { Mode } from './core/exchange.js'
+import type { Exchange, Mode } from './core/exchange.js'
 import type { FaultCall, FaultCallInput } from './core/fault.js'
 import { once } from './core/once.js'
 import type { Redact } from './core/redact.js'
@@ -33,19 +33,23 @@ import {
 import { configuredUser } from './platform/configured-user.js'
 import { factsOf } from './platform/dashboard-facts.js'
 import { createDrafts } from './platform/drafts.js'
+import { createForTests, type ForTests } from './platform/for-tests.js'
 import { loadReplies, type RepliesPart } from './platform/read-replies.js'
 import { createRules, openLastingRules, type Rules } from './platform/rules.js'
 import { closeState, openSeededState, plant } from './platform/seeded-state.js'
 import type { PlatformSources } from './platform/sources.js'
 import { createSteering } from './platform/steering.js'
 import { createTaping, type Receipt } from './platform/taping.js'
+import { createTraffic } from './platform/traffic.js'
 import { createViolations, type Violations } from './platform/violations.js'
 import type { Miss } from './recordings/index.js'
 import { isLoopback, urlHost } from './server/address.js'
 import type { App, Prototypes } from './server/app.js'
+import { createEntrance } from './server/entrance.js'
 import { createLine } from './server/handle.js'
-import { listen } from './server/listen.js'
+import { type Listener, listen } from './server/listen.js'
 import type { ModesByEndpoint } from './server/modes.js'
+import { createMount } from './server/mount.js'
 import { createPacer } from './streaming/pacer.js'
 import { version } from './version.js'
 
@@ -112,6 +116,8 @@ export interface Platform {
   mintToken(wish: TokenWish): Promise<MintedToken>
   /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
+  /** What else tests may do that hold it in their hands. */
+  readonly forTests: ForTests
   /** Lets open streams end for `graceMs`, then cuts them. */
   stop(graceMs?: number): Promise<void>
 }
@@ -172,27 +178,34 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const steering = createSteering(() => current, lasting)
 
   const { host, port: wantedPort } = current.loaded.config
-  const line = createLine(() => current.line, { journal, pacer: createPacer(), report })
+  const traffic = createTraffic()
+  const journalLast = {
+    ...journal,
+    add(exchange: Exchange) {
+      journal.add(exchange)
+      traffic.left()
+    },
+  }
+  const line = createLine(() => current.line, { journal: journalLast, pacer: createPacer(), report })
   const stopping = new AbortController()
   const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   let app: Promise<App> | undefined
-  const listener = await listen(
-    {
-      line,
-      rest(request, response, prototypes) {
-        app ??= loadApp(prototypes)
-        app
-          .then(answer => answer(request, response))
-          .catch(error => {
-            report(error)
-            response.destroy()
-          })
-      },
+  const entrance = createEntrance({
+    line: traffic.watch(line),
+    rest(request, response, prototypes) {
+      app ??= loadApp(prototypes)
+      app
+        .then(answer => answer(request, response))
+        .catch(error => {
+          report(error)
+          response.destroy()
+        })
     },
-    { host, port: wantedPort },
-  )
+  })
+  const mount = createMount(entrance)
+  const listener = sources.listen === false ? nowhere : await listen(entrance, { host, port: wantedPort })
 
-  url = `http://${urlHost(host)}:${listener.port}`
+  url = listener === nowhere ? 'http://localhost' : `http://${urlHost(host)}:${listener.port}`
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
@@ -296,9 +309,23 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     return minting.tokenFor(backend, wish, email => configuredUser(loaded, email))
   }
 
+  const forTests = createForTests(
+    {
+      traffic,
+      handler: mount.handler,
+      configuredModes: () => ({ mode: current.loaded.config.mode, modes: current.loaded.config.modes }),
+    },
+    {
+      ...{ apiKeys: lasting.apiKeys, scopes: lasting.scopes },
+      backend: () => current.backend,
+      usersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy',
+      seedOf: email => configuredUser(current.loaded, email),
+    },
+  )
+
   async function stop(graceMs: number): Promise<void> {
     stopping.abort()
-    await listener.stop(graceMs)
+    await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
     await Promise.all([lasting.taping.flush(), violations.settle()])
     await closeState(lasting, report)
   }
@@ -349,7 +376,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       misses: lasting.taping.misses,
       onMiss: lasting.taping.onMiss,
       onMessage: reader => void readers.push(reader),
-      ...{ exportState, importState, mintToken },
+      ...{ exportState, importState, mintToken, forTests },
       async reload() {
         const next = assemble(loadConfig(sources), sources, lasting)
         const chosen = sameModes(next.loaded, current.loaded) ? lasting.chosen : chosenIn(next.loaded)
@@ -373,6 +400,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     throw error
   }
 }
+
+/** Where no port is opened. */
+const nowhere: Listener = { port: 0, stop: async () => {} }
 
 const isUsableAt =
   (ms: number) =>

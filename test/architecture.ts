@@ -29,8 +29,8 @@ const floors: readonly (readonly string[])[] = [
   ['endpoints'],
   ['server', 'dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
-  ['contract'],
-  ['index.ts', 'cli.ts', 'cli'],
+  ['contract', 'testing'],
+  ['index.ts', 'vitest.ts', 'test-runner.ts', 'cli.ts', 'cli'],
 ]
 
 /** What is one thing in two parts: where it begins, and the folder of the rest. */
@@ -59,6 +59,8 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'gpt-tokenizer': ['tokenizer/'],
   'prom-client': ['metrics/exposition.ts'],
   picocolors: ['cli/output.ts'],
+  // The user's own, which only whoever imports this door needs.
+  vitest: ['vitest.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
   valibot: ['core/', 'config/', 'replies/', 'recordings/', 'journal/', 'server/json-in.ts'],

@@ -57,7 +57,7 @@ export interface ApiKeys {
   used(id: string): void
   /** The keys of a user, the newest first. */
   list(userId: string): Promise<readonly ApiKeyView[]>
-  create(userId: string | null, wanted: { name: string; expiresAt: Moment | null }): Promise<NewApiKey>
+  create(userId: string | null, wanted: { name: string; expiresAt: Moment | null; key?: string }): Promise<NewApiKey>
   /**
    * Makes a key with the same name and lifetime in place of one that lives on for `overlapMs` (0: dies now).
    * Rejects with a 404 when the user has no such key, with a 409 when it was revoked.
@@ -177,8 +177,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
       const rows = await (await state()).read(({ api_keys }) => api_keys.find({ user_id: userId }))
       return rows.map(view)
     },
-    async create(userId, { name, expiresAt }) {
-      const key = newSecret()
+    async create(userId, { name, expiresAt, key = newSecret() }) {
       const row = newRow(key, { user_id: userId, name, expires_at: expiresAt })
       await write(async ({ api_keys, users }) => {
         const owner = userId === null || ownersAreElsewhere() ? null : await users.get(userId)

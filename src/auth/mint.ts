@@ -1,12 +1,13 @@
 /** Tokens for tests and scripts: signed and kept as the platform does it, without a password. */
 import { developmentUser } from '../core/development.js'
-import type { Moment, UserRow } from '../core/state.js'
+import type { Moment } from '../core/state.js'
 import { validEmail } from './addresses.js'
 import { type Backend, momentOf } from './backend.js'
-import { idOfUser, plantUser, type UserSeed } from './seeds.js'
-import { startSession, tokenResponse } from './sessions.js'
+import { idOfUser, type UserSeed } from './seeds.js'
+import { tokenResponse } from './sessions.js'
+import { signIn } from './sign-in.js'
 import { keysExpireAtSeconds } from './tokens.js'
-import { confirmedEmail, newUser, signedUp } from './users.js'
+import { newUser } from './users.js'
 
 /** Which token is wanted. */
 export interface TokenWish {
@@ -62,16 +63,7 @@ async function keyOfRole(backend: Backend, role: 'anon' | 'service', expiresIn?:
 }
 
 async function userToken(backend: Backend, email: string, seed: UserSeed | undefined): Promise<MintedToken> {
-  const state = await backend.state()
-  // Nothing else of the configuration: the state may be that of a platform that was started with another one.
-  if (seed) await plantUser(state, seed, backend.now)
-  const grant = await state.write(async tables => {
-    const [known] = await tables.users.find({ email })
-    const user = known ?? newcomer(email, momentOf(backend))
-    if (!known) await tables.users.insert(user)
-    return startSession(backend, tables, user, 'password')
-  })
-  return signed(backend, grant)
+  return signed(backend, await signIn(backend, { email, seed }))
 }
 
 async function signed(backend: Backend, granted: Parameters<typeof tokenResponse>[1]): Promise<MintedToken> {
@@ -83,9 +75,3 @@ const minted = (token: string, expiresAtSeconds: number): MintedToken => ({
   token,
   expires_at: new Date(expiresAtSeconds * 1000).toISOString(),
 })
-
-function newcomer(email: string, at: Moment): UserRow {
-  const user = newUser(at, { id: idOfUser({ email }) })
-  const joined = signedUp(user, { provider: 'email', address: email, data: {}, at })
-  return { ...joined, ...confirmedEmail(joined, at) }
-}

@@ -5,6 +5,7 @@ import { askingLive } from '../config/load.js'
 import { developmentSecret, developmentUser } from '../core/development.js'
 import { usesRecordings } from '../core/exchange.js'
 import { CONTROL } from '../core/reserved.js'
+import { environmentOf } from '../platform/environment.js'
 import type { Platform } from '../platform.js'
 import { isLoopback } from '../server/address.js'
 import { near } from './near.js'
@@ -77,18 +78,3 @@ function isSignedIn(authUrl: string): boolean {
 
 /** The password in an address of a database is nobody's to read over a shoulder. */
 const withoutPassword = (state: string) => state.replace(/\/\/[^/@]*@/, '//…@')
-
-/** The names under which the clients look for their settings. */
-export function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: Platform) {
-  const { publishableKey, secretKey } = loaded.config.auth
-  return [
-    ['PLATFORM_BASE_URL', url],
-    ['OPENAI_BASE_URL', `${url}/v1`],
-    ['OPENAI_API_KEY', apiKey],
-    ['SUPABASE_URL', authUrl],
-    ['SUPABASE_ANON_KEY', anonKey],
-    ['SUPABASE_SERVICE_ROLE_KEY', serviceKey],
-    ['SUPABASE_PUBLISHABLE_KEY', publishableKey],
-    ['SUPABASE_SECRET_KEY', secretKey],
-  ] as const
-}

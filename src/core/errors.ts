@@ -143,6 +143,25 @@ export const invalidRequest = (sentence: string) => new PlatformError(400, 'inva
 export const noRuleMatches = (nearest: string) =>
   new PlatformError(424, 'no_rule_matches', `No rule matches this request, and strict is on. ${nearest}`)
 
+/** An app that has the platform as one of its handlers has read the body by itself. */
+export const bodyIsGone = () =>
+  new PlatformError(
+    500,
+    'body_is_gone',
+    'The body was read before the request came to platform.handler. Mount it before whatever reads bodies.',
+  )
+
+/** A mounted platform cannot know who else reaches the server that it is mounted in. */
+export const loopbackOnly = () =>
+  new PlatformError(
+    403,
+    'loopback_only',
+    'A mounted platform is steered on loopback addresses only, such as 127.0.0.1.',
+  )
+
+/** For handlers that outlive their platform. */
+export const hasStopped = () => new PlatformError(503, 'has_stopped', 'The platform has been stopped.')
+
 /** A 424 as well. `why` is a sentence that names the nearest recording, or says that there is none. */
 export const noRecording = ({ method, path }: { readonly method: string; readonly path: string }, why: string) =>
   new PlatformError(424, 'no_recording', `No recording matches ${method} ${path}. ${why}`)

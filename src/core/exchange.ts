@@ -171,6 +171,8 @@ export interface Outcome {
   readonly source: string | undefined
   /** What went wrong, in the words that the client was told. */
   readonly error: string | undefined
+  /** How that error is called in code: `no_rule_matches`. */
+  readonly code?: string | undefined
   /** What only whoever reads the log is told of it. */
   readonly hint?: string | undefined
   /** What else is known of it, for the log; worked out when somebody looks. */

@@ -12,5 +12,8 @@ const isUnder = (path: string, prefix: string) => path === prefix || path.starts
 /** Whether a path is answered by Standin itself rather than by the platform or its auth backend. */
 export const isReserved = (path: string) => isUnder(path, CONTROL) || isUnder(path, DASHBOARD)
 
+/** Whether a path is one of the control API. */
+export const isControl = (path: string) => isUnder(path, CONTROL)
+
 /** Whether a path belongs to the auth backend. */
 export const isAuth = (path: string) => isUnder(path, AUTH)

@@ -24,6 +24,8 @@ export interface Journal {
   entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
   /** The ids of those that fit, in the same order; of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
   ids(filter?: JournalFilter, limit?: number): readonly string[]
+  /** The same as they came, with what is secret in them: for whoever holds them against something and shows nothing. */
+  exchanges(filter?: JournalFilter): readonly { readonly id: string; readonly exchange: Exchange }[]
   /** Of longer bodies the first `shownBytes` are told. */
   get(id: string, shownBytes?: number): JournalEntry | undefined
   /** One as it is kept, its secrets included: for whoever makes something of it. */
@@ -132,6 +134,7 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
       const part = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
       return part.map(([{ id }]) => String(id))
     },
+    exchanges: (filter = {}) => fitting(filter).map(([{ id, exchange }]) => ({ id: String(id), exchange })),
     get(id, shownBytes) {
       const found = kept(id)
       return found && entryOf(found, redact(), shownBytes)

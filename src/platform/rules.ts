@@ -20,12 +20,19 @@ interface Scoped {
   readonly scope?: string | undefined
 }
 
+/** A rule that was added. */
+export interface AddedRule {
+  readonly id: string
+  /** How often it has answered. */
+  answered(): number
+}
+
 export interface Rules {
   /**
    * Adds a rule before all others: it is asked first, the newest before older ones. Files that it says are beside the configuration.
    * Rejects with a ProblemsError that names what is wrong.
    */
-  add(rule: RuleInput, options?: Scoped): Promise<{ readonly id: string }>
+  add(rule: RuleInput, options?: Scoped): Promise<AddedRule>
   /** The same of what somebody has sent: a rule, or several that stand in their order. They may say no files. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
   /** Those in force, in the order in which they are tried: for a scope, or all where none is said. */
@@ -43,9 +50,11 @@ export function createRules(lasting: () => Promise<LastingRules>, current: () =>
   const seed = () => current().loaded.config.seed
   return {
     async add(rule, { scope } = {}) {
-      const { atRunTime } = await lasting()
+      const { atRunTime, memory } = await lasting()
       const [added] = await atRunTime.add(rule, { scope, dir: current().loaded.dir, seed: seed() })
-      return added as { readonly id: string }
+      const { id } = added as { readonly id: string }
+      const { rule: ready } = atRunTime.all(scope).find(one => one.id === id) ?? {}
+      return { id, answered: () => (ready ? memory.answered(ready) : 0) }
     },
     addSent: async (sent, scope) => (await lasting()).atRunTime.add(sent, { scope, dir: undefined, seed: seed() }),
     list: async scope => (await current().replies()).list(scope),

@@ -1,6 +1,7 @@
 /** Reads a request's body, counting as it comes. */
 import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge, encodedContent, notJsonContent, type PlatformError } from '../core/errors.js'
+import { readBefore } from './foreign.js'
 
 /** Anything that says it is JSON; RFC 6839 gives "+json" to formats that are JSON underneath. */
 const json = /^(application|text)\/([\w.-]+\+)?json[ \t]*(;|$)/i
@@ -22,6 +23,8 @@ export function readBody(
   limitBytes: number,
   done: (body: Buffer | PlatformError | undefined) => void,
 ): void {
+  const before = readBefore(request)
+  if (before) return done(before instanceof Buffer && before.length > limitBytes ? bodyTooLarge(limitBytes) : before)
   const announced = Number(request.headers['content-length'])
   if (announced > limitBytes) return done(bodyTooLarge(limitBytes))
   if (announced === 0) return done(Buffer.alloc(0))

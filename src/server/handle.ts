@@ -262,6 +262,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       status: reply.status,
       source: reply.source,
       error: error?.message,
+      code: error?.code,
       hint: error?.more.hint,
       remark: reply.remark,
       said: reply,

@@ -1,12 +1,10 @@
 /** Opens the port and closes it again. */
-import { createServer, IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
-import { isReserved } from '../core/reserved.js'
 import { startError } from './address.js'
-import type { Prototypes } from './app.js'
+import type { Entrance } from './entrance.js'
 import { errorReply } from './error-bodies.js'
-import type { Line } from './handle.js'
 
 export interface Listener {
   /** The port that was taken. */
@@ -15,29 +13,14 @@ export interface Listener {
   stop(graceMs: number): Promise<void>
 }
 
-interface Doors {
-  readonly line: Line
-  /** Answers what is not on the line. */
-  readonly rest: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
-}
-
 /** Listens on `host` and `port` (0: any free one). Rejects with a StartError when that cannot be. */
-export async function listen({ line, rest }: Doors, { host, port }: { host: string; port: number }): Promise<Listener> {
-  // Classes of this server's own: express is going to put its methods behind their prototypes.
-  class Request extends IncomingMessage {}
-  class Response extends ServerResponse {}
-  const prototypes = { request: Request.prototype, response: Response.prototype }
-
-  function answer(request: IncomingMessage, response: ServerResponse) {
-    const path = pathOf(request.url ?? '/')
-    if (isReserved(path)) rest(request, response, prototypes)
-    else line(request, response, path)
-  }
-
+export async function listen(
+  { classes, answer }: Entrance,
+  { host, port }: { host: string; port: number },
+): Promise<Listener> {
   const server = createServer(
     {
-      IncomingMessage: Request,
-      ServerResponse: Response,
+      ...classes,
       // Two Authorization headers must not silently become one.
       joinDuplicateHeaders: true,
       // The line says so itself, in the platform's words.
@@ -74,13 +57,6 @@ export async function listen({ line, rest }: Doors, { host, port }: { host: stri
         })
       }),
   }
-}
-
-/** The path of a request target, as it was sent. A client may also send the whole address (RFC 9112 §3.2.2). */
-function pathOf(target: string): string {
-  const local = target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '')
-  const query = local.indexOf('?')
-  return (query < 0 ? local : local.slice(0, query)) || '/'
 }
 
 /** What node's parser could not read gets an error body as well, unless an answer is already on its way. */

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Paced, Reply } from '../core/exchange.js'
 import type { Pacer } from '../streaming/pacer.js'
+import { isForeign } from './foreign.js'
 
 /** What goes out before the body. */
 interface Head {
@@ -115,9 +116,10 @@ const LAST_CHUNK = '0\r\n\r\n'
  * Writes chunks (RFC 9112 §7.1) frame and all, where node would hand size, text and line end over one by one, and to the socket itself,
  * where node would hold each back until the end of the turn: with thousands of streams that write a few words at a time it is this
  * that takes the time. A client of HTTP/1.0 gets the text alone, and so does a fault (spoil.ts), which leaves it to node to frame what
- * it lets pass.
+ * it lets pass; somebody else's response is left to its own methods.
  */
 function chunkWriter(response: ServerResponse, bytewise: boolean): Write {
+  if (isForeign(response)) return text => void response.write(text, bytewise ? 'latin1' : 'utf8')
   const chunked = response.chunkedEncoding
   response.chunkedEncoding = false
   let first = true

@@ -4,6 +4,7 @@ import type { Endpoint, Exchange, Reply } from '../../src/core/exchange.js'
 import { unpaced } from '../../src/core/pace.js'
 import { createRoutes } from '../../src/endpoints/index.js'
 import { createCors } from '../../src/server/cors.js'
+import { createEntrance } from '../../src/server/entrance.js'
 import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
 import { createPacer } from '../../src/streaming/pacer.js'
@@ -60,13 +61,13 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
   )
   const gone = signal()
   const listener = await listen(
-    {
+    createEntrance({
       line(request, response, path) {
         response.once('close', () => gone.resolve())
         line(request, response, path)
       },
       rest: () => {},
-    },
+    }),
     { host: '127.0.0.1', port: 0 },
   )
   onTestFinished(() => listener.stop(0))

@@ -5,6 +5,7 @@ import { unpaced } from '../../src/core/pace.js'
 import { createRoutes } from '../../src/endpoints/index.js'
 import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
 import { createCors } from '../../src/server/cors.js'
+import { createEntrance } from '../../src/server/entrance.js'
 import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
 import { createPacer } from '../../src/streaming/pacer.js'
@@ -55,7 +56,7 @@ async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
     }),
     { journal, pacer: createPacer(), report: error => expect.unreachable(String(error)) },
   )
-  const listener = await listen({ line, rest: () => {} }, { host: '127.0.0.1', port: 0 })
+  const listener = await listen(createEntrance({ line, rest: () => {} }), { host: '127.0.0.1', port: 0 })
   onTestFinished(() => listener.stop(0))
   const heard = await hear({ url: `http://127.0.0.1:${listener.port}`, apiKey: 'any' }, { isStream: true })
   return { ...heard, outcome: (await journaled).outcome }

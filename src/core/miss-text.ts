@@ -1,0 +1,47 @@
+/** A miss in words: what was asked and what is recorded, side by side. */
+import { sideBySide } from './side-by-side.js'
+
+interface Missed {
+  readonly method: string
+  readonly path: string
+  readonly reason: string
+  readonly nearest?: { readonly file: string; readonly differences: readonly Different[] } | undefined
+}
+
+interface Different {
+  readonly field: string
+  readonly recorded: string | undefined
+  readonly asked: string | undefined
+}
+
+/** How texts are shown: what somebody else has said is made harmless. */
+interface Paint {
+  readonly title: (text: string) => string
+  readonly faint: (text: string) => string
+  readonly harmless: (text: string) => string
+}
+
+/** Of a value beside another one. */
+const WIDTH = 48
+
+export function missText({ method, path, reason, nearest }: Missed, paint: Paint = unpainted): string {
+  const { title: shown, harmless } = paint
+  const title = shown(`No recording matches ${method} ${harmless(path)}.`)
+  if (!nearest || nearest.differences.length === 0) return `${title} ${harmless(reason)}`
+  return [`${title} The nearest is ${harmless(nearest.file)}:`, ...table(nearest.differences, paint)].join('\n')
+}
+
+function table(differences: readonly Different[], { faint, harmless }: Paint): readonly string[] {
+  const rows = differences.map(
+    ({ field, recorded, asked }) => [field, ...sideBySide(recorded ?? ABSENT, asked ?? ABSENT, WIDTH)] as const,
+  )
+  const fieldWidth = Math.max('field'.length, ...rows.map(([field]) => field.length))
+  const line = (field: string, recorded: string, asked: string) =>
+    `  ${harmless(field).padEnd(fieldWidth)}  ${harmless(recorded).padEnd(WIDTH + 2)}  ${harmless(asked)}`.trimEnd()
+  return [faint(line('field', 'recorded', 'asked')), ...rows.map(row => line(...row))]
+}
+
+const ABSENT = '(absent)'
+
+const asItIs = (text: string) => text
+const unpainted: Paint = { title: asItIs, faint: asItIs, harmless: asItIs }

@@ -1,0 +1,64 @@
+/** The platform as a request handler, for servers that somebody else has opened. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
+import { isControl } from '../core/reserved.js'
+import { isLoopback } from './address.js'
+import { type Entrance, pathOf } from './entrance.js'
+import { errorReply } from './error-bodies.js'
+import { adopt } from './foreign.js'
+
+/**
+ * Answers every request that it is given, and never hands one on. It fits `http.createServer`, `app.use` of express and supertest.
+ * Below a prefix (`app.use('/ai', …)`) paths begin behind that prefix, in error bodies as well.
+ */
+export type Handler = (request: IncomingMessage, response: ServerResponse, next?: unknown) => void
+
+export interface Mount {
+  readonly handler: Handler
+  /** Answers nobody any more, gives what is open `graceMs` to end, then cuts it. */
+  stop(graceMs: number): Promise<void>
+}
+
+export function createMount({ answer }: Pick<Entrance, 'answer'>): Mount {
+  const open = new Set<ServerResponse>()
+  let stopped = false
+  let emptied = () => {}
+
+  function close(response: ServerResponse): void {
+    open.delete(response)
+    if (open.size === 0) emptied()
+  }
+
+  return {
+    handler(request, response) {
+      if (stopped) return refuse(request, response, hasStopped())
+      if (isControl(pathOf(request.url ?? '/')) && !isAtHome(request)) return refuse(request, response, loopbackOnly())
+      adopt(request, response)
+      open.add(response)
+      response.once('close', () => close(response))
+      answer(request, response)
+    },
+    async stop(graceMs) {
+      stopped = true
+      if (open.size === 0) return
+      const cut = setTimeout(() => {
+        for (const response of open) response.destroy()
+      }, graceMs)
+      await new Promise<void>(resolve => {
+        emptied = resolve
+      })
+      clearTimeout(cut)
+    },
+  }
+}
+
+/** Somebody else's server may listen where others reach it, and asks nobody for a control token. */
+const isAtHome = ({ socket: { localAddress } }: IncomingMessage) =>
+  localAddress === undefined || isLoopback(localAddress)
+
+function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, error: PlatformError): void {
+  const { status, contentType, body } = errorReply(error, { path: url, headers })
+  response.setHeader('content-type', contentType)
+  response.statusCode = status
+  response.end(body)
+}

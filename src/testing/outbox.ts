@@ -1,0 +1,83 @@
+/** The outbox as tests read it: mail and text messages that a live backend would have sent. */
+import { inspect } from 'node:util'
+import type { MessageRow } from '../core/state.js'
+import type { Platform } from '../platform.js'
+import type { WaitOptions } from './journal.js'
+import { eventually, PATIENCE_MS } from './patience.js'
+
+export interface OutboxMessage {
+  readonly id: string
+  /** The address or phone number. */
+  readonly to: string
+  /** What it is about: `signup`, `magiclink`, `recovery`. */
+  readonly type: string
+  readonly channel: 'email' | 'sms'
+  readonly subject: string
+  /** The code to type in, where there is one. */
+  readonly code: string | null
+  /** The link to follow, where there is one. */
+  readonly link: string | null
+  /** When it would have been sent, as ISO 8601. */
+  readonly at: string
+}
+
+/** Which messages are meant. */
+export interface MessageFilter {
+  readonly to?: string | RegExp
+  readonly type?: string
+  readonly channel?: OutboxMessage['channel']
+}
+
+export interface Outbox {
+  /** Those that fit, the newest first; all without a filter. */
+  messages(filter?: MessageFilter): Promise<readonly OutboxMessage[]>
+  /** The newest that fits, at once where one is there already. Rejects after its time with what came instead. */
+  waitFor(filter?: MessageFilter, options?: WaitOptions): Promise<OutboxMessage>
+  clear(): Promise<void>
+}
+
+export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' | 'onMessage'>): Outbox {
+  const waiting = new Set<() => void>()
+  onMessage(() => {
+    for (const changed of waiting) changed()
+  })
+
+  const messages: Outbox['messages'] = async (filter = {}) =>
+    (await forTests.messages()).map(messageOf).filter(message => isMeant(message, filter))
+
+  return {
+    messages,
+    waitFor: (filter = {}, { timeoutMs = PATIENCE_MS } = {}) =>
+      eventually({
+        look: async () => (await messages(filter))[0],
+        watch(changed) {
+          waiting.add(changed)
+          return () => waiting.delete(changed)
+        },
+        timeoutMs,
+        tooLate: async () =>
+          new Error(`No message came within ${timeoutMs} ms that fits ${inspect(filter)}.\n${list(await messages())}`),
+      }),
+    clear: forTests.clearMessages,
+  }
+}
+
+const messageOf = ({ id, recipient, kind, channel, subject, code, link, created_at }: MessageRow): OutboxMessage => ({
+  ...{ id, to: recipient, type: kind, channel, subject, code, link, at: created_at },
+})
+
+function isMeant(message: OutboxMessage, { to, type, channel }: MessageFilter): boolean {
+  if (to instanceof RegExp ? message.to.search(to) < 0 : to !== undefined && addressOf(to) !== message.to) return false
+  return (type ?? message.type) === message.type && (channel ?? message.channel) === message.channel
+}
+
+/** As addresses are kept: mail in small letters, phones as digits. */
+const addressOf = (to: string) => (to.includes('@') ? to.toLowerCase() : to.replace(/^\+/, ''))
+
+function list(messages: readonly OutboxMessage[]): string {
+  if (messages.length === 0) return 'The outbox is empty.'
+  return [
+    'What came:',
+    ...messages.map(({ channel, type, to, subject }) => `  ${channel} ${type} to ${to} · ${subject}`),
+  ].join('\n')
+}

@@ -1,0 +1,72 @@
+/** Says in words whether a platform was asked what a test expects. */
+import { inspect } from 'node:util'
+import type { ExchangeQuery } from './exchange-filter.js'
+import { inWords, type TestJournal, whatCame } from './journal.js'
+
+/** Who has a journal: a platform, or a scope of one. */
+export interface Receiver {
+  readonly journal: TestJournal
+}
+
+/** How two values are shown side by side. */
+export type Diff = (wanted: unknown, found: unknown) => string | undefined | null
+
+export interface Verdict {
+  readonly pass: boolean
+  /** Why it does not hold, or does although it must not. */
+  readonly message: () => string
+}
+
+/** Whether anything fits, or as many as `times`. */
+export function received(
+  { journal }: Receiver,
+  query: ExchangeQuery,
+  { times, diff = plain }: { times?: number; diff?: Diff },
+): Verdict {
+  const found = journal.find(query)
+  if (times !== undefined) {
+    const title = () => `${counted(found.length)} ${inWords(query)}`
+    const because = () => (found.length < times ? nearest(journal, query, diff) : '')
+    return {
+      pass: found.length === times,
+      message: () => paragraphs(`${title()}, and ${times} should.`, because(), whatCame(journal.find())),
+    }
+  }
+  const pass = found.length > 0
+  if (pass) return { pass, message: () => paragraphs(`${counted(found.length)} ${inWords(query)}.`, whatCame(found)) }
+  return {
+    pass,
+    message: () =>
+      paragraphs(`No exchange ${inWords(query)}.`, nearest(journal, query, diff), whatCame(journal.find())),
+  }
+}
+
+/** Whether the newest of all fits. */
+export function receivedLast({ journal }: Receiver, query: ExchangeQuery, diff: Diff = plain): Verdict {
+  const [last] = journal.find().slice(-1)
+  const fits = last !== undefined && journal.last(query)?.id === last.id
+  const title = () => (last ? `The last exchange ${fits ? 'is one that' : 'is none that'} ${inWords(query)}.` : '')
+  const because = () => (last && !fits ? sideBySide(journal.nearest(query, last), diff) : '')
+  return { pass: fits, message: () => paragraphs(title(), because(), whatCame(journal.find())) }
+}
+
+const paragraphs = (...texts: readonly string[]) => texts.filter(text => text !== '').join('\n\n')
+
+function counted(count: number): string {
+  if (count === 0) return 'No exchange'
+  return count === 1 ? 'One exchange' : `${count} exchanges`
+}
+
+function nearest(journal: TestJournal, query: ExchangeQuery, diff: Diff): string {
+  const near = journal.nearest(query)
+  if (!near || typeof query === 'function') return ''
+  const { request, status } = near.entry
+  return `The nearest is ${request.method} ${request.path}, ${status ?? 'without an answer'}:\n\n${sideBySide(near, diff)}`
+}
+
+const sideBySide = (near: ReturnType<TestJournal['nearest']>, diff: Diff) =>
+  (near && diff(near.wanted, near.found)) || ''
+
+/** Where no runner shows it better. */
+const plain: Diff = (wanted, found) => `expected ${inspect(wanted, deep)}\nreceived ${inspect(found, deep)}`
+const deep = { depth: 12, breakLength: 100 }

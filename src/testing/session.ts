@@ -1,0 +1,32 @@
+/** Signs users in for tests. */
+import type { SessionJson } from '../platform/for-tests.js'
+import type { Platform } from '../platform.js'
+
+export interface SignInOptions {
+  /** The development user's without it. */
+  readonly email?: string
+  /** Checked where the user is there, and theirs from now on where they sign up; without it nobody is asked for one. */
+  readonly password?: string
+}
+
+/** Somebody who has signed in. */
+export interface SignedIn {
+  readonly accessToken: string
+  readonly refreshToken: string
+  /** When the access token expires. */
+  readonly expiresAt: Date
+  readonly user: SessionJson['user']
+  /** All of it in the form of Supabase Auth, as `setSession` takes it. */
+  readonly session: SessionJson
+}
+
+export async function signedIn({ forTests }: Pick<Platform, 'forTests'>, user: SignInOptions = {}): Promise<SignedIn> {
+  const session = await forTests.traffic.hold(() => forTests.signIn(user))
+  return {
+    accessToken: session.access_token,
+    refreshToken: session.refresh_token,
+    expiresAt: new Date(session.expires_at * 1000),
+    user: session.user,
+    session,
+  }
+}

@@ -1,0 +1,112 @@
+/** Starts a platform for a test or a script. */
+import type { Override } from '../config/load.js'
+import type { ConfigInput } from '../config/schema.js'
+import { once } from '../core/once.js'
+import { environmentOf } from '../platform/environment.js'
+import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
+import type { RuleInput } from '../replies/index.js'
+import { failing } from './fail.js'
+import { giving } from './give.js'
+import { startOfNew, untilIdle } from './idle.js'
+import { createTestJournal } from './journal.js'
+import { createKeys } from './keys.js'
+import { createOutbox } from './outbox.js'
+import type { Environment, Platform } from './platform.js'
+import { createResetting } from './reset.js'
+import { createScope, type Scope } from './scope.js'
+import { signedIn } from './session.js'
+import { createUnanswered } from './unanswered.js'
+
+/** Every option of `platform.config.yaml`, and where else to look. */
+export interface PlatformOptions extends ConfigInput {
+  /** A configuration file. Without it no file is read, not even for replies, and the environment is not looked at. */
+  readonly config?: string
+  /** Rules of what the model says; they stand before those of files. */
+  readonly rules?: readonly RuleInput[]
+  /** False where no port is wanted: then only `platform.handler` answers, and addresses begin with `http://localhost`, where nobody is. */
+  readonly listen?: boolean
+}
+
+/**
+ * Starts a platform: on any free port unless told otherwise, with nothing written to disk, sharing nothing with others.
+ *
+ * ```ts
+ * const platform = await startPlatform({ rules: [{ when: { user: 'hello' }, reply: { text: 'Hi!' } }] })
+ * const openai = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey })
+ * …
+ * await platform.stop()
+ * ```
+ *
+ * Rejects with a `ProblemsError` for options, a file or rules that cannot be used, and with a `StartError` when the port cannot be had.
+ */
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const { config, rules = [], listen = true, port = 0, ...values } = options
+  const platform = await openPlatform({
+    cwd: process.cwd(),
+    file: config ?? false,
+    flags: [...overridesFrom({ port, ...(config === undefined && { state: 'memory' }), ...values })],
+    ...(config !== undefined && { env: process.env }),
+    ...{ rules, listen },
+  })
+  return forTests(platform)
+}
+
+async function forTests(platform: OpenPlatform): Promise<Platform> {
+  const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
+  const { traffic, handler } = platform.forTests
+  const keys = createKeys(platform)
+  const unanswered = createUnanswered(platform)
+  const { reset } = await createResetting(platform, keys)
+  const scopes = new Map<string, Scope>()
+  let resetAtMs = 0
+  const sinceMs = () => resetAtMs
+  let stopping = () => Promise.resolve()
+  const stop = once(() => stopping())
+  return {
+    ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, handler },
+    env: Object.fromEntries(environmentOf(platform)) as Environment,
+    get mode() {
+      return platform.mode
+    },
+    reply: giving(platform),
+    failNext: failing(platform),
+    journal: createTestJournal({ journal: platform.journal, scope: undefined, sinceMs }),
+    misses: () => unanswered.misses(),
+    expectNoMisses: () => unanswered.expectNone(),
+    signIn: user => signedIn(platform, user),
+    createKey: options => keys.create(options),
+    outbox: createOutbox(platform),
+    clock: platform.clock,
+    scope(name) {
+      const scope = scopes.get(name) ?? createScope(name, { platform, keys, unanswered, sinceMs })
+      scopes.set(name, scope)
+      return scope
+    },
+    reset(options) {
+      resetAtMs = startOfNew(traffic)
+      unanswered.forget()
+      return reset(options)
+    },
+    idle: options => untilIdle(traffic, options),
+    receipt: platform.receipt,
+    async violations() {
+      await platform.violations.settle()
+      return platform.violations.list()
+    },
+    switchMode: platform.switchMode,
+    stop({ graceMs = 0 } = {}) {
+      stopping = () => platform.stop(graceMs)
+      return stop()
+    },
+  }
+}
+
+/** Options given in code, one by one: those of a group beside what a file says of its others. */
+function* overridesFrom(values: object, above: readonly string[] = []): Generator<Override> {
+  for (const [name, value] of Object.entries(values)) {
+    const path = [...above, name]
+    if (value === undefined) continue
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) yield* overridesFrom(value, path)
+    else yield { path, value, origin: 'startPlatform' }
+  }
+}

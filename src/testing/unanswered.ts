@@ -1,0 +1,62 @@
+/** Requests for which nothing was prepared: no recording, or no rule although one is asked for. */
+import type { Exchange } from '../core/exchange.js'
+import { missText } from '../core/miss-text.js'
+import type { Platform } from '../platform.js'
+import type { Miss } from '../recordings/index.js'
+
+/** A request that no rule matched, where `strict` is on. */
+interface Unmatched {
+  readonly scope: string
+  readonly sentence: string
+}
+
+export interface Unanswered {
+  /** Those that no recording answered, the newest first. */
+  misses(scope?: string): readonly Miss[]
+  /** Throws an Error that names each request, and the nearest of what is prepared. */
+  expectNone(scope?: string): void
+  forget(scope?: string): void
+}
+
+type Opened = Pick<Platform, 'journal' | 'loaded'> & { misses(): readonly Miss[] }
+
+/** So many are kept. */
+const MOST = 100
+
+export function createUnanswered(platform: Opened): Unanswered {
+  let unmatched: readonly Unmatched[] = []
+  platform.journal.follow(exchange => {
+    const { outcome, method, path, scope } = exchange
+    if (outcome?.code !== 'no_rule_matches') return
+    const sentence = `${method} ${path}${asking(exchange)}: ${outcome.error}`
+    unmatched = [...unmatched.slice(1 - MOST), { scope, sentence }]
+  })
+
+  const isOf = (scope: string | undefined) => (one: { readonly scope: string }) => (scope ?? one.scope) === one.scope
+  const misses = (scope?: string) => platform.misses().filter(isOf(scope))
+
+  return {
+    misses,
+    expectNone(scope) {
+      // Whoever has misses answered in another way has asked for them.
+      const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
+      const told = [
+        ...unmatched.filter(isOf(scope)).map(({ sentence }) => sentence),
+        ...missed.map(miss => missText(miss)),
+      ]
+      if (told.length === 0) return
+      const title =
+        told.length === 1 ? 'A request was not prepared for.' : `${told.length} requests were not prepared for.`
+      throw new Error([title, ...told].join('\n\n'))
+    },
+    forget(scope) {
+      unmatched = scope === undefined ? [] : unmatched.filter(one => one.scope !== scope)
+    },
+  }
+}
+
+/** The last thing that was said, where a model was asked. */
+function asking({ chat }: Exchange): string {
+  const content = chat?.messages.at(-1)?.content
+  return typeof content === 'string' ? `, ${JSON.stringify(content.slice(0, 200))}` : ''
+}

@@ -1,0 +1,37 @@
+/** The door for vitest: a platform for the tests of a file, and matchers for what it was asked. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { matchers, type ReceivedMatchers } from './testing/matchers.js'
+import { createUsePlatform } from './testing/use-platform.js'
+
+export type { Platform } from './testing/platform.js'
+export type { Scope } from './testing/scope.js'
+export type { UsePlatformOptions } from './testing/use-platform.js'
+
+expect.extend(matchers)
+
+/**
+ * A platform for the tests of the file or of the `describe` in which this stands: started before them, as at its start before each of
+ * them, and stopped afterwards. A test in which something was asked that nothing was prepared for fails.
+ *
+ * Each file has a platform of its own, so that files may run at the same time. Tests that run at the same time in one file
+ * (`test.concurrent`) share one: give each a `platform.scope(name)`, and `reset: false` to this.
+ *
+ * ```ts
+ * import { expect, test } from 'vitest'
+ * import { usePlatform } from 'standin/vitest'
+ *
+ * const platform = usePlatform({ env: true })
+ *
+ * test('the bot greets', async () => {
+ *   await platform.reply('Hi!', { when: { user: 'hello' } })
+ *   expect(await greet('hello')).toBe('Hi!')
+ *   expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4o-mini' } })
+ * })
+ * ```
+ */
+export const usePlatform = createUsePlatform({ beforeAll, beforeEach, afterEach, afterAll })
+
+declare module 'vitest' {
+  // biome-ignore lint/suspicious/noExplicitAny: it has to be declared just as vitest does.
+  interface Matchers<T = any> extends ReceivedMatchers<void> {}
+}

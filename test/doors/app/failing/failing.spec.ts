@@ -1,0 +1,41 @@
+import OpenAI from 'openai'
+import { usePlatform } from 'standin/vitest'
+import { expect, test } from 'vitest'
+
+const platform = usePlatform({
+  strict: true,
+  rules: [{ name: 'hours', when: { user: 'opening hours' }, reply: { text: '9 to 5' } }],
+})
+
+const say = (content: string) =>
+  new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey, maxRetries: 0 }).chat.completions.create({
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content }],
+  })
+
+test('asks what nobody has prepared', async () => {
+  await say('When do you open?').catch(() => {})
+})
+
+test('asks what is prepared', async () => {
+  await say('Tell me your opening hours')
+})
+
+test('expects another model', async () => {
+  await say('Tell me your opening hours')
+  expect(platform).toHaveReceived({ path: '/v1/*', body: { model: 'gpt-5', messages: [{ role: 'user' }] } })
+})
+
+test('expects nothing', async () => {
+  await say('Tell me your opening hours')
+  expect(platform).not.toHaveReceived('/v1/*')
+})
+
+test('expects more', async () => {
+  await say('Tell me your opening hours')
+  expect(platform).toHaveReceivedTimes(2, { model: 'gpt-4o-mini' })
+})
+
+test('expects of something else', () => {
+  expect('platform').toHaveReceived('/v1/*')
+})

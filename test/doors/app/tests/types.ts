@@ -1,0 +1,37 @@
+/** What editors offer, and what the compiler refuses: nothing here is run. */
+import { createServer } from 'node:http'
+import { after, afterEach, before, beforeEach } from 'node:test'
+import express from 'express'
+import { type Platform, startPlatform } from 'standin'
+import { createUsePlatform } from 'standin/test-runner'
+import { usePlatform } from 'standin/vitest'
+import { expect } from 'vitest'
+
+export async function right(platform: Platform): Promise<readonly string[]> {
+  await platform.reply({ when: { user: /x/ }, reply: { text: 'y' }, times: 1 })
+  const given = await platform.reply(['one', { json: { two: 2 } }], { name: 'numbers' })
+  const entries = await platform.journal.waitFor({ status: '4xx', model: /gpt/ }, { count: 2 })
+  const [{ session }, mail] = await Promise.all([platform.signIn(), platform.outbox.waitFor({ channel: 'sms' })])
+  platform.scope('a').failNext({ status: 429 }, { when: { user: 'x' } })
+  usePlatform({ env: ({ env, url }) => ({ ...env, MY_URL: url }), mode: 'replay', reset: { state: false } })
+  createServer(platform.handler)
+  express().use('/ai', platform.handler)
+  createUsePlatform({ beforeAll: before, beforeEach, afterEach, afterAll: after })({ env: true })
+  expect(platform.scope('a')).toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
+  return [given.id, session.access_token, platform.env.OPENAI_API_KEY, mail.code ?? '', ...entries.map(({ id }) => id)]
+}
+
+export async function wrong(platform: Platform): Promise<void> {
+  // @ts-expect-error: there is no such part of an exchange
+  platform.journal.count({ modle: 'x' })
+  // @ts-expect-error: there is no such fault
+  platform.failNext({ stauts: 500 })
+  // @ts-expect-error: there is no such condition
+  await platform.reply({ when: { usr: 'x' }, reply: { text: 'y' } })
+  // @ts-expect-error: there is no such option
+  await startPlatform({ prot: 1 })
+  // @ts-expect-error: there is no such part of an exchange
+  expect(platform).toHaveReceived({ pth: '/v1/*' })
+  // @ts-expect-error: how often comes first
+  expect(platform).toHaveReceivedTimes('/v1/*')
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { appFolder, writeTypes } from './apps.js'
+
+test('an app whose tests use the package has no mistake in its types', { timeout: 120_000 }, async () => {
+  const app = appFolder()
+  expect(await writeTypes(app)).toEqual({ code: 0, output: '' })
+  const { output } = await app.run('typescript/bin/tsc', '-p', '.')
+  // Types of Supabase's client and of the browser contradict each other; that is between those two.
+  const mistakes = output.split('\n').filter(line => /^\S.*error TS/.test(line) && !line.includes('@supabase/'))
+  expect(mistakes).toEqual([])
+})
+
+test('the tests of an app pass, in files side by side', { timeout: 120_000 }, async () => {
+  const { code, output } = await appFolder().run('vitest/vitest.mjs', 'run', '--dir=tests')
+  expect(output).toMatch(/Test Files {2}3 passed/)
+  expect(output).toMatch(/Tests {2}13 passed/)
+  expect(code).toBe(0)
+})
+
+test('failures say what was asked, and what it was like', { timeout: 120_000 }, async () => {
+  const { code, output } = await appFolder().run('vitest/vitest.mjs', 'run', '--dir=failing')
+  expect(code).toBe(1)
+  expect(output).toMatch(/Tests {2}5 failed \| 1 passed/)
+  const told = (of: string) => {
+    const from = output.indexOf(` FAIL  failing/${of}`)
+    return output.slice(from, output.indexOf('⎯⎯⎯', from))
+  }
+  expect(told('failing.spec.ts > asks what nobody has prepared')).toContain(
+    'Error: A request was not prepared for.\n\n' +
+      'POST /v1/chat/completions, "When do you open?": No rule matches this request, and strict is on. ' +
+      'The nearest is rule "hours" (rules[0]): user does not contain "opening hours".',
+  )
+  const came = 'POST /v1/chat/completions 200 · gpt-4o-mini · "Tell me your opening hours" · rule "hours"'
+  const model = told('failing.spec.ts > expects another model')
+  expect(model).toContain('The nearest is POST /v1/chat/completions, 200:')
+  expect(model).toMatch(/^- +"model": "gpt-5",\n\+ +"model": "gpt-4o-mini",$/m)
+  expect(model.match(/^[-+] {2,}/gm)).toHaveLength(2)
+  expect(model).toContain(`What came:\n  ${came}`)
+  expect(told('failing.spec.ts > expects nothing')).toContain("One exchange fits { path: '/v1/*' }.")
+  expect(told('failing.spec.ts > expects more')).toContain("One exchange fits { model: 'gpt-4o-mini' }, and 2 should.")
+  expect(told('failing.spec.ts > expects of something else')).toContain('Only a platform or one of its scopes')
+  expect(told('early.spec.ts')).toContain(
+    'The platform starts before the tests. Ask it for its url in a test or in a hook',
+  )
+})
+
+test('with node:test it is the same', { timeout: 60_000 }, async () => {
+  const { code, output } = await appFolder().run('tests/plain.mjs')
+  expect(code).toBe(1)
+  expect(output).toMatch(/^ok 1 - the model greets$/m)
+  expect(output).toMatch(/^not ok 2 - asks what nobody has prepared$/m)
+  expect(output).toContain('"hello": No rule matches this request, and strict is on. There are no rules.')
+  expect(output).toMatch(/^not ok 3 - expects another model$/m)
+  expect(output).toMatch(/expected { model: 'gpt-5' }\n +received { model: 'gpt-4o-mini' }/)
+})

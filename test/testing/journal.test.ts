@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
+import { said } from './asking.js'
+
+const asking = (content: string, more: object = {}) => ({ ...hello, messages: [{ role: 'user', content }], ...more })
+
+test('what was asked is found by its path, method, status, model and parts of its body', async () => {
+  const platform = await platformWith()
+  await platform.chat(asking('one', { temperature: 0.5 }))
+  await platform.chat(asking('two', { model: 'no-such-model' }))
+  await platform.ask('/v1/models')
+  const { journal } = platform
+  expect(journal.count()).toBe(3)
+  expect(journal.count('/v1/*')).toBe(3)
+  expect(journal.count({ method: 'GET' })).toBe(1)
+  expect(journal.count({ status: '4xx' })).toBe(1)
+  expect(journal.count({ model: 'gpt-4o-mini' })).toBe(1)
+  expect(journal.count({ body: { temperature: 0.5 } })).toBe(1)
+  expect(journal.count({ body: { messages: [{ content: 'two' }] } })).toBe(1)
+  expect(journal.count({ body: { messages: [] } })).toBe(0)
+  expect(journal.count({ response: { error: /no-such-model/ } })).toBe(1)
+  expect(journal.find({ caller: 'apiKey' }).map(({ request }) => request.path)).toEqual([
+    '/v1/chat/completions',
+    '/v1/chat/completions',
+    '/v1/models',
+  ])
+  expect(journal.last()?.request.path).toBe('/v1/models')
+  expect(journal.last({ path: '/v1/chat/*' })?.status).toBe(400)
+})
+
+test('matchers of the runner, regular expressions and functions decide as well', async () => {
+  const platform = await platformWith()
+  await platform.chat(asking('Plan a trip to Oslo'))
+  const { journal } = platform
+  const saying = (content: unknown) => ({ body: { messages: [{ content }] } })
+  expect(journal.count(saying(expect.stringContaining('Oslo')))).toBe(1)
+  expect(journal.count(saying(/oslo$/i))).toBe(1)
+  expect(journal.count(saying(expect.not.stringContaining('Oslo')))).toBe(0)
+  expect(journal.count({ headers: { authorization: `Bearer ${platform.apiKey}` } })).toBe(1)
+  expect(journal.count(({ request }) => request.bytes > 0)).toBe(1)
+  expect(journal.count({ path: '/v1/*', where: ({ status }) => status === 500 })).toBe(0)
+})
+
+test('a long prompt and one with an address in it are found as they were sent', async () => {
+  const platform = await platformWith()
+  const content = `${'x'.repeat(100_000)} write to ada@example.com with sk-abcdefghijklmnopqrstuvwxyz0123456789`
+  await platform.chat(asking(content))
+  expect(platform.journal.count({ body: { messages: [{ content }] } })).toBe(1)
+})
+
+test('a part that no exchange has is an error at once', async () => {
+  const platform = await platformWith()
+  expect(() => platform.journal.find({ modle: 'x' } as object)).toThrow('An exchange has no modle to look for.')
+})
+
+test('what is still to come is waited for, a stream to its end', async () => {
+  const platform = await platformWith({ rules: [{ reply: { text: 'a b c d' }, pace: { tokensPerSecond: 100 } }] })
+  const coming = platform.journal.waitFor({ body: { stream: true } })
+  const response = await platform.chat(asking('x', { stream: true }))
+  expect(platform.journal.count()).toBe(0)
+  const [text, entry] = await Promise.all([response.text(), coming])
+  expect(textOfChunks(eventsOf(text).chunks)).toBe('a b c d')
+  expect(entry).toMatchObject({ complete: true, status: 200 })
+})
+
+test('several are waited for together', async () => {
+  const platform = await platformWith()
+  const coming = platform.journal.waitFor('/v1/models', { count: 2 })
+  await Promise.all([platform.ask('/v1/models'), platform.ask('/v1/models'), platform.ask('/health')])
+  expect((await coming).map(({ request }) => request.path)).toEqual(['/v1/models', '/v1/models'])
+})
+
+test('what does not come is an error that lists what did', async () => {
+  const platform = await platformWith({ rules: [{ name: 'greeting', reply: { text: 'Hi' } }] })
+  await said(platform, 'hello')
+  await platform.ask('/v1/models', { bearer: null })
+  await expect(platform.journal.waitFor({ body: { stream: true } }, { timeoutMs: 20 })).rejects.toThrow(
+    [
+      'No exchange came within 20 ms that fits { body: { stream: true } }.',
+      'What came:',
+      '  POST /v1/chat/completions 200 · gpt-4o-mini · "hello" · rule "greeting"',
+      '  GET /v1/models 401 · No credential was sent. Add the header "Authorization: Bearer <credential>".',
+    ].join('\n'),
+  )
+  await expect(platform.journal.waitFor('/v1/*', { timeoutMs: 20, count: 3 })).rejects.toThrow(
+    "Only 2 of 3 exchanges came within 20 ms that fits { path: '/v1/*' }.",
+  )
+})

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { liveWith, saying, tape } from '../recordings/live.js'
+import { hello } from '../scene.js'
+
+const asking = (content: string) => ({ ...hello, messages: [{ role: 'user', content }] })
+
+async function taped() {
+  const live = await liveWith(saying({ id: 'live' }))
+  const scene = tape(live.url)
+  const { chat, stop } = await scene.recording()
+  await (await chat(asking('capital of France'))).text()
+  await stop()
+  return scene
+}
+
+test('a miss says what is recorded beside what was asked, in the scope that asked, until it is reset', async () => {
+  const { replaying, files } = await taped()
+  const platform = await replaying()
+  const [one, other] = [platform.scope('one'), platform.scope('other')]
+  await platform.chat(asking('capital of France'))
+  platform.expectNoMisses()
+  await platform.chat(asking('capital of Spain'), { headers: one.headers })
+  await platform.ask('/v1/models', { headers: one.headers })
+  const said = [
+    '2 requests were not prepared for.',
+    '',
+    `No recording matches POST /v1/chat/completions. The nearest is ${files()[0]}:`,
+    `  field                ${'recorded'.padEnd(50)}  asked`,
+    `  messages[0].content  ${'"capital of France"'.padEnd(50)}  "capital of Spain"`,
+    '',
+    'No recording matches GET /v1/models. Nothing is recorded for it.',
+  ].join('\n')
+  expect(() => one.expectNoMisses()).toThrow(said)
+  expect(() => platform.expectNoMisses()).toThrow(said)
+  other.expectNoMisses()
+  expect([one.misses().length, other.misses().length]).toEqual([2, 0])
+  await one.reset()
+  platform.expectNoMisses()
+  expect(platform.misses()).toEqual([])
+})
+
+test('misses that are answered in another way are none', async () => {
+  const { replaying } = await taped()
+  const platform = await replaying({ recordings: { onMiss: 'emulate' } })
+  expect((await platform.chat(asking('capital of Spain'))).status).toBe(200)
+  platform.expectNoMisses()
+  expect(platform.misses()).toHaveLength(1)
+})
+
+test('recordings are played from the first one on after a reset', async () => {
+  let count = 0
+  const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
+  const scene = tape(live.url)
+  const recording = await scene.recording()
+  for (let i = 0; i < 2; i++) await (await recording.chat(hello)).text()
+  await recording.stop()
+  const platform = await scene.replaying()
+  const next = async () => (await platform.chat(hello)).json()
+  expect([await next(), await next()]).toEqual([{ count: 1 }, { count: 2 }])
+  await platform.reset()
+  expect(await next()).toEqual({ count: 1 })
+})

@@ -1,0 +1,84 @@
+import { createClient } from '@supabase/supabase-js'
+import { expect, test } from 'vitest'
+import ws from 'ws'
+import { platformWith, type Scene } from '../scene.js'
+
+const clientOf = ({ authUrl, anonKey }: Scene) =>
+  createClient(authUrl, anonKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+    realtime: { transport: ws as never },
+  })
+
+test('a session that was handed out is one that the client carries on with', async () => {
+  const platform = await platformWith()
+  const { session, accessToken, user, expiresAt } = await platform.signIn({ email: 'Ada@Example.com' })
+  const client = clientOf(platform)
+  const { data, error } = await client.auth.setSession(session)
+  expect(error).toBeNull()
+  expect(data.user).toMatchObject({ id: user.id, email: 'ada@example.com' })
+  expect(expiresAt.getTime()).toBeGreaterThan(Date.now())
+  expect((await platform.ask('/v1/models', { bearer: accessToken })).status).toBe(200)
+  const refreshed = await client.auth.refreshSession()
+  expect(refreshed.error).toBeNull()
+  expect(refreshed.data.session?.access_token).not.toBe(undefined)
+})
+
+test('without a name it is the development user', async () => {
+  const platform = await platformWith()
+  expect((await platform.signIn()).user.email).toBe('developer@example.com')
+})
+
+test('who signs up with a password can sign in with it, and with no other', async () => {
+  const platform = await platformWith()
+  const ada = { email: 'ada@example.com', password: 'correct horse' }
+  const first = await platform.signIn(ada)
+  expect((await clientOf(platform).auth.signInWithPassword(ada)).data.user?.id).toBe(first.user.id)
+  await expect(platform.signIn({ ...ada, password: 'wrong' })).rejects.toThrow('Invalid login credentials')
+  expect((await platform.signIn({ email: ada.email })).user.id).toBe(first.user.id)
+})
+
+test('a configured user keeps what is configured', async () => {
+  const platform = await platformWith({
+    users: [{ email: 'ada@example.com', password: 'correct horse', user_metadata: { plan: 'pro' } }],
+  })
+  const { user } = await platform.signIn({ email: 'ada@example.com', password: 'correct horse' })
+  expect(user.user_metadata).toEqual({ plan: 'pro' })
+})
+
+test('keys open the model until they expire by the clock of the platform', async () => {
+  const platform = await platformWith()
+  const [lasting, brief, expired] = await Promise.all([
+    platform.createKey({ user: 'ada@example.com', name: 'mine' }),
+    platform.createKey({ expiresInMs: 60_000 }),
+    platform.createKey({ expiresInMs: -1 }),
+  ])
+  const opens = async (bearer: string) => (await platform.ask('/v1/models', { bearer })).status
+  expect([await opens(lasting), await opens(brief), await opens(expired)]).toEqual([200, 200, 401])
+  platform.clock.advance(61_000)
+  expect([await opens(lasting), await opens(brief)]).toEqual([200, 401])
+})
+
+test('mail is waited for, with its code and its link', async () => {
+  const platform = await platformWith()
+  const client = clientOf(platform)
+  const coming = platform.outbox.waitFor({ to: 'Ada@example.com' })
+  await client.auth.signInWithOtp({ email: 'ada@example.com' })
+  const { code, link, channel, to } = await coming
+  expect({ channel, to }).toEqual({ channel: 'email', to: 'ada@example.com' })
+  expect(link).toContain(platform.url)
+  const { data } = await client.auth.verifyOtp({ email: 'ada@example.com', token: code ?? '', type: 'email' })
+  expect(data.user?.email).toBe('ada@example.com')
+  await platform.outbox.clear()
+  expect(await platform.outbox.messages()).toEqual([])
+})
+
+test('mail that does not come is an error that lists what did', async () => {
+  const platform = await platformWith()
+  await expect(platform.outbox.waitFor({ to: 'bob@example.com' }, { timeoutMs: 20 })).rejects.toThrow(
+    "No message came within 20 ms that fits { to: 'bob@example.com' }.\nThe outbox is empty.",
+  )
+  await clientOf(platform).auth.signInWithOtp({ email: 'ada@example.com' })
+  await expect(platform.outbox.waitFor({ to: /^bob@/ }, { timeoutMs: 20 })).rejects.toThrow(
+    /What came:\n {2}email \w+ to ada@example\.com · \w/,
+  )
+})

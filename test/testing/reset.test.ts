@@ -1,0 +1,175 @@
+import { createClient } from '@supabase/supabase-js'
+import { expect, test } from 'vitest'
+import ws from 'ws'
+import { liveWith } from '../recordings/live.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { said } from './asking.js'
+
+const signUp = ({ authUrl, anonKey }: Scene, email: string) =>
+  createClient(authUrl, anonKey, {
+    auth: { persistSession: false },
+    realtime: { transport: ws as never },
+  }).auth.signInWithOtp({ email })
+
+test('a reset brings back what was said, failed, asked and switched', async () => {
+  const platform = await platformWith({
+    limits: { requestsPerMinute: 2 },
+    rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }],
+    upstream: { baseUrl: 'http://127.0.0.1:9' },
+  })
+  await said(platform, 'a')
+  await platform.reply('other')
+  platform.failNext({ status: 503 }, { times: 5 })
+  platform.clock.freeze()
+  platform.clock.advance(86_400_000)
+  platform.switchMode('proxy')
+  await platform.chat(hello)
+  await platform.reset()
+  expect(platform.journal.count()).toBe(0)
+  expect(platform.mode).toBe('emulate')
+  expect(platform.clock.state()).toMatchObject({ frozen: false, offsetMs: 0 })
+  expect([await said(platform, 'a'), await said(platform, 'b')]).toEqual(['one', 'two'])
+})
+
+test('users, sessions, keys and messages of a test are gone after it, and those of the configuration are there', async () => {
+  const platform = await platformWith()
+  const { accessToken } = await platform.signIn({ email: 'ada@example.com' })
+  const key = await platform.createKey({ user: 'ada@example.com' })
+  await signUp(platform, 'ada@example.com')
+  await platform.outbox.waitFor()
+  const opens = async (bearer: string) => (await platform.ask('/v1/models', { bearer })).status
+  expect([await opens(accessToken), await opens(key), await opens(platform.apiKey)]).toEqual([200, 200, 200])
+  await platform.reset()
+  expect([await opens(accessToken), await opens(key), await opens(platform.apiKey)]).toEqual([401, 401, 200])
+  expect(await platform.outbox.messages()).toEqual([])
+  const { user } = await platform.signIn({ email: 'developer@example.com', password: 'developer' })
+  expect(user.email).toBe('developer@example.com')
+})
+
+test('users are kept where that is wanted', async () => {
+  const platform = await platformWith()
+  const { accessToken } = await platform.signIn({ email: 'ada@example.com' })
+  await platform.reset({ state: false })
+  expect((await platform.ask('/v1/models', { bearer: accessToken })).status).toBe(200)
+})
+
+test('a stream that a test has left behind is not in the journal of the next one', async () => {
+  const platform = await platformWith({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 20 } }] })
+  const response = await platform.chat({ ...hello, stream: true })
+  await platform.reset()
+  await response.text()
+  await platform.idle()
+  expect(platform.journal.count()).toBe(0)
+  await platform.ask('/v1/models')
+  expect(platform.journal.count()).toBe(1)
+})
+
+test('a request that comes during a reset is answered by what is there afterwards', async () => {
+  const platform = await platformWith({ rules: [{ reply: { text: 'at the start' } }] })
+  await platform.reply('before')
+  const resetting = platform.reset()
+  expect(await said(platform, 'a')).toBe('at the start')
+  await resetting
+  expect(platform.journal.count()).toBe(1)
+})
+
+test('idle waits for streams to end, and for requests that nobody waits for', async () => {
+  const platform = await platformWith({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 50 } }] })
+  void platform.chat({ ...hello, stream: true }).then(response => response.text())
+  await platform.journal.waitFor('/v1/*').then(() => platform.idle())
+  expect(platform.journal.last()?.complete).toBe(true)
+})
+
+test.each([
+  ['a request that is cut', { cutAfterBytes: 3 } as const],
+  ['a request that is reset', { reset: 'before' } as const],
+  ['an error', { status: 500 } as const],
+])('after %s the platform is idle', async (_name, fault) => {
+  const platform = await platformWith()
+  platform.failNext(fault)
+  await platform
+    .chat(hello)
+    .then(response => response.text())
+    .catch(() => {})
+  await platform.idle()
+  expect(platform.journal.count()).toBe(1)
+})
+
+test('a client that leaves in the middle of its body leaves nothing under way', async () => {
+  const platform = await platformWith()
+  const leaving = new AbortController()
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{'))
+    },
+  })
+  const asked = fetch(`${platform.url}/v1/chat/completions`, {
+    headers: { authorization: `Bearer ${platform.apiKey}` },
+    method: 'POST',
+    body,
+    signal: leaving.signal,
+    duplex: 'half',
+  } as RequestInit)
+  setTimeout(() => leaving.abort(), 50)
+  await expect(asked).rejects.toThrow()
+  await platform.idle()
+})
+
+test('who never becomes idle says what is still under way', async () => {
+  const platform = await platformWith()
+  platform.failNext({ hang: true })
+  const leaving = new AbortController()
+  const hanging = platform.chat(hello, { signal: leaving.signal }).catch(() => {})
+  await expect(platform.idle({ timeoutMs: 200 })).rejects.toThrow(
+    'The platform was not idle within 200 ms: a request is still under way.',
+  )
+  leaving.abort()
+  await hanging
+  await platform.idle()
+})
+
+const post = (body: string, more: RequestInit = {}): RequestInit => ({ method: 'POST', body, ...more })
+
+test('whatever comes, and however it ends, is journaled once and leaves nothing under way', async () => {
+  const live = await liveWith((request, response) => {
+    if (request.url === '/v1/models') return response.destroy()
+    if (request.url === '/api/v1') return
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n')
+    if (request.url === '/health') return void response.end()
+    setTimeout(() => response.destroy(), 5)
+  })
+  const platform = await platformWith({ limits: { bodyBytes: 100 }, upstream: { baseUrl: live.url, apiKey: 'sk-1' } })
+  const asked = async () => {
+    const origin = { origin: 'http://app.example', 'access-control-request-method': 'POST' }
+    const requests: readonly (readonly [string, RequestInit?])[] = [
+      ['/health', { method: 'HEAD' }],
+      ['/health'],
+      ['/nowhere'],
+      ['/v1/models', { method: 'DELETE' }],
+      ['/v1/models', { method: 'OPTIONS', headers: origin }],
+      ['/v1/models', { headers: { authorization: 'Bearer nobody' } }],
+      ['/v1/models'],
+      ['/v1/chat/completions', post('{')],
+      ['/v1/chat/completions', post('x'.repeat(200))],
+      ['/v1/chat/completions', post(JSON.stringify(hello))],
+      ['/api/v1', { signal: AbortSignal.timeout(100) }],
+      ['/auth/v1/token', post('{}')],
+      ['/auth/v1/nowhere'],
+    ]
+    const headers = { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' }
+    const ask = async ([path, init]: (typeof requests)[number]) => {
+      const own = path === '/api/v1' ? { authorization: `Bearer ${platform.anonKey}` } : {}
+      const response = await fetch(platform.url + path, { ...init, headers: { ...headers, ...own, ...init?.headers } })
+      await response.text()
+    }
+    await Promise.allSettled(requests.map(ask))
+    return requests.length
+  }
+  const count = await asked()
+  await platform.idle()
+  expect(platform.journal.count()).toBe(count)
+  platform.switchMode('proxy')
+  await asked()
+  await platform.idle()
+  expect(platform.journal.count()).toBe(2 * count)
+})

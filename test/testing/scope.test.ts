@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { hello, platformWith } from '../scene.js'
+import { said } from './asking.js'
+
+test('what is said, failed and asked in a scope stays there, by header and by key', async () => {
+  const platform = await platformWith({ rules: [{ reply: { text: 'for all' } }] })
+  const [one, other] = [platform.scope('one'), platform.scope('other')]
+  await one.reply('for one')
+  other.failNext({ status: 503 })
+  expect(await said(platform, 'a', one.headers)).toBe('for one')
+  expect(await said({ url: platform.url, apiKey: one.apiKey }, 'b')).toBe('for one')
+  expect(await said(platform, 'c')).toBe('for all')
+  await expect(said({ url: platform.url, apiKey: other.apiKey }, 'd')).rejects.toMatchObject({ status: 503 })
+  expect([one.journal.count(), other.journal.count(), platform.journal.count()]).toEqual([2, 1, 4])
+})
+
+test('a scope is reset for itself', async () => {
+  const platform = await platformWith()
+  const [one, other] = [platform.scope('one'), platform.scope('other')]
+  await Promise.all([one.reply('of one'), other.reply('of other')])
+  await said(platform, 'a', one.headers)
+  await said(platform, 'a', other.headers)
+  await one.reset()
+  expect([one.journal.count(), other.journal.count()]).toEqual([0, 1])
+  expect(await said(platform, 'a', one.headers)).not.toBe('of one')
+  expect(await said(platform, 'a', other.headers)).toBe('of other')
+})
+
+test('keys of a scope open its doors after a reset of everything as well, and further ones belong to it', async () => {
+  const platform = await platformWith()
+  const one = platform.scope('one')
+  expect(platform.scope('one')).toBe(one)
+  await platform.signIn({ email: 'ada@example.com' })
+  await platform.reset()
+  const further = await one.createKey({ name: 'further' })
+  for (const apiKey of [one.apiKey, further]) await said({ url: platform.url, apiKey }, 'a')
+  expect(one.journal.count()).toBe(2)
+})
+
+test('a hundred scopes at once do not meet', async () => {
+  const platform = await platformWith()
+  const names = Array.from({ length: 100 }, (_, i) => `test ${i}`)
+  const heard = await Promise.all(
+    names.map(async name => {
+      const scope = platform.scope(name)
+      void scope.reply(`said to ${name}`)
+      const text = await said({ url: platform.url, apiKey: scope.apiKey }, name)
+      return {
+        text,
+        asked: scope.journal.count({ body: { messages: [{ content: name }] } }),
+        all: scope.journal.count(),
+      }
+    }),
+  )
+  expect(heard).toEqual(names.map(name => ({ text: `said to ${name}`, asked: 1, all: 1 })))
+})
+
+test('a request that no rule matches is missed in its scope', async () => {
+  const platform = await platformWith({
+    strict: true,
+    rules: [{ name: 'greeting', when: { user: 'hi' }, reply: { text: 'Hi' } }],
+  })
+  const [one, other] = [platform.scope('one'), platform.scope('other')]
+  await platform.chat(hello, { headers: one.headers })
+  expect(() => other.expectNoMisses()).not.toThrow()
+  expect(() => one.expectNoMisses()).toThrow(
+    /^A request was not prepared for\.\n\nPOST \/v1\/chat\/completions, "hello": No rule matches this request, and strict is on\. .*rule "greeting"/,
+  )
+  expect(() => platform.expectNoMisses()).toThrow('A request was not prepared for.')
+  await one.reset()
+  platform.expectNoMisses()
+})
