@@ -3,6 +3,7 @@
 /** Each view of the page with its address. */
 export const routes = {
   connect: '/dashboard',
+  requests: '/dashboard/requests',
   keys: '/dashboard/keys',
   playground: '/dashboard/playground',
   controls: '/dashboard/controls',

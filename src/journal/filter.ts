@@ -49,6 +49,10 @@ export const journalQuery = closed({
     v.boolean('true or false'),
     'Answers with an event stream that goes on with what happens from now on, behind all that came after `after`, or else the last `limit` ones, where one of them is given.',
   ),
+  brief: optional(
+    v.boolean('true or false'),
+    'Tells each in short, without headers and bodies; a follower is told many at a time.',
+  ),
 })
 
 /** Which ones to forget. */

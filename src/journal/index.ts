@@ -1,11 +1,13 @@
 /** What happened: every exchange ends up here, the last of them are kept, and whoever follows is told. */
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
+import { briefOf, type JournalBrief } from './brief.js'
 import { curlOf } from './curl.js'
 import { entryOf, type JournalEntry, type Kept } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
 
-export type { JournalEntry } from './entry.js'
+export type { JournalBrief } from './brief.js'
+export type { JournalEntry, Kept } from './entry.js'
 export {
   filterOf,
   type JournalFilter,
@@ -14,6 +16,7 @@ export {
   journalScope,
   journalSearch,
 } from './filter.js'
+export { createTally } from './tally.js'
 
 export interface Journal {
   /** Takes an exchange whose answer has left, or never will. */
@@ -30,9 +33,15 @@ export interface Journal {
   get(id: string, shownBytes?: number): JournalEntry | undefined
   /** One as it is kept, its secrets included: for whoever makes something of it. */
   kept(id: string): Kept | undefined
+  /** An exchange in short, whether it is kept or not. */
+  brief(seen: Kept): JournalBrief
+  /** Those whose ids `ids` gives back, in short. */
+  briefs(filter?: JournalFilter, limit?: number): readonly JournalBrief[]
   /** A command for a shell that sends the request once more, to the platform at `url`. */
   curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
+  /** The id of the last exchange, kept or not; `0` before the first. */
+  lastId(): string
   /** How many were not kept because there were too many at once. */
   passedOver(): number
   /** Forgets those that fit; all where nothing is said. */
@@ -86,7 +95,8 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     // What the network delivered may be a small part of a large buffer, which would be kept whole.
     if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
     forget(keptCount % maxEntries)
-    ring[keptCount % maxEntries] = { id, exchange, atMs: Date.now(), durationMs: nowMs - exchange.startedMs }
+    const durationMs = nowMs - exchange.startedMs
+    ring[keptCount % maxEntries] = { id, exchange, atMs: Date.now() - durationMs, durationMs }
     keptCount++
     bytes += sizeOf(exchange)
     for (let oldest = keptCount - maxEntries; bytes > maxBytes && oldest < keptCount - 1; oldest++) {
@@ -114,6 +124,12 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     return [...all()].filter(([kept]) => fits(kept))
   }
 
+  /** Of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
+  function partOf(filter: JournalFilter, limit: number): readonly Kept[] {
+    const found = fitting(filter).map(([kept]) => kept)
+    return filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
+  }
+
   function kept(id: string): Kept | undefined {
     const [found] = [...all()].find(([kept]) => String(kept.id) === id) ?? []
     return found
@@ -129,22 +145,21 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
       fitting(filter)
         .slice(-limit)
         .map(([found]) => entryOf(found, redact())),
-    ids(filter = {}, limit = maxEntries) {
-      const found = fitting(filter)
-      const part = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
-      return part.map(([{ id }]) => String(id))
-    },
+    ids: (filter = {}, limit = maxEntries) => partOf(filter, limit).map(({ id }) => String(id)),
     exchanges: (filter = {}) => fitting(filter).map(([{ id, exchange }]) => ({ id: String(id), exchange })),
     get(id, shownBytes) {
       const found = kept(id)
       return found && entryOf(found, redact(), shownBytes)
     },
     kept,
+    brief: seen => briefOf(seen, redact()),
+    briefs: (filter = {}, limit = maxEntries) => partOf(filter, limit).map(found => briefOf(found, redact())),
     curl(id, url) {
       const found = kept(id)
       return found && curlOf(found.exchange, redact(), url)
     },
     count: (filter = {}) => fitting(filter).length,
+    lastId: () => String(lastId),
     passedOver: () => passedOver,
     clear(filter = {}) {
       for (const [, place] of fitting(filter)) forget(place)

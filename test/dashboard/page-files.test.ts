@@ -5,6 +5,7 @@ import { platformWith } from '../scene.js'
 const views = [
   '',
   '/',
+  '/requests',
   '/keys',
   '/playground',
   '/users',

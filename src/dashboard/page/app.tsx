@@ -16,6 +16,7 @@ import { UsersView } from './people/users-view.jsx'
 import { PlaygroundView } from './playground/playground-view.jsx'
 import { RecordingsView } from './recordings/recordings-view.jsx'
 import { RepliesView } from './replies/replies-view.jsx'
+import { RequestsView } from './requests/requests-view.jsx'
 import { useAddress } from './routing.js'
 import { ForgotPassword } from './session/forgot-password.jsx'
 import { NewPassword } from './session/new-password.jsx'
@@ -29,6 +30,7 @@ import { FailureNote } from './widgets/failure-note.jsx'
 
 const views: Record<View, ComponentType> = {
   connect: ConnectView,
+  requests: RequestsView,
   keys: KeysView,
   playground: PlaygroundView,
   controls: ControlsView,

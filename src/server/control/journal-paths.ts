@@ -1,5 +1,6 @@
 /** What the document says of the journal. */
 import { credentialKinds, modes } from '../../core/exchange.js'
+import type { SaidEvent } from '../../core/operation.js'
 import { journalFilter, journalQuery, journalScope, journalSearch } from '../../journal/index.js'
 import type { JsonSchema, Paths } from './part.js'
 import {
@@ -19,17 +20,19 @@ import {
 /** A body as it is shown: the JSON value, or the text where it is none. */
 const body = anything
 
+const caller = object({
+  kind: oneOf(['anonymous', 'stranger', ...credentialKinds]),
+  'id?': text,
+  'name?': text,
+  'email?': text,
+})
+
 export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
   Exchange: object({
     id: text,
     at: { type: 'string', format: 'date-time' },
     scope: text,
-    caller: object({
-      kind: oneOf(['anonymous', 'stranger', ...credentialKinds]),
-      'id?': text,
-      'name?': text,
-      'email?': text,
-    }),
+    caller,
     request: object({ method: text, path: text, query: text, headers: texts, 'body?': body, bytes: wholeNumber }),
     endpoint: orNothing(text),
     mode: orNothing(oneOf(modes)),
@@ -57,8 +60,65 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     source: oneOf(['documented', 'decided']),
     'section?': text,
   }),
-  Exchanges: object({ data: listOf(called('Exchange')), 'next?': text }),
+  Exchanges: object({
+    data: { anyOf: [listOf(called('Exchange')), listOf(called('ExchangeInBrief'))] },
+    'next?': text,
+  }),
+  ExchangeInBrief: object({
+    id: text,
+    at: { type: 'string', format: 'date-time' },
+    scope: text,
+    caller,
+    method: text,
+    path: text,
+    endpoint: orNothing(text),
+    mode: orNothing(oneOf(modes)),
+    model: orNothing(text),
+    source: orNothing(text),
+    missed: yesOrNo,
+    status: orNothing(wholeNumber),
+    error: orNothing(text),
+    hint: orNothing(text),
+    complete: yesOrNo,
+    requestBytes: wholeNumber,
+    responseBytes: wholeNumber,
+    firstByteMs: orNothing(number),
+    durationMs: number,
+    pieces: wholeNumber,
+    piecesAtMs: listOf(number),
+  }),
+  // The last three are what the events of a follower say who wants each exchange in brief.
+  Began: object({ run: text, after: text }),
+  Skipped: object({ count: wholeNumber }),
+  Tick: object({
+    at: { type: 'string', format: 'date-time' },
+    overMs: wholeNumber,
+    requests: wholeNumber,
+    errors: wholeNumber,
+    p50Ms: orNothing(number),
+    p95Ms: orNothing(number),
+  }),
 }
+
+const followed: readonly SaidEvent[] = [
+  { name: 'exchange', what: 'An exchange.', data: ['Exchange', called('Exchange')] },
+  {
+    name: 'began',
+    what: 'With `brief`, first: `run` changes with each start of Standin, where ids begin anew; all behind the id `after` is told or skipped.',
+    data: ['Began', called('Began')],
+  },
+  {
+    name: 'exchanges',
+    what: 'With `brief`: several of them, each in short.',
+    data: ['ExchangesInBrief', listOf(called('ExchangeInBrief'))],
+  },
+  { name: 'skipped', what: 'How many there was no time for.', data: ['Skipped', called('Skipped')] },
+  {
+    name: 'tick',
+    what: 'With `brief`, each second: how many there were and how long they took, those that were skipped among them.',
+    data: ['Tick', called('Tick')],
+  },
+]
 
 const exchanges = {
   what: 'Exchanges, the newest last. `next` is there where there are more: the id from which to go on, as `after` where that was asked for, and as `before` otherwise.',
@@ -69,15 +129,16 @@ export const journalPaths: Paths = {
   '/journal': {
     get: {
       id: 'listExchanges',
-      does: 'The last exchanges, or those that fit; with `follow` those that come.',
+      does: 'The last exchanges, or those that fit; with `follow` those that come; with `brief` each in short.',
       query: journalQuery,
       headers: { 'Last-Event-ID': 'The id of the last event that a follower has seen; goes on behind it.' },
       answers: {
         200: [
           exchanges,
           {
-            what: 'With `follow`: events `exchange`, each with an exchange, and `skipped`, with the `count` of those that there was no time for.',
+            what: 'With `follow`: what comes, as events.',
             type: 'text/event-stream',
+            events: followed,
           },
         ],
       },

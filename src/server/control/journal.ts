@@ -1,9 +1,11 @@
 /** The journal over HTTP: its exchanges page by page or as they happen, one of them, how many there are, and forgetting them. */
+import { randomUUID } from 'node:crypto'
 import { type Request, type Response, Router } from 'express'
 import { invalidRequest, noSuchExchange } from '../../core/errors.js'
 import { only } from '../../core/only.js'
 import {
   type Journal,
+  type JournalBrief,
   type JournalEntry,
   type JournalFilter,
   journalFilter,
@@ -14,6 +16,7 @@ import {
 import { jsonIn } from '../json-in.js'
 import { queryIn } from '../query-in.js'
 import { follow } from './follow.js'
+import { followInBrief } from './follow-brief.js'
 import { journalPaths, journalSchemas } from './journal-paths.js'
 import type { ControlPart } from './part.js'
 
@@ -31,34 +34,43 @@ const PAGE = 100
 const ALL = 1000
 
 interface Page {
-  readonly data: readonly JournalEntry[]
+  readonly data: readonly (JournalEntry | JournalBrief)[]
   /** The id from which to go on, as `after` where that was asked for and as `before` otherwise; missing at the end. */
   readonly next?: string
 }
 
+interface Followed {
+  readonly filter: JournalFilter
+  readonly limit: number | undefined
+  readonly isBrief: boolean
+}
+
 export function createJournalPart({ journal, url, stopping }: JournalParts): ControlPart {
+  const run = randomUUID()
   const ends = new Set<() => void>()
   stopping.addEventListener('abort', () => {
     for (const end of ends) end()
   })
 
-  function page(filter: JournalFilter, limit: number): Page {
+  function page(filter: JournalFilter, limit: number, isBrief = false): Page {
     // One more than is shown tells whether there are any.
     const found = journal.ids(filter, limit + 1)
     const forward = filter.after !== undefined
     const ids = forward ? found.slice(0, limit) : found.slice(-limit)
     const next = forward ? ids.at(-1) : ids.at(0)
-    const data = ids.flatMap(id => journal.get(id) ?? [])
+    const data = isBrief ? journal.briefs(filter, limit) : ids.flatMap(id => journal.get(id) ?? [])
     return found.length > limit && next !== undefined ? { data, next } : { data }
   }
 
-  function answerFollower(request: Request, response: Response, filter: JournalFilter, limit: number | undefined) {
+  function answerFollower(request: Request, response: Response, { filter, limit, isBrief }: Followed) {
     if (filter.before !== undefined) throw invalidRequest('before is not possible together with follow.')
     const after = request.get('last-event-id') ?? filter.after
     const from = { ...filter, ...(after !== undefined && /^\d+$/.test(after) && { after }) }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     if (request.method === 'HEAD' || stopping.aborted) return void response.end()
-    const end = follow(response, journal, { filter, first: before(from, limit) })
+    const end = isBrief
+      ? followInBrief(response, journal, { filter, run, first: beforeInBrief(from, limit) })
+      : follow(response, journal, { filter, first: before(from, limit) })
     ends.add(end)
     response.once('close', () => ends.delete(end))
   }
@@ -69,13 +81,19 @@ export function createJournalPart({ journal, url, stopping }: JournalParts): Con
     return limit === undefined ? [] : journal.ids(filter, limit)
   }
 
+  /** No more than a list would show. */
+  function beforeInBrief(filter: JournalFilter, limit: number | undefined): readonly JournalBrief[] {
+    if (filter.after !== undefined) return journal.briefs(filter).slice(-ALL)
+    return limit === undefined ? [] : journal.briefs(filter, limit)
+  }
+
   const router = Router()
   router
     .route('/')
     .get((request, response) => {
-      const { follow: stays = false, limit, ...filter } = queryIn(request, journalQuery)
-      if (stays) answerFollower(request, response, filter, limit)
-      else response.json(page(filter, limit ?? PAGE))
+      const { follow: stays = false, brief: isBrief = false, limit, ...filter } = queryIn(request, journalQuery)
+      if (stays) answerFollower(request, response, { filter, limit, isBrief })
+      else response.json(page(filter, limit ?? PAGE, isBrief))
     })
     .delete((request, response) => {
       journal.clear(queryIn(request, journalScope))

@@ -1,4 +1,5 @@
 /** The ways to the views. */
+import { Fragment } from 'preact'
 import { routes, type View } from '../../routes.js'
 import { Icon, type IconName } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
@@ -8,20 +9,32 @@ interface Place {
   readonly name: string
 }
 
-const platform: readonly Place[] = [
+const app: readonly Place[] = [
   { view: 'connect', name: 'Connect' },
   { view: 'keys', name: 'API keys' },
   { view: 'playground', name: 'Playground' },
 ]
 
-const people: readonly Place[] = [
-  { view: 'controls', name: 'Controls' },
-  { view: 'recordings', name: 'Recordings' },
-  { view: 'replies', name: 'Replies' },
-  { view: 'users', name: 'Users' },
-  { view: 'sessions', name: 'Sessions' },
-  { view: 'outbox', name: 'Outbox' },
-  { view: 'refusals', name: 'Refused' },
+/** For whoever runs this Standin. */
+const groups: readonly { readonly name: string; readonly places: readonly Place[] }[] = [
+  {
+    name: 'Platform',
+    places: [
+      { view: 'requests', name: 'Requests' },
+      { view: 'replies', name: 'Replies' },
+      { view: 'recordings', name: 'Recordings' },
+      { view: 'controls', name: 'Controls' },
+    ],
+  },
+  {
+    name: 'People',
+    places: [
+      { view: 'users', name: 'Users' },
+      { view: 'sessions', name: 'Sessions' },
+      { view: 'outbox', name: 'Outbox' },
+      { view: 'refusals', name: 'Refused' },
+    ],
+  },
 ]
 
 export function Navigation({ view }: { readonly view: View }) {
@@ -35,11 +48,15 @@ export function Navigation({ view }: { readonly view: View }) {
   )
   return (
     <nav class="places" aria-label="Dashboard">
-      <ul>{platform.map(item)}</ul>
-      <p class="places-head" id="for-developers">
-        For developers
-      </p>
-      <ul aria-labelledby="for-developers">{people.map(item)}</ul>
+      <ul>{app.map(item)}</ul>
+      {groups.map(({ name, places }) => (
+        <Fragment key={name}>
+          <p class="places-head" id={`places-${name}`}>
+            {name}
+          </p>
+          <ul aria-labelledby={`places-${name}`}>{places.map(item)}</ul>
+        </Fragment>
+      ))}
     </nav>
   )
 }

@@ -13,9 +13,11 @@ interface Props {
   /** Whether the drawing alone is shown. */
   readonly bare?: boolean
   readonly main?: boolean
+  /** What the button says, where `Copy` alone does not. */
+  readonly words?: string
 }
 
-export function CopyButton({ text, what, bare = false, main = false }: Props) {
+export function CopyButton({ text, what, bare = false, main = false, words = 'Copy' }: Props) {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -31,7 +33,7 @@ export function CopyButton({ text, what, bare = false, main = false }: Props) {
   return (
     <button type="button" class={look} aria-label={`${copied ? 'Copied' : 'Copy'} ${what}`} onClick={copy}>
       <Icon name={copied ? 'check' : 'copy'} />
-      {!bare && <span class="copy-word">{copied ? 'Copied' : 'Copy'}</span>}
+      {!bare && <span class="copy-word">{copied ? 'Copied' : words}</span>}
     </button>
   )
 }

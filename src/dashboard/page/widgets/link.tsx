@@ -6,10 +6,12 @@ interface Props {
   readonly to: string
   readonly class?: string
   readonly current?: boolean
+  /** Whether the Tab key stops at it. */
+  readonly reachable?: boolean
   readonly children: ComponentChildren
 }
 
-export function Link({ to, current = false, children, class: name }: Props) {
+export function Link({ to, current = false, reachable = true, children, class: name }: Props) {
   const follow = (event: MouseEvent) => {
     // With one of these keys somebody wants another tab or window.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
@@ -17,7 +19,13 @@ export function Link({ to, current = false, children, class: name }: Props) {
     navigate(to)
   }
   return (
-    <a href={to} class={name} aria-current={current ? 'page' : undefined} onClick={follow}>
+    <a
+      href={to}
+      class={name}
+      aria-current={current ? 'page' : undefined}
+      tabIndex={reachable ? undefined : -1}
+      onClick={follow}
+    >
       {children}
     </a>
   )

@@ -1,0 +1,78 @@
+/** A body of a request or an answer: as a conversation where it is one, and as it was sent; always as text, and never all of a long one. */
+import { Scrolling } from '../widgets/scrolling.jsx'
+import { Tabs } from '../widgets/tabs.jsx'
+import type { Turn } from './conversation.js'
+import { count } from './wording.js'
+
+/** More letters than these make a page slow, and nobody reads them here. */
+export const SHOWN = 20_000
+
+interface Props {
+  readonly label: string
+  readonly body: unknown
+  readonly turns: readonly Turn[]
+}
+
+export function BodyView({ label, body, turns }: Props) {
+  const sent = <LongText label={label} text={textOf(body)} />
+  if (turns.length === 0) return sent
+  return (
+    <Tabs
+      label={label}
+      tabs={[
+        { name: 'Conversation', content: <Conversation turns={turns} /> },
+        { name: typeof body === 'string' ? 'Events' : 'JSON', content: sent },
+      ]}
+    />
+  )
+}
+
+/** As it was sent; JSON with an indentation. */
+export const textOf = (body: unknown) => (typeof body === 'string' ? body : (JSON.stringify(body, null, 2) ?? ''))
+
+function LongText({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <div class="body-text">
+      <Scrolling label={label}>
+        <pre>
+          <code>{text.slice(0, SHOWN)}</code>
+        </pre>
+      </Scrolling>
+      <MoreLeft text={text} />
+    </div>
+  )
+}
+
+function MoreLeft({ text }: { readonly text: string }) {
+  if (text.length <= SHOWN) return null
+  return <p class="hint">{count(text.length - SHOWN)} more characters are not shown here.</p>
+}
+
+/** More turns than these are folded away. */
+const TURNS = 40
+
+function Conversation({ turns }: { readonly turns: readonly Turn[] }) {
+  const hidden = Math.max(0, turns.length - TURNS)
+  return (
+    <>
+      {hidden > 0 && <p class="hint">{count(hidden)} earlier messages are not shown here.</p>}
+      <ol class="turns">
+        {turns.slice(hidden).map(({ role, text, calls }, index) => (
+          <li key={index} class="turn">
+            <span class="turn-role">{role}</span>
+            {text !== '' && <p dir="auto">{text.slice(0, SHOWN)}</p>}
+            <MoreLeft text={text} />
+            {calls.map((call, nth) => (
+              <p key={nth}>
+                calls{' '}
+                <code>
+                  {call.name}({call.arguments.slice(0, SHOWN)})
+                </code>
+              </p>
+            ))}
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

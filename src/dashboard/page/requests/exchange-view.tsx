@@ -1,0 +1,71 @@
+/** What was asked, what was decided and what was answered. */
+import type { EntryJson } from '../../journal-wire.js'
+import { CodeBlock } from '../widgets/code-block.jsx'
+import { exactly } from '../widgets/moment.jsx'
+import { BodyView, SHOWN } from './body-view.jsx'
+import { turnsAnswered, turnsAsked } from './conversation.js'
+import { DecisionView } from './decision-view.jsx'
+import { ExchangeActions } from './exchange-actions.jsx'
+import { FoldedHeaders } from './folded-headers.jsx'
+import { TimingView } from './timing-view.jsx'
+import type { Exchange } from './use-exchange.js'
+import { callerName, size } from './wording.js'
+
+export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: Exchange }) {
+  const { at, caller, scope, request } = entry
+  return (
+    <>
+      <p class="quiet">
+        <time dateTime={at}>{exactly(at)}</time>, by <bdi>{callerName(caller)}</bdi>
+        {scope && (
+          <>
+            {' '}
+            in scope <bdi>{scope}</bdi>
+          </>
+        )}
+      </p>
+      <ExchangeActions entry={entry} curl={curl} />
+      <DecisionView entry={entry} miss={miss} />
+      <section aria-labelledby="asked">
+        <h3 id="asked">Request</h3>
+        {request.query !== '' && (
+          <p class="exchange-query">
+            <code>?{request.query}</code>
+          </p>
+        )}
+        <FoldedHeaders headers={request.headers} />
+        {request.body === undefined ? (
+          <p class="quiet">{request.bytes > 0 ? `A body of ${size(request.bytes)}.` : 'It had no body.'}</p>
+        ) : (
+          <BodyView label="Request body" body={request.body} turns={turnsAsked(request.body)} />
+        )}
+      </section>
+      <Answer entry={entry} />
+      <TimingView entry={entry} />
+      <section aria-labelledby="again">
+        <h3 id="again">Ask again in the terminal</h3>
+        {curl.length <= SHOWN ? (
+          <CodeBlock code={curl} label="the command" />
+        ) : (
+          <p class="hint">The command is {size(curl.length)} long. “Copy as curl” takes all of it.</p>
+        )}
+      </section>
+    </>
+  )
+}
+
+function Answer({ entry: { status, response } }: { readonly entry: EntryJson }) {
+  const { headers, body, bytes, truncated } = response
+  return (
+    <section aria-labelledby="answered">
+      <h3 id="answered">Answer</h3>
+      <FoldedHeaders headers={headers} />
+      {truncated && <p class="hint">Only the beginning of its {size(bytes)} is kept.</p>}
+      {body === undefined ? (
+        <p class="quiet">{status === null ? 'No answer has left.' : 'It had no body.'}</p>
+      ) : (
+        <BodyView label="Answer body" body={body} turns={turnsAnswered(body)} />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,134 @@
+/** The requests as they come, and one of them in full beside or instead of them. */
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { routes } from '../../routes.js'
+import type { Listing } from '../listing.js'
+import { DeveloperOnly } from '../people/developer-only.jsx'
+import { navigate, useAddress } from '../routing.js'
+import { View } from '../widgets/view.jsx'
+import { ExchangePanel } from './exchange-panel.jsx'
+import { isRefusal } from './feed.js'
+import { filterIn, matching, queryOf } from './filter.js'
+import { FilterBar } from './filter-bar.jsx'
+import { useJournalClient } from './journal-client.js'
+import { ListState } from './list-state.jsx'
+import { RateChart } from './rate-chart.jsx'
+import { RequestList } from './request-list.jsx'
+import { useHeld } from './use-held.js'
+import { type Live, useLive } from './use-live.js'
+
+export function RequestsView() {
+  const client = useJournalClient()
+  const { live, forget } = useLive(client)
+  return (
+    <View title="Requests" lead="What apps ask, and why they get what they get.">
+      <DeveloperOnly of={{ listing: listingOf(live), reload: () => {} }}>
+        {live => <Requests live={live} forget={forget} client={client} />}
+      </DeveloperOnly>
+    </View>
+  )
+}
+
+/** A connection that was lost is made again by itself; only a refusal takes somebody's help. */
+function listingOf(live: Live): Listing<Live> {
+  if (live.failure && isRefusal(live.failure)) return { kind: 'failed', failure: live.failure }
+  return live.connection === 'opening' ? { kind: 'loading' } : { kind: 'ready', value: live }
+}
+
+interface Props {
+  readonly live: Live
+  readonly forget: () => void
+  readonly client: ReturnType<typeof useJournalClient>
+}
+
+function Requests({ live, forget, client }: Props) {
+  const { query } = useAddress()
+  const written = query.toString()
+  const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])
+  const { text, status, mode, scope, problems } = filter
+  const fits = useMemo(() => matching({ text, status, mode, scope, problems }), [text, status, mode, scope, problems])
+  const open = query.get('id') ?? undefined
+  const held = useHeld(live, fits)
+  const scopes = useScopes(live)
+  const close = useCallback(() => navigate(routes.requests + queryOf(filter)), [filter])
+  useEscape(open === undefined ? undefined : close)
+
+  const goLive = () => {
+    held.setPressed(false)
+    held.setReading(false)
+    scrollTo({ top: 0 })
+  }
+  const place = held.rows.findIndex(({ id }) => id === open)
+  const linkTo = (index: number) => {
+    const there = place < 0 ? undefined : held.rows[index]
+    return there && routes.requests + queryOf(filter, there.id)
+  }
+
+  return (
+    <div class={open === undefined ? 'requests' : 'requests requests-open'}>
+      <div class="requests-all">
+        <RateChart ticks={live.ticks} />
+        <FilterBar
+          filter={filter}
+          scopes={scopes}
+          onChange={changed => navigate(routes.requests + queryOf(changed, open), { replace: true })}
+        />
+        <div class="requests-bar">
+          <ListState
+            live={live}
+            held={held}
+            onPause={() => held.setPressed(true)}
+            onGoOn={goLive}
+            onClear={async () => {
+              await client.clear()
+              forget()
+            }}
+          />
+        </div>
+        <RequestList
+          rows={held.rows}
+          filter={filter}
+          open={open}
+          isFiltered={live.rows.length > 0}
+          onReading={held.setReading}
+          onAway={held.setAway}
+          onPointing={held.point}
+        />
+      </div>
+      {open !== undefined && (
+        <ExchangePanel
+          key={`${live.era} ${open}`}
+          id={open}
+          client={client}
+          brief={live.rows.find(({ id }) => id === open) ?? held.rows[place]}
+          newer={linkTo(place - 1)}
+          older={linkTo(place + 1)}
+          onClose={close}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Those that have been seen; looked for anew a few times a second would be too often. */
+function useScopes({ rows, ticks }: Live): readonly string[] {
+  const [scopes, setScopes] = useState<readonly string[]>([])
+  useEffect(() => {
+    const seen = new Set(rows.map(({ scope }) => scope))
+    setScopes(known => (known.length === seen.size && known.every(scope => seen.has(scope)) ? known : [...seen]))
+    // A tick comes each second.
+  }, [ticks, rows.length === 0])
+  return scopes
+}
+
+/** Calls `then` for an Escape that no dialog or field has use for. */
+function useEscape(then: (() => void) | undefined): void {
+  useEffect(() => {
+    if (!then) return
+    const press = (event: KeyboardEvent) => {
+      const isTaken = event.target instanceof Element && event.target.matches('input[type=search], select, dialog *')
+      if (event.key === 'Escape' && !isTaken && !event.defaultPrevented) then()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [then])
+}

@@ -1,0 +1,52 @@
+/** Loads one exchange with its command and, where no recording answered it, the recording that comes nearest. */
+import { useEffect, useState } from 'preact/hooks'
+import type { EntryJson, MissJson } from '../../journal-wire.js'
+import { type Failure, failureOf } from '../failure.js'
+import type { JournalClient } from './journal-client.js'
+
+export interface Exchange {
+  readonly entry: EntryJson
+  readonly curl: string
+  readonly miss: MissJson | undefined
+}
+
+export type LoadedExchange =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'ready'; readonly exchange: Exchange }
+  /** In a flood not everything is kept, and nothing for good. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+
+/** What has ended does not change, so it is loaded once; `again` is for when that did not work. */
+export function useExchange(id: string, client: JournalClient) {
+  const [loaded, setLoaded] = useState<LoadedExchange>({ kind: 'loading' })
+  const [round, setRound] = useState(0)
+  useEffect(() => {
+    const leaving = new AbortController()
+    load(id, client, leaving.signal).then(
+      exchange => leaving.signal.aborted || setLoaded({ kind: 'ready', exchange }),
+      thrown => leaving.signal.aborted || setLoaded(missing(failureOf(thrown))),
+    )
+    return () => leaving.abort()
+  }, [id, client, round])
+  return { loaded, again: () => setRound(round => round + 1) }
+}
+
+const missing = (failure: Failure): LoadedExchange =>
+  failure.status === 404 ? { kind: 'gone' } : { kind: 'failed', failure }
+
+async function load(id: string, client: JournalClient, signal: AbortSignal): Promise<Exchange> {
+  const [entry, curl] = await Promise.all([client.entry(id, signal), client.curl(id, signal)])
+  const wasMissed = entry.mode === 'replay' && entry.error !== null
+  const miss = wasMissed ? missOf(entry, await client.misses(signal)) : undefined
+  return { entry, curl, miss }
+}
+
+/** Misses have no ids: it is the one that was told the same, nearest in time. */
+function missOf({ request, error, at, durationMs }: EntryJson, misses: readonly MissJson[]): MissJson | undefined {
+  const endedMs = Date.parse(at) + durationMs
+  const away = (miss: MissJson) => Math.abs(Date.parse(miss.at) - endedMs)
+  return misses
+    .filter(({ method, path, reason }) => method === request.method && path === request.path && error?.includes(reason))
+    .toSorted((a, b) => away(a) - away(b))[0]
+}

@@ -1,0 +1,76 @@
+/** How the page says who asked, how long it took and how much it was. */
+import type { BriefJson, CallerJson } from '../../journal-wire.js'
+import type { Tone } from '../widgets/badge.jsx'
+
+export function callerName({ kind, id, name, email }: CallerJson): string {
+  switch (kind) {
+    case 'anonymous':
+      return 'nobody'
+    case 'anon':
+    case 'service':
+      return `${kind} key`
+    case 'user':
+      return email ?? id ?? 'a user'
+    case 'apiKey':
+      return `key ${name ?? id}`
+    case 'stranger':
+      return `credential ${id}`
+  }
+}
+
+/** `0.4 ms`, `312 ms`, `1.2 s`, `2 min 5 s`. */
+export function duration(ms: number): string {
+  if (ms < 0.05) return '<0.1 ms'
+  if (ms < 9.95) return `${ms.toFixed(1).replace(/\.0$/, '')} ms`
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1).replace(/\.0$/, '')} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+/** `312 bytes`, `1.2 KB`, `3.4 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
+  if (bytes < 999_500) return `${(bytes / 1000).toFixed(bytes < 9950 ? 1 : 0)} KB`
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+const grouped = new Intl.NumberFormat('en')
+
+/** `1,012`. */
+export const count = (many: number) => grouped.format(many)
+
+/** `1 request`, `1,012 requests`. */
+export const counted = (many: number, one: string) => `${count(many)} ${one}${many === 1 ? '' : 's'}`
+
+/** `18:53:42.117`, on the clock of whoever reads. */
+export function clockTime(at: string): string {
+  const when = new Date(at)
+  return `${when.toTimeString().slice(0, 8)}.${String(when.getMilliseconds()).padStart(3, '0')}`
+}
+
+export function statusTone(status: number | null): Tone {
+  if (status === null || status >= 500) return 'danger'
+  if (status >= 400) return 'care'
+  return status >= 300 ? 'plain' : 'good'
+}
+
+/** Why the answer is what it is, in a few words. */
+export function decisionOf({ error, source, complete, status, missed }: BriefJson): string {
+  if (error !== null) return error
+  if (status === null) return 'The client left before there was an answer.'
+  const what = source ?? ''
+  if (!complete) return `Broken off: ${what}`
+  return missed ? `No rule fitted: ${what}` : what
+}
+
+/** `first byte after 12 ms, 48 pieces, 1.2 s in all`. */
+export function timesInWords({
+  firstByteMs,
+  pieces,
+  durationMs,
+}: Pick<BriefJson, 'firstByteMs' | 'pieces' | 'durationMs'>) {
+  const first = firstByteMs === null ? 'no first byte' : `first byte after ${duration(firstByteMs)}`
+  const many = pieces === 0 ? '' : `${counted(pieces, 'piece')}, `
+  return `${first}, ${many}${duration(durationMs)} in all`
+}

@@ -1,0 +1,108 @@
+/** An exchange in a line: what a list of many shows of it, made without reading bodies. */
+import type { Caller, Exchange, Heard, Mode, Reply } from '../core/exchange.js'
+import type { Redact } from '../core/redact.js'
+import { credentialsOf } from '../core/shown-credentials.js'
+import type { Kept } from './entry.js'
+
+export interface JournalBrief {
+  readonly id: string
+  /** When the request came, as ISO 8601. */
+  readonly at: string
+  readonly scope: string
+  readonly caller: Caller
+  readonly method: string
+  /** The beginning of it where it is long, as of every text here. */
+  readonly path: string
+  /** `POST /v1/chat/completions`; nothing where the request got no further than its credential. */
+  readonly endpoint: string | null
+  readonly mode: Mode | null
+  /** The model that was asked, where one was. */
+  readonly model: string | null
+  /** What gave the answer. */
+  readonly source: string | null
+  /** Whether no rule or recording fitted. */
+  readonly missed: boolean
+  /** Nothing where no answer has left. */
+  readonly status: number | null
+  readonly error: string | null
+  readonly hint: string | null
+  /** False where the client left or the answer was cut. */
+  readonly complete: boolean
+  readonly requestBytes: number
+  readonly responseBytes: number
+  /** From the request to the head of the answer; nothing where none has left. */
+  readonly firstByteMs: number | null
+  readonly durationMs: number
+  /** How many pieces of a stream have left. */
+  readonly pieces: number
+  /** When some of them left, after the head: evenly chosen, the first and the last one among them. */
+  readonly piecesAtMs: readonly number[]
+}
+
+/** Of a longer text the beginning is told. */
+const LONGEST = 300
+/** The times of so many are kept of each exchange. */
+const TIMED = 1000
+/** More times than these cannot be told apart in a bar. */
+const MOST_TIMES = 60
+
+export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact): JournalBrief {
+  const { method, path, caller, scope, endpoint, mode = null, chat, body, outcome, startedMs } = exchange
+  const redaction = redact(credentialsOf(exchange, redact))
+  // First what is secret, then the length: half a secret is known by nothing.
+  const told = (text: string | undefined) => (text === undefined ? null : shortened(redaction.text(text)))
+  return {
+    id: String(id),
+    at: new Date(atMs).toISOString(),
+    ...{ scope, caller, method },
+    path: told(path) ?? '',
+    endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    mode,
+    model: told(chat?.model),
+    source: outcome?.source ?? null,
+    missed: isMissed(exchange),
+    status: outcome?.status || null,
+    error: told(outcome?.error),
+    hint: told(outcome?.hint),
+    complete: outcome?.complete ?? false,
+    requestBytes: body?.length ?? 0,
+    responseBytes: bytesIn(outcome?.said),
+    firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
+    durationMs: rounded(durationMs),
+    pieces: piecesOf(exchange),
+    piecesAtMs: thinned(outcome?.piecesAtMs ?? []),
+  }
+}
+
+const rounded = (ms: number) => Math.round(ms * 100) / 100
+
+const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+
+/** Replies that no rule gave have a remark about the nearest one; 424 is what a missing recording or rule is told with. */
+const isMissed = ({ mode, outcome }: Exchange) =>
+  outcome?.remark !== undefined || (outcome?.status === 424 && outcome.source === undefined && mode !== 'proxy')
+
+function bytesIn(said: Reply | Heard | undefined): number {
+  if (!said) return 0
+  if (said.kind === 'heard') return said.bytes
+  const { body } = said
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  if (Buffer.isBuffer(body)) return body.length
+  const { head, before, pieces, after, tail, bytewise } = body
+  const length = (text: string) => (bytewise ? text.length : Buffer.byteLength(text))
+  const around = length(before) + length(after)
+  return pieces.reduce((sum, piece) => sum + around + length(piece), length(head) + length(tail))
+}
+
+/** Where there are more than have their times kept, all that the answer has: it tells no nearer. */
+function piecesOf({ outcome }: Exchange): number {
+  const { said, complete, piecesAtMs = [] } = outcome ?? {}
+  if (said?.kind !== 'reply' || typeof said.body === 'string' || Buffer.isBuffer(said.body)) return piecesAtMs.length
+  return complete && piecesAtMs.length >= TIMED ? said.body.pieces.length : piecesAtMs.length
+}
+
+function thinned(times: readonly number[]): readonly number[] {
+  if (times.length <= MOST_TIMES) return times
+  const step = (times.length - 1) / (MOST_TIMES - 1)
+  return Array.from({ length: MOST_TIMES }, (_, i) => times[Math.round(i * step)] ?? 0)
+}

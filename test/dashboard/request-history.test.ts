@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { BriefJson } from '../../src/dashboard/journal-wire.js'
+import { turnsAnswered, turnsAsked } from '../../src/dashboard/page/requests/conversation.js'
+import { createEventReader } from '../../src/dashboard/page/requests/events.js'
+import { everything, filterIn, matching, queryOf } from '../../src/dashboard/page/requests/filter.js'
+import { createHistory, MOST_ROWS } from '../../src/dashboard/page/requests/history.js'
+
+const brief = (id: number, more: Partial<BriefJson> = {}): BriefJson => ({
+  id: String(id),
+  at: '2026-01-01T00:00:00.000Z',
+  scope: '',
+  caller: { kind: 'anonymous' },
+  method: 'GET',
+  path: '/health',
+  endpoint: null,
+  mode: null,
+  model: null,
+  source: null,
+  missed: false,
+  status: 200,
+  error: null,
+  hint: null,
+  complete: true,
+  requestBytes: 0,
+  responseBytes: 0,
+  firstByteMs: 1,
+  durationMs: 1,
+  pieces: 0,
+  piecesAtMs: [],
+  ...more,
+})
+
+test('however it is told, no row is there twice, none is lost from counting, and no more than so many are kept', () => {
+  // Batches that skip ids, and that tell some again, as after a lost connection.
+  const batch = fc.record({ back: fc.nat(30), gaps: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 900 }) })
+  fc.assert(
+    fc.property(fc.array(batch, { maxLength: 8 }), batches => {
+      const history = createHistory()
+      history.began('one', '7')
+      let last = 7
+      for (const { back, gaps } of batches) {
+        let id = Math.max(0, last - back)
+        const ids = gaps.map(gap => {
+          id += gap
+          return id
+        })
+        history.add(ids.map(id => brief(id)))
+        last = Math.max(last, id)
+      }
+      const rows = history.newestFirst().map(({ id }) => Number(id))
+      const { told, skipped } = history.counts()
+      expect(rows.length).toBe(Math.min(told, MOST_ROWS))
+      expect(rows).toEqual([...new Set(rows)].toSorted((a, b) => b - a))
+      expect(told + skipped).toBe(last - 7)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('what was cleared does not come back, and another run begins anew', () => {
+  const history = createHistory()
+  expect(history.began('one', '0')).toBe(false)
+  history.add([brief(1), brief(2)])
+  history.clear()
+  expect(history.began('one', '0')).toBe(false)
+  history.add([brief(1), brief(2), brief(3)])
+  expect(history.newestFirst().map(({ id }) => id)).toEqual(['3'])
+  expect(history.began('two', '0')).toBe(true)
+  history.add([brief(1)])
+  expect(history.newestFirst().map(({ id }) => id)).toEqual(['1'])
+})
+
+test('a filter goes into an address and comes back out of it as it was', () => {
+  const filters = fc.record({
+    text: fc.string(),
+    status: fc.constantFrom('', '2xx', 'none'),
+    mode: fc.constantFrom('', 'replay'),
+    scope: fc.string(),
+    problems: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(filters, fc.string({ minLength: 1 }), (filter, id) => {
+      const query = new URLSearchParams(queryOf(filter, id))
+      expect(filterIn(query)).toEqual(filter)
+      expect(query.get('id')).toBe(id)
+    }),
+  )
+  expect(queryOf(everything)).toBe('')
+})
+
+test.each([
+  [{ text: 'HEALTH' }, true],
+  [{ text: 'greet' }, true],
+  [{ text: 'gpt' }, true],
+  [{ text: 'ada@' }, true],
+  [{ text: 'nowhere' }, false],
+  [{ status: '2xx' }, true],
+  [{ status: 'none' }, false],
+  [{ mode: 'replay' }, false],
+  [{ scope: 'one' }, true],
+  [{ problems: true }, false],
+])('%o fits: %s', (filter, fits) => {
+  const of = { source: 'rule "greet"', model: 'gpt-4o', caller: { kind: 'user', email: 'ada@example.com' } } as const
+  expect(matching({ ...everything, ...filter })(brief(1, { ...of, mode: 'emulate', scope: 'one' }))).toBe(fits)
+})
+
+test.each([{ status: 404 }, { status: null }, { complete: false }, { missed: true }])('%o is a problem', more => {
+  expect(matching({ ...everything, problems: true })(brief(1, more))).toBe(true)
+})
+
+test('events are read wherever the network cut them', () => {
+  const values = [{ text: 'a\nb' }, { text: 'ü' }, []]
+  const stream = `: here\n\n${values.map((value, i) => `event: e${i}\nid: ${i}\ndata: ${JSON.stringify(value)}\n\n`).join('')}`
+  fc.assert(
+    fc.property(fc.array(fc.nat(stream.length)), cuts => {
+      const read = createEventReader()
+      const places = [0, ...cuts.toSorted((a, b) => a - b), stream.length]
+      const events = places.slice(1).flatMap((end, i) => read(stream.slice(places[i], end)))
+      expect(events).toEqual(values.map((json, i) => ({ name: `e${i}`, json })))
+    }),
+  )
+})
+
+test('a stream is put together choice by choice, with its calls, up to where it was cut', () => {
+  const chunk = (index: number, delta: object) => `data: ${JSON.stringify({ choices: [{ index, delta }] })}\n\n`
+  const call = (index: number, named: object) => ({ tool_calls: [{ index, function: named }] })
+  const stream = [
+    chunk(0, { role: 'assistant', content: 'Hi ' }),
+    chunk(1, { content: 'Other' }),
+    chunk(0, { content: 'there' }),
+    chunk(1, call(0, { name: 'find', arguments: '{"a"' })),
+    chunk(1, call(0, { arguments: ':1}' })),
+    'data: {"choices":[{"ind',
+  ].join('')
+  expect(turnsAnswered(stream)).toEqual([
+    { role: 'assistant', text: 'Hi there', calls: [] },
+    { role: 'assistant', text: 'Other', calls: [{ name: 'find', arguments: '{"a":1}' }] },
+  ])
+})
+
+test('bodies of any form are read without trouble', () => {
+  fc.assert(
+    fc.property(fc.anything(), fc.string(), (any, text) => {
+      for (const body of [any, { messages: any }, { choices: any }, { choices: [any] }, { messages: [any] }, text]) {
+        expect(Array.isArray(turnsAsked(body)) && Array.isArray(turnsAnswered(body))).toBe(true)
+      }
+    }),
+  )
+  expect(
+    turnsAsked({ messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image_url' }] }] }),
+  ).toEqual([{ role: 'user', text: 'a\n[image_url]', calls: [] }])
+})

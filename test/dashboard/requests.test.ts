@@ -1,0 +1,337 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { startPlatform } from '../../src/index.js'
+import { folderWith } from '../command.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { clipboardOf, desk, hasFocus, inBrowser, looks, phone, tabTo, useBrowser } from './browser.js'
+import { addressOfThisMachine } from './this-machine.js'
+
+const openPage = useBrowser()
+
+const rules = [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi there, and welcome to our shop.' } }]
+const pace = { firstTokenMs: 5, tokensPerSecond: 200 }
+const weather = { ...hello, messages: [{ role: 'user', content: 'How is the weather?' }] }
+
+const rowsOf = (page: Page) => page.getByRole('list', { name: 'Requests, the newest first' }).getByRole('listitem')
+const row = (page: Page, text: string) => rowsOf(page).filter({ hasText: text }).first()
+const state = (page: Page) => page.locator('.list-state p')
+const says = (page: Page, text: string | RegExp) => state(page).filter({ hasText: text }).waitFor()
+const pathsOn = async (page: Page) => rowsOf(page).locator('.request-what').allInnerTexts()
+
+const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
+  for (const path of paths) await (await ask(path)).text()
+}
+
+/** The page of a platform that has been asked for these paths. */
+async function watching(platform: Scene, look = {}, query = '') {
+  const opened = await openPage(look)
+  await opened.page.goto(`${platform.dashboardUrl}/requests${query}`)
+  await opened.page.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
+  await state(opened.page).or(opened.page.getByLabel('Service key')).first().waitFor()
+  return opened
+}
+
+inBrowser('requests appear as they come, the newest on top, with who, what, the decision and the times', async () => {
+  const platform = await platformWith({ rules, pace })
+  const { page, complaints } = await watching(platform)
+  await page.getByText('No requests yet').waitFor()
+  await visit(platform, '/health', '/v1/models')
+  await (await platform.chat({ ...hello, stream: true })).text()
+  await (await platform.chat(weather)).text()
+  await platform.ask('/v1/models', { bearer: null })
+  await says(page, '5 requests')
+  const texts = await rowsOf(page).allInnerTexts()
+  expect(texts.map(text => text.replace(/\s+/g, ' '))).toEqual([
+    expect.stringMatching(/401 GET \/v1\/models nobody No credential was sent/),
+    expect.stringMatching(/200 POST \/v1\/chat\/completions gpt-4o-mini key development No rule fitted: /),
+    expect.stringMatching(/200 POST .* rule "greeting" emulate first byte after .*, \d+ pieces, .* in all/),
+    expect.stringMatching(/200 GET \/v1\/models key development/),
+    expect.stringMatching(/200 GET \/health nobody/),
+  ])
+  await page.locator('.chart .unseen').filter({ hasText: '5 requests and 1 failure' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+inBrowser(
+  'one exchange is shown in full: the conversation, the decision, the answer put together, and its curl',
+  async () => {
+    const platform = await platformWith({ rules, pace })
+    await (await platform.chat({ ...hello, stream: true })).text()
+    const { page } = await watching(platform, { permissions: ['clipboard-read', 'clipboard-write'] })
+    await row(page, '/v1/chat/completions').click()
+    const one = page.getByRole('complementary', { name: 'POST /v1/chat/completions' })
+    expect(await hasFocus(page, one.getByRole('heading', { name: 'POST /v1/chat/completions' }))).toBe(true)
+    expect(new URL(page.url()).search).toBe('?id=1')
+    const part = (name: string) => one.getByRole('region', { name, exact: true })
+    expect(await part('Decision').innerText()).toContain('rule "greeting"')
+    expect(await part('Request').innerText()).toMatch(/user\s+hello/)
+    expect(await part('Answer').innerText()).toMatch(/assistant\s+Hi there, and welcome to our shop\./)
+    await part('Answer').getByRole('tab', { name: 'Events' }).click()
+    expect(await part('Answer').getByRole('tabpanel').innerText()).toContain('data: [DONE]')
+    expect(await part('Time and size').innerText()).toMatch(/First byte\s+[\d.]+ ms.*\d+ pieces, the longest pause/s)
+    await part('Request')
+      .getByText(/^\d+ headers$/)
+      .click()
+    expect(await part('Request').innerText()).toContain('[authorization]')
+    expect(await one.innerText()).not.toContain(platform.apiKey)
+    await one.getByRole('button', { name: 'Copy as curl' }).click()
+    await one.getByRole('button', { name: 'Copied as curl' }).waitFor()
+    expect(await clipboardOf(page)).toContain(`curl -N '${platform.url}/v1/chat/completions'`)
+    await one.getByRole('button', { name: 'Copy link' }).click()
+    await one.getByRole('button', { name: 'Copied link' }).waitFor()
+    await page.goto(await clipboardOf(page))
+    await one.waitFor()
+  },
+)
+
+inBrowser('a miss shows the nearest rule, or the nearest recording field by field', async () => {
+  const live = await platformWith({ rules })
+  const platform = await platformWith({
+    ...{ rules, mode: 'record', recordings: { dir: folderWith({}) } },
+    upstream: { baseUrl: live.url, apiKey: live.apiKey },
+  })
+  await (await platform.chat(hello)).text()
+  platform.switchMode('replay')
+  await (await platform.chat(weather)).text()
+  platform.switchMode('emulate')
+  await (await platform.chat(weather)).text()
+  const { page } = await watching(platform)
+  await page.getByLabel('Only misses and errors').check()
+  await says(page, '2 requests')
+  const one = page.getByRole('complementary')
+  await row(page, 'emulate').click()
+  await one.getByText('The nearest is rule "greeting"').waitFor()
+  await one.getByRole('link', { name: 'Older' }).click()
+  const table = one.getByRole('table', { name: /^Differs from the nearest recording/ })
+  await table.waitFor()
+  const fields = await table.getByRole('row').allInnerTexts()
+  expect(fields.slice(1).map(text => text.split(/\t/))).toEqual([
+    ['messages[0].content', '"How is the weather?"', '"hello"'],
+  ])
+})
+
+inBrowser('filters narrow the list, stand in the address, and survive a reload', async () => {
+  const platform = await platformWith({ rules })
+  await visit(platform, '/health', '/nope', '/v1/models')
+  await (await platform.chat(hello, { headers: { 'x-standin-scope': 'checkout' } })).text()
+  const { page } = await watching(platform)
+  await says(page, '4 requests')
+  await page.keyboard.press('/')
+  await page.keyboard.type('GREET')
+  await says(page, '1 request')
+  expect(new URL(page.url()).search).toBe('?text=GREET')
+  await page.getByRole('button', { name: 'Show all' }).click()
+  await says(page, '4 requests')
+  await page.getByLabel('Status', { exact: true }).selectOption('4xx')
+  expect(await pathsOn(page)).toEqual(['GET /nope'])
+  await page.reload()
+  await says(page, '1 request')
+  expect(await pathsOn(page)).toEqual(['GET /nope'])
+  await page.getByLabel('Status', { exact: true }).selectOption('')
+  await page.getByLabel('Scope', { exact: true }).selectOption('checkout')
+  await says(page, '1 request')
+  await page.getByLabel('Mode', { exact: true }).selectOption('replay')
+  await page.getByText('No request fits').waitFor()
+})
+
+inBrowser('the keyboard alone goes through the list, opens, steps on, and comes back to the same row', async () => {
+  const platform = await platformWith()
+  await visit(platform, ...Array.from({ length: 40 }, (_, i) => `/path-${i}`))
+  const { page } = await watching(platform)
+  await says(page, '40 requests')
+  await tabTo(page, row(page, '/path-39').getByRole('link'))
+  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  // What comes meanwhile moves nothing under the keyboard.
+  await visit(platform, '/later', '/later')
+  await page.getByRole('button', { name: 'Show 2 new' }).waitFor()
+  expect(await hasFocus(page, row(page, '/path-36').getByRole('link'))).toBe(true)
+  await page.keyboard.press('Enter')
+  const heading = page.getByRole('heading', { level: 2 })
+  await heading.filter({ hasText: '/path-36' }).waitFor()
+  await tabTo(page, page.getByRole('link', { name: 'Older' }))
+  await page.keyboard.press('Enter')
+  await heading.filter({ hasText: '/path-35' }).waitFor()
+  await page.keyboard.press('Escape')
+  await heading.waitFor({ state: 'detached' })
+  expect(await hasFocus(page, row(page, '/path-35').getByRole('link'))).toBe(true)
+  await page.keyboard.press('End')
+  await row(page, '/path-0').waitFor()
+  expect(await hasFocus(page, page.locator('[data-index="41"] a'))).toBe(true)
+})
+
+inBrowser('paused it stays as it is and counts what is new; cleared it is empty, and so is the journal', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/one')
+  const { page } = await watching(platform)
+  await says(page, 'Live. 1 request')
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await visit(platform, '/two', '/three')
+  await page.getByRole('button', { name: 'Show 2 new' }).waitFor()
+  expect(await pathsOn(page)).toEqual(['GET /one'])
+  await page.getByRole('button', { name: 'Show 2 new' }).click()
+  await says(page, 'Live. 3 requests')
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await page.getByText('No requests yet').waitFor()
+  expect(await (await platform.ask('/__standin/journal')).json()).toEqual({ data: [] })
+  await visit(platform, '/four')
+  await says(page, 'Live. 1 request')
+})
+
+inBrowser('what the pointer is about to press does not move away; where it rests the list goes on', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/one')
+  const { page } = await watching(platform)
+  await row(page, '/one').hover()
+  await says(page, 'Waits while you point at it.')
+  await visit(platform, '/two')
+  await says(page, 'Live. 2 requests')
+  expect(await pathsOn(page)).toEqual(['GET /two', 'GET /one'])
+})
+
+inBrowser('while nobody sees the page nothing is drawn, and nothing is lost', async () => {
+  const platform = await platformWith()
+  const [{ page }, { page: witness }] = [await watching(platform), await watching(platform)]
+  const hide = (isHidden: boolean) =>
+    page.evaluate(`
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
+      document.dispatchEvent(new Event('visibilitychange'))
+    `)
+  await hide(true)
+  await visit(platform, '/one', '/two')
+  await witness.locator('.chart .unseen').filter({ hasText: '2 requests' }).waitFor()
+  expect(await rowsOf(page).count()).toBe(0)
+  await hide(false)
+  await says(page, 'Live. 2 requests')
+})
+
+inBrowser('it goes on by itself when Standin was started again, and begins anew', async () => {
+  const first = await startPlatform()
+  const port = Number(new URL(first.url).port)
+  const { page } = await watching(first as Scene)
+  await (await fetch(`${first.url}/first`)).text()
+  await says(page, 'Live. 1 request')
+  await first.stop()
+  await says(page, 'Not connected.')
+  await page.getByRole('alert').getByText('Standin does not answer').waitFor()
+  const second = await platformWith({ port })
+  onTestFinished(() => first.stop())
+  await visit(second, '/second')
+  await says(page, 'Live. 1 request')
+  expect(await pathsOn(page)).toEqual(['GET /second'])
+})
+
+inBrowser('an exchange that is not kept any more says so, and shows what the list still knows', async () => {
+  const platform = await platformWith()
+  const { page } = await watching(platform)
+  await visit(platform, '/one')
+  await says(page, '1 request')
+  await platform.ask('/__standin/journal', { method: 'DELETE' })
+  await row(page, '/one').click()
+  const one = page.getByRole('complementary')
+  await one.getByText('This exchange is not kept any more.').waitFor()
+  expect(await one.innerText()).toContain('Not found.')
+  await page.goto(`${platform.dashboardUrl}/requests?id=999`)
+  await one.getByText('This exchange is not kept any more.').waitFor()
+})
+
+inBrowser('whatever was asked is shown as text: odd paths, markup, huge bodies and ten thousand pieces', async () => {
+  const platform = await platformWith({
+    rules: [{ when: { user: 'long' }, reply: { text: 'word '.repeat(10_000) } }],
+    pace: { tokensPerSecond: 100_000 },
+  })
+  const { page, complaints } = await watching(platform)
+  const markup = `<img src=x onerror="alert(1)">`
+  await visit(platform, '/v1/%00', `/${'x'.repeat(5000)}`, `/%D7%A9%D7%9C?a=${encodeURIComponent(markup)}`)
+  await (await platform.chat({ ...hello, messages: [{ role: 'user', content: markup }] })).text()
+  await (await platform.chat({ ...hello, messages: [{ role: 'user', content: 'y'.repeat(1_000_000) }] })).text()
+  await (
+    await platform.chat({ messages: [{ role: 'user', content: 'long' }], model: hello.model, stream: true })
+  ).text()
+  await (await platform.chat({}, { body: '{"not json' } as never)).text()
+  await says(page, '7 requests')
+  const one = page.getByRole('complementary')
+  for (let id = 1; id <= 7; id++) {
+    await page.goto(`${platform.dashboardUrl}/requests?id=${id}`)
+    await one.getByRole('heading', { name: 'Time and size' }).waitFor()
+    expect((await one.innerText()).length).toBeLessThan(60_000)
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(desk.width)
+  }
+  expect(await page.locator('img').count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+inBrowser('from another machine it takes the service key, which is not kept', async () => {
+  const address = addressOfThisMachine()
+  if (address === undefined) return
+  const platform = await platformWith({ host: '0.0.0.0' })
+  const dashboardUrl = platform.dashboardUrl.replace('0.0.0.0', address)
+  await visit(platform, '/one')
+  const { page } = await watching({ ...platform, dashboardUrl })
+  await page.getByLabel('Service key').fill(platform.serviceKey)
+  await page.getByRole('button', { name: 'Show' }).click()
+  await says(page, 'Live. 1 request')
+  await row(page, '/one').click()
+  await page.getByRole('heading', { name: 'Ask again in the terminal' }).waitFor()
+})
+
+inBrowser(
+  'in a flood few rows are drawn, no row is there twice, and the chart counts every request',
+  async () => {
+    const platform = await platformWith()
+    const { page, complaints } = await watching(platform)
+    const many = 3000
+    const next = async (asked: number): Promise<void> => {
+      if (asked >= many) return
+      await (await fetch(`${platform.url}/flood-${asked}`)).text()
+      return next(asked + 10)
+    }
+    await Promise.all(Array.from({ length: 10 }, (_, i) => next(i)))
+    await page.locator('.chart .unseen').filter({ hasText: '3,000 requests and 3,000 failures' }).waitFor()
+    const drawn = await pathsOn(page)
+    expect(drawn.length).toBeLessThan(60)
+    expect(new Set(drawn).size).toBe(drawn.length)
+    const [, shown = '', counted = '0'] =
+      /^Live\. ([\d,]+) requests(?:, ([\d,]+) more only counted)?$/.exec(await state(page).innerText()) ?? []
+    const number = (text: string) => Number(text.replaceAll(',', ''))
+    expect(number(shown)).toBe(Math.min(many - number(counted), 2000))
+    await page.mouse.wheel(0, 3000)
+    await says(page, 'Waits while you are further down.')
+    expect((await pathsOn(page)).length).toBeLessThan(60)
+    expect(complaints).toEqual([])
+  },
+  60_000,
+)
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+inBrowser.each(looks)(
+  'list and exchange are accessible and fit a %s in %s colours',
+  async (_device, colorScheme, viewport) => {
+    const platform = await platformWith({ rules, pace })
+    const { page } = await watching(platform, { viewport, colorScheme })
+    const check = async () => {
+      if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(axe)
+      const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()')
+      expect(found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))).toEqual([])
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width)
+    }
+    await check()
+    await visit(platform, '/health', `/${'x'.repeat(400)}`)
+    await (
+      await platform.chat(hello, { headers: { 'x-standin-fault': 'status=503', 'x-standin-scope': 'a'.repeat(60) } })
+    ).text()
+    await (await platform.chat({ ...hello, stream: true })).text()
+    await (await platform.chat(weather)).text()
+    await says(page, '5 requests')
+    await check()
+    await row(page, 'rule "greeting"').click()
+    await page.getByRole('heading', { name: 'Ask again in the terminal' }).waitFor()
+    expect(await page.getByRole('list', { name: 'Requests, the newest first' }).isVisible()).toBe(viewport !== phone)
+    await check()
+    await page.getByRole('button', { name: 'All requests' }).click()
+    expect(await hasFocus(page, row(page, 'rule "greeting"').getByRole('link'))).toBe(true)
+  },
+)

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Outcome } from '../../src/core/exchange.js'
+import { createTally } from '../../src/journal/index.js'
+import { exchangeWith } from '../exchanges.js'
+
+const ended = (status: number, complete = true) =>
+  exchangeWith({ outcome: { status, complete, source: undefined, error: undefined } satisfies Outcome })
+
+test('the middle and the slow end are right within a tenth, whatever the times are', () => {
+  const times = fc.array(fc.double({ min: 0.05, max: 3_600_000, noNaN: true }), { minLength: 1, maxLength: 300 })
+  fc.assert(
+    fc.property(times, durationsMs => {
+      const tally = createTally()
+      for (const durationMs of durationsMs) tally.add(ended(200), durationMs)
+      const { requests, p50Ms, p95Ms } = tally.take()
+      const exact = (part: number) =>
+        durationsMs.toSorted((a, b) => a - b)[Math.ceil(durationsMs.length * part) - 1] ?? Number.NaN
+      expect(requests).toBe(durationsMs.length)
+      expect(Math.abs((p50Ms ?? 0) / exact(0.5) - 1)).toBeLessThan(0.1)
+      expect(Math.abs((p95Ms ?? 0) / exact(0.95) - 1)).toBeLessThan(0.1)
+    }),
+  )
+})
+
+test('what was refused, failed, cut or never answered is an error; each taking begins anew', () => {
+  const tally = createTally()
+  for (const exchange of [ended(200), ended(404), ended(503), ended(200, false), ended(0), exchangeWith()]) {
+    tally.add(exchange, 1)
+  }
+  expect(tally.take()).toMatchObject({ requests: 6, errors: 5 })
+  expect(tally.take()).toEqual({ requests: 0, errors: 0, p50Ms: null, p95Ms: null })
+})

@@ -1,0 +1,243 @@
+import { PassThrough } from 'node:stream'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
+import { unpaced } from '../../src/core/pace.js'
+import { createRedact } from '../../src/core/redact.js'
+import type { BriefJson, EntryJson } from '../../src/dashboard/journal-wire.js'
+import { createJournal, type JournalBrief, type JournalEntry } from '../../src/journal/index.js'
+import { followInBrief } from '../../src/server/control/follow-brief.js'
+import { exchangeWith } from '../exchanges.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+
+interface Tick {
+  readonly overMs: number
+  readonly requests: number
+  readonly errors: number
+  readonly p50Ms: number | null
+  readonly p95Ms: number | null
+}
+
+/** Somebody who follows the journal in brief. */
+async function follower({ url }: Pick<Scene, 'url'>, query = '') {
+  const leaving = new AbortController()
+  onTestFinished(() => leaving.abort())
+  const response = await fetch(`${url}/__standin/journal?follow&brief${query}`, { signal: leaving.signal })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const events: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: event => events.push(event) })
+  const valuesOf = <Value>(name: string) =>
+    events.filter(({ event }) => event === name).map(({ data }) => JSON.parse(data) as Value)
+  const briefs = () => valuesOf<readonly JournalBrief[]>('exchanges').flat()
+  const ticks = () => valuesOf<Tick>('tick')
+  const skipped = () => valuesOf<{ count: number }>('skipped').reduce((sum, { count }) => sum + count, 0)
+  return {
+    events,
+    briefs,
+    ticks,
+    skipped,
+    valuesOf,
+    async until(there: () => boolean) {
+      while (!there()) {
+        const { done, value = '' } = (await reader?.read()) ?? { done: true }
+        if (done) throw new Error('The stream has ended.')
+        parser.feed(value)
+      }
+    },
+  }
+}
+
+const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
+const journalOfTen = () => createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
+
+const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
+  for (const path of paths) await (await ask(path)).text()
+}
+
+/** So many requests, twenty at a time. */
+async function flood(platform: Scene, many: number) {
+  const next = async (asked: number): Promise<void> => {
+    if (asked >= many) return
+    await (await platform.chat(hello)).text()
+    return next(asked + 20)
+  }
+  await Promise.all(Array.from({ length: 20 }, (_, i) => next(i)))
+}
+
+test('in brief each exchange is a line: who, what, why, how long, without headers and bodies', async () => {
+  const platform = await platformWith({
+    rules: [{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi there.' } }],
+  })
+  await (await platform.chat({ ...hello, stream: true }, { headers: { 'x-standin-scope': 'one' } })).text()
+  await (await platform.ask('/nope')).text()
+  const response = await fetch(`${platform.url}/__standin/journal?brief&limit=1&after=0`)
+  const { data, next } = (await response.json()) as { data: readonly JournalBrief[]; next?: string }
+  expect(next).toBe('1')
+  expect(data).toEqual([
+    {
+      id: '1',
+      at: expect.stringMatching(/^\d{4}-.*Z$/),
+      scope: 'one',
+      caller: expect.objectContaining({ kind: 'apiKey', name: 'development' }),
+      method: 'POST',
+      path: '/v1/chat/completions',
+      endpoint: 'POST /v1/chat/completions',
+      mode: 'emulate',
+      model: 'gpt-4o-mini',
+      source: 'rule "greet"',
+      ...{ missed: false, status: 200, error: null, hint: null, complete: true },
+      requestBytes: JSON.stringify({ ...hello, stream: true }).length,
+      responseBytes: expect.any(Number),
+      firstByteMs: expect.any(Number),
+      durationMs: expect.any(Number),
+      pieces: expect.any(Number),
+      piecesAtMs: expect.any(Array),
+    },
+  ])
+  const full = (await (await fetch(`${platform.url}/__standin/journal/1`)).json()) as JournalEntry
+  expect(data[0]).toMatchObject({ at: full.at, durationMs: full.durationMs, responseBytes: full.response.bytes })
+  expect(data[0]?.pieces).toBe(full.response.piecesAtMs.length)
+})
+
+test('what no rule fitted is marked, and so is what no recording answered', async () => {
+  const rules = [{ when: { user: 'something else' }, reply: { text: 'Yes.' } }]
+  const platform = await platformWith({ rules, recordings: { dir: '/nowhere' } })
+  const { briefs, until } = await follower(platform)
+  await (await platform.chat(hello)).text()
+  platform.switchMode('replay')
+  await (await platform.chat(hello)).text()
+  await visit(platform, '/health')
+  await until(() => briefs().length === 3)
+  expect(briefs().map(({ mode, missed }) => [mode, missed])).toEqual([
+    ['emulate', true],
+    ['replay', true],
+    ['replay', expect.any(Boolean)],
+  ])
+  expect(briefs()[1]).toMatchObject({ status: 424, error: expect.stringContaining('No recording matches') })
+})
+
+test('of a stream of ten thousand pieces sixty times are told, and how many there were', () => {
+  const journal = journalOfTen()
+  const pieces = Array.from({ length: 10_000 }, () => 'ü')
+  const body = { head: '<', before: '[', pieces, after: ']', tail: '>', pace: unpaced }
+  const said = { kind: 'reply', status: 200, contentType: 'text/event-stream', body } as const
+  const piecesAtMs = Array.from({ length: 1000 }, (_, i) => i * 2)
+  const briefWith = (complete: boolean) => {
+    const outcome = { status: 200, source: undefined, error: undefined, said, piecesAtMs, complete }
+    return journal.brief({ id: 1, exchange: exchangeWith({ outcome }), atMs: 0, durationMs: 2000 })
+  }
+  expect(briefWith(true)).toMatchObject({ pieces: 10_000, responseBytes: 40_002 })
+  expect(briefWith(false).pieces).toBe(1000)
+  const times = briefWith(true).piecesAtMs
+  expect([times.length, times[0], times.at(-1)]).toEqual([60, 0, 1998])
+  expect(times).toEqual(times.toSorted((a, b) => a - b))
+})
+
+test('nothing secret is told, wherever it stands, and long texts are cut behind it', async () => {
+  const platform = await platformWith()
+  const { apiKey } = platform
+  const { briefs, until } = await follower(platform)
+  await visit(platform, `/v1/${apiKey}/${'x'.repeat(1000)}`, `/${'y'.repeat(290)}${apiKey}`)
+  await (await platform.chat({ ...hello, model: `of ${apiKey}` })).text()
+  await until(() => briefs().length === 3)
+  const told = JSON.stringify(briefs())
+  expect(told).not.toContain(apiKey.slice(0, 20))
+  for (const { path } of briefs()) expect(path.length).toBeLessThanOrEqual(301)
+})
+
+test('a follower is told first which run it is, then the last ones, then what comes', async () => {
+  const [platform, other] = [await platformWith(), await platformWith()]
+  await visit(platform, '/a', '/b', '/c')
+  const { events, briefs, valuesOf, until } = await follower(platform, '&limit=2')
+  await visit(platform, '/d')
+  await until(() => briefs().length === 3)
+  expect(events[0]?.event).toBe('began')
+  expect(briefs().map(({ path }) => path)).toEqual(['/b', '/c', '/d'])
+  const again = await follower(platform)
+  await again.until(() => again.events.length > 0)
+  const elsewhere = await follower(other)
+  await elsewhere.until(() => elsewhere.events.length > 0)
+  const runOf = (valuesOf: <Value>(name: string) => readonly Value[]) => valuesOf<{ run: string }>('began')[0]?.run
+  expect(runOf(again.valuesOf)).toBe(runOf(valuesOf))
+  expect(runOf(elsewhere.valuesOf)).not.toBe(runOf(valuesOf))
+  expect(valuesOf('began')).toMatchObject([{ after: '1' }])
+  expect(again.valuesOf('began')).toMatchObject([{ after: '4' }])
+})
+
+test('a filter holds for what is told and for what is counted', async () => {
+  const platform = await platformWith()
+  const { briefs, ticks, until } = await follower(platform, '&status=4xx')
+  await visit(platform, '/health', '/nope', '/health', '/nowhere')
+  await until(() => ticks().some(({ requests }) => requests > 0))
+  expect(briefs().map(({ path }) => path)).toEqual(['/nope', '/nowhere'])
+  expect(ticks().reduce((sum, { requests }) => sum + requests, 0)).toBe(2)
+})
+
+test('in a flood every exchange is told once or counted, together with others, and the ticks count all of them', async () => {
+  const platform = await platformWith({ journal: { maxEntries: 50 } })
+  const { briefs, skipped, ticks, valuesOf, until } = await follower(platform)
+  await flood(platform, 980)
+  await visit(platform, ...Array.from({ length: 20 }, () => '/nope'))
+  const requests = () => ticks().reduce((sum, { requests }) => sum + requests, 0)
+  await until(() => requests() === 1000 && briefs().at(-1)?.id === '1000')
+  expect(briefs().length + skipped()).toBe(1000)
+  const ids = briefs().map(({ id }) => Number(id))
+  expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
+  // Fifty are kept, and far more are told.
+  expect(ids.length).toBeGreaterThan(200)
+  expect(valuesOf('exchanges').length).toBeLessThan(500)
+  expect(ticks().reduce((sum, { errors }) => sum + errors, 0)).toBe(20)
+  for (const { requests, p50Ms, p95Ms } of ticks()) {
+    if (requests === 0) expect([p50Ms, p95Ms]).toEqual([null, null])
+    else expect(p50Ms).toBeLessThanOrEqual(p95Ms ?? 0)
+  }
+}, 60_000)
+
+test('who does not read makes nothing pile up, and is told the number of all of them later', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const journal = journalOfTen()
+  const reader = new PassThrough({ highWaterMark: 5000, encoding: 'utf8' })
+  const end = followInBrief(reader as never, journal, { filter: {}, first: [], run: 'one' })
+  for (let second = 0; second < 20; second++) {
+    for (let i = 0; i < 500; i++) journal.add(exchangeWith({ path: `/${'x'.repeat(200)}` }))
+    vi.advanceTimersByTime(1000)
+  }
+  expect(reader.readableLength).toBeLessThan(500_000)
+  reader.resume()
+  let text = ''
+  reader.on('data', chunk => {
+    text += chunk
+  })
+  await vi.waitFor(() => {
+    vi.advanceTimersByTime(1000)
+    const sumOf = (pattern: RegExp) => [...text.matchAll(pattern)].reduce((sum, [, many]) => sum + Number(many), 0)
+    expect(sumOf(/"requests":(\d+)/g)).toBe(10_000)
+    const told = [...text.matchAll(/"id":"(\d+)","at"/g)].map(([, id]) => Number(id))
+    expect(told.length + sumOf(/^data: \{"count":(\d+)\}$/gm)).toBe(10_000)
+    expect(told.length).toBeLessThan(2500)
+    expect(told.at(-1)).toBe(10_000)
+    expect(new Set(told).size).toBe(told.length)
+  })
+  end()
+  expect(reader.writableEnded).toBe(true)
+})
+
+test('what is told is of the form that the document gives it, and that the page goes by', async () => {
+  const platform = await platformWith()
+  const document = await (await fetch(`${platform.url}/__standin/openapi.json`)).json()
+  const ajv = new Ajv2020({ strict: false })
+  addFormats.default(ajv)
+  ajv.addSchema({ $id: 'doc', ...(document as object) })
+  const isOf = (form: string, value: unknown) => ajv.validate({ $ref: `doc#/components/schemas/${form}` }, value)
+  const { briefs, ticks, valuesOf, until } = await follower(platform)
+  await visit(platform, '/health', '/nope')
+  await (await platform.chat(hello)).text()
+  await until(() => briefs().length === 3 && ticks().length > 0)
+  expect([...briefs(), { id: 1 }].map(brief => isOf('ExchangeInBrief', brief))).toEqual([true, true, true, false])
+  expect([...ticks(), {}].map(tick => isOf('Tick', tick)).filter(fits => !fits)).toEqual([false])
+  expect(valuesOf('began').map(began => isOf('Began', began))).toEqual([true])
+  expectTypeOf<JournalBrief>().toExtend<BriefJson>()
+  expectTypeOf<JournalEntry>().toExtend<EntryJson>()
+})
