@@ -131,8 +131,10 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
   }
 
   function kept(id: string): Kept | undefined {
-    const [found] = [...all()].find(([kept]) => String(kept.id) === id) ?? []
-    return found
+    // A number is compared with each, not made a text first.
+    const wanted = /^\d+$/.test(id) ? Number(id) : Number.NaN
+    for (const [found] of all()) if (found.id === wanted) return found
+    return undefined
   }
 
   return {

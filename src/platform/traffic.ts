@@ -57,7 +57,7 @@ export function createTraffic(): TrafficControl {
     },
     left() {
       underWay--
-      if (underWay > 0) return
+      if (underWay > 0 || waiting.length === 0) return
       for (const resolve of waiting) resolve()
       waiting = []
     },
