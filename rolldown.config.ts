@@ -123,6 +123,6 @@ export default defineConfig({
     format: 'esm',
     cleanDir: true,
     chunkFileNames: 'chunks/[name].js',
-    codeSplitting: { groups: [{ name: chunkOf }] },
+    codeSplitting: { groups: [{ name: chunkOf, debugName: 'start' }] },
   },
 })

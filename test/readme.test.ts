@@ -161,3 +161,44 @@ test('every recipe that can be run here is run', () => {
     'In CI',
   ])
 })
+
+const testsChapter = readme.split('\n## ').find(part => part.startsWith('In tests')) ?? ''
+
+/** What the tests in the README have before them: a small app that asks the platform. */
+const ask = `import OpenAI from 'openai'
+
+const openai = new OpenAI()
+const system = { role: 'system', content: 'You are a bot.' }
+
+export async function ask(question) {
+  const messages = [system, { role: 'user', content: question }]
+  const { choices } = await openai.chat.completions.create({ model: 'gpt-4o-mini', messages })
+  return choices[0].message.content
+}
+`
+
+/** A project with the app, and with these files in its test folder. */
+function projectWith(tests: Readonly<Record<string, string>>): string {
+  const dir = folder()
+  for (const below of ['src', 'test']) mkdirSync(path.join(dir, below))
+  writeFileSync(path.join(dir, 'src/ask.js'), ask)
+  writeFileSync(path.join(dir, 'vitest.config.mjs'), 'export default {}')
+  for (const [name, code] of Object.entries(tests)) writeFileSync(path.join(dir, 'test', name), code)
+  return dir
+}
+
+test('the tests in the README pass, in files side by side', async () => {
+  const [weather = '', colors = ''] = [...testsChapter.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code)
+  const dir = projectWith({ 'weather.test.ts': weather, 'colors.test.ts': colors })
+  const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
+  const printed = await run(process.execPath, [vitest, 'run', '--root', dir], { NO_COLOR: '1' }, dir)
+  expect(printed).toMatch(/Test Files +2 passed/)
+  expect(printed).toMatch(/Tests +4 passed/)
+})
+
+test('the test for node:test in the README passes', async () => {
+  const [code = ''] = [...testsChapter.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code)
+  const dir = projectWith({ 'bot.test.mjs': code })
+  const printed = await run(process.execPath, ['--test', '--test-reporter=spec'], {}, dir)
+  expect(printed).toMatch(/^ℹ pass 1$/m)
+})
