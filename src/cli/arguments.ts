@@ -6,12 +6,14 @@ import { fromText } from '../config/options.js'
 import { UsageError } from '../core/start-error.js'
 import { didYouMean } from '../core/suggest.js'
 
-interface Flag {
+export interface Flag {
   readonly type: 'string' | 'boolean'
   readonly short?: string
   /** What stands for the value in the help. */
   readonly value?: string
   readonly meaning: string
+  /** What it means to single commands, where that is not the whole of it. */
+  readonly meanings?: Readonly<Record<string, string>>
   /** The option of the configuration that the flag sets. */
   readonly option?: readonly string[]
   /** The value is a name on the disk, relative to the current folder and not, as in a file, to that of the configuration. */
@@ -28,16 +30,30 @@ export const flags = {
     type: 'string',
     value: 'FILE',
     meaning: 'Configuration file (default: platform.config.yaml, if it is there)',
+    meanings: { verify: 'Configuration file of the fresh stand-in (none)' },
   },
   host: { type: 'string', value: 'ADDRESS', meaning: 'Address to listen on (127.0.0.1)', option: ['host'] },
   port: {
     type: 'string',
     value: 'NUMBER',
     meaning: 'Port to listen on; 0 takes any free one (4100)',
+    meanings: { exec: 'Port to listen on (any free one)' },
     option: ['port'],
   },
-  mode: { type: 'string', value: 'MODE', meaning: 'emulate, proxy, record or replay (emulate)', option: ['mode'] },
-  upstream: { type: 'string', value: 'URL', meaning: 'Address of the live platform', option: ['upstream', 'baseUrl'] },
+  mode: {
+    type: 'string',
+    value: 'MODE',
+    meaning: 'emulate, proxy, record or replay (emulate)',
+    meanings: { tail: 'Only requests that were answered in this mode' },
+    option: ['mode'],
+  },
+  upstream: {
+    type: 'string',
+    value: 'URL',
+    meaning: 'Address of the live platform',
+    meanings: { verify: 'Address of the live platform, where --target or --against says live' },
+    option: ['upstream', 'baseUrl'],
+  },
   recordings: {
     type: 'string',
     value: 'DIR',
@@ -61,16 +77,33 @@ export const flags = {
     type: 'string',
     value: 'WHERE',
     meaning: 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)',
+    meanings: { exec: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
     option: ['state'],
   },
   seed: { type: 'string', value: 'NUMBER', meaning: 'Changes the canned replies (0)', option: ['seed'] },
-  json: { type: 'boolean', meaning: 'Print JSON lines; the first one says that it is ready, and where' },
-  quiet: { type: 'boolean', meaning: 'Print problems only' },
+  json: {
+    type: 'boolean',
+    meaning: 'Print JSON lines; the first one says that it is ready, and where',
+    meanings: {
+      exec: 'Say what happens as lines of JSON, on standard error',
+      tail: 'Print each exchange as a line of JSON',
+      verify: 'Print the report as JSON, like --reporter json',
+    },
+  },
+  quiet: {
+    type: 'boolean',
+    meaning: 'Print problems only',
+    meanings: {
+      tail: 'Print requests only, and nothing about the connection',
+      verify: 'Print broken clauses only, and no progress',
+    },
+  },
   help: { type: 'boolean', short: 'h', meaning: 'Show this' },
   version: { type: 'boolean', short: 'v', meaning: 'Show the version' },
   strict: {
     type: 'boolean',
-    meaning: 'End with exit code 1 when a request had no recording, or a decision is not kept',
+    meaning: 'End with exit code 1 when a request had no recording',
+    meanings: { verify: 'Let a decision that is not kept count as broken, too' },
     commands: [...starting, 'verify'],
   },
   'strict-unused': {
@@ -85,7 +118,8 @@ export const flags = {
   },
   verbose: {
     type: 'boolean',
-    meaning: 'Log bodies as well; with exec, log requests on standard error',
+    meaning: 'Log bodies as well',
+    meanings: { tail: 'Show bodies as well', exec: 'Log requests with their bodies on standard error' },
     commands: [...starting, 'tail'],
   },
   role: { type: 'string', value: 'ROLE', meaning: 'Of a token: anon, service or user (user)', commands: ['token'] },
@@ -93,6 +127,12 @@ export const flags = {
     type: 'string',
     value: 'ADDRESS',
     meaning: 'Whose token or key it is (the development user; nobody); who signs in',
+    meanings: {
+      token: 'Whose token it is (the development user)',
+      'key create': 'Whose key it is (nobody)',
+      login: 'Who signs in',
+      verify: 'Who signs in at the target',
+    },
     commands: ['token', 'key create', 'login', 'verify'],
   },
   'password-stdin': {
@@ -105,6 +145,7 @@ export const flags = {
     type: 'string',
     value: 'SECONDS',
     meaning: 'How long a token or key lives',
+    meanings: { token: 'How long the token lives', 'key create': 'How long the key lives' },
     commands: ['token', 'key create'],
   },
   expired: { type: 'boolean', meaning: 'A token that has expired already', commands: ['token'] },
@@ -112,6 +153,11 @@ export const flags = {
     type: 'string',
     value: 'ID',
     meaning: 'The model that is asked (the first one; of tail, any)',
+    meanings: {
+      'replies try': 'The model that is asked (the first one)',
+      tail: 'Only requests for this model',
+      verify: 'The model that is asked (the first one)',
+    },
     commands: ['replies try', 'tail', 'verify'],
   },
   system: { type: 'string', value: 'TEXT', meaning: 'A system message before the prompt', commands: ['replies try'] },
@@ -127,6 +173,7 @@ export const flags = {
     type: 'string',
     value: 'GLOB',
     meaning: 'Only recordings of such names: chat-*; only such clauses: AUTH-*,Errors,documented',
+    meanings: { drift: 'Only recordings of such names: chat-*', verify: 'Only such clauses: AUTH-*,Errors,documented' },
     commands: ['drift', 'verify'],
   },
   update: { type: 'boolean', meaning: 'Keep the live answers in place of the recorded ones', commands: ['drift'] },
@@ -134,6 +181,7 @@ export const flags = {
     type: 'string',
     value: 'SEVERITY',
     meaning: 'What makes the exit code 1: critical, warning or info (critical)',
+    meanings: { verify: 'Which difference makes the exit code 1: critical, warning or info (critical)' },
     commands: ['drift', 'verify'],
   },
   concurrency: { type: 'string', value: 'NUMBER', meaning: 'Requests at the same time (4)', commands: ['drift'] },

@@ -12,9 +12,10 @@ import { banner } from './banner.js'
 import { followRequests, loadBodyLines } from './follow-requests.js'
 import { createLogLines } from './log-lines.js'
 import { missText } from './miss.js'
-import { colorsFor, createOutput, jsonLine, type Output, sizeOf } from './output.js'
+import { colorsFor, createOutput, isScreen, jsonLine, type Output, sizeOf } from './output.js'
 import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
 import { messageEvent, messageLine, requestEvent } from './request-log.js'
+import { ECHO_MS } from './stop-signals.js'
 import { hasBroken, requireJudging, violatingEvent, violatingText, violationsText } from './violation.js'
 
 /** How long open streams may go on after the first signal. */
@@ -22,9 +23,6 @@ const GRACE_MS = 3000
 
 /** A run that was to be strict, and was not. */
 const EXIT_MISSED = 1
-
-/** Ctrl-C reaches a process under npm twice, once from the terminal and once from npm; that is not impatience. */
-const ECHO_MS = 200
 
 /** Resolves when the platform is ready. Rejects with what `openPlatform` rejects with. */
 export async function dev(commandLine: CommandLine): Promise<void> {
@@ -135,7 +133,7 @@ async function inWords(output: Output, quiet: boolean, isVerbose: boolean): Prom
   const log = createLogLines({
     output,
     paper: () => ({ colors, ...sizeOf(stdout) }),
-    isErasable: stdout.isTTY === true,
+    isErasable: isScreen(stdout),
   })
   // Lines that are broken anew are somewhere else.
   stdout.on('resize', log.resized)

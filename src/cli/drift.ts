@@ -16,7 +16,7 @@ import { countLine, findingLines } from './drift-report.js'
 import { near } from './near.js'
 import { colorsFor, harmless } from './output.js'
 import { createProgress, noProgress } from './progress.js'
-import { writeReport } from './report-file.js'
+import { requireWritable, writeReport } from './report-file.js'
 import { severityIn } from './severity.js'
 import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
 
@@ -39,6 +39,7 @@ export async function drift(commandLine: CommandLine): Promise<void> {
   if (loaded.config.upstream.baseUrl === '') {
     throw new UsageError('standin drift needs upstream.baseUrl, the address of the live platform.')
   }
+  if (wish.junit !== undefined) requireWritable('--junit', wish.junit)
   const startedMs = performance.now()
   const stopping = stopOnSignals()
   const { findings, total } = await look(loaded, wish, commandLine, stopping)

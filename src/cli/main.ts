@@ -51,10 +51,12 @@ async function follow(argv: readonly string[]): Promise<void> {
   if (commandLine.version) return console.log(version)
   if (commandLine.help || name === 'help') {
     const { helpText } = await import('./help.js')
-    return console.log(helpText())
+    const text = helpText(commandLine.words.filter(word => word !== 'help'))
+    if (text !== undefined) return void process.stdout.write(text)
+    throw notKnown(name === 'help' ? (first ?? name) : name)
   }
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!load) throw new UsageError(`"${name}" is not a command.${didYouMean(name, [...Object.keys(commands), 'help'])}`)
+  if (!load) throw notKnown(name)
   if (alone.has(name) && first !== undefined)
     throw new UsageError(`standin ${name} takes no further words, such as ${first}.`)
   if (name === 'key' && first !== 'create') throw new UsageError('standin key needs one of: create.')
@@ -62,6 +64,9 @@ async function follow(argv: readonly string[]): Promise<void> {
   const text = await command(commandLine)
   if (typeof text === 'string') process.stdout.write(text)
 }
+
+const notKnown = (name: string) =>
+  new UsageError(`"${name}" is not a command.${didYouMean(name, [...Object.keys(commands), 'help'])}`)
 
 /** Says in sentences why it ends, and gives back the exit code. Only what is our own mistake comes with its stack. */
 function explain(error: unknown): number {

@@ -31,6 +31,10 @@ export const colorsFor = (stream: NodeJS.WriteStream) => pc.createColors(pc.isCo
 export const sizeOf = ({ isTTY, columns, rows }: NodeJS.WriteStream) =>
   isTTY === true ? { columns: columns || 80, height: rows || 24 } : {}
 
+/** Whether what stands there can be written over: there are terminals that only go on. */
+export const isScreen = ({ isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> | { readonly isTTY?: boolean }) =>
+  isTTY === true && process.env.TERM !== 'dumb'
+
 /** For what is kept in a file. */
 export const noColors: Colors = pc.createColors(false)
 

@@ -1,6 +1,7 @@
 /** How far a long command has come: a bar where somebody sees it, and a line now and then where it is kept. */
 
 import type { CommandLine } from './arguments.js'
+import { isScreen } from './output.js'
 
 export interface Progress {
   /** What is being done now. */
@@ -44,7 +45,7 @@ export function createProgress(
   { now = () => performance.now(), afterMs = 0 }: Pace = {},
 ): Progress {
   const startedMs = now()
-  const isBar = stream.isTTY === true
+  const isBar = isScreen(stream)
   let done = 0
   let name = ''
   let saidAtMs = isBar ? startedMs + afterMs - DRAW_MS : startedMs

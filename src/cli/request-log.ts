@@ -36,7 +36,7 @@ export function requestRows(told: Told, { colors, columns = Number.POSITIVE_INFI
   const room = columns - 1
   const besides = clock.length + method.length + status.length + time.length + 3
   const longest = Math.min(LONGEST_TARGET, Math.max(SHORTEST_TARGET, room - besides))
-  const target = padded(cutTo(targetOf(told), longest), isNarrow ? 0 : Math.min(PATH, longest))
+  const target = padded(cutTo(targetOf(told), longest), isNarrow ? 0 : Math.min(PATH + METHOD - method.length, longest))
   const head = [colors.dim(clock) + method, target, colorOf(told.status, colors)(status), colors.dim(time)].join(' ')
   const indent = ' '.repeat(isNarrow ? 2 : clock.length)
   const below = (text: string, paint: (text: string) => string) =>
@@ -100,8 +100,8 @@ function decisionOf(told: Told): string {
   const { mode, endpoint, source, error, hint, remark, status, complete } = told
   const by = [mode, source].filter(Boolean).join(' · ')
   if (error !== null) {
-    const said = harmless([error, hint].filter(Boolean).join(' '))
-    if (endpoint === null) return `refused · ${said}`
+    const said = harmless(hint === null ? error : `${sentence(error)} ${hint}`)
+    if (endpoint === null || (mode === null && source === null)) return `refused · ${said}`
     return mode === null ? said : `${mode} · ${said}`
   }
   if (status === null) {
@@ -110,6 +110,9 @@ function decisionOf(told: Told): string {
   if (!complete) return harmless(`${by} (broken off${piecesOf(told)})`).trim()
   return harmless(remark === null ? by : `${by}. ${remark}`)
 }
+
+/** What somebody else has said may be no sentence. */
+const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 const piecesOf = ({ response: { piecesAtMs } }: Told) =>
   piecesAtMs.length === 0 ? '' : ` after ${piecesAtMs.length} ${piecesAtMs.length === 1 ? 'chunk' : 'chunks'}`

@@ -3,9 +3,22 @@
 /** What shells say of a process that Ctrl-C has ended. */
 export const EXIT_STOPPED = 130
 
-/** Everything that is waited for listens to it. Under npm the same Ctrl-C comes twice; the second time says nothing new. */
+/** Ctrl-C reaches a process under npm twice, once from the terminal and once from npm; that is not impatience. */
+export const ECHO_MS = 200
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Everything that is waited for listens to it. Where something does not, the next signal ends the process, as it does by itself. */
 export function stopOnSignals(): AbortSignal {
   const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort())
+  const stop = () => {
+    controller.abort()
+    setTimeout(leave, ECHO_MS).unref()
+  }
+  // Exiting would wait for the system, too: for a disk that is gone, or a pipe that nobody reads.
+  const leave = () => {
+    for (const signal of signals) process.off(signal, stop)
+  }
+  for (const signal of signals) process.on(signal, stop)
   return controller.signal
 }

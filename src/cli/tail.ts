@@ -3,7 +3,8 @@ import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { loadBodyLines } from './follow-requests.js'
 import { createLogLines } from './log-lines.js'
-import { colorsFor, createOutput, jsonLine, type Output, sizeOf } from './output.js'
+import { colorsFor, createOutput, isScreen, jsonLine, type Output, sizeOf } from './output.js'
+import { stopOnSignals } from './stop-signals.js'
 import { type Place, placeOf } from './tail-place.js'
 import { wishIn } from './tail-query.js'
 import { type News, newsOf } from './tail-stream.js'
@@ -34,7 +35,7 @@ async function sayingIn({ json, quiet, given }: CommandLine, output: Output, pla
   const log = createLogLines({
     output,
     paper: () => ({ colors, ...sizeOf(stdout) }),
-    isErasable: stdout.isTTY === true,
+    isErasable: isScreen(stdout),
   })
   stdout.on('resize', log.resized)
   const bodies = await loadBodyLines(given.has('verbose') && !json)
@@ -64,10 +65,4 @@ async function sayingIn({ json, quiet, given }: CommandLine, output: Output, pla
       }
     },
   }
-}
-
-function stopOnSignals(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort())
-  return controller.signal
 }

@@ -4,7 +4,7 @@ import { ProblemsError } from '../core/problem.js'
 import type { CommandLine } from './arguments.js'
 import { colorsFor, noColors } from './output.js'
 import { createProgress, noProgress } from './progress.js'
-import { writeReport } from './report-file.js'
+import { requireWritable, writeReport } from './report-file.js'
 import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
 import { against, type Other, openOther } from './verify-against.js'
 import { countLine, countOf, effort, type Verified } from './verify-count.js'
@@ -24,6 +24,7 @@ const EXIT_BROKEN = 1
  */
 export async function verify(commandLine: CommandLine): Promise<void> {
   const wish = wishIn(commandLine)
+  if (wish.output !== undefined) requireWritable('--output', wish.output)
   const other = wish.against === undefined ? undefined : await openOther(commandLine, wish, process.env)
   const open = await (other ? ownTarget(commandLine) : openTarget(commandLine, process.env))
   const signal = stopOnSignals()

@@ -1,6 +1,7 @@
 /** The last known shapes of the live platform's answers, in a file that is committed. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { makeFolder } from '../core/make-folder.js'
 import { ProblemsError, unreadable } from '../core/problem.js'
 import { StartError } from '../core/start-error.js'
 import { shapeIn, writtenShape } from '../recordings/index.js'
@@ -24,7 +25,7 @@ export async function writeBaseline(file: string, { at, target, answers }: Basel
       ...writtenShape(shape),
     }))
   try {
-    await mkdir(path.dirname(file), { recursive: true })
+    makeFolder(path.dirname(file))
     await writeFile(file, `${JSON.stringify({ at: at.toISOString(), target, answers: told }, null, 2)}\n`)
   } catch (error) {
     throw new StartError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`)

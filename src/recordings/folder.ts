@@ -1,7 +1,8 @@
 /** The folder of recordings: its names are listed, a file is read when it is asked for and written whole or not at all. */
 import { constants } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { makeFolder } from '../core/make-folder.js'
 import { ProblemsError, unreadable } from '../core/problem.js'
 import { recordingIn, textOf } from './file-text.js'
 import { type Kept, keptOf } from './names.js'
@@ -63,14 +64,14 @@ export function openFolder(dir: string): Folder {
       const written = textOf(recording, key)
       await writeFile(unfinished, written).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
-        await mkdir(path.dirname(to), { recursive: true })
+        makeFolder(path.dirname(to))
         await writeFile(unfinished, written)
       })
       await rename(unfinished, to)
     },
     remove: file => rm(place(file), { force: true }),
     async rename(from, to) {
-      await mkdir(path.dirname(place(to)), { recursive: true })
+      makeFolder(path.dirname(place(to)))
       await copyFile(place(from), place(to), constants.COPYFILE_EXCL)
       await rm(place(from))
     },

@@ -1,8 +1,9 @@
 /** The state in an SQLite file: kept when the process ends, shared by processes on one machine. */
-import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Kysely } from 'kysely'
 import Libsql from 'libsql'
+import { makeFolder } from '../core/make-folder.js'
 import { StartError } from '../core/start-error.js'
 import { isCurrent, migrate } from './migrations.js'
 import { whenFree } from './patience.js'
@@ -74,7 +75,7 @@ async function open(file: string): Promise<Store> {
 
 /** Makes the file, and the folder that it needs, for this user alone: hashes of passwords and keys are in it. */
 function makeRoomFor(file: string) {
-  const made = mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  const made = makeFolder(path.dirname(file), 0o700)
   // A folder that was there may be committed, and what is in it is up to whoever made it.
   if (made !== undefined) writeFileSync(path.join(made, '.gitignore'), '*\n')
   closeSync(openSync(file, 'a', 0o600))

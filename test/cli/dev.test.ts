@@ -317,3 +317,15 @@ test.runIf(hasTerminals)('on a terminal polling is one line, and what comes afte
   const [, log = ''] = terminal.screen.split(/SUPABASE_SECRET_KEY=\S+\s+/)
   expect(log.split('\u001b[1A\r\u001b[0J').length).toBeGreaterThan(1)
 })
+
+test.runIf(hasTerminals)('on a terminal that only goes on nothing is written over', async () => {
+  const terminal = startOnTerminal(['--port', '0', '--state', 'memory'], { env: { TERM: 'dumb' } })
+  await terminal.shows('SUPABASE_SECRET_KEY=')
+  const [, url = ''] = /Base URL +(\S+)/.exec(terminal.screen) ?? []
+  for (let i = 0; i < 5; i++) await (await fetch(`${url}/health`)).text()
+  await (await fetch(`${url}/nowhere`)).text()
+  terminal.type('\x03')
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.screen).toContain('(and 4 more like it)')
+  expect(terminal.screen).not.toContain('\x1b')
+})

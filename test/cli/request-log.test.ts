@@ -166,3 +166,19 @@ test('the event of a request holds nothing of its body', () => {
     complete: false,
   })
 })
+
+test('a longer method does not push the status out of its column', () => {
+  const columnOf = (method: string) => lineOfWidth(method).indexOf(' 405 ')
+  const lineOfWidth = (method: string) => rowsOf({ method, outcome: { ...answered, status: 405 } })[0] ?? ''
+  expect(columnOf('DELETE')).toBe(columnOf('GET'))
+})
+
+test('what somebody else has said ends like a sentence before the next one begins', () => {
+  const outcome = { ...answered, status: 429, error: 'slow down', hint: 'Made by the fault status=429.' }
+  expect(lineOf({ outcome })).toContain('slow down. Made by the fault status=429.')
+})
+
+test('what was refused before a mode was asked says so, also where it is known what is asked', () => {
+  const error = 'The Content-Type is "text/plain". Send the header "Content-Type: application/json".'
+  expect(lineOf({ outcome: { ...answered, status: 415, error } })).toContain('refused · The Content-Type is')
+})

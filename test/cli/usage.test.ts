@@ -1,21 +1,69 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { flags } from '../../src/cli/arguments.js'
+import { type Flag, flags } from '../../src/cli/arguments.js'
+import { helpText } from '../../src/cli/help.js'
 import { run } from '../command.js'
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-test.each([['--help'], ['-h'], ['help'], ['config', '--help']])(
-  'standin %s %s shows every command and flag',
-  async (...args) => {
-    const { code, stdout, stderr } = await run(args)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const name of Object.keys(flags)) expect(stdout).toMatch(new RegExp(`^  --${name}\\b.* {2}\\S`, 'm'))
-    for (const command of ['config check', 'config print', 'config init', 'config schema', 'replies schema'])
-      expect(stdout).toMatch(new RegExp(`^  standin ${command} +[A-Z]`, 'm'))
-    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
-  },
-)
+test.each(['--help', '-h', 'help'])('standin %s shows every command, and the flags that all have', async word => {
+  const { code, stdout, stderr } = await run([word])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  for (const [name, flag] of Object.entries(flags)) {
+    expect(rowOf(name).test(stdout), name).toBe(!('commands' in flag))
+  }
+  for (const command of ['verify', 'tail', 'openapi', 'config check', 'config schema', 'replies schema'])
+    expect(stdout).toMatch(new RegExp(`^  standin ${command} +[A-Z]`, 'm'))
+})
+
+const rowOf = (name: string) => new RegExp(`^  --${name}\\b.* {2}\\S`, 'm')
+
+test.each([
+  [['verify', '--help'], /--reporter FORM/, /--last|--expired|Only recordings/],
+  [['help', 'verify'], /--max-calls NUMBER/, /--last/],
+  [['tail', '-h'], /--last NUMBER/, /--reporter|^ {2}--seed/m],
+  [['recordings', '--help'], /recordings prune[\s\S]*--older-than AGE/, /standin tail/],
+  [['recordings', 'scan', '--help'], /recordings scan/, /recordings prune|--older-than/],
+  [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free one\)/, /--role/],
+  [['record', '--help'], /--upstream URL/, /--mode MODE/],
+])('the help of %j has what belongs to it, and nothing else', async (args, own, foreign) => {
+  const { code, stdout, stderr } = await run(args)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(own)
+  expect(stdout).not.toMatch(foreign)
+})
+
+test('every flag stands in the help of each command that takes it, and every line fits', () => {
+  for (const [name, flag] of Object.entries<Flag>(flags)) {
+    for (const command of flag.commands ?? Object.keys(flag.meanings ?? {})) {
+      expect(helpText(command.split(' ')), `--${name} of ${command}`).toMatch(rowOf(name))
+    }
+  }
+  for (const words of [
+    '',
+    'dev',
+    'exec',
+    'verify',
+    'tail',
+    'drift',
+    'recordings',
+    'replies',
+    'config',
+    'token',
+    'key',
+  ]) {
+    for (const line of helpText(words === '' ? [] : [words])?.split('\n') ?? []) {
+      expect(line.length, line).toBeLessThanOrEqual(110)
+    }
+  }
+})
+
+test.each([
+  [['help', 'verfy'], '"verfy" is not a command. Did you mean "verify"?'],
+  [['verfy', '--help'], '"verfy" is not a command. Did you mean "verify"?'],
+])('the help of %j, which there is not, is refused', async (args, sentence) => {
+  expect(await run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${sentence} See standin --help.\n` })
+})
 
 test.each(['--version', '-v'])('standin %s shows the version and nothing else', async flag => {
   expect(await run([flag])).toEqual({ code: 0, signal: null, stdout: `${manifest.version}\n`, stderr: '' })

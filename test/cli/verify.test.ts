@@ -1,14 +1,17 @@
 /** `standin verify`, run as people run it, against targets that are right, wrong, silent and not there. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { addressOf } from '../../src/contract/handler.js'
-import { run, start } from '../command.js'
+import { folderWith, run, start } from '../command.js'
 import { breaking, type Change } from '../contract/breaking.js'
 import { broken } from '../contract/broken.js'
 import { jwtLike } from '../contract/tokens.js'
 import { liveWith } from '../recordings/live.js'
 import { platformWith } from '../scene.js'
+
+const hasFifos = spawnSync('mkfifo', ['--version']).status === 0
 
 /** The address of a stand-in with this change, and the flags that open it. */
 async function targetWith(change: Change = () => undefined) {
@@ -241,3 +244,44 @@ test.each([
   expect(stderr).toBe(`${sentence} See standin --help.\n`)
   expect(code).toBe(2)
 })
+
+test.each([
+  [['--output='], 2, '--output must name a file. See standin --help.\n'],
+  [['--output', '.'], 2, '--output must name a file, and . is a folder. See standin --help.\n'],
+  [['--output', 'taken/report.xml'], 1, /^taken\/report\.xml cannot be written \(E\w+\)\.\n$/],
+])('where no report can be written (%j), nobody is asked anything', async (flags, code, sentence) => {
+  const target = await targetWith()
+  const end = await run(['verify', ...target.flags, ...flags], { files: { taken: '' } })
+  expect(end).toMatchObject({ code, stdout: '' })
+  expect(end.stderr).toMatch(sentence)
+  expect(end.stderr).not.toContain('clauses:')
+})
+
+test.runIf(existsSync('/proc/self'))(
+  'a folder that no system makes ends a start and a report with a sentence',
+  async () => {
+    const [report, platform] = await Promise.all([
+      run(['verify', '--output', '/proc/nowhere/report.xml']),
+      run(['dev', '--port', '0', '--state', 'file:/proc/nowhere/state.db']),
+    ])
+    expect(report).toMatchObject({ code: 1, stderr: '/proc/nowhere/report.xml cannot be written (ENOENT).\n' })
+    expect(platform.code).toBeGreaterThan(0)
+    expect(platform.stderr).toMatch(/^[^\n]*\/proc\/nowhere[^\n]*\.\n$/)
+  },
+)
+
+test.runIf(hasFifos)(
+  'a second Ctrl-C ends a run that waits for something which does not listen to the first',
+  async () => {
+    const dir = folderWith()
+    const fifo = path.join(dir, 'report')
+    spawnSync('mkfifo', [fifo])
+    // Nobody reads it, so that writing it never ends.
+    const command = start(['verify', '--only', 'HEALTH-1', '--output', fifo])
+    await command.stderr.next('1 clause: 1 holds')
+    command.send('SIGINT')
+    const again = setInterval(() => command.send('SIGINT'), 100)
+    onTestFinished(() => clearInterval(again))
+    expect(await command.ended).toMatchObject({ signal: 'SIGINT' })
+  },
+)
