@@ -130,7 +130,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const report = sources.report ?? console.error
   const warn = sources.warn ?? console.error
   const loaded = loadConfig(sources)
-  const violations = createViolations(report)
+  const violations = createViolations(report, () => redact)
   const journal = createJournal({ ...loaded.config.journal, redact: () => redact })
   const meter = createMeter()
   journal.follow(meter.count)

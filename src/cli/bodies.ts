@@ -1,10 +1,14 @@
 /** The bodies of a request and of its answer, as --verbose shows them: for people, and never more than they would read. */
 import { createEventSplitter, dataOf } from '../core/events.js'
+import { createRedact } from '../core/redact.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
 import { counted, inBytes, inTime } from './amounts.js'
 import { cutTo } from './columns.js'
 import { type Colors, harmless } from './output.js'
+
+/** The journal has taken out already what only the configuration knows. */
+const redaction = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
 
 /** No more lines of a body are shown, and no more of a line. */
 const MOST_LINES = 60
@@ -58,7 +62,8 @@ function answerLines({ headers, body }: JournalEntry['response'], status: number
     ...{ status, headers: Object.entries(headers), headMs: 0, endMs: 0, complete: true },
     chunks: [{ atMs: 0, bytes: Buffer.from(body) }],
   })
-  return shownLines(text === undefined || text === '' ? body : text)
+  // A secret that came in pieces shows itself only now.
+  return shownLines(text === undefined || text === '' ? body : redaction().text(text))
 }
 
 function shownLines(body: unknown): readonly string[] {

@@ -329,6 +329,20 @@ export const modeNotPossible = (sentences: readonly string[]) =>
 export const noSuchRule = (id: string) =>
   new PlatformError(404, 'no_such_rule', `No rule that was added at run time has the id ${JSON.stringify(id)}.`)
 
+export const tooManyFaults = (most: number) =>
+  new PlatformError(
+    409,
+    'too_many_faults',
+    `No more than ${most} faults can wait. Remove some: DELETE /__standin/faults.`,
+  )
+
+export const tooManyRules = (most: number) =>
+  new PlatformError(
+    409,
+    'too_many_rules',
+    `No more than ${most} rules can be added while Standin runs. Remove some: DELETE /__standin/replies.`,
+  )
+
 export const noSuchFault = (id: string) =>
   new PlatformError(
     404,

@@ -1,6 +1,7 @@
 /** Faults for the next requests, asked for by a call: they wait in line until they have befallen as many as they are meant for. */
 import { createByScope } from '../core/by-scope.js'
 import { check } from '../core/check.js'
+import { tooManyFaults } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema } from '../core/fault.js'
 import { glob } from '../core/glob.js'
@@ -15,7 +16,7 @@ export interface WaitingFault extends Omit<FaultCall, 'times'> {
 }
 
 export interface FaultCalls {
-  /** Puts a fault at the end of the line. It is meant only for requests that fit `conditions`, which are what its `when` says. */
+  /** Puts a fault at the end of the line; throws a 409 where that is as long as it may be. It is meant only for requests that fit `conditions`, which are what its `when` says. */
   add(call: FaultCall, conditions?: Fits): { readonly id: string }
   /** The first fault in line that is meant for this request; `comesAbout` decides by its chance, and only what does is counted. */
   take(exchange: Exchange, comesAbout: (fault: Fault, entry: string) => boolean): Fault | undefined
@@ -38,12 +39,16 @@ interface Waiting {
   left: number
 }
 
-export function createFaultCalls(): FaultCalls {
+/** Each request looks along the line. */
+const MOST = 10_000
+
+export function createFaultCalls(most = MOST): FaultCalls {
   let line: readonly Waiting[] = []
   const counts = createByScope(() => ({ calls: 0 }))
   let count = 0
   return {
     add(call, conditions) {
+      if (line.length >= most) throw tooManyFaults(most)
       const id = `fault-${++count}`
       // Counted, not made up: what is drawn for it is to be the same in every run, whatever other scopes do.
       const entry = `fault-${++counts.get(call.scope ?? '').calls}`

@@ -56,7 +56,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     at: new Date(atMs).toISOString(),
     ...{ scope, caller, method },
     path: told(path) ?? '',
-    endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
     model: told(chat?.model),
     source: outcome?.source ?? null,

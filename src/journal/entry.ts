@@ -1,4 +1,5 @@
 /** An exchange as the journal tells it: readable, and nothing secret in it. */
+import { isTooDeep } from '../core/depth.js'
 import type { Caller, Exchange, Heard, Mode, Paced, Reply } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
 import { isAuth } from '../core/reserved.js'
@@ -90,7 +91,8 @@ export function entryOf(
       ...(body && body.length > 0 && { body: readable(openText(path, body.subarray(0, shownBytes)), redaction) }),
       bytes: body?.length ?? 0,
     },
-    endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    // Where only the live platform knows the path, it is the one that was asked for.
+    endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
     source: outcome?.source ?? null,
     // It may quote the prompt.
@@ -117,12 +119,14 @@ export function entryOf(
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 
 function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
-  const found: Record<string, string> = {}
+  // A header may be called `constructor`, or even `__proto__`.
+  const found = new Map<string, string>()
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]?.toLowerCase() ?? ''
-    found[name] = name in found ? `${found[name]}, ${flat[i + 1]}` : (flat[i + 1] ?? '')
+    const before = found.get(name)
+    found.set(name, before === undefined ? (flat[i + 1] ?? '') : `${before}, ${flat[i + 1]}`)
   }
-  return found
+  return Object.fromEntries(found)
 }
 
 /** A body's text, without what only its fields say to be secret. */
@@ -132,10 +136,17 @@ export function openText(path: string, bytes: Buffer): string {
 }
 
 function readable(text: string, redaction: ReturnType<Redact>): unknown {
+  const value = jsonIn(text)
+  // Nobody could write down again what is nested too deeply.
+  return value === undefined || isTooDeep(value) ? redaction.text(text) : redaction.value(value)
+}
+
+/** Nothing where a text is no JSON. */
+function jsonIn(text: string): unknown {
   try {
-    return redaction.value(JSON.parse(text))
+    return JSON.parse(text)
   } catch {
-    return redaction.text(text)
+    return undefined
   }
 }
 

@@ -1,7 +1,7 @@
 /** Says which exchanges somebody wants to see. */
 import * as v from 'valibot'
 import { closed, number, optional, word } from '../core/check.js'
-import { credentialKinds, type Exchange, modes } from '../core/exchange.js'
+import { credentialKinds, modes } from '../core/exchange.js'
 import { glob } from '../core/glob.js'
 import type { Kept } from './entry.js'
 
@@ -64,6 +64,8 @@ export function filterOf(filter: JournalFilter): (kept: Pick<Kept, 'id' | 'excha
   const pattern = path === undefined ? undefined : glob(path)
   const first = after === undefined ? 0 : Number(after)
   const end = before === undefined ? Number.POSITIVE_INFINITY : Number(before)
+  // Looked for as bytes: making texts of all bodies would take far longer.
+  const bytes = text === undefined ? undefined : Buffer.from(text)
   return ({ id, exchange }) => {
     const { outcome } = exchange
     return (
@@ -77,12 +79,10 @@ export function filterOf(filter: JournalFilter): (kept: Pick<Kept, 'id' | 'excha
       (source === undefined || (outcome?.source ?? '').includes(source)) &&
       (scope === undefined || exchange.scope === scope) &&
       (complete === undefined || (outcome?.complete ?? false) === complete) &&
-      (text === undefined || saysInBody(exchange, text))
+      (bytes === undefined || (exchange.body?.includes(bytes) ?? false))
     )
   }
 }
 
 const isOf = (wanted: string, status: number) =>
   wanted.endsWith('xx') ? String(status).startsWith(wanted.charAt(0)) : String(status) === wanted
-
-const saysInBody = ({ body }: Exchange, text: string) => body?.toString('utf8').includes(text) ?? false

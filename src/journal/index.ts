@@ -1,10 +1,12 @@
 /** What happened: every exchange ends up here, the last of them are kept, and whoever follows is told. */
-import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
+import { credentialsOf } from '../core/shown-credentials.js'
 import { briefOf, type JournalBrief } from './brief.js'
 import { curlOf } from './curl.js'
 import { entryOf, type JournalEntry, type Kept } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
+import { sizeOf } from './size.js'
 
 export type { JournalBrief } from './brief.js'
 export type { JournalEntry, Kept } from './entry.js'
@@ -16,6 +18,7 @@ export {
   journalScope,
   journalSearch,
 } from './filter.js'
+export { sizeOf } from './size.js'
 export { createTally } from './tally.js'
 
 export interface Journal {
@@ -37,6 +40,8 @@ export interface Journal {
   brief(seen: Kept): JournalBrief
   /** Those whose ids `ids` gives back, in short. */
   briefs(filter?: JournalFilter, limit?: number): readonly JournalBrief[]
+  /** Takes out of a text that was put together from parts of an exchange what only shows itself in it now. */
+  redaction(id: string): ((text: string) => string) | undefined
   /** A command for a shell that sends the request once more, to the platform at `url`. */
   curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
@@ -60,6 +65,8 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
   const listeners = new Set<(exchange: Exchange, id: string) => void>()
   /** A ring of the last that were kept. */
   const ring: (Kept | undefined)[] = Array.from({ length: maxEntries })
+  /** What each of them was counted as: judging an answer may add to it later. */
+  const sizes = new Float64Array(maxEntries)
   let keptCount = 0
   let lastId = 0
   let bytes = 0
@@ -94,20 +101,22 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     const { body } = exchange
     // What the network delivered may be a small part of a large buffer, which would be kept whole.
     if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
-    forget(keptCount % maxEntries)
+    const place = keptCount % maxEntries
+    forget(place)
     const durationMs = nowMs - exchange.startedMs
-    ring[keptCount % maxEntries] = { id, exchange, atMs: Date.now() - durationMs, durationMs }
+    const size = sizeOf(exchange)
+    sizes[place] = size
+    ring[place] = { id, exchange, atMs: Date.now() - durationMs, durationMs }
     keptCount++
-    bytes += sizeOf(exchange)
+    bytes += size
     for (let oldest = keptCount - maxEntries; bytes > maxBytes && oldest < keptCount - 1; oldest++) {
       if (oldest >= 0) forget(oldest % maxEntries)
     }
   }
 
   function forget(place: number): void {
-    const kept = ring[place]
-    if (!kept) return
-    bytes -= sizeOf(kept.exchange)
+    if (!ring[place]) return
+    bytes -= sizes[place] ?? 0
     ring[place] = undefined
   }
 
@@ -132,7 +141,7 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
 
   function kept(id: string): Kept | undefined {
     // A number is compared with each, not made a text first.
-    const wanted = /^\d+$/.test(id) ? Number(id) : Number.NaN
+    const wanted = /^[1-9]\d*$/.test(id) ? Number(id) : Number.NaN
     for (const [found] of all()) if (found.id === wanted) return found
     return undefined
   }
@@ -156,6 +165,10 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     kept,
     brief: seen => briefOf(seen, redact()),
     briefs: (filter = {}, limit = maxEntries) => partOf(filter, limit).map(found => briefOf(found, redact())),
+    redaction(id) {
+      const found = kept(id)
+      return found && redact()(credentialsOf(found.exchange, redact())).text
+    },
     curl(id, url) {
       const found = kept(id)
       return found && curlOf(found.exchange, redact(), url)
@@ -167,17 +180,4 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
       for (const [, place] of fitting(filter)) forget(place)
     },
   }
-}
-
-/** What an exchange holds in memory, as far as it can be large. */
-function sizeOf({ body, outcome }: Exchange): number {
-  const said = outcome?.said
-  if (!said) return body?.length ?? 0
-  return (body?.length ?? 0) + heldOf(said)
-}
-
-/** Of streams the texts are shared with the rules that say them. */
-function heldOf(said: Reply | Heard): number {
-  if (said.kind === 'heard') return said.beginning.reduce((sum, { length }) => sum + length, 0)
-  return typeof said.body === 'string' ? said.body.length : 0
 }

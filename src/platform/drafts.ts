@@ -7,8 +7,8 @@ import { loadReplies } from './read-replies.js'
 import type { PlatformSources } from './sources.js'
 
 export interface Drafts {
-  /** A rule that says again what was said. Rejects with a PlatformError that says why there can be none. */
-  draft(told: Told): Promise<Draft>
+  /** A rule that says again what was said, in texts that `open` has taken the secrets out of. Rejects with a PlatformError that says why there can be none. */
+  draft(told: Told, open: (text: string) => string): Promise<Draft>
   /** What is wrong with rules, with the line and the column; or the rules as they are sent. */
   read(yaml: string): Promise<{ readonly problems: readonly Problem[]; readonly rules: readonly RuleInput[] }>
   /** Puts rules that are good into a new file; gives back its name. Rejects with a PlatformError that says why not. */
@@ -20,7 +20,7 @@ const HERE = 'the rules'
 
 export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: PlatformSources): Drafts {
   return {
-    draft: async told => (await loadReplies()).draftOf(told),
+    draft: async (told, open) => (await loadReplies()).draftOf(told, open),
     async read(yaml) {
       const { rulesInText } = await loadReplies()
       // Whoever sends rules must not come by the files of this machine in that way.

@@ -1,6 +1,8 @@
 /** Has the answers of the live platform and of recordings judged, once they have left; nothing is loaded before there is one. */
 import type { Exchange } from '../core/exchange.js'
 import { once } from '../core/once.js'
+import type { Redact } from '../core/redact.js'
+import { credentialsOf } from '../core/shown-credentials.js'
 import type { Violating, ViolationCounts } from '../core/violation.js'
 
 export interface Violations {
@@ -26,7 +28,8 @@ const MOST_WAITING = 1000
 const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
 
-export function createViolations(report: (error: unknown) => void): Violations {
+/** `redact` takes out what is secret: fields may be called anything, and so may a path that only the live platform knows. */
+export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
   const listeners: ((violating: Violating) => void)[] = []
   const load = once(() => import('../conformance/index.js'))
   let listed: Violating[] = []
@@ -41,13 +44,15 @@ export function createViolations(report: (error: unknown) => void): Violations {
     // One in a turn, so that requests are answered in between.
     await new Promise(setImmediate)
     const answered = answeredIn(exchange)
-    const violations = answered ? judge(answered) : []
-    if (violations.length === 0) return
+    const found = answered ? judge(answered) : []
+    if (found.length === 0) return
+    const { text } = redact()(credentialsOf(exchange, redact()))
+    const violations = found.map(one => ({ ...one, path: text(one.path) }))
     exchange.violations = violations
     const { method, endpoint, outcome, mode } = exchange
     const violating = {
       ...{ id, method, violations, status: outcome?.status ?? 0, mode: mode ?? '' },
-      endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+      endpoint: endpoint ? text(`${endpoint.method} ${endpoint.path}`) : null,
     }
     for (const { source } of violations) source === 'documented' ? documented++ : decided++
     listed = [violating, ...listed].slice(0, MOST_LISTED)

@@ -1,7 +1,7 @@
 /** Makes a recording of an exchange that is over, as the recorder would have made it while the answer went by. */
 import { cannotBeRecorded } from '../core/errors.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
-import type { Redact } from '../core/redact.js'
+import type { Redact, Redaction } from '../core/redact.js'
 import { isAuth } from '../core/reserved.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import { type Heard, responseOf } from './heard.js'
@@ -28,9 +28,9 @@ interface Making {
 /** Rejects with a PlatformError that says why where it cannot be one. */
 export async function recordingOfPast(past: Past, { redact, maxBytes }: Making): Promise<Recording> {
   const { exchange, atMs, durationMs } = past
-  const heard = heardIn(past)
-  if (bytesIn(heard) > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)
   const redaction = redact(credentialsOf(exchange, redact))
+  const heard = heardIn(past, redaction)
+  if (bytesIn(heard) > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)
   const response = await responseOf(heard, maxBytes).catch(({ message }: Error) => {
     throw cannotBeRecorded(message)
   })
@@ -44,9 +44,9 @@ export async function recordingOfPast(past: Past, { redact, maxBytes }: Making):
 
 const bytesIn = ({ chunks }: Heard) => chunks.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
-function heardIn({ exchange, durationMs }: Past): Heard {
+function heardIn({ exchange, durationMs }: Past, redaction: Redaction): Heard {
   const { outcome, method, startedMs } = exchange
-  const why = objectionTo(exchange)
+  const why = objectionTo(exchange, redaction)
   if (why !== undefined || !outcome?.said) throw cannotBeRecorded(why ?? 'no answer has left')
   const { said, status, complete, beganMs = startedMs, piecesAtMs = [] } = outcome
   const headMs = beganMs - startedMs
@@ -61,11 +61,11 @@ function heardIn({ exchange, durationMs }: Past): Heard {
 }
 
 /** Why an exchange can be no recording: the rest of a sentence that begins with "because"; nothing where it can. */
-function objectionTo({ path, endpoint, outcome }: Exchange): string | undefined {
+function objectionTo({ path, endpoint, outcome }: Exchange, redaction: Redaction): string | undefined {
   if (isAuth(path)) return 'it is with the auth backend, whose answers are never recorded'
   if (!outcome || outcome.status === 0 || !outcome.said) return 'no answer has left'
   if (outcome.error !== undefined) {
-    return `its answer is an error of Standin's own (${outcome.error.replace(/[.!?]+$/, '')}). A rule can say the same`
+    return `its answer is an error of Standin's own (${redaction.text(outcome.error).replace(/[.!?]+$/, '')}). A rule can say the same`
   }
   if (!endpoint) return 'it is not with an endpoint of the platform'
   if (outcome.isSpoilt) return 'a fault has spoilt its answer'

@@ -1,5 +1,6 @@
 /** Rules that are added while the platform runs; they stand before all others, the newest first. */
 import { createByScope } from '../core/by-scope.js'
+import { tooManyRules } from '../core/errors.js'
 import type { Asked } from './conditions/asked.js'
 import { createEngine, type Engine, type Taken } from './engine.js'
 import { rulesAsGiven } from './load.js'
@@ -25,7 +26,7 @@ export interface AddedRule {
 }
 
 export interface RulesAtRunTime {
-  /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, and adds none then. */
+  /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 where there are too many, and adds none then. */
   add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
   /** Removes those with this id, of this scope, or both; all where nothing is said. Gives back how many there were. */
   remove(which?: { readonly id?: string | undefined; readonly scope?: string | undefined }): number
@@ -40,7 +41,10 @@ export interface RulesAtRunTime {
 /** A rule for everybody has none. */
 const EVERYBODY = ''
 
-export function createRulesAtRunTime(memory: Memory): RulesAtRunTime {
+/** In all scopes together: more are those of somebody who never takes them back. */
+const MOST = 10_000
+
+export function createRulesAtRunTime(memory: Memory, most = MOST): RulesAtRunTime {
   const forEverybody = createShelf(EVERYBODY, memory)
   const ofScopes = createByScope(scope => createShelf(scope, memory))
   let calls = 0
@@ -65,6 +69,7 @@ export function createRulesAtRunTime(memory: Memory): RulesAtRunTime {
       }
       const ready = await rulesAsGiven(written, { dir, seed, standing })
       const added = ready.map((rule, i) => ({ id: `rule-${first + i}`, scope, call, rule: { ...rule, counts: true } }))
+      if (every().reduce((sum, { size }) => sum + size(), added.length) > most) throw tooManyRules(most)
       const shelf = scope === EVERYBODY ? forEverybody : ofScopes.get(scope)
       shelf.put(added)
       return added.map(({ id }) => ({ id }))
@@ -73,7 +78,7 @@ export function createRulesAtRunTime(memory: Memory): RulesAtRunTime {
       let removed = 0
       for (const shelf of every()) {
         removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
-        if (shelf.isEmpty()) ofScopes.forget(shelf.scope)
+        if (shelf.size() === 0) ofScopes.forget(shelf.scope)
       }
       return removed
     },
@@ -101,7 +106,7 @@ interface Shelf {
   readonly scope: string
   put(more: readonly Added[]): void
   remove(isMeant: (added: Added) => boolean): number
-  isEmpty(): boolean
+  size(): number
   /** In the order in which they are tried. */
   inOrder(): readonly Added[]
   engine(): Engine
@@ -133,7 +138,7 @@ function createShelf(scope: string, memory: Memory): Shelf {
       if (removed > 0) change(rest)
       return removed
     },
-    isEmpty: () => added.length === 0,
+    size: () => added.length,
     inOrder,
     engine() {
       const rules = () => inOrder().map(({ rule }) => rule)

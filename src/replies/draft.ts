@@ -2,6 +2,7 @@
 import { type ChatRequest, chatRequest } from '../core/chat.js'
 import { check } from '../core/check.js'
 import { notForARule } from '../core/errors.js'
+import { withLeaves } from '../core/redact/walk.js'
 import { blockYaml } from '../core/yaml.js'
 import { Asked } from './conditions/asked.js'
 import { expressionIn } from './conditions/text.js'
@@ -27,8 +28,8 @@ export interface Draft {
   readonly remarks: readonly string[]
 }
 
-/** Throws a PlatformError that says why where no rule can come of it. */
-export function draftOf(told: Told): Draft {
+/** `open` takes out what is secret: a stream may have said it in pieces. Throws a PlatformError that says why where no rule can come of it. */
+export function draftOf(told: Told, open: (text: string) => string = asItIs): Draft {
   const { request, status } = told
   const asked = requestIn(request.body)
   if (!asked) throw notForARule('rules answer chat completion requests only, and its body is none')
@@ -39,8 +40,11 @@ export function draftOf(told: Told): Draft {
   const { when, remark } = whenOf(asked, reply)
   const { says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
-  return { yaml: blockYaml([rule]), name, remarks: [...(remark ? [remark] : []), ...remarks] }
+  const readable = withLeaves(rule, value => (typeof value === 'string' ? open(value) : value))
+  return { yaml: blockYaml([readable]), name, remarks: [...(remark ? [remark] : []), ...remarks] }
 }
+
+const asItIs = (text: string) => text
 
 function requestIn(body: unknown): ChatRequest | undefined {
   const checked = check(chatRequest, body, { firstOnly: true })

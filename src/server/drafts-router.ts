@@ -15,7 +15,7 @@ import { scopeIn } from './scope-in.js'
 
 /** What becomes of rules that are in no file yet. */
 export interface DraftsByCall {
-  draft(told: Told): Promise<Draft>
+  draft(told: Told, open: (text: string) => string): Promise<Draft>
   read(yaml: string): Promise<{ readonly problems: readonly Problem[]; readonly rules: readonly RuleInput[] }>
   keep(yaml: string, name: string): Promise<string>
 }
@@ -23,7 +23,7 @@ export interface DraftsByCall {
 export interface DraftParts {
   readonly drafts: DraftsByCall
   readonly rules: Pick<RulesByCall, 'addSent'>
-  readonly journal: Pick<Journal, 'get'>
+  readonly journal: Pick<Journal, 'get' | 'redaction'>
 }
 
 /** Rules may say long texts. */
@@ -49,8 +49,9 @@ export function createDraftsPart({ drafts, rules, journal }: DraftParts): Contro
     .post(async (request, response) => {
       const { exchange } = await jsonIn(request, draftCall)
       const told = journal.get(exchange, Number.POSITIVE_INFINITY)
-      if (!told) throw noSuchExchange(exchange)
-      response.json(await drafts.draft(told))
+      const open = journal.redaction(exchange)
+      if (!told || !open) throw noSuchExchange(exchange)
+      response.json(await drafts.draft(told, open))
     })
     .all(only('POST'))
   router
@@ -113,6 +114,7 @@ const draftPaths: Paths = {
       does: 'Adds rules that are written as in a file; they stand before all others until they are removed.',
       body: tryCall,
       answers: { 201: { what: 'Their ids, in their order.', schema: object({ data: listOf(object({ id: text })) }) } },
+      errors: { 409: 'Too many were added already.' },
     },
   },
   '/replies/keep': {

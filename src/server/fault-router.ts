@@ -67,6 +67,7 @@ export const faultPaths: Paths = {
       does: 'Makes the next requests that fit fail.',
       body: faultCallSchema,
       answers: { 201: { what: 'It waits in line.', schema: object({ id: text }) } },
+      errors: { 409: 'Too many wait already.' },
     },
     delete: {
       id: 'clearFaults',

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { GenericSchema, InferOutput } from 'valibot'
 import { check } from '../core/check.js'
+import { isTooDeep } from '../core/depth.js'
 import { emptyBody, invalidRequest, notJson, PlatformError, unreadableRequest } from '../core/errors.js'
 import { readBody, requireJson } from './body.js'
 
@@ -20,7 +21,7 @@ export async function jsonIn<S extends GenericSchema>(
   throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not of the form that is asked for.')
 }
 
-/** JSON of any form. Rejects with a PlatformError for what is none, or is longer. */
+/** JSON of any form. Rejects with a PlatformError for what is none, is longer, or is nested too deeply. */
 export async function anyJsonIn(request: IncomingMessage, limitBytes: number): Promise<unknown> {
   requireJson(request)
   const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
@@ -28,7 +29,9 @@ export async function anyJsonIn(request: IncomingMessage, limitBytes: number): P
   // Nobody is there to be told.
   if (!body) throw unreadableRequest()
   if (body.length === 0) throw emptyBody()
-  return parsed(body)
+  const value = parsed(body)
+  if (isTooDeep(value)) throw invalidRequest('The request body is nested too deeply.')
+  return value
 }
 
 function parsed(body: Buffer): unknown {

@@ -106,6 +106,7 @@ export const repliesPaths: Paths = {
       query: resetCall,
       body: sentRules,
       answers: { 201: { what: 'Their ids, in their order.', schema: object({ data: listOf(object({ id: text })) }) } },
+      errors: { 409: 'Too many were added already.' },
     },
     delete: {
       id: 'removeRules',

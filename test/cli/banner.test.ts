@@ -4,6 +4,7 @@ import { banner } from '../../src/cli/banner.js'
 import { loadConfig } from '../../src/config/load.js'
 import { createClock } from '../../src/core/clock.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
+import { createRedact } from '../../src/core/redact.js'
 import { createFaultCalls } from '../../src/faults/index.js'
 import { createViolations } from '../../src/platform/violations.js'
 import type { Platform } from '../../src/platform.js'
@@ -35,7 +36,10 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
     reset: async () => {},
     switchMode: () => {},
     receipt: () => undefined,
-    violations: createViolations(() => {}),
+    violations: createViolations(
+      () => {},
+      () => createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] }),
+    ),
     misses: () => [],
     onMiss: () => {},
     onMessage: () => {},

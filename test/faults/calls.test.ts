@@ -123,3 +123,13 @@ test.each([
   const response = await ask(faults, call('POST', { fault: { status: 503 }, when }))
   expect([response.status, await response.json()]).toEqual([400, { error }])
 })
+
+test('no more wait than may, and there is room again when one has befallen', () => {
+  const calls = createFaultCalls(2)
+  const call = { fault: { status: 503 }, times: 1 }
+  for (const scope of ['a', 'b']) calls.add({ ...call, scope })
+  expect(() => calls.add({ ...call, scope: 'c' })).toThrow(/^No more than 2 faults can wait\. Remove some:/)
+  calls.take(exchangeWith({ scope: 'a' }), () => true)
+  calls.add({ ...call, scope: 'c' })
+  expect(calls.waiting().map(({ scope }) => scope)).toEqual(['b', 'c'])
+})

@@ -184,3 +184,37 @@ test('what is cleared is gone, by scope or all of it', () => {
   journal.clear()
   expect(journal.count()).toBe(0)
 })
+
+test('a body that is nested too deeply to be written down again is told as text', () => {
+  const journal = journalOf()
+  const deep = `${'{"a":['.repeat(5000)}"sk-proj-${'a1B2c3D4'.repeat(5)}"${']}'.repeat(5000)}`
+  journal.add(exchangeWith({ body: Buffer.from(deep) }))
+  journal.add(exchangeWith({ body: Buffer.from('['.repeat(400) + ']'.repeat(400)) }))
+  const [first, second] = journal.entries()
+  expect(JSON.stringify(first)).not.toContain('a1B2c3D4')
+  expect(first?.request.body).toMatch(/^\{"a":\[.*\[key-1\].*\]\}$/)
+  expect(second?.request.body).toBeInstanceOf(Array)
+})
+
+test('headers may be called whatever they like', () => {
+  const journal = journalOf()
+  const headers = JSON.parse('{"constructor":"a","__proto__":"b","tostring":"c"}')
+  journal.add(exchangeWith({ headers }))
+  expect(Object.entries(journal.entries()[0]?.request.headers ?? {})).toEqual(Object.entries(headers))
+})
+
+test('long queries and the times of pieces count against the bytes as well', () => {
+  const journal = journalOf({ maxEntries: 100, maxBytes: 20_000 })
+  for (let i = 0; i < 50; i++) journal.add(exchangeWith({ query: 'q'.repeat(5000) }))
+  expect(journal.count()).toBe(3)
+  const outcome = { status: 200, source: undefined, error: undefined, complete: true }
+  const piecesAtMs = Array.from({ length: 1000 }, (_, i) => i)
+  for (let i = 0; i < 50; i++) journal.add(exchangeWith({ outcome: { ...outcome, piecesAtMs } }))
+  expect(journal.count()).toBe(2)
+})
+
+test('what is looked for in bodies may be of any letters', () => {
+  const journal = journalOf()
+  for (const text of ['Grüße', 'Gruesse', '😀']) journal.add(exchangeWith({ body: Buffer.from(text) }))
+  expect(['üß', 'ues', '😀', 'G', ''].map(text => journal.count({ text }))).toEqual([1, 1, 1, 2, 3])
+})

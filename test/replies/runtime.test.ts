@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RuleInput } from '../../src/replies/index.js'
+import { createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { asking, running } from './running.js'
 
@@ -161,4 +161,20 @@ test.each<[unknown, string]>([
   const error = await add(rule as RuleInput).catch(error => error)
   expect(error.problems?.map((problem: { sentence: string }) => problem.sentence)).toEqual([sentence])
   expect(atRunTime.all()).toEqual([])
+})
+
+test('no more are kept than may be, in all scopes together, and there is room again for those that are removed', async () => {
+  const atRunTime = createRulesAtRunTime(createMemory(), 3)
+  const add = (count: number, scope?: string) =>
+    atRunTime.add(Array(count).fill(hi('x')), { scope, dir: undefined, seed: 0 })
+  await add(1)
+  await add(2, 'a')
+  await expect(add(1, 'b')).rejects.toMatchObject({
+    status: 409,
+    message: expect.stringMatching(/^No more than 3 rules/),
+  })
+  expect(atRunTime.all()).toHaveLength(3)
+  atRunTime.remove({ scope: 'a' })
+  await add(2, 'b')
+  expect(atRunTime.all()).toHaveLength(3)
 })

@@ -241,3 +241,28 @@ test('what is told is of the form that the document gives it, and that the page 
   expectTypeOf<JournalBrief>().toExtend<BriefJson>()
   expectTypeOf<JournalEntry>().toExtend<EntryJson>()
 })
+
+test('for who does not read no more bodies are held than a few, and the rest is counted', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const journal = journalOfTen()
+  const reader = new PassThrough({ highWaterMark: 10, encoding: 'utf8' })
+  const end = followInBrief(reader as never, journal, { filter: {}, first: [], run: 'one' })
+  const body = Buffer.alloc(1_048_576)
+  for (let i = 0; i < 50; i++) journal.add(exchangeWith({ body }))
+  let text = ''
+  reader.on('data', chunk => {
+    text += chunk
+  })
+  reader.resume()
+  for (let second = 0; second < 5; second++) {
+    reader.emit('drain')
+    reader.read()
+    vi.advanceTimersByTime(1000)
+  }
+  end()
+  const told = [...text.matchAll(/"id":"(\d+)","at"/g)].map(([, id]) => Number(id))
+  expect(told.length).toBeLessThanOrEqual(8)
+  expect(told.at(-1)).toBe(50)
+  expect(text).toContain(`data: {"count":${50 - told.length}}`)
+})

@@ -154,3 +154,18 @@ test('who does not read is told how many were dropped meanwhile, and nothing pil
   expect(ids()).toEqual(ids().toSorted((a, b) => a - b))
   expect(ids().at(-1)).toBe(400)
 }, 30_000)
+
+test('a body that is nested as deeply as can be stops neither followers nor anything else', async () => {
+  const platform = await platformWith()
+  const { paths } = await follower(platform)
+  const bodies = [2000, 5000, 6000, 8000, 100_000].map(depth => '['.repeat(depth) + ']'.repeat(depth))
+  const sent = { method: 'POST', headers: { 'content-type': 'application/json' } }
+  for (const body of bodies) await (await platform.ask('/v1/chat/completions', { ...sent, body })).text()
+  expect(await paths(bodies.length)).toEqual(bodies.map(() => '/v1/chat/completions'))
+  const response = await fetch(`${platform.url}/__standin/journal`)
+  const { data } = (await response.json()) as { data: readonly JournalEntry[] }
+  expect(data.map(({ request }) => request.bytes)).toEqual(bodies.map(({ length }) => length))
+  const [deep = ''] = bodies
+  const refused = await fetch(`${platform.url}/__standin/replies`, { ...sent, body: deep })
+  expect([refused.status, await refused.json()]).toEqual([400, { error: 'The request body is nested too deeply.' }])
+})

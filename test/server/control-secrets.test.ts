@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { hello, platformWith } from '../scene.js'
+import { liveWith } from './live.js'
 
 const secrets = {
   apiKey: 'sk-planted-key-of-the-configuration-1234',
@@ -118,4 +119,48 @@ test('a code that signs somebody in is hidden, and the code of an error is told'
     request: { body: { type: 'recovery', token: '[token]', code: '[code]' } },
     response: { body: { code: 'otp_expired' } },
   })
+})
+
+test('a secret in a path that only the live platform knows is told nowhere, nor one in an error that is no recording', async () => {
+  const live = await liveWith((_request, response) => response.writeHead(404).end('<h1>no</h1>'))
+  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: secrets.upstreamKey } })
+  const control = async (path: string, body?: object) => {
+    const sent = body && { method: 'POST', headers: json, body: JSON.stringify(body) }
+    return (await fetch(`${platform.url}/__standin/${path}`, sent)).text()
+  }
+  await (await platform.ask(`/v1/files/${secrets.unknownKey}`)).text()
+  platform.switchMode('emulate')
+  await (await platform.chat({ ...hello, model: secrets.unknownKey })).text()
+  const told = [
+    await control('journal'),
+    await control('journal?brief'),
+    await control('violations'),
+    await control('recordings', { exchange: '2' }),
+    await control('replies/draft', { exchange: '2' }),
+  ]
+  expect(told[0]).toContain('"endpoint":"GET /v1/files/[key-1]"')
+  expect(told[1]).toContain('"endpoint":"GET /v1/files/[key-1]"')
+  expect(told[3]).toMatch(/^\{"error":".*\[key-1\]/)
+  expect(told.join('\n')).not.toContain(secrets.unknownKey.slice(0, 20))
+})
+
+test('a secret that a stream says in pieces is in no draft', async () => {
+  const { unknownKey } = secrets
+  const live = await liveWith((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const pieces = ['The key is ', unknownKey.slice(0, 9), unknownKey.slice(9, 20), `${unknownKey.slice(20)} now.`]
+    const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini' }
+    for (const content of pieces) {
+      const choices = [{ index: 0, delta: { content }, finish_reason: null }]
+      response.write(`data: ${JSON.stringify({ ...chunk, choices })}\n\n`)
+    }
+    response.end(
+      `data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`,
+    )
+  })
+  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: secrets.upstreamKey } })
+  await (await platform.chat({ ...hello, stream: true })).text()
+  const sent = { method: 'POST', headers: json, body: '{"exchange":"1"}' }
+  const draft = await (await fetch(`${platform.url}/__standin/replies/draft`, sent)).text()
+  expect(draft).toContain('The key is [key-1] now.')
 })

@@ -7,12 +7,15 @@ import {
   type JournalBrief,
   type JournalFilter,
   type Kept,
+  sizeOf,
 } from '../../journal/index.js'
 
 /** What comes in this time is told together. */
 const PAUSE_MS = 100
 /** Of more that wait the last ones are told, and the rest is counted. */
 const MOST_WAITING = 1000
+/** They are held with their bodies, which the journal may have forgotten by then. */
+const MOST_WAITING_BYTES = 8 * 1_048_576
 /** No longer than this at a time: who answers requests comes first. */
 const MOST_WORK_MS = 5
 const TICK_MS = 1000
@@ -35,11 +38,19 @@ export function followInBrief(
   const tally = createTally()
   let tallyFromMs = performance.now()
   const waiting: Kept[] = []
+  let waitingBytes = 0
   let skipped = 0
   let timer: NodeJS.Timeout | undefined
 
   const write = (event: string, value: object, id = '') =>
     response.write(`event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(value)}\n\n`)
+
+  /** The one that has waited for longest. */
+  function nextWaiting(): Kept | undefined {
+    const seen = waiting.shift()
+    waitingBytes = waiting.length === 0 || !seen ? 0 : waitingBytes - sizeOf(seen.exchange)
+    return seen
+  }
 
   function tellSoon(): void {
     timer ??= setTimeout(tell, PAUSE_MS)
@@ -52,7 +63,7 @@ export function followInBrief(
     const untilMs = performance.now() + MOST_WORK_MS
     const briefs: JournalBrief[] = []
     while (performance.now() < untilMs) {
-      const seen = waiting.shift()
+      const seen = nextWaiting()
       if (!seen) break
       briefs.push(journal.brief(seen))
     }
@@ -79,8 +90,9 @@ export function followInBrief(
     if (!fits(seen)) return
     tally.add(exchange, seen.durationMs)
     waiting.push(seen)
-    if (waiting.length > MOST_WAITING) {
-      waiting.shift()
+    waitingBytes += sizeOf(exchange)
+    while (waiting.length > MOST_WAITING || (waitingBytes > MOST_WAITING_BYTES && waiting.length > 1)) {
+      nextWaiting()
       skipped++
     }
     tellSoon()

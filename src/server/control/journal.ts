@@ -6,7 +6,6 @@ import { only } from '../../core/only.js'
 import {
   type Journal,
   type JournalBrief,
-  type JournalEntry,
   type JournalFilter,
   journalFilter,
   journalQuery,
@@ -17,6 +16,7 @@ import { jsonIn } from '../json-in.js'
 import { queryIn } from '../query-in.js'
 import { follow } from './follow.js'
 import { followInBrief } from './follow-brief.js'
+import { sendPage } from './journal-page.js'
 import { journalPaths, journalSchemas } from './journal-paths.js'
 import type { ControlPart } from './part.js'
 
@@ -33,12 +33,6 @@ const PAGE = 100
 /** And to whoever looks for certain ones: a test wants them all. */
 const ALL = 1000
 
-interface Page {
-  readonly data: readonly (JournalEntry | JournalBrief)[]
-  /** The id from which to go on, as `after` where that was asked for and as `before` otherwise; missing at the end. */
-  readonly next?: string
-}
-
 interface Followed {
   readonly filter: JournalFilter
   readonly limit: number | undefined
@@ -52,14 +46,23 @@ export function createJournalPart({ journal, url, stopping }: JournalParts): Con
     for (const end of ends) end()
   })
 
-  function page(filter: JournalFilter, limit: number, isBrief = false): Page {
+  /** A page: `next` is the id from which to go on, as `after` where that was asked for and as `before` otherwise; missing at the end. */
+  function answerPage(response: Response, filter: JournalFilter, limit: number, isBrief = false): Promise<void> {
     // One more than is shown tells whether there are any.
     const found = journal.ids(filter, limit + 1)
     const forward = filter.after !== undefined
     const ids = forward ? found.slice(0, limit) : found.slice(-limit)
     const next = forward ? ids.at(-1) : ids.at(0)
-    const data = isBrief ? journal.briefs(filter, limit) : ids.flatMap(id => journal.get(id) ?? [])
-    return found.length > limit && next !== undefined ? { data, next } : { data }
+    return sendPage(
+      response,
+      { ids, next: found.length > limit ? next : undefined },
+      isBrief ? brief : id => journal.get(id),
+    )
+  }
+
+  function brief(id: string): JournalBrief | undefined {
+    const kept = journal.kept(id)
+    return kept && journal.brief(kept)
   }
 
   function answerFollower(request: Request, response: Response, { filter, limit, isBrief }: Followed) {
@@ -90,10 +93,10 @@ export function createJournalPart({ journal, url, stopping }: JournalParts): Con
   const router = Router()
   router
     .route('/')
-    .get((request, response) => {
+    .get(async (request, response) => {
       const { follow: stays = false, brief: isBrief = false, limit, ...filter } = queryIn(request, journalQuery)
       if (stays) answerFollower(request, response, { filter, limit, isBrief })
-      else response.json(page(filter, limit ?? PAGE, isBrief))
+      else await answerPage(response, filter, limit ?? PAGE, isBrief)
     })
     .delete((request, response) => {
       journal.clear(queryIn(request, journalScope))
@@ -110,7 +113,7 @@ export function createJournalPart({ journal, url, stopping }: JournalParts): Con
     .route('/find')
     .post(async (request, response) => {
       const { limit = ALL, ...filter } = await jsonIn(request, journalSearch)
-      response.json(page(filter, limit))
+      await answerPage(response, filter, limit)
     })
     .all(only('POST'))
   router
