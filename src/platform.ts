@@ -183,7 +183,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     ...journal,
     add(exchange: Exchange) {
       journal.add(exchange)
-      traffic.left()
+      traffic.left(exchange)
     },
   }
   const line = createLine(() => current.line, { journal: journalLast, pacer: createPacer(), report })
@@ -325,6 +325,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   async function stop(graceMs: number): Promise<void> {
     stopping.abort()
+    traffic.close()
     await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
     await Promise.all([lasting.taping.flush(), violations.settle()])
     await closeState(lasting, report)

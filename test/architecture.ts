@@ -63,7 +63,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   vitest: ['vitest.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
-  valibot: ['core/', 'config/', 'replies/', 'recordings/', 'journal/', 'server/json-in.ts'],
+  valibot: ['core/', 'config/', 'replies/', 'recordings/', 'journal/', 'testing/', 'server/json-in.ts'],
 }
 
 /** Parts that are entered through their index.ts only. */

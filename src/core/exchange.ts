@@ -64,7 +64,7 @@ export interface Exchange {
   readonly headers: IncomingHttpHeaders
   /** The Authorization header; on the auth backend as the gateway in front of it hands it on. */
   authorization: string | undefined
-  /** When the request's headers were there, on the clock of `performance.now()`. */
+  /** When the request's headers were there, by `passedMs` of core/stopwatch.ts. */
   readonly startedMs: number
   caller: Caller
   /** Which of several tests that share a server asks; empty for whoever is in none. */
@@ -181,7 +181,7 @@ export interface Outcome {
   readonly isSpoilt?: boolean
   /** What was said: a reply of ours, or as much of the live platform's as is kept. */
   readonly said?: Reply | Heard | undefined
-  /** When the head left, on the clock of `performance.now()`. */
+  /** When the head left, by `passedMs` of core/stopwatch.ts. */
   readonly beganMs?: number
   /** When pieces of a stream left, after the head, in milliseconds; the first thousand. */
   readonly piecesAtMs?: number[] | undefined

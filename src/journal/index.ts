@@ -2,6 +2,7 @@
 import type { Exchange } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
+import { passedMs } from '../core/stopwatch.js'
 import { briefOf, type JournalBrief } from './brief.js'
 import { curlOf } from './curl.js'
 import { entryOf, type JournalEntry, type Kept } from './entry.js'
@@ -72,12 +73,12 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
   let bytes = 0
   /** How many more may be kept now. */
   let room = maxEntries
-  let roomAtMs = performance.now()
+  let roomAtMs = passedMs()
   let passedOver = 0
 
   function add(exchange: Exchange): void {
     const id = ++lastId
-    const nowMs = performance.now()
+    const nowMs = passedMs()
     if (hasRoom(nowMs)) keep(id, exchange, nowMs)
     else passedOver++
     for (const listener of listeners) listener(exchange, String(id))
@@ -177,7 +178,10 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     lastId: () => String(lastId),
     passedOver: () => passedOver,
     clear(filter = {}) {
-      for (const [, place] of fitting(filter)) forget(place)
+      const cleared = fitting(filter)
+      for (const [, place] of cleared) forget(place)
+      // What is gone is looked after no longer: a test has as much room as the first one.
+      room = Math.min(maxEntries, room + cleared.length)
     },
   }
 }

@@ -1,5 +1,7 @@
 /** Counts exchanges as they end, and no more than that: what Prometheus wants to read is written when it asks. */
+
 import type { Exchange } from '../core/exchange.js'
+import { passedMs } from '../core/stopwatch.js'
 
 /** The upper bounds of what times are sorted into, in seconds; one more takes what is longer. */
 export const bucketsSeconds: readonly number[] = [
@@ -55,7 +57,7 @@ export function createMeter(): Meter {
       const series = seriesOf(exchange)
       const status = outcome?.status ?? 0
       series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1)
-      note(series.total, performance.now() - startedMs)
+      note(series.total, passedMs() - startedMs)
       if (outcome?.beganMs !== undefined) note(series.firstByte, outcome.beganMs - startedMs)
       if (!outcome?.complete) series.broken++
       if (outcome?.said?.kind !== 'reply' || !outcome.said.tokens) return

@@ -1,4 +1,5 @@
 /** The life of a request on one page: accept -> identify -> authorize -> decide -> send | proxy -> journal. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
 import type { Gateway } from '../auth/gateway.js'
@@ -23,6 +24,7 @@ import {
 } from '../core/exchange.js'
 import { isAuth } from '../core/reserved.js'
 import { scopeNamed } from '../core/scope.js'
+import { passedMs } from '../core/stopwatch.js'
 import { elsewhere } from '../endpoints/elsewhere.js'
 import type { Routes } from '../endpoints/index.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
@@ -266,7 +268,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       hint: error?.more.hint,
       remark: reply.remark,
       said: reply,
-      beganMs: performance.now(),
+      beganMs: passedMs(),
       piecesAtMs,
       complete: false,
     }
@@ -344,7 +346,7 @@ const AUTH_BODY_BYTES = 1_048_576
 const LIVE_AUTH_BODY_BYTES = 10 * AUTH_BODY_BYTES
 
 function newExchange({ method = '', url = '', headers }: IncomingMessage, path: string): Exchange {
-  const startedMs = performance.now()
+  const startedMs = passedMs()
   const mark = url.indexOf('?')
   return {
     method,

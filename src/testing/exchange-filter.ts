@@ -1,9 +1,20 @@
 /** Says which exchanges a test means, by the parts of a request and of its answer that matter. */
+import * as v from 'valibot'
+import { closed, optional } from '../core/check.js'
 import type { Exchange } from '../core/exchange.js'
-import type { JournalEntry, JournalFilter } from '../journal/index.js'
+import { type JournalEntry, type JournalFilter, journalFilter } from '../journal/index.js'
+import { checking } from './checked.js'
+import { isMatcher } from './pattern.js'
 
 /** What all that are meant have in common. */
-export interface ExchangeFilter extends Omit<JournalFilter, 'after' | 'before' | 'scope'> {
+export interface ExchangeFilter extends Pick<JournalFilter, 'status' | 'mode' | 'caller' | 'complete'> {
+  readonly method?: string | RegExp
+  /** `*` stands for anything. */
+  readonly path?: string | RegExp
+  /** A part of what gave the answer: a rule, a recording. */
+  readonly source?: string | RegExp
+  /** A part of the body of the request, as it was written. */
+  readonly text?: string | RegExp
   /** The model that was asked. */
   readonly model?: string | RegExp
   /** Whether a stream was asked for. */
@@ -13,16 +24,16 @@ export interface ExchangeFilter extends Omit<JournalFilter, 'after' | 'before' |
    * expression, and anything a matcher such as `expect.stringContaining('x')`.
    */
   readonly body?: unknown
-  /** Headers of the request, in the same way; their names in small letters. */
+  /** Headers of the request, in the same way. */
   readonly headers?: Readonly<Record<string, unknown>>
   /** A part of the answer's body. */
   readonly response?: unknown
-  /** Decides about an exchange that is as the rest says. */
+  /** Decides at once about an exchange that is as the rest says. */
   readonly where?: (exchange: JournalEntry) => boolean
 }
 
 /** A path (`*` stands for anything), the parts that matter, or a function that decides. */
-export type ExchangeQuery = string | ExchangeFilter | ((exchange: JournalEntry) => boolean)
+export type ExchangeQuery = string | RegExp | ExchangeFilter | ((exchange: JournalEntry) => boolean)
 
 /** What is to be held against values, and what the journal finds by itself. */
 export interface Wanted {
@@ -32,29 +43,69 @@ export interface Wanted {
   readonly where: ((exchange: JournalEntry) => boolean) | undefined
 }
 
-const known = ['method', 'path', 'status', 'mode', 'caller', 'source', 'text', 'complete'] as const
-const compared = ['model', 'stream', 'body', 'headers', 'response'] as const
-const names: readonly string[] = [...known, ...compared, 'where']
+const { method, path, status, mode, caller, source, text, complete } = journalFilter.entries
+const known = { method, path, status, mode, caller, source, text, complete }
+const anything = optional(v.unknown(), 'Anything.')
 
-/** Throws a TypeError for a part that there is not: nothing would ever fit it, or everything. */
+const filterOf = checking(
+  'the query',
+  closed({
+    ...known,
+    ...{ model: anything, stream: anything, body: anything, headers: anything, response: anything },
+    where: optional(v.function('a function'), 'Decides.'),
+  }),
+)
+
+/** Throws a ProblemsError for a query that cannot be meant: nothing would ever fit it, or everything. */
 export function wantedBy(query: ExchangeQuery): Wanted {
-  if (typeof query === 'function') return { filter: {}, parts: {}, where: query }
-  const given = typeof query === 'string' ? { path: query } : query
-  const unknown = Object.keys(given).find(name => !names.includes(name))
-  if (unknown !== undefined) {
-    throw new TypeError(`An exchange has no ${unknown} to look for. There are ${names.join(', ')}.`)
+  if (typeof query === 'function') return { filter: {}, parts: {}, where: decided(query) }
+  const given = asFilter(query)
+  const wanted = (isPart: (name: string, value: unknown) => boolean) =>
+    Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== undefined && isPart(name, value)))
+  // The journal knows nothing of the runner's matchers, so whatever is one is held against the value here.
+  const filter = wanted((name, value) => !isMatcher(value) && name in known)
+  const parts = wanted((name, value) => name !== 'where' && (isMatcher(value) || !(name in known)))
+  const { where } = filterOf({ ...given, ...Object.fromEntries(Object.keys(parts).map(leaveOut(given))) })
+  return { filter, parts: withSmallHeaders(parts), where: where && decided(where as (entry: JournalEntry) => boolean) }
+}
+
+/** A path alone is one of a filter. */
+export function asFilter(query: Exclude<ExchangeQuery, (exchange: JournalEntry) => boolean>): ExchangeFilter {
+  if (typeof query === 'string' || query instanceof RegExp) return { path: query }
+  // Nothing that has no keys is to fit everything.
+  return typeof query === 'object' && query !== null ? query : (filterOf(query) as ExchangeFilter)
+}
+
+const leaveOut = (given: object) => (name: string) => [name, name in known ? undefined : given[name as keyof object]]
+
+/** Node has the names of headers in small letters. */
+function withSmallHeaders({ headers, ...parts }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (headers === undefined) return parts
+  if (isMatcher(headers) || typeof headers !== 'object' || headers === null) return { ...parts, headers }
+  return {
+    ...parts,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
   }
-  const pick = (wanted: readonly string[]) =>
-    Object.fromEntries(Object.entries(given).filter(([name, value]) => wanted.includes(name) && value !== undefined))
-  return { filter: pick(known), parts: pick(compared), where: given.where }
+}
+
+/** A promise would always be true. */
+const decided = (where: (entry: JournalEntry) => boolean) => (entry: JournalEntry) => {
+  const isWanted: unknown = where(entry)
+  if (isWanted instanceof Promise) {
+    throw new TypeError('A function that decides about exchanges has to say at once: it must not be async.')
+  }
+  return Boolean(isWanted)
 }
 
 /** The parts of an exchange as they came: nothing is taken out, and nothing is shown. */
-export function partsOf({ body, headers }: Exchange, response: () => unknown): Readonly<Record<string, unknown>> {
-  const value = body && body.length > 0 ? valueIn(body.toString('utf8')) : undefined
+export function partsOf(exchange: Exchange, response: () => unknown): Readonly<Record<string, unknown>> {
+  const { method, path, mode, caller, outcome, body, headers } = exchange
+  const text = body && body.length > 0 ? body.toString('utf8') : undefined
+  const value = text === undefined ? undefined : valueIn(text)
   const { model, stream } = (value ?? {}) as { readonly model?: unknown; readonly stream?: unknown }
   return {
-    ...{ model, stream: stream ?? false, body: value, headers },
+    ...{ method, path, status: outcome?.status, mode, caller: caller.kind, source: outcome?.source },
+    ...{ text, complete: outcome?.complete ?? false, model, stream: stream ?? false, body: value, headers },
     get response() {
       return response()
     },

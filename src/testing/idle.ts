@@ -1,5 +1,7 @@
 /** Whether an app still asks, and waiting until it does not. */
+import { closed, optional } from '../core/check.js'
 import type { Traffic } from '../platform/traffic.js'
+import { checking, milliseconds } from './checked.js'
 import { eventually, pause } from './patience.js'
 
 export interface IdleOptions {
@@ -11,10 +13,16 @@ export interface IdleOptions {
 
 const QUIET_MS = 20
 
-export async function untilIdle(
-  traffic: Traffic,
-  { quietMs = QUIET_MS, timeoutMs = 3000 }: IdleOptions = {},
-): Promise<void> {
+const optionsOf = checking(
+  'idle',
+  closed({
+    quietMs: optional(milliseconds, 'For how long nothing more may come.'),
+    timeoutMs: optional(milliseconds, 'How long to wait for that.'),
+  }),
+)
+
+export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Promise<void> {
+  const { timeoutMs = 3000, quietMs = Math.min(QUIET_MS, timeoutMs / 2) } = optionsOf(options)
   let changed = () => {}
   const wait = async () => {
     for (;;) {
@@ -39,12 +47,6 @@ export async function untilIdle(
     tooLate: () => new Error(`The platform was not idle within ${timeoutMs} ms: ${inWords(traffic.underWay())}.`),
   })
 }
-
-/**
- * From when on requests are new, on the clock of `performance.now()`: those that are under way now are not. Where none is, every one to come
- * is new, whatever a test does to that clock.
- */
-export const startOfNew = (traffic: Traffic): number => (traffic.underWay() === 0 ? 0 : performance.now())
 
 function inWords(count: number): string {
   if (count === 0) return 'requests kept coming'

@@ -1,15 +1,11 @@
 /** The journal as tests read it: what was asked, and what was answered. */
-import { inspect } from 'node:util'
+import * as v from 'valibot'
+import { closed, optional } from '../core/check.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Journal, JournalEntry } from '../journal/index.js'
-import {
-  type ExchangeFilter,
-  type ExchangeQuery,
-  partsOf,
-  shownParts,
-  type Wanted,
-  wantedBy,
-} from './exchange-filter.js'
+import { checking, milliseconds } from './checked.js'
+import { type ExchangeQuery, partsOf, shownParts, type Wanted, wantedBy } from './exchange-filter.js'
+import { inWords, whatCame } from './in-words.js'
 import { eventually, PATIENCE_MS } from './patience.js'
 import { fits, likeness, shownBeside } from './pattern.js'
 
@@ -29,6 +25,8 @@ export interface TestJournal {
   waitFor(query: ExchangeQuery, options?: WaitOptions): Promise<JournalEntry>
   /** The same for the first `count` of them. */
   waitFor(query: ExchangeQuery, options: WaitOptions & { readonly count: number }): Promise<readonly JournalEntry[]>
+  /** How many requests have come since then whose answers have not left yet, whatever their scope. */
+  readonly underWay: number
   /** Of those that do not fit the one that is most like what is wanted, beside it; or how `entry` is. */
   nearest(query: ExchangeQuery, entry?: JournalEntry): Nearest | undefined
 }
@@ -40,6 +38,15 @@ export interface Nearest {
   readonly found: unknown
 }
 
+const count = 'a whole number of exchanges'
+const optionsOf = checking(
+  'waitFor',
+  closed({
+    timeoutMs: optional(milliseconds, 'How long to wait.'),
+    count: optional(v.pipe(v.number(count), v.integer(count), v.minValue(1, `${count} from 1 on`)), 'How many.'),
+  }),
+)
+
 interface Expected {
   readonly count: number
   readonly timeoutMs: number
@@ -49,11 +56,12 @@ interface Parts {
   readonly journal: Journal
   /** Whose exchanges it tells of; everybody's without one. */
   readonly scope: string | undefined
-  /** Exchanges that began before this belong to another test, on the clock of `performance.now()`. */
+  /** Exchanges that began before this belong to another test, by the time that has passed. */
   readonly sinceMs: () => number
+  readonly underWay: () => number
 }
 
-export function createTestJournal({ journal, scope, sinceMs }: Parts): TestJournal {
+export function createTestJournal({ journal, scope, sinceMs, underWay }: Parts): TestJournal {
   const within = scope === undefined ? {} : { scope }
 
   function all(filter = {}) {
@@ -92,17 +100,16 @@ export function createTestJournal({ journal, scope, sinceMs }: Parts): TestJourn
       tooLate: () => tooLate(query, { count, timeoutMs }),
     })
 
-  async function waitFor(
-    query: ExchangeQuery,
-    { count, timeoutMs = PATIENCE_MS }: WaitOptions & { readonly count?: number } = {},
-  ) {
+  async function waitFor(query: ExchangeQuery, options: WaitOptions & { readonly count?: number } = {}) {
+    const { count, timeoutMs = PATIENCE_MS } = optionsOf(options)
     const found = await awaited(query, { count: count ?? 1, timeoutMs })
     return count === undefined ? found[0] : found
   }
 
   function tooLate(query: ExchangeQuery, { count, timeoutMs }: Expected): Error {
     const what = count === 1 ? 'No exchange' : `Only ${fitting(query).length} of ${count} exchanges`
-    return new Error(`${what} came within ${timeoutMs} ms that ${inWords(query)}.\n${whatCame(find())}`)
+    const wanted = inWords(query, count)
+    return new Error(`${what} came within ${timeoutMs} ms that ${wanted}.\n${whatCame(find(), underWay())}`)
   }
 
   return {
@@ -110,12 +117,16 @@ export function createTestJournal({ journal, scope, sinceMs }: Parts): TestJourn
     count: (query = {}) => fitting(query).length,
     last: (query = {}) => shown(fitting(query).slice(-1))[0],
     waitFor: waitFor as TestJournal['waitFor'],
+    get underWay() {
+      return underWay()
+    },
     nearest(query, only) {
       const wanted = wantedBy(query)
       const pattern = { ...wanted.filter, ...wanted.parts }
       let best: { readonly entry: JournalEntry; readonly parts: object; readonly score: number } | undefined
       for (const entry of only ? [only] : others(query)) {
-        const parts = shownParts(wanted, entry)
+        // Cut bodies could not be held against anything.
+        const parts = shownParts(wanted, journal.get(entry.id, Number.MAX_SAFE_INTEGER) ?? entry)
         const score = likeness(pattern, parts)
         if (!best || score >= best.score) best = { entry, parts, score }
       }
@@ -136,43 +147,3 @@ export function createTestJournal({ journal, scope, sinceMs }: Parts): TestJourn
     return { ...Object.fromEntries(judged), ...(shownBeside(patterns, parts) as object) }
   }
 }
-
-/** `fits { path: '/v1/models' }`: what was looked for, for a sentence. */
-export const inWords = (query: ExchangeQuery): string =>
-  typeof query === 'function'
-    ? 'the function takes'
-    : `fits ${inspect(asFilter(query), { depth: 8, breakLength: 100 })}`
-
-const asFilter = (query: string | ExchangeFilter) => (typeof query === 'string' ? { path: query } : query)
-
-/** So many are listed. */
-const MOST = 10
-
-/** A line for each exchange. */
-export function whatCame(entries: readonly JournalEntry[]): string {
-  if (entries.length === 0) return 'Nothing has come at all.'
-  const left = entries.length - MOST
-  const lines = entries.slice(-MOST).map(lineOf)
-  return ['What came:', ...(left > 0 ? [`  (${left} more before)`] : []), ...lines].join('\n')
-}
-
-function lineOf({ request, status, source, error }: JournalEntry): string {
-  const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
-  const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
-  const asked = typeof last?.content === 'string' ? JSON.stringify(shortened(last.content)) : ''
-  const said = error ?? source ?? ''
-  return [
-    '  ',
-    request.method,
-    ' ',
-    request.path,
-    ` ${status ?? 'no answer'}`,
-    told(model),
-    told(asked),
-    told(said),
-  ].join('')
-}
-
-const told = (text: unknown) => (typeof text === 'string' && text !== '' ? ` · ${text}` : '')
-
-const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 59)}…` : text)

@@ -1,6 +1,10 @@
 /** API keys for tests: made when they are asked for, and those of scopes for as long as the platform runs. */
+
+import * as v from 'valibot'
 import { newSecret } from '../auth/api-key-form.js'
+import { closed, number, optional } from '../core/check.js'
 import type { Platform } from '../platform.js'
+import { checking, text } from './checked.js'
 
 export interface KeyOptions {
   /** The address of whose key it is; who is not there yet signs up. It is nobody's without one. */
@@ -18,18 +22,34 @@ export interface Keys {
   plantAgain(): Promise<void>
 }
 
+/** A thousand years. */
+const LONGEST_MS = 1000 * 365 * 86_400_000
+
+const optionsOf = checking(
+  'createKey',
+  closed({
+    user: optional(text, 'Whose key it is.'),
+    name: optional(text, 'What it is called.'),
+    expiresInMs: optional(number(-LONGEST_MS, LONGEST_MS, 'milliseconds'), 'When it expires.'),
+    scope: optional(v.string('text'), 'Where its requests belong.'),
+  }),
+)
+
 export function createKeys({ forTests }: Pick<Platform, 'forTests'>): Keys {
   const ofScopes = new Map<string, string>()
   const plant = (scope: string, key: string) => forTests.createKey({ name: `scope ${scope}`, scope, key })
   return {
-    create: async ({ name = 'made by a test', ...options } = {}) =>
-      (await forTests.traffic.hold(() => forTests.createKey({ name, ...options }))).key,
+    async create(wanted = {}) {
+      const { name = 'made by a test', ...options } = optionsOf(wanted)
+      return (await forTests.traffic.hold(() => forTests.createKey({ name, ...options }))).key
+    },
     ofScope(name) {
       const known = ofScopes.get(name)
       if (known !== undefined) return known
       const key = newSecret()
       ofScopes.set(name, key)
-      void forTests.traffic.hold(() => plant(name, key))
+      // Whoever asks for one after the end has nobody to show it to.
+      forTests.traffic.hold(() => plant(name, key)).catch(() => {})
       return key
     },
     plantAgain: async () => void (await Promise.all([...ofScopes].map(([name, key]) => plant(name, key)))),

@@ -1,7 +1,10 @@
 /** The outbox as tests read it: mail and text messages that a live backend would have sent. */
 import { inspect } from 'node:util'
+import * as v from 'valibot'
+import { closed, optional, word } from '../core/check.js'
 import type { MessageRow } from '../core/state.js'
 import type { Platform } from '../platform.js'
+import { checking, milliseconds, text } from './checked.js'
 import type { WaitOptions } from './journal.js'
 import { eventually, PATIENCE_MS } from './patience.js'
 
@@ -23,10 +26,20 @@ export interface OutboxMessage {
 
 /** Which messages are meant. */
 export interface MessageFilter {
-  readonly to?: string | RegExp
-  readonly type?: string
-  readonly channel?: OutboxMessage['channel']
+  readonly to?: string | RegExp | undefined
+  readonly type?: string | undefined
+  readonly channel?: OutboxMessage['channel'] | undefined
 }
+
+const filterOf = checking(
+  'outbox',
+  closed({
+    to: optional(v.union([text, v.instance(RegExp)], 'text or a regular expression'), 'To whom.'),
+    type: optional(text, 'What it is about.'),
+    channel: optional(word(['email', 'sms']), 'How it is sent.'),
+  }),
+)
+const optionsOf = checking('outbox.waitFor', closed({ timeoutMs: optional(milliseconds, 'How long to wait.') }))
 
 export interface Outbox {
   /** Those that fit, the newest first; all without a filter. */
@@ -42,13 +55,13 @@ export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' 
     for (const changed of waiting) changed()
   })
 
-  const messages: Outbox['messages'] = async (filter = {}) =>
-    (await forTests.messages()).map(messageOf).filter(message => isMeant(message, filter))
+  const messages: Outbox['messages'] = async (filter = {}) => messagesIn(await forTests.messages(), filterOf(filter))
 
   return {
     messages,
-    waitFor: (filter = {}, { timeoutMs = PATIENCE_MS } = {}) =>
-      eventually({
+    async waitFor(filter = {}, options = {}) {
+      const { timeoutMs = PATIENCE_MS } = optionsOf(options)
+      return eventually({
         look: async () => (await messages(filter))[0],
         watch(changed) {
           waiting.add(changed)
@@ -57,10 +70,14 @@ export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' 
         timeoutMs,
         tooLate: async () =>
           new Error(`No message came within ${timeoutMs} ms that fits ${inspect(filter)}.\n${list(await messages())}`),
-      }),
+      })
+    },
     clear: forTests.clearMessages,
   }
 }
+
+const messagesIn = (rows: readonly MessageRow[], filter: MessageFilter) =>
+  rows.map(messageOf).filter(message => isMeant(message, filter))
 
 const messageOf = ({ id, recipient, kind, channel, subject, code, link, created_at }: MessageRow): OutboxMessage => ({
   ...{ id, to: recipient, type: kind, channel, subject, code, link, at: created_at },

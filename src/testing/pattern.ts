@@ -1,4 +1,5 @@
 /** Holds a value against a pattern that names only what matters. */
+import { nearest } from '../core/suggest.js'
 
 /** What vitest and jest make of `expect.stringContaining('x')`, `expect.any(Number)` and the like. */
 interface Asymmetric {
@@ -10,6 +11,10 @@ const isAsymmetric = (pattern: object): pattern is Asymmetric =>
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether a pattern is a regular expression, or a matcher of the runner: nothing that could be a value itself. */
+export const isMatcher = (pattern: unknown): pattern is object =>
+  isObject(pattern) && (isAsymmetric(pattern) || pattern instanceof RegExp)
 
 /** Not what every object has, such as `constructor`. */
 const own = (value: Readonly<Record<string, unknown>>, key: string) =>
@@ -29,26 +34,49 @@ export function fits(pattern: unknown, value: unknown): boolean {
   return isObject(value) && Object.entries(pattern).every(([key, part]) => fits(part, own(value, key)))
 }
 
-/** How much of a pattern a value fits, from 0 to 1: for finding the one that was probably meant. */
+/** How much of a pattern a value fits, from 0 to 1: for finding the one that was probably meant. What is of the same kind is a little alike. */
 export function likeness(pattern: unknown, value: unknown): number {
-  if (Array.isArray(pattern) && pattern.length > 0) {
-    if (!Array.isArray(value)) return 0
-    const alike = pattern.reduce((sum: number, part, i) => sum + likeness(part, value[i]), 0)
-    return alike / Math.max(pattern.length, value.length)
-  }
-  if (!isObject(pattern) || isAsymmetric(pattern) || pattern instanceof RegExp) return fits(pattern, value) ? 1 : 0
+  if (fits(pattern, value)) return 1
+  if (Array.isArray(pattern)) return Array.isArray(value) ? kindred(likenessOfLists(pattern, value)) : 0
+  if (isMatcher(pattern)) return value === undefined ? 0 : kindred(0)
+  if (isObject(pattern)) return isObject(value) ? kindred(likenessOfObjects(pattern, value)) : 0
+  if (typeof pattern !== typeof value) return 0
+  return kindred(typeof pattern === 'string' && isPartOfOther(pattern, value as string) ? 0.5 : 0)
+}
+
+/** What does not fit is never as like as what does. */
+const kindred = (share: number) => 0.1 + share * 0.85
+
+function likenessOfLists(pattern: readonly unknown[], value: readonly unknown[]): number {
+  const alike = pattern.reduce((sum: number, part, i) => sum + likeness(part, value[i]), 0)
+  return alike / Math.max(pattern.length, value.length)
+}
+
+function likenessOfObjects(
+  pattern: Readonly<Record<string, unknown>>,
+  value: Readonly<Record<string, unknown>>,
+): number {
   const parts = Object.entries(pattern)
-  if (!isObject(value)) return 0
-  if (parts.length === 0) return 1
   return parts.reduce((sum, [key, part]) => sum + likeness(part, own(value, key)), 0) / parts.length
 }
+
+/** As an address is of a path, and a path of one with something before it. */
+const isPartOfOther = (one: string, other: string) =>
+  one !== '' && other !== '' && (one.includes(other) || other.includes(one))
 
 /** The part of a value of which a pattern speaks, with what fits said in the words of the pattern: only the rest differs. */
 export function shownBeside(pattern: unknown, value: unknown): unknown {
   if (Array.isArray(pattern) && Array.isArray(value)) return value.map((part, i) => shownBeside(pattern[i], part))
-  if (isObject(pattern) && !isAsymmetric(pattern) && !(pattern instanceof RegExp) && isObject(value)) {
-    const keys = Object.keys(pattern).filter(key => Object.hasOwn(value, key))
-    return Object.fromEntries(keys.map(key => [key, shownBeside(pattern[key], value[key])]))
+  if (isObject(pattern) && !isMatcher(pattern) && isObject(value)) {
+    const shown = Object.keys(pattern).flatMap(key => keyOrNearest(key, value))
+    return Object.fromEntries(shown.map(key => [key, shownBeside(own(pattern, key), value[key])]))
   }
   return fits(pattern, value) ? pattern : value
+}
+
+/** Where a value has no such key, the one that may have been meant. */
+function keyOrNearest(key: string, value: Readonly<Record<string, unknown>>): readonly string[] {
+  if (Object.hasOwn(value, key)) return [key]
+  const near = nearest(key, Object.keys(value))
+  return near === undefined ? [] : [near]
 }

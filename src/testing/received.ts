@@ -1,7 +1,9 @@
 /** Says in words whether a platform was asked what a test expects. */
 import { inspect } from 'node:util'
 import type { ExchangeQuery } from './exchange-filter.js'
-import { inWords, type TestJournal, whatCame } from './journal.js'
+import { inWords, readable, whatCame } from './in-words.js'
+import type { TestJournal } from './journal.js'
+import { bothShortened } from './shortened.js'
 
 /** Who has a journal: a platform, or a scope of one. */
 export interface Receiver {
@@ -23,21 +25,22 @@ export function received(
   query: ExchangeQuery,
   { times, diff = plain }: { times?: number; diff?: Diff },
 ): Verdict {
+  if (times !== undefined) requireTimes(times)
   const found = journal.find(query)
+  const title = () => `${counted(found.length)} ${inWords(query, Math.max(1, found.length))}`
+  const came = () => whatCame(journal.find(), journal.underWay)
   if (times !== undefined) {
-    const title = () => `${counted(found.length)} ${inWords(query)}`
     const because = () => (found.length < times ? nearest(journal, query, diff) : '')
     return {
       pass: found.length === times,
-      message: () => paragraphs(`${title()}, and ${times} should.`, because(), whatCame(journal.find())),
+      message: () => paragraphs(`${title()}, and ${times} should.`, because(), came()),
     }
   }
   const pass = found.length > 0
-  if (pass) return { pass, message: () => paragraphs(`${counted(found.length)} ${inWords(query)}.`, whatCame(found)) }
+  if (pass) return { pass, message: () => paragraphs(`${title()}.`, whatCame(found)) }
   return {
     pass,
-    message: () =>
-      paragraphs(`No exchange ${inWords(query)}.`, nearest(journal, query, diff), whatCame(journal.find())),
+    message: () => paragraphs(`${title()}.`, nearest(journal, query, diff), came()),
   }
 }
 
@@ -47,7 +50,12 @@ export function receivedLast({ journal }: Receiver, query: ExchangeQuery, diff: 
   const fits = last !== undefined && journal.last(query)?.id === last.id
   const title = () => (last ? `The last exchange ${fits ? 'is one that' : 'is none that'} ${inWords(query)}.` : '')
   const because = () => (last && !fits ? sideBySide(journal.nearest(query, last), diff) : '')
-  return { pass: fits, message: () => paragraphs(title(), because(), whatCame(journal.find())) }
+  return { pass: fits, message: () => paragraphs(title(), because(), whatCame(journal.find(), journal.underWay)) }
+}
+
+function requireTimes(times: unknown): void {
+  if (Number.isInteger(times) && (times as number) >= 0) return
+  throw new TypeError(`How many times is a whole number, such as 2, before the query; ${inspect(times)} is none.`)
 }
 
 const paragraphs = (...texts: readonly string[]) => texts.filter(text => text !== '').join('\n\n')
@@ -65,8 +73,9 @@ function nearest(journal: TestJournal, query: ExchangeQuery, diff: Diff): string
 }
 
 const sideBySide = (near: ReturnType<TestJournal['nearest']>, diff: Diff) =>
-  (near && diff(near.wanted, near.found)) || ''
+  (near && diff(...bothShortened(near.wanted, near.found))) || ''
 
 /** Where no runner shows it better. */
-const plain: Diff = (wanted, found) => `expected ${inspect(wanted, deep)}\nreceived ${inspect(found, deep)}`
+const plain: Diff = (wanted, found) =>
+  `expected ${inspect(readable(wanted), deep)}\nreceived ${inspect(readable(found), deep)}`
 const deep = { depth: 12, breakLength: 100 }

@@ -16,7 +16,8 @@ const ofRules = ['reply', 'replies', 'when', 'name', 'times', 'priority', 'scena
 /** A rule is not checked here: whoever takes it does that. */
 export function ruleFrom(input: ReplyInput, options: ReplyOptions = {}): RuleInput {
   if (Array.isArray(input)) return { ...options, replies: input.map(formOf) }
-  if (typeof input === 'object' && ofRules.some(key => key in input)) return { ...(input as RuleInput), ...options }
+  if (typeof input === 'object' && input !== null && ofRules.some(key => key in input))
+    return { ...(input as RuleInput), ...options }
   return { ...options, reply: formOf(input as string | ReplyForm) }
 }
 

@@ -1,7 +1,10 @@
 /** Brings a platform back to how it was when it started. */
 import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
+import { closed, optional } from '../core/check.js'
 import type { StateDocument } from '../core/state-document.js'
 import type { Platform } from '../platform.js'
+import { checking } from './checked.js'
 import type { Keys } from './keys.js'
 
 export interface ResetOptions {
@@ -11,6 +14,11 @@ export interface ResetOptions {
    */
   readonly state?: boolean
 }
+
+const optionsOf = checking(
+  'reset',
+  closed({ state: optional(v.boolean('true or false'), 'Whether users, keys and messages go as well.') }),
+)
 
 export interface Resetting {
   reset(options?: ResetOptions): Promise<void>
@@ -27,7 +35,8 @@ export async function createResetting(platform: Platform, keys: Keys): Promise<R
     await keys.plantAgain()
   }
 
-  async function reset({ state = true }: ResetOptions = {}): Promise<void> {
+  async function reset(options: ResetOptions = {}): Promise<void> {
+    const { state = true } = optionsOf(options)
     const { mode, modes } = forTests.configuredModes()
     await platform.reset()
     clock.reset()

@@ -1,11 +1,13 @@
 /** A part of a platform that tests side by side have for themselves. */
 
+import * as v from 'valibot'
 import { SCOPE_HEADER } from '../core/scope.js'
+import { passedMs } from '../core/stopwatch.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
+import { checking } from './checked.js'
 import { type FailNext, failing } from './fail.js'
 import { giving, type Reply } from './give.js'
-import { startOfNew } from './idle.js'
 import { createTestJournal, type TestJournal } from './journal.js'
 import type { KeyOptions, Keys } from './keys.js'
 import type { Unanswered } from './unanswered.js'
@@ -30,6 +32,8 @@ export interface Scope {
   reset(): Promise<void>
 }
 
+const aName = 'a name of letters, digits and signs of ASCII'
+
 interface Parts {
   readonly platform: OpenPlatform
   readonly keys: Keys
@@ -37,7 +41,11 @@ interface Parts {
   readonly sinceMs: () => number
 }
 
-export function createScope(name: string, { platform, keys, unanswered, sinceMs }: Parts): Scope {
+/** What a header can carry as it is. */
+const nameOf = checking('scope', v.pipe(v.string(aName), v.regex(/^[!-~]([ -~]*[!-~])?$/, aName)))
+
+export function createScope(given: string, { platform, keys, unanswered, sinceMs }: Parts): Scope {
+  const name = nameOf(given)
   let ownSinceMs = 0
   return {
     name,
@@ -49,12 +57,13 @@ export function createScope(name: string, { platform, keys, unanswered, sinceMs 
       journal: platform.journal,
       scope: name,
       sinceMs: () => Math.max(ownSinceMs, sinceMs()),
+      underWay: platform.forTests.traffic.underWay,
     }),
     misses: () => unanswered.misses(name),
     expectNoMisses: () => unanswered.expectNone(name),
     createKey: options => keys.create({ ...options, scope: name }),
     async reset() {
-      ownSinceMs = startOfNew(platform.forTests.traffic)
+      ownSinceMs = passedMs()
       unanswered.forget(name)
       await platform.forTests.traffic.hold(() => platform.reset(name))
     },

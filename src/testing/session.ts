@@ -1,6 +1,8 @@
 /** Signs users in for tests. */
+import { closed, optional } from '../core/check.js'
 import type { SessionJson } from '../platform/for-tests.js'
 import type { Platform } from '../platform.js'
+import { checking, text } from './checked.js'
 
 export interface SignInOptions {
   /** The development user's without it. */
@@ -20,8 +22,13 @@ export interface SignedIn {
   readonly session: SessionJson
 }
 
+const optionsOf = checking(
+  'signIn',
+  closed({ email: optional(text, 'Whose address.'), password: optional(text, 'Their password.') }),
+)
+
 export async function signedIn({ forTests }: Pick<Platform, 'forTests'>, user: SignInOptions = {}): Promise<SignedIn> {
-  const session = await forTests.traffic.hold(() => forTests.signIn(user))
+  const session = await forTests.traffic.hold(() => forTests.signIn(optionsOf(user)))
   return {
     accessToken: session.access_token,
     refreshToken: session.refresh_token,

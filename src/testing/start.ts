@@ -2,12 +2,13 @@
 import type { Override } from '../config/load.js'
 import type { ConfigInput } from '../config/schema.js'
 import { once } from '../core/once.js'
+import { passedMs } from '../core/stopwatch.js'
 import { environmentOf } from '../platform/environment.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { RuleInput } from '../replies/index.js'
 import { failing } from './fail.js'
 import { giving } from './give.js'
-import { startOfNew, untilIdle } from './idle.js'
+import { untilIdle } from './idle.js'
 import { createTestJournal } from './journal.js'
 import { createKeys } from './keys.js'
 import { createOutbox } from './outbox.js'
@@ -70,7 +71,7 @@ async function forTests(platform: OpenPlatform): Promise<Platform> {
     },
     reply: giving(platform),
     failNext: failing(platform),
-    journal: createTestJournal({ journal: platform.journal, scope: undefined, sinceMs }),
+    journal: createTestJournal({ journal: platform.journal, scope: undefined, sinceMs, underWay: traffic.underWay }),
     misses: () => unanswered.misses(),
     expectNoMisses: () => unanswered.expectNone(),
     signIn: user => signedIn(platform, user),
@@ -83,7 +84,8 @@ async function forTests(platform: OpenPlatform): Promise<Platform> {
       return scope
     },
     reset(options) {
-      resetAtMs = startOfNew(traffic)
+      resetAtMs = passedMs()
+      traffic.disown()
       unanswered.forget()
       return reset(options)
     },

@@ -50,7 +50,9 @@ test('a long prompt and one with an address in it are found as they were sent', 
 
 test('a part that no exchange has is an error at once', async () => {
   const platform = await platformWith()
-  expect(() => platform.journal.find({ modle: 'x' } as object)).toThrow('An exchange has no modle to look for.')
+  expect(() => platform.journal.find({ modle: 'x' } as object)).toThrow(
+    'modle is not known here. Did you mean "model"?',
+  )
 })
 
 test('what is still to come is waited for, a stream to its end', async () => {
@@ -83,6 +85,6 @@ test('what does not come is an error that lists what did', async () => {
     ].join('\n'),
   )
   await expect(platform.journal.waitFor('/v1/*', { timeoutMs: 20, count: 3 })).rejects.toThrow(
-    "Only 2 of 3 exchanges came within 20 ms that fits { path: '/v1/*' }.",
+    "Only 2 of 3 exchanges came within 20 ms that fit { path: '/v1/*' }.",
   )
 })

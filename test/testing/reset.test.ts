@@ -152,7 +152,7 @@ test('whatever comes, and however it ends, is journaled once and leaves nothing 
       ['/v1/chat/completions', post('{')],
       ['/v1/chat/completions', post('x'.repeat(200))],
       ['/v1/chat/completions', post(JSON.stringify(hello))],
-      ['/api/v1', { signal: AbortSignal.timeout(100) }],
+      ['/api/v1', { signal: AbortSignal.timeout(1000) }],
       ['/auth/v1/token', post('{}')],
       ['/auth/v1/nowhere'],
     ]

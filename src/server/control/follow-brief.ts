@@ -1,5 +1,7 @@
 /** Tells a list what happens: exchanges in short, many at a time, and each second how many there were and how long they took. */
+
 import type { ServerResponse } from 'node:http'
+import { passedMs } from '../../core/stopwatch.js'
 import {
   createTally,
   filterOf,
@@ -117,6 +119,6 @@ export function followInBrief(
 }
 
 function seenNow(exchange: Kept['exchange'], id: string): Kept {
-  const durationMs = performance.now() - exchange.startedMs
+  const durationMs = passedMs() - exchange.startedMs
   return { id: Number(id), exchange, atMs: Date.now() - durationMs, durationMs }
 }

@@ -1,7 +1,9 @@
 /** Carries an answer of the live side to the client: whole where it is whole, and otherwise as it comes. */
+
 import type { IncomingMessage } from 'node:http'
 import { upstreamUnreadable } from '../../core/errors.js'
 import type { Heard } from '../../core/exchange.js'
+import { passedMs } from '../../core/stopwatch.js'
 import { endWith } from './end-with.js'
 import { replaced, withoutHops } from './headers.js'
 import { fitting } from './not-found.js'
@@ -62,7 +64,7 @@ function sendHead(passage: Passage, answer: IncomingMessage, { headers, isMended
     source,
     error: undefined,
     said: heard(headers, isMended),
-    beganMs: performance.now(),
+    beganMs: passedMs(),
     piecesAtMs,
     complete: false,
   }
@@ -98,7 +100,7 @@ const MOST_TIMES = 1000
 /** Notes when a piece of a stream came. */
 function time({ outcome }: Passage): void {
   const { beganMs = 0, piecesAtMs } = outcome ?? {}
-  if (piecesAtMs && piecesAtMs.length < MOST_TIMES) piecesAtMs.push(Math.round((performance.now() - beganMs) * 10) / 10)
+  if (piecesAtMs && piecesAtMs.length < MOST_TIMES) piecesAtMs.push(Math.round((passedMs() - beganMs) * 10) / 10)
 }
 
 function sendWhole(passage: Passage, answer: IncomingMessage, { headers, body, isMended }: Whole): void {

@@ -1,0 +1,67 @@
+/** Says what a test looked for, and what came. */
+import { inspect } from 'node:util'
+import type { JournalEntry } from '../journal/index.js'
+import { asFilter, type ExchangeQuery } from './exchange-filter.js'
+import { isMatcher } from './pattern.js'
+import { shortened } from './shortened.js'
+
+/** `fits { path: '/v1/models' }`: what was looked for, for a sentence about so many. */
+export const inWords = (query: ExchangeQuery, count = 1): string => {
+  if (typeof query === 'function') return 'the function takes'
+  const shown = inspect(readable(asFilter(query)), { depth: 12, breakLength: 100, maxStringLength: 200 })
+  return `${count === 1 ? 'fits' : 'fit'} ${shown}`
+}
+
+/** What vitest and jest make of `expect.any(String)` and the like, as far as it tells of itself. */
+interface Telling {
+  readonly sample?: unknown
+  toString(): string
+  toAsymmetricMatcher?(): string
+}
+
+/** Matchers would be shown with all that they are made of. */
+export function readable(pattern: unknown): unknown {
+  if (Array.isArray(pattern)) return pattern.map(readable)
+  if (typeof pattern !== 'object' || pattern === null || pattern instanceof RegExp) return pattern
+  if (isMatcher(pattern)) return { [inspect.custom]: () => wordsOf(pattern) }
+  return Object.fromEntries(Object.entries(pattern).map(([key, part]) => [key, readable(part)]))
+}
+
+/** `StringContaining 'x'` */
+function wordsOf(matcher: Telling): string {
+  const own = matcher.toAsymmetricMatcher?.()
+  if (own !== undefined) return own
+  return `${matcher.toString()}${matcher.sample === undefined ? '' : ` ${inspect(readable(matcher.sample), { depth: 12 })}`}`
+}
+
+/** So many are listed. */
+const MOST = 10
+
+/** A line for each exchange, and what can still become one. */
+export function whatCame(entries: readonly JournalEntry[], underWay = 0): string {
+  const still =
+    underWay === 0 ? [] : [`${underWay === 1 ? 'A request is' : `${underWay} requests are`} still under way.`]
+  if (entries.length === 0) return ['Nothing has come at all.', ...still].join(' ')
+  const left = entries.length - MOST
+  const lines = entries.slice(-MOST).map(lineOf)
+  return ['What came:', ...(left > 0 ? [`  (${left} more before)`] : []), ...lines, ...still].join('\n')
+}
+
+function lineOf({ request, status, source, error }: JournalEntry): string {
+  const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
+  const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
+  const asked = typeof last?.content === 'string' ? JSON.stringify(shortened(last.content, 60)) : ''
+  const said = error ?? source ?? ''
+  return [
+    '  ',
+    request.method,
+    ' ',
+    request.path,
+    ` ${status ?? 'no answer'}`,
+    told(model),
+    told(asked),
+    told(said),
+  ].join('')
+}
+
+const told = (text: unknown) => (typeof text === 'string' && text !== '' ? ` · ${text}` : '')
