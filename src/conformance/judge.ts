@@ -18,6 +18,8 @@ export function judge(answered: Answered): readonly Violation[] {
   const { status, method, endpoint } = answered
   const isHead = method === 'HEAD'
   if (status >= 400) return isHead ? [] : judgeError(answered)
+  // What a client has already is not sent again, where it asks so.
+  if (status === 304) return []
   if (status >= 300) return [decided('', `The status ${status} is not one that the platform is known to answer with.`)]
   if (endpoint === undefined || isHead) return []
   if (status !== 200) return [decided('', `The status must be 200, not ${status}.`)]
@@ -56,7 +58,7 @@ function judgeError({ status, body, contentType, path, isWhole, isMended }: Answ
   if (status !== 404 || wrong.length > 0) return [...type, ...wrong]
   const { path: named = '' } = value as { readonly path?: string }
   // The live platform may be below a path of its own.
-  if (named.split('?', 1)[0]?.endsWith(path)) return type
+  if ([path, decoded(path)].some(one => named.split('?', 1)[0]?.endsWith(one))) return type
   return [...type, found('path', 'path must be the path that was asked for.')]
 }
 
@@ -82,9 +84,21 @@ function judgeChat(answered: Answered): readonly Violation[] {
 
 const isJson = (contentType: string) => /^application\/([\w.-]+\+)?json\b/i.test(contentType)
 
+/** Frameworks differ in whether they tell a path as it came. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+const utf8 = new TextDecoder()
+
+/** Clients skip a byte order mark, and so does the decoder. */
 function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return JSON.parse(utf8.decode(body))
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 /** Judges the events of a streamed chat completion: each by itself, and all of them together. */
 import { chunkAnswer, errorAnswer } from '../core/answers.js'
-import { createEventSplitter } from '../core/events.js'
+import { createEventSplitter, dataOf } from '../core/events.js'
 import type { Violation } from '../core/violation.js'
 import type { Answered } from './answered.js'
 import { barely, decided, wrongIn } from './found.js'
@@ -17,7 +17,10 @@ const MOST = 20
 
 export function judgeStream({ body, isWhole, asked }: Answered): readonly Violation[] {
   const splitter = createEventSplitter()
-  const texts = splitter.push(body).flatMap(event => dataOf(event.toString('utf8')))
+  const complete = splitter.push(body)
+  // Clients take a last event without its blank line as well.
+  const events = isWhole ? [...complete, splitter.rest()] : complete
+  const texts = events.flatMap(event => dataOf(event) ?? [])
   const done = texts.indexOf('[DONE]')
   const told = done < 0 ? texts : texts.slice(0, done)
   const values = told.map(parsed)
@@ -30,12 +33,6 @@ export function judgeStream({ body, isWhole, asked }: Answered): readonly Violat
   ].slice(0, MOST)
 }
 
-/** The data of an event (HTML standard, "Server-sent events"); nothing of a comment. */
-function dataOf(event: string): readonly string[] {
-  const lines = event.split(/\r?\n/).flatMap(line => /^data: ?(.*)$/.exec(line)?.[1] ?? [])
-  return lines.length === 0 ? [] : [lines.join('\n')]
-}
-
 const notJson = Symbol()
 
 function parsed(text: string): unknown {
@@ -46,10 +43,19 @@ function parsed(text: string): unknown {
   }
 }
 
-const isError = (value: unknown): boolean => typeof value === 'object' && value !== null && 'error' in value
+/** Some send `error: null` with every chunk. */
+const isError = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'error' in value && value.error !== null
+
+/** What Azure says of the prompt before the first chunk: nobody's choice, and all else empty. */
+function isAboutPrompt(value: unknown): boolean {
+  const { object, choices, prompt_filter_results } = (value ?? {}) as Readonly<Record<string, unknown>>
+  return object === '' && prompt_filter_results !== undefined && Array.isArray(choices) && choices.length === 0
+}
 
 function ofEvent(value: unknown, i: number): readonly Violation[] {
   const place = `events[${i}]`
+  if (isAboutPrompt(value)) return []
   if (value === notJson) return [decided(place, `${place} must be JSON or [DONE].`)]
   const wrong = wrongIn(isError(value) ? errorAnswer : chunkAnswer, value, decided)
   return wrong.map(one => ({
@@ -85,7 +91,7 @@ function ofUsage(values: readonly unknown[]): readonly Violation[] {
 }
 
 function ofId(values: readonly unknown[]): readonly Violation[] {
-  const ids = new Set(chunksIn(values).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))
+  const ids = new Set(chunksIn(values).flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id] : [])))
   return ids.size > 1 ? [barely('id', 'All events of a stream must have the same id.')] : []
 }
 

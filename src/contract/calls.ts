@@ -52,9 +52,6 @@ export const withUserToken =
   async target =>
     get(path, bearer(await userTokenOf(target)))
 
-/** The scheme, and nothing behind it. */
-export const emptyBearer: CallFor = () => get('/v1/models', 'Bearer')
-
 /** Without a credential, or with one that opens nothing. */
 export const strange = (path: string, isMissing: boolean): CallFor =>
   path === '/v1/chat/completions'
@@ -83,6 +80,13 @@ export const unknownPaths = {
     const credential = apiKey || anonKey
     return get(`/${UNKNOWN}`, credential && bearer(credential))
   },
+  /** Where a gateway that goes by the beginning of a path answers as for the path above. */
+  below: ({ credentials: { apiKey, anonKey } }) => {
+    const credential = apiKey || anonKey
+    return get(`/health/${UNKNOWN}`, credential && bearer(credential))
+  },
+  /** Where frameworks that have a page for what cannot be had may have none for what cannot be sent. */
+  posted: target => ({ ...post({}, bearer(apiKeyOf(target))), path: `/v1/${UNKNOWN}` }),
 } satisfies Readonly<Record<string, CallFor>>
 
 export const unknownPathWithoutCredential: CallFor = () => get(`/${UNKNOWN}?asked=1`)
@@ -128,6 +132,9 @@ export const chat =
     const isTaken = heard.kind === 'unanswered' || (heard.status !== 400 && heard.status !== 422)
     return post({ ...body, ...(isTaken && shortest), ...more }, key)
   }
+
+/** The whole answer is what the document asks for with `stream: false`; what comes without a word of it is left open. */
+export const chatWithoutStream = chat({ stream: undefined })
 
 /** With `max_tokens`, whatever comes of it. */
 export const shortestChat: CallFor = async target =>

@@ -1,5 +1,5 @@
 /** A clause of the contract: one rule, where it is from, and how it is checked. */
-import { type Answered, type Call, Unasked } from './call.js'
+import { type Answered, type Call, type Heard, Unasked } from './call.js'
 import type { Target } from './target.js'
 import { held, skipped, type Verdict } from './verdict.js'
 
@@ -43,11 +43,19 @@ export interface Look {
   readonly differs: (answered: Answered, target: Target, call: Call) => string | undefined | Promise<string | undefined>
 }
 
-/** Makes one call, and looks at its answer until something is wrong with it. */
+/** Makes one call, and looks at its answer until something is wrong with it. Skipped where that is a 429. */
 export const asking =
   (callFor: CallFor, ...looks: readonly Look[]): Check =>
-  async target =>
-    looked(target, await callFor(target), looks)
+  async target => {
+    const call = await callFor(target)
+    const heard = await target.ask(call)
+    return isLimited(heard) ? skipped(LIMITED) : looked(target, call, looks)
+  }
+
+const LIMITED = 'the target limits the rate of calls, and answered with status 429'
+
+/** Whoever limits the rate of calls has not judged this one. */
+const isLimited = (heard: Heard) => heard.kind === 'answered' && heard.status === 429
 
 async function looked(target: Target, call: Call, looks: readonly Look[]): Promise<Verdict> {
   const heard = await target.ask(call)

@@ -11,10 +11,10 @@ export const status = (wanted: number): Look => ({
   differs: ({ status }) => (status === wanted ? undefined : `status ${status}`),
 })
 
-/** Refused, in whichever way; 401 and 404 say something else. */
+/** Refused, in whichever way but for the one that is about credentials. */
 export const refused: Look = {
-  expected: 'a status from 400 to 499',
-  differs: ({ status }) => (status >= 400 && status < 500 ? undefined : `status ${status}`),
+  expected: 'a status from 400 to 499 other than 401',
+  differs: ({ status }) => (status >= 400 && status < 500 && status !== 401 ? undefined : `status ${status}`),
 }
 
 /** One JSON object, said to be one. */
@@ -27,6 +27,18 @@ export const jsonObject: Look = {
     if (why !== undefined) return `a body that is not JSON: ${why}`
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'JSON that is no object'
   },
+}
+
+/** A list of whatever form that says something: its fields are not documented. */
+export const someName: Look = {
+  expected: 'a list that names at least one model',
+  differs: ({ text }) => (hasListedText(jsonIn(text).value, false) ? undefined : 'no name in any list of it'),
+}
+
+function hasListedText(value: unknown, isListed: boolean): boolean {
+  if (typeof value === 'string') return isListed && value !== ''
+  if (Array.isArray(value)) return value.some(item => hasListedText(item, true))
+  return typeof value === 'object' && value !== null && Object.values(value).some(item => hasListedText(item, isListed))
 }
 
 /** The body as a whole fits a schema of core/answers.ts. */

@@ -1,7 +1,7 @@
 /** Shows a call and its answer to people: short, and without secrets. */
 import { createRedact } from '../core/redact.js'
 import { type Call, type Credentials, type Heard, UNKNOWN_MODEL } from './call.js'
-import { forgedToken, unsignedToken } from './forged.js'
+import { forgedToken, forgedUserToken, unsignedToken } from './forged.js'
 import type { Shown } from './verdict.js'
 
 /** So many characters of a body are shown. */
@@ -36,7 +36,7 @@ const asEscape = (character: string) => `\\x${character.charCodeAt(0).toString(1
 function answerText(heard: Heard, isPrivate: boolean): string {
   if (heard.kind === 'unanswered') return `no answer: ${heard.why}`
   const { status, headers, text } = heard
-  const facts = ['content-type', 'allow', 'retry-after'].flatMap(name => {
+  const facts = ['content-type', 'allow', 'location', 'retry-after'].flatMap(name => {
     const value = headers.get(name)
     return value === null ? [] : [`${name}: ${value}`]
   })
@@ -54,6 +54,9 @@ function credentialIn(authorization: string | undefined, { apiKey, anonKey }: Cr
   if (isUnsigned(authorization)) return 'Authorization: Bearer <a JWT without a signature>'
   if (authorization === `Bearer ${forgedToken({ credentials: { anonKey } })}`) {
     return 'Authorization: Bearer <a JWT with a wrong signature>'
+  }
+  if (authorization === `Bearer ${forgedUserToken({ credentials: { anonKey } })}`) {
+    return 'Authorization: Bearer <a user JWT with a wrong signature>'
   }
   return /^Bearer ey/.test(authorization) ? 'Authorization: Bearer <a user JWT>' : `Authorization: ${authorization}`
 }

@@ -2,13 +2,20 @@
 import * as v from 'valibot'
 import { closed, number, where } from './check.js'
 import { isMoment } from './moment.js'
+import { isKeepable } from './state.js'
 
 function wholeNumber(least: number, most: number, what = 'a whole number') {
   return v.pipe(number(least, most, what), v.integer(`${what} from ${least} to ${most}`))
 }
 
 const aName = 'a text of 1 to 100 characters'
-const name = v.pipe(v.string(aName), v.trim(), v.minLength(1, aName), v.maxLength(100, aName))
+const name = v.pipe(
+  v.string(aName),
+  v.trim(),
+  v.minLength(1, aName),
+  v.maxLength(100, aName),
+  v.check(isKeepable, `${aName}, all of them whole and none of them NUL`),
+)
 
 const aMomentToCome = 'a moment to come, such as 2030-01-31T12:00:00Z, or null'
 const momentToCome = (now: () => number) =>

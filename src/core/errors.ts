@@ -137,6 +137,9 @@ export const emptyBody = () =>
 export const notJson = (why: string) =>
   new PlatformError(400, 'invalid_json', `The request body is not valid JSON: ${why}.`)
 
+export const tooDeep = (most: number) =>
+  new PlatformError(400, 'invalid_json', `The request body has more than ${most} levels of objects and arrays.`)
+
 export const invalidRequest = (sentence: string) => new PlatformError(400, 'invalid_request', sentence)
 
 /** A 424, which clients do not try again: trying again would change nothing. */

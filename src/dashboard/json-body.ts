@@ -55,7 +55,11 @@ async function bytesOf(request: Request): Promise<Buffer> {
   } catch {
     throw unreadableRequest()
   }
-  if (size > LIMIT_BYTES) throw bodyTooLarge(LIMIT_BYTES)
+  if (size > LIMIT_BYTES) {
+    // What is left of it would stand before the next request of this connection.
+    request.resume()
+    throw bodyTooLarge(LIMIT_BYTES)
+  }
   return Buffer.concat(chunks)
 }
 

@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
+import { isTooDeep } from '../core/depth.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Redact, Redaction } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
@@ -114,7 +115,7 @@ function openBytes(path: string, body: Buffer, redaction: Redaction): Buffer {
 function valueIn(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
+    return typeof value === 'object' && value !== null && !isTooDeep(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -142,7 +142,7 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
 
   function kept(id: string): Kept | undefined {
     // A number is compared with each, not made a text first.
-    const wanted = /^[1-9]\d*$/.test(id) ? Number(id) : Number.NaN
+    const wanted = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
     for (const [found] of all()) if (found.id === wanted) return found
     return undefined
   }

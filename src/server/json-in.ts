@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { GenericSchema, InferOutput } from 'valibot'
 import { check } from '../core/check.js'
-import { isTooDeep } from '../core/depth.js'
-import { emptyBody, invalidRequest, notJson, PlatformError, unreadableRequest } from '../core/errors.js'
+import { isTooDeep, MOST_LEVELS } from '../core/depth.js'
+import { emptyBody, invalidRequest, notJson, PlatformError, tooDeep, unreadableRequest } from '../core/errors.js'
 import { readBody, requireJson } from './body.js'
 
 /** Most of what is told here does not come near it. */
@@ -30,7 +30,7 @@ export async function anyJsonIn(request: IncomingMessage, limitBytes: number): P
   if (!body) throw unreadableRequest()
   if (body.length === 0) throw emptyBody()
   const value = parsed(body)
-  if (isTooDeep(value)) throw invalidRequest('The request body is nested too deeply.')
+  if (isTooDeep(value)) throw tooDeep(MOST_LEVELS)
   return value
 }
 

@@ -52,6 +52,8 @@ const stream = (platform: Scene) => platform.chat({ ...hello, stream: true })
 const usage = (platform: Scene) => platform.chat({ ...hello, stream: true, stream_options: { include_usage: true } })
 const elsewhere = (platform: Scene) => platform.ask('/v1/embeddings')
 
+const spaced = (platform: Scene) => platform.ask('/v1/my%20models')
+
 type Ask = (platform: Scene) => Promise<Response>
 
 const good: readonly (readonly [string, Ask, Live])[] = [
@@ -65,6 +67,7 @@ const good: readonly (readonly [string, Ask, Live])[] = [
     { body: gzipSync(JSON.stringify(completion)), headers: { 'content-encoding': 'gzip' } },
   ],
   ['a stream', stream, { type: sse, body: `: hello\n\n${events(first, last, '[DONE]')}` }],
+  ['a stream without a blank line at its end', stream, { type: sse, body: events(first, last, '[DONE]').trimEnd() }],
   ['a stream with CRLF', stream, { type: sse, body: events(first, last, '[DONE]').replaceAll('\n', '\r\n') }],
   ['a stream that ends in an error', stream, { type: sse, body: events(first, { error: 'overloaded' }) }],
   [
@@ -80,6 +83,52 @@ const good: readonly (readonly [string, Ask, Live])[] = [
       ),
     },
   ],
+  [
+    'what Azure says of the prompt before the first chunk',
+    stream,
+    {
+      type: sse,
+      body: events(
+        { ...{ choices: [], created: 0, id: '', model: '', object: '' }, prompt_filter_results: [{ prompt_index: 0 }] },
+        ...[first, last, '[DONE]'],
+      ),
+    },
+  ],
+  [
+    'comments while it waits, and fields of its own, as at OpenRouter and Groq',
+    stream,
+    {
+      type: sse,
+      body: `: OPENROUTER PROCESSING\n\n${events({ ...first, provider: 'x', x_groq: { id: 'req_1' }, error: null }, last, '[DONE]')}`,
+    },
+  ],
+  [
+    'a completion of a model that reasons and calls a tool',
+    chat,
+    {
+      body: {
+        ...completion,
+        choices: [
+          {
+            ...{ index: 0, finish_reason: 'tool_calls', native_finish_reason: 'tool_use', logprobs: null },
+            message: {
+              ...{ role: 'assistant', content: null, refusal: null, annotations: [], reasoning_content: 'Hm.' },
+              tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+            },
+          },
+        ],
+        usage: {
+          ...{ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, prompt_cache_hit_tokens: 0, queue_time: 0.01 },
+          completion_tokens_details: { reasoning_tokens: 2 },
+        },
+        service_tier: 'default',
+      },
+    },
+  ],
+  ['a completion behind empty lines, as at DeepSeek', chat, { body: `\n\n\n${JSON.stringify(completion)}` }],
+  ['a health with a byte order mark', health, { body: '\ufeff{"status":"ok","version":"1.2.3"}' }],
+  ['that nothing has changed', models, { status: 304, body: '' }],
+  ['a 404 with its path decoded', spaced, { status: 404, body: { error: 'Not found', path: '/v1/my models' } }],
   ['a 401', models, { status: 401, body: { error: 'no' } }],
   ['a 404', models, { status: 404, body: { error: 'Not found', path: '/v1/models' } }],
   ['a 500', chat, { status: 500, body: { error: 'oops' } }],

@@ -52,13 +52,12 @@ const holding =
   (key: Asked['key']): When =>
   asked =>
     asked.key === key
-const lacking =
-  (key: Asked['key']): When =>
-  asked =>
-    asked.key !== key
 const asking = (fits: (body: Asked['body']) => boolean): When =>
   both(to(CHAT), ({ body, text }) => text.startsWith('{"') && fits(body))
 const unknown = (path: string) => to(`${path}/there-is-no-such-path`, 404)
+
+const isGet: When = ({ method }) => method === 'GET'
+const isPost: When = ({ method }) => method === 'POST'
 
 const html = withHeader('content-type', 'text/html')
 const messagesOf = ({ messages }: Asked['body']) =>
@@ -80,6 +79,13 @@ const lenient = (fits: (body: Asked['body']) => boolean): readonly Change[] => {
 
 const isForged: When = ({ authorization }) => /^Bearer ey[\w-]+\.[\w-]+\.[\w-]+$/.test(authorization)
 const isUnsigned: When = ({ authorization }) => /^Bearer ey[\w-]+\.[\w-]+\.$/.test(authorization)
+/** Whose token it says that it is. */
+const claims =
+  (role: string): When =>
+  ({ authorization }) =>
+    Buffer.from(authorization.split('.')[1] ?? '', 'base64url')
+      .toString()
+      .includes(`"role":"${role}"`)
 const isRefused: When = (_, { status }) => status === 401
 
 /** What lets strangers in. */
@@ -143,6 +149,11 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
       withText(text => JSON.stringify(JSON.parse(text).data)),
     ),
   ],
+  'MODELS-2': [
+    change(to('/v1/models', 200), withFields({ data: [] })),
+    change(to('/v1/models', 200), withFields({ data: [{}] })),
+    change(to('/v1/models', 200), withFields({ data: {} })),
+  ],
   'MODELS-D1': [change(to('/v1/models', 200), withFields({ object: 'models' }))],
   'MODELS-D2': [
     change(
@@ -162,6 +173,10 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(
       asking(({ model }) => model === 'there-is-no-such-model'),
       answer => (answer.status === 400 ? ok : answer),
+    ),
+    change(
+      both(to(CHAT, 400), ({ body }) => body.model === 'there-is-no-such-model'),
+      () => failed(401),
     ),
   ],
   'CHAT-2.2': [
@@ -215,6 +230,16 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
       () => failed(400),
     ),
   ],
+  'CHAT-D20': [
+    change(
+      both(chatted, ({ body }) => body.stream === undefined),
+      withHeader('content-type', 'text/event-stream'),
+    ),
+    change(
+      both(chatted, ({ body }) => body.stream === undefined),
+      () => failed(400),
+    ),
+  ],
   'CHAT-D6': lenient(({ model }) => model === undefined),
   'CHAT-D7': lenient(({ messages }) => messages === undefined),
   'CHAT-D8': lenient(({ messages }) => Array.isArray(messages) && messages.length === 0),
@@ -244,10 +269,13 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     ),
   ],
   'CHAT-D19': [change(to(CHAT, 415), () => ok)],
-  'AUTH-1.1': [letsIn('/api/v1', isForged)],
+  'AUTH-1.1': [letsIn('/api/v1', both(isForged, claims('anon')))],
   'AUTH-1.2': [letsIn('/api/v1', isUnsigned)],
-  'AUTH-1.3': [change(both(to('/v1/models', 401), isForged, lacking('anon')), () => ok)],
-  'AUTH-1.4': [letsIn(CHAT, isForged)],
+  'AUTH-1.3': [letsIn('/v1/models', both(isForged, claims('authenticated')))],
+  'AUTH-1.4': [letsIn(CHAT, both(isForged, claims('authenticated')))],
+  'AUTH-1.5': [letsIn('/api/v1', both(isForged, claims('authenticated')))],
+  'AUTH-1.6': [letsIn('/v1/models', isUnsigned), change(both(to('/v1/models', 401), isUnsigned), () => failed(500))],
+  'AUTH-1.7': [letsIn(CHAT, isUnsigned)],
   'AUTH-2': [
     change(({ path }) => path.startsWith(TOKEN), withFields({ access_token: undefined })),
     change(
@@ -280,14 +308,18 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   'AUTH-D4': [change(both(to('/v1/models', 200), holding('other')), () => failed(401))],
   'AUTH-D5': [letsIn('/v1/models', holding('anon'))],
   'AUTH-D6': [letsIn('/api/v1', holding('api'))],
-  'ERR-1.1': [change(unknown('/v1'), () => ok), change(unknown('/v1'), () => failed(500))],
+  'ERR-1.1': [change(both(unknown('/v1'), isGet), () => ok), change(both(unknown('/v1'), isGet), () => failed(500))],
   'ERR-1.2': [change(unknown('/api/v1'), () => ok)],
   'ERR-1.3': [change(unknown(''), () => ok)],
+  'ERR-1.4': [change(unknown('/health'), () => ok)],
+  'ERR-1.5': [change(both(unknown('/v1'), isPost), () => ok), change(both(unknown('/v1'), isPost), () => failed(405))],
   'ERR-2': [
     change((_, { status }) => status === 404, noError),
     change((_, { status }) => status === 404, openAIs),
     change(unknown('/v1'), withFields({ error: '' })),
     change((_, { status }) => status === 404, html),
+    change(both(unknown('/v1'), isPost), html),
+    change((_, { status }) => status === 404, withoutHeader('content-type')),
   ],
   'ERR-3': [
     change((_, { status }) => status === 404, withFields({ path: undefined })),
@@ -302,6 +334,13 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(isRefused, openAIs),
     change(isRefused, html),
     change(both(to(CHAT), isRefused), noError),
+    // Where JWTs are judged by a gateway, and keys by what is behind it.
+    change(both(isRefused, isForged), noError),
+    change(both(isRefused, isUnsigned, to(CHAT)), html),
+    change(
+      both(isRefused, ({ authorization }) => !authorization.startsWith('Bearer ')),
+      html,
+    ),
   ],
   'ERR-5': [
     change((_, { status }) => status === 400 || status === 405, openAIs),
@@ -309,6 +348,16 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(
       both(to(CHAT, 400), ({ body }) => body.messages === undefined),
       noError,
+    ),
+    change(
+      both(to(CHAT), ({ text }) => text === '{'),
+      html,
+    ),
+    change(to(CHAT, 415), html),
+    change(to(CHAT, 413), html),
+    change(
+      both(to(CHAT, 400), ({ body }) => body.temperature === 'warm'),
+      answer => ({ ...answer, status: 422, text: '{"detail":[]}' }),
     ),
   ],
   'ERR-D1': [

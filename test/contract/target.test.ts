@@ -35,8 +35,29 @@ test('everything is asked below the base address, which may have a path of its o
     '/ai/v1/there-is-no-such-path',
     '/ai/api/v1/there-is-no-such-path',
     '/ai/there-is-no-such-path',
+    '/ai/health/there-is-no-such-path',
+    '/ai/v1/there-is-no-such-path',
   ])
-  expect(findings.map(({ verdict }) => verdict.kind)).toEqual(['held', 'held', 'held', 'held', 'held'])
+  expect(findings.map(({ verdict }) => verdict.kind)).toEqual(Array.from({ length: 7 }, () => 'held'))
+})
+
+test('whoever limits the rate of calls has broken nothing, and nothing is found out of what was asked too often', async () => {
+  const target = await targetOf((_, response) => void response.writeHead(429, json).end('{"error":"Slow down."}'))
+  const findings = await judgeAll({
+    target,
+    table: clauses,
+    wanted: wantedOf(clauses, 'EP-1,AUTH-6.1,AUTH-6.2,ERR-1.*'),
+  })
+  const kinds = new Set(findings.map(({ verdict }) => verdict.kind))
+  expect([...kinds]).toEqual(['skipped'])
+})
+
+test('whoever limits the rate of calls does so in the form of every error', async () => {
+  const target = await targetOf((_, response) => void response.writeHead(429, json).end('{"message":"Slow down."}'), {
+    ...{ apiKey: 'sk-one', model: 'one' },
+  })
+  const findings = await judgeAll({ target, table: clauses, wanted: wantedOf(clauses, 'ERR-5') })
+  expect(findings.map(({ verdict }) => verdict.kind)).toEqual(['broken'])
 })
 
 test('whoever asks for a moment of patience is asked again, and every try is counted', async () => {
@@ -146,5 +167,8 @@ test('of the model little is asked: one token at a time, and few times', async (
   const meant = bodies.filter(body => JSON.parse(body).max_tokens !== undefined)
   expect(meant.every(body => JSON.parse(body).max_tokens === 1)).toBe(true)
   const methods = new Set(live.seen.map(({ request }) => `${request.method} ${request.url?.split('?')[0]}`))
-  expect([...methods].filter(method => !/^(GET|OPTIONS) /.test(method))).toEqual(['POST /v1/chat/completions'])
+  expect([...methods].filter(method => !/^(GET|OPTIONS) /.test(method)).sort()).toEqual([
+    'POST /v1/chat/completions',
+    'POST /v1/there-is-no-such-path',
+  ])
 })

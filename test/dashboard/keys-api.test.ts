@@ -1,3 +1,4 @@
+import http from 'node:http'
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import { hello, platformWith, refusalOf, type Scene, unauthorized } from '../scene.js'
@@ -223,4 +224,29 @@ test('an unknown path of the API is a 404 like any other', async () => {
     status: 404,
     body: { error: 'Not found.', path: '/dashboard/api/nowhere' },
   })
+})
+
+test.each(['a\0b', 'half \ud83d'])('a name that nothing could keep is refused: %j', async name => {
+  const { send } = await keysOf(await platformWith())
+  const refused = await send('POST', '', { name })
+  expect(refused.status).toBe(400)
+  const { error } = (await refused.json()) as { error: string }
+  expect(error).toMatch(/^name must be a text of 1 to 100 characters, all of them whole and none of them NUL, not "/)
+})
+
+test('after a body that was too large the connection takes the next request', async () => {
+  const platform = await platformWith()
+  const { bearer } = await keysOf(platform)
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  const statusOf = (method: string, path: string, body?: string) =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+      const asked = http.request(platform.url + path, { agent, method, headers }, answer => {
+        answer.resume().on('end', () => resolve(answer.statusCode))
+      })
+      asked.on('error', reject).end(body)
+    })
+  expect(await statusOf('POST', '/dashboard/api/keys', JSON.stringify({ name: 'x'.repeat(2_000_000) }))).toBe(413)
+  expect(await statusOf('GET', '/health')).toBe(200)
+  agent.destroy()
 })

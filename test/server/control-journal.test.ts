@@ -164,3 +164,16 @@ test('who looks leaves no trace', async () => {
   await page()
   expect((await page()).data).toHaveLength(1)
 })
+
+test('a body with more levels than anybody means is told as the text that it is', async () => {
+  const { ask, control, page } = await asked()
+  const deep = `${'{"a":'.repeat(20_000)}"sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt"${'}'.repeat(20_000)}`
+  const body = `{"model":"gpt-4o-mini","messages":[],"metadata":${deep}}`
+  const headers = { 'content-type': 'application/json' }
+  await (await ask('/v1/chat/completions', { method: 'POST', headers, body })).text()
+  const [entry] = (await page()).data
+  expect(entry?.request.body).toMatch(/^\{"model":"gpt-4o-mini".*\{"a":/)
+  const command = await control(`journal/${entry?.id}/curl`)
+  expect(command.status).toBe(200)
+  expect(await command.text()).not.toContain('sk-local-Standin')
+})

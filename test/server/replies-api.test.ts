@@ -152,3 +152,11 @@ test('in proxy mode the live platform answers, and the fault of a rule that was 
   expect(await statusOf(chat(hello, inScope('a')))).toBe(503)
   expect(await (await chat(hello, inScope('a'))).json()).toEqual({ live: true })
 })
+
+test('what has more levels than anybody means is refused, and says so', async () => {
+  const platform = await platformWith()
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const refused = await platform.ask(replies, call('POST', deep))
+  expect(refused.status).toBe(400)
+  expect(await refused.json()).toEqual({ error: 'The request body has more than 1100 levels of objects and arrays.' })
+})

@@ -1,7 +1,7 @@
 /** Documented clauses about who may ask. */
-import { anonKeyOf, apiKeyOf, chatAs, emptyBearer, get, signIn, strange } from '../calls.js'
+import { signIn, strange } from '../calls.js'
 import { asking, type Clause, type Look } from '../clause.js'
-import { forgedToken, unsignedToken } from '../forged.js'
+import { intruders } from '../intruders.js'
 import { jsonIn, jsonObject, status } from '../looks.js'
 
 const MODELS = '/v1/models'
@@ -34,7 +34,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A JWT with a wrong signature does not open GET /api/v1.',
     source: 'documented',
-    check: asking(target => get(INDEX, `Bearer ${forgedToken(target)}`), status(401)),
+    check: asking(intruders.forgedAtIndex, status(401)),
   },
   {
     id: 'AUTH-1.2',
@@ -42,26 +42,47 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A JWT without a signature does not open GET /api/v1.',
     source: 'documented',
-    check: asking(() => get(INDEX, `Bearer ${unsignedToken()}`), status(401)),
+    check: asking(intruders.unsignedAtIndex, status(401)),
   },
   {
     id: 'AUTH-1.3',
     section: 'Authentication',
     quotes: [everyEndpoint],
-    what: 'A JWT with a wrong signature does not open GET /v1/models.',
+    what: 'A user JWT with a wrong signature does not open GET /v1/models.',
     source: 'documented',
-    check: asking(target => get(MODELS, `Bearer ${forgedToken(target)}`), status(401)),
+    check: asking(intruders.forgedUserAtModels, status(401)),
   },
   {
     id: 'AUTH-1.4',
     section: 'Authentication',
     quotes: [everyEndpoint],
-    what: 'A JWT with a wrong signature does not open POST /v1/chat/completions.',
+    what: 'A user JWT with a wrong signature does not open POST /v1/chat/completions.',
     source: 'documented',
-    check: asking(
-      chatAs(target => `Bearer ${forgedToken(target)}`),
-      status(401),
-    ),
+    check: asking(intruders.forgedUserAtChat, status(401)),
+  },
+  {
+    id: 'AUTH-1.5',
+    section: 'Authentication',
+    quotes: [everyEndpoint],
+    what: 'A user JWT with a wrong signature does not open GET /api/v1.',
+    source: 'documented',
+    check: asking(intruders.forgedUserAtIndex, status(401)),
+  },
+  {
+    id: 'AUTH-1.6',
+    section: 'Authentication',
+    quotes: [everyEndpoint],
+    what: 'A JWT without a signature does not open GET /v1/models.',
+    source: 'documented',
+    check: asking(intruders.unsignedAtModels, status(401)),
+  },
+  {
+    id: 'AUTH-1.7',
+    section: 'Authentication',
+    quotes: [everyEndpoint],
+    what: 'A JWT without a signature does not open POST /v1/chat/completions.',
+    source: 'documented',
+    check: asking(intruders.unsignedAtChat, status(401)),
   },
   {
     id: 'AUTH-2',
@@ -82,7 +103,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [bearer],
     what: 'An API key without the word Bearer before it does not open GET /v1/models.',
     source: 'documented',
-    check: asking(target => get(MODELS, apiKeyOf(target)), status(401)),
+    check: asking(intruders.keyAloneAtModels, status(401)),
   },
   {
     id: 'AUTH-3.2',
@@ -90,7 +111,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [bearer],
     what: 'An anon key with another word than Bearer before it does not open GET /api/v1.',
     source: 'documented',
-    check: asking(target => get(INDEX, `Basic ${anonKeyOf(target)}`), status(401)),
+    check: asking(intruders.otherSchemeAtIndex, status(401)),
   },
   {
     id: 'AUTH-3.3',
@@ -98,7 +119,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [bearer],
     what: 'An API key without the word Bearer before it does not open POST /v1/chat/completions.',
     source: 'documented',
-    check: asking(chatAs(apiKeyOf), status(401)),
+    check: asking(intruders.keyAloneAtChat, status(401)),
   },
   refusal('AUTH-6.1', 'GET /api/v1 without a credential yields 401.', INDEX, true),
   refusal('AUTH-6.2', 'GET /api/v1 with an invalid credential yields 401.', INDEX, false),
@@ -112,6 +133,6 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [missingOrInvalid, row],
     what: 'GET /v1/models with the word Bearer alone yields 401.',
     source: 'documented',
-    check: asking(emptyBearer, status(401)),
+    check: asking(intruders.schemeAloneAtModels, status(401)),
   },
 ]

@@ -1,9 +1,9 @@
 /** What Standin has decided about the answers of POST /v1/chat/completions. */
 import { completionAnswer } from '../../core/answers.js'
-import { chat, shortestChat } from '../calls.js'
+import { chat, chatWithoutStream, shortestChat } from '../calls.js'
 import { asking, type Clause } from '../clause.js'
 import { chunks, endsDone, eventStream } from '../events.js'
-import { fitting, status } from '../looks.js'
+import { fitting, jsonObject, status } from '../looks.js'
 
 const streams = 'Streaming response format when stream is true: not shown.'
 const stream = chat({ stream: true })
@@ -53,5 +53,14 @@ export const chatFormClauses: readonly Clause[] = [
     source: 'decided',
     needs: ['EP-3'],
     check: asking(shortestChat, status(200)),
+  },
+  {
+    id: 'CHAT-D20',
+    section: 'Resources and their fields',
+    quotes: ['Required or optional status, defaults and bounds of request fields: not shown.'],
+    what: 'Without stream the reply is one JSON object, as with stream false.',
+    source: 'decided',
+    needs: ['CHAT-1'],
+    check: asking(chatWithoutStream, status(200), jsonObject),
   },
 ]

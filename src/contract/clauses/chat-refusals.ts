@@ -1,8 +1,8 @@
 /** What Standin has decided about chat requests that are wrong. */
-import { UNKNOWN_MODEL } from '../call.js'
-import { chatBodyOf, listedModels, rawChat, wrongChat } from '../calls.js'
+import { listedModels, wrongChat } from '../calls.js'
 import { asking, type CallFor, type Clause, type Look } from '../clause.js'
 import { jsonIn, naming, status } from '../looks.js'
+import { notJson, notSaidToBeJson, saidWrong, unknownModel } from '../mistaken.js'
 
 const bounds = 'Required or optional status, defaults and bounds of request fields: not shown.'
 const bodies = 'Error codes other than 404 and 401, and error bodies for invalid chat requests: not shown.'
@@ -12,8 +12,6 @@ const invalid = (id: string, what: string, named: string, call: CallFor, quotes 
   ...{ id, what, quotes, section: 'Resources and their fields', source: 'decided', needs: ['ERR-5'] },
   check: asking(call, status(400), naming(named)),
 })
-
-const said = (message: object) => wrongChat({ messages: [{ role: 'user', content: 'Say hi.', ...message }] })
 
 const listsModels: Look = {
   expected: 'an error that lists the models',
@@ -36,8 +34,8 @@ export const chatRefusalClauses: readonly Clause[] = [
   invalid('CHAT-D9', 'A temperature higher than 2 is refused.', 'temperature', wrongChat({ temperature: 2.1 })),
   invalid('CHAT-D10', 'A model that is no string is refused.', 'model', wrongChat({ model: 1 })),
   invalid('CHAT-D11', 'Messages that are no array are refused.', 'messages', wrongChat({ messages: 'Say hi.' })),
-  invalid('CHAT-D12', 'A role that is no string is refused.', 'role', said({ role: 1 })),
-  invalid('CHAT-D13', 'Content that is no text is refused.', 'content', said({ content: 1 })),
+  invalid('CHAT-D12', 'A role that is no string is refused.', 'role', saidWrong({ role: 1 })),
+  invalid('CHAT-D13', 'Content that is no text is refused.', 'content', saidWrong({ content: 1 })),
   invalid('CHAT-D14', 'A temperature that is no number is refused.', 'temperature', wrongChat({ temperature: 'warm' })),
   invalid('CHAT-D15', 'A stream that is no boolean is refused.', 'stream', wrongChat({ stream: 'yes' })),
   {
@@ -47,7 +45,7 @@ export const chatRefusalClauses: readonly Clause[] = [
     what: 'A model that the listing does not return is refused with status 400.',
     source: 'decided',
     needs: ['CHAT-2.1'],
-    check: asking(wrongChat({ model: UNKNOWN_MODEL }), status(400)),
+    check: asking(unknownModel, status(400)),
   },
   {
     id: 'CHAT-D17',
@@ -56,7 +54,7 @@ export const chatRefusalClauses: readonly Clause[] = [
     what: 'The error about a model that is not listed lists those that are.',
     source: 'decided',
     needs: ['CHAT-D16', 'MODELS-D1', 'ERR-5'],
-    check: asking(wrongChat({ model: UNKNOWN_MODEL }), listsModels),
+    check: asking(unknownModel, listsModels),
   },
   {
     id: 'CHAT-D18',
@@ -64,10 +62,7 @@ export const chatRefusalClauses: readonly Clause[] = [
     quotes: [bodies],
     what: 'A body that is not JSON is refused with status 400.',
     source: 'decided',
-    check: asking(
-      rawChat(() => '{'),
-      status(400),
-    ),
+    check: asking(notJson, status(400)),
   },
   {
     id: 'CHAT-D19',
@@ -75,6 +70,6 @@ export const chatRefusalClauses: readonly Clause[] = [
     quotes: [bodies],
     what: 'A body that is not said to be JSON is refused with status 415.',
     source: 'decided',
-    check: asking(rawChat(chatBodyOf, 'text/plain'), status(415)),
+    check: asking(notSaidToBeJson, status(415)),
   },
 ]

@@ -1,8 +1,8 @@
 /** Documented clauses about POST /v1/chat/completions. */
-import { UNKNOWN_MODEL } from '../call.js'
-import { chat, lastListedModel, wrongChat } from '../calls.js'
+import { chat, lastListedModel } from '../calls.js'
 import { asking, type Clause } from '../clause.js'
 import { jsonObject, refused, status } from '../looks.js'
+import { unknownModel } from '../mistaken.js'
 
 const messages = [
   { role: 'system', content: 'Be brief.' },
@@ -44,7 +44,7 @@ export const chatClauses: readonly Clause[] = [
     what: 'A model that the listing does not return is refused.',
     source: 'documented',
     needs: ['EP-3'],
-    check: asking(wrongChat({ model: UNKNOWN_MODEL }), refused),
+    check: asking(unknownModel, refused),
   },
   {
     id: 'CHAT-2.2',

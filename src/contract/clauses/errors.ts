@@ -1,9 +1,11 @@
 /** Clauses about errors, whatever they are about. */
 import { errorAnswer, notFoundAnswer } from '../../core/answers.js'
-import { type Answered, UNKNOWN_MODEL } from '../call.js'
-import { strange, unknownPaths, unknownPathWithoutCredential, withApiKey, wrongChat } from '../calls.js'
+import type { Answered } from '../call.js'
+import { strange, unknownPaths, unknownPathWithoutCredential } from '../calls.js'
 import { asking, askingEach, type CallFor, type Clause, type Look } from '../clause.js'
+import { intruders } from '../intruders.js'
 import { field, jsonIn, jsonObject, mistakesOf, onlyFields, status } from '../looks.js'
+import { mistaken, wrongMethod } from '../mistaken.js'
 
 const all = 'All errors are JSON objects with an error field and carry an HTTP status code.'
 const bodies = 'Error codes other than 404 and 401, and error bodies for invalid chat requests: not shown.'
@@ -13,10 +15,11 @@ const pathField = '| path | string | Request path. Present on the not-found erro
 const notFoundRow = '| 404 | Path does not exist | { error: <string>, path: <requested path> } |'
 const unauthorizedRow = '| 401 | Credential missing or invalid | { error: <string> } |'
 
-const CHAT = '/v1/chat/completions'
-
-const strangers = ['/api/v1', '/v1/models', CHAT].flatMap(path => [strange(path, true), strange(path, false)])
-const mistaken = [wrongChat({ model: UNKNOWN_MODEL }), wrongChat({ messages: undefined }), withApiKey(CHAT)]
+const strangers = [
+  ...['/api/v1', '/v1/models', '/v1/chat/completions'].flatMap(path => [strange(path, true), strange(path, false)]),
+  // A gateway may judge JWTs elsewhere than keys, and say so in other words.
+  ...Object.values(intruders),
+]
 
 const hasError: Look = {
   expected: 'a field error with a short message',
@@ -67,6 +70,8 @@ export const errorClauses: readonly Clause[] = [
   unknown('ERR-1.1', 'A path below /v1 that does not exist yields 404.', unknownPaths.language),
   unknown('ERR-1.2', 'A path below /api/v1 that does not exist yields 404.', unknownPaths.platform),
   unknown('ERR-1.3', 'A path below neither that does not exist yields 404.', unknownPaths.elsewhere),
+  unknown('ERR-1.4', 'A path below /health that does not exist yields 404.', unknownPaths.below),
+  unknown('ERR-1.5', 'A path that does not exist yields 404 for a POST as well.', unknownPaths.posted),
   {
     id: 'ERR-2',
     section: 'Errors',
@@ -135,7 +140,7 @@ export const errorClauses: readonly Clause[] = [
     quotes: [bodies],
     what: 'The wrong method on a path that exists yields 405.',
     source: 'decided',
-    check: asking(withApiKey(CHAT), status(405)),
+    check: asking(wrongMethod, status(405)),
   },
   {
     id: 'ERR-D4',
@@ -144,7 +149,7 @@ export const errorClauses: readonly Clause[] = [
     what: 'A 405 names in its header Allow what the path takes.',
     source: 'decided',
     needs: ['ERR-D3'],
-    check: asking(withApiKey(CHAT), allowsPost),
+    check: asking(wrongMethod, allowsPost),
   },
   {
     id: 'ERR-D5',

@@ -1,14 +1,8 @@
 /** What Standin has decided about limits and about calls from web pages. */
-import { Unasked } from '../call.js'
-import { chatBodyOf, preflight, rawChat } from '../calls.js'
+import { preflight } from '../calls.js'
 import { asking, type Clause, type Look } from '../clause.js'
 import { status } from '../looks.js'
-
-/** One byte more than 4 MB: spaces, which mean nothing in JSON. */
-const tooLarge = rawChat(async target => {
-  if (!target.isNear) throw new Unasked('it sends 4 MB, and does so on this machine only')
-  return JSON.stringify(await chatBodyOf(target)).padEnd(4_194_305)
-})
+import { tooLarge } from '../mistaken.js'
 
 const anyOrigin: Look = {
   expected: 'Access-Control-Allow-Origin for any page',

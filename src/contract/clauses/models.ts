@@ -2,7 +2,7 @@
 import { modelsAnswer } from '../../core/answers.js'
 import { listedModels, models, withApiKey } from '../calls.js'
 import { asking, type Clause, type Look } from '../clause.js'
-import { fitting, jsonIn, jsonObject, status } from '../looks.js'
+import { fitting, jsonIn, jsonObject, someName, status } from '../looks.js'
 
 const sameList: Look = {
   expected: 'the whole list, whatever stands in the query',
@@ -39,12 +39,23 @@ export const modelsClauses: readonly Clause[] = [
     check: asking(models, jsonObject),
   },
   {
+    id: 'MODELS-2',
+    section: 'Resources and their fields',
+    quotes: [
+      '| model | string | Identifier of a model, <model_id>. Valid identifiers are those the model listing returns. |',
+    ],
+    what: 'The model list names at least one model.',
+    source: 'documented',
+    needs: ['MODELS-1'],
+    check: asking(models, someName),
+  },
+  {
     id: 'MODELS-D1',
     section: 'Resources and their fields',
     quotes: ['Model list response fields: not shown.'],
     what: "The model list has OpenAI's form.",
     source: 'decided',
-    needs: ['MODELS-1'],
+    needs: ['MODELS-2'],
     check: asking(models, fitting(modelsAnswer, "OpenAI's list of models")),
   },
   {
