@@ -48,6 +48,9 @@ function closureOf(entry: string, modules: Modules): ReadonlySet<string> {
 
 const pageFolder = 'src/dashboard/page'
 
+/** The chunk that has Supabase's client. */
+const SIGNING_IN = 'supabase'
+
 /** The page's style sheet, and its HTML with the names that script and style sheet have come by. */
 const html: Plugin = {
   name: 'html',
@@ -61,8 +64,9 @@ const html: Plugin = {
     const sheet = this.getFileName(this.emitFile({ type: 'asset', name: 'page.css', source }))
     const chunks = chunksOf(bundle)
     const main = chunks.find(({ isEntry }) => isEntry)
-    const later = chunks.filter(({ isEntry }) => !isEntry)
-    const preloads = later.map(({ fileName }) => `<link rel="modulepreload" href="/dashboard/${fileName}" />`)
+    // Who is signed in is shown on every view. Views themselves load when somebody goes there.
+    const soon = chunks.filter(({ name, fileName }) => name === SIGNING_IN || main?.imports.includes(fileName))
+    const preloads = soon.map(({ fileName }) => `<link rel="modulepreload" href="/dashboard/${fileName}" />`)
     const text = readFileSync(path.join(pageFolder, 'index.html'), 'utf8')
       .replace('page.css', `/dashboard/${sheet}`)
       .replace('main.js', `/dashboard/${main?.fileName}`)
@@ -85,8 +89,14 @@ const page: Plugin = {
         format: 'esm',
         minify: true,
         entryFileNames: 'assets/[name]-[hash].js',
-        // There is one beside the entry: what signing in needs.
-        chunkFileNames: 'assets/supabase-[hash].js',
+        chunkFileNames: 'assets/[name]-[hash].js',
+        codeSplitting: {
+          groups: [
+            { name: SIGNING_IN, test: /node_modules[\\/]@supabase/ },
+            // What more than one view uses is there with the page.
+            { name: 'shared', test: /[\\/]page[\\/](make|widgets|people|session)[\\/]|node_modules[\\/]preact/ },
+          ],
+        },
         assetFileNames: 'assets/[name]-[hash][extname]',
       },
     })

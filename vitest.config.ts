@@ -5,7 +5,11 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/build.ts',
-    testTimeout: 20_000,
+    setupFiles: 'test/runs.ts',
+    // Far more than any of them takes where nothing else goes on.
+    testTimeout: 40_000,
+    // Files share a worker: reading the source and the packages anew for each would take longer than most of their tests.
+    isolate: false,
     // Most of the time goes by in browsers, databases and processes that the tests start.
     maxWorkers: Math.max(2, availableParallelism()),
     sequence: { shuffle: true },

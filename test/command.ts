@@ -134,7 +134,7 @@ export interface Lines {
 }
 
 /** A line that takes longer does not come; far more than any of them takes. */
-const PATIENCE_MS = 5000
+const PATIENCE_MS = 10_000
 
 function createLines(stream: Readable): Lines {
   let text = ''

@@ -1,12 +1,11 @@
-/** Starts a real PostgreSQL, that of Debian's package, for the tests of one file. */
+/** Starts a real PostgreSQL, that of Debian's package, for all tests of one worker. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
-import { afterAll } from 'vitest'
 
 export interface Postgres {
   /** Makes an empty database; gives back its URL. */
@@ -17,19 +16,18 @@ export interface Postgres {
   start(): Promise<void>
 }
 
-/** Called while tests are collected: starts nothing before a test asks for a database, and ends it after the last test of the file. */
+/** Called while tests are collected: starts nothing before a test asks for a database. The server ends with the worker. */
 export function postgres(): Postgres | undefined {
   const installation = findInstallation()
   if (!installation) {
     console.warn('The tests on PostgreSQL are skipped: apt-get install -y postgresql')
     return
   }
-  let cluster: Promise<Cluster> | undefined
+  let cluster: Promise<Postgres> | undefined
   const started = () => {
     cluster ??= createCluster(installation)
     return cluster
   }
-  afterAll(async () => (await cluster)?.remove())
   return {
     freshDatabase: async () => (await started()).freshDatabase(),
     stop: async () => (await started()).stop(),
@@ -59,11 +57,7 @@ const password = 'correct-horse'
 /** Puts words in an order of its own, which must not become ours. */
 const english = ['--locale-provider=icu', '--icu-locale=en-US']
 
-interface Cluster extends Postgres {
-  remove(): Promise<void>
-}
-
-async function createCluster({ version, bin }: Installation): Promise<Cluster> {
+async function createCluster({ version, bin }: Installation): Promise<Postgres> {
   const identity = serverIdentity()
   const home = mkdtempSync(path.join(tmpdir(), 'standin-postgres-'))
   const data = path.join(home, 'data')
@@ -92,7 +86,7 @@ async function createCluster({ version, bin }: Installation): Promise<Cluster> {
       max_connections: 200,
     }
     const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    // The server ends with the tests even when these are killed.
+    // The server ends with the worker, even when that is killed.
     const child = spawn('setpriv', ['--pdeathsig', 'INT', path.join(bin, 'postgres'), '-D', data, ...settings], {
       ...identity,
       cwd: home,
@@ -103,8 +97,10 @@ async function createCluster({ version, bin }: Installation): Promise<Cluster> {
 
   const urlOf = (database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
 
+  const isStopped = () => server.exitCode !== null || server.signalCode !== null
+
   async function stop() {
-    if (server.exitCode !== null || server.signalCode !== null) return
+    if (isStopped()) return
     const ended = new Promise(resolve => server.once('close', resolve))
     server.kill('SIGINT')
     await ended
@@ -112,6 +108,8 @@ async function createCluster({ version, bin }: Installation): Promise<Cluster> {
 
   return {
     async freshDatabase() {
+      // A test that failed may have left it so.
+      if (isStopped()) server = await startServer()
       databases += 1
       const client = new pg.Client({ connectionString: urlOf('postgres') })
       await client.connect()
@@ -122,10 +120,6 @@ async function createCluster({ version, bin }: Installation): Promise<Cluster> {
     stop,
     async start() {
       server = await startServer()
-    },
-    async remove() {
-      await stop()
-      rmSync(home, { recursive: true, force: true })
     },
   }
 }

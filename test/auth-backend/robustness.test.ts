@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../runs.js'
 import { type Backend, backendWith, bodyOf, newcomer, somebody, versioned } from './backend.js'
 
 const UUID = '6c8b5a0e-9a41-4c86-8b1e-0f3f4d6c2a11'
@@ -160,7 +161,7 @@ test('whatever is sent to whichever endpoint, the answer has a form of Supabase'
         await requireForm(response, `${method} ${asked} ${body}`)
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   )
 }, 60_000)
 
@@ -178,7 +179,7 @@ test('whatever stands for an id in a path, the answer has a form of Supabase', a
         expect(response.status).toBeLessThan(500)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -291,6 +292,6 @@ test('a client of today gets its form whatever it sends', async () => {
     fc.asyncProperty(fc.constantFrom('/signup', '/otp', '/verify', '/recover', '/resend'), body, async (path, body) => {
       await requireForm(await ask(path, { method: 'POST', body, headers: versioned }), `${path} ${body}`)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 }, 30_000)

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { importJWK, SignJWT } from 'jose'
 import { expect, onTestFinished, test } from 'vitest'
 import { developmentSecret, developmentSigningKey } from '../../src/core/development.js'
+import { runs } from '../runs.js'
 import { platformWith, type Scene } from '../scene.js'
 import { ada, encoded, inSeconds, secretToken, userToken } from '../signing.js'
 import { answerTo, onTheWire } from '../wire.js'
@@ -313,7 +314,7 @@ test('whatever single character of a token is changed, it is refused', async () 
       fc.pre(token[i] !== wrong)
       expect(await answerOf(platform, `${token.slice(0, i)}${wrong}${token.slice(i + 1)}`)).not.toBe('open')
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 })
 

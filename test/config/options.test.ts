@@ -6,6 +6,7 @@ import { allOptions, isSecret, walkOptions } from '../../src/config/options.js'
 import { printConfig } from '../../src/config/print.js'
 import { ProblemsError } from '../../src/core/problem.js'
 import { folderWith, writeInto } from '../command.js'
+import { runs } from '../runs.js'
 
 const options = allOptions()
 const anyOption = fc.constantFrom(...options)
@@ -49,7 +50,7 @@ test('whatever stands for whatever option in code, it is used or it is told', ()
     fc.property(anyOption, anything, ({ path }, value) =>
       loadOrComplain({ cwd: '.', file: false, flags: [{ path, value, origin: 'code' }] }),
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -58,7 +59,7 @@ test('whatever stands for whatever option in the environment, it is used or it i
     fc.property(anyOption, fc.string({ unit: 'binary' }), ({ variable }, text) =>
       loadOrComplain({ cwd: '.', file: false, env: { [variable]: text } }),
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -82,6 +83,6 @@ test('whatever text is in the file, it is used or it is told', () => {
       writeInto(cwd, { 'platform.config.yaml': text.join('') })
       loadOrComplain({ cwd, env: {} })
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

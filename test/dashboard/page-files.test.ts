@@ -43,7 +43,8 @@ test('what the page loads is kept for good, since its names change with what is 
   const { url } = await platformWith()
   const { text } = await request(url).get('/dashboard')
   const loaded = [...text.matchAll(/(?:href|src)="(\/dashboard\/[^"]+)"/g)].map(([, path]) => path ?? '')
-  expect(loaded.length).toBe(3)
+  // The style sheet, the script, and what it needs at once: what is shared by views, and who is signed in.
+  expect(loaded.length).toBe(4)
   for (const path of loaded) {
     expect(path).toMatch(/^\/dashboard\/assets\/\w+-[\w-]{8}\.(js|css)$/)
     const { status, type, headers } = await request(url).get(path)

@@ -1,6 +1,5 @@
-import { expect } from 'vitest'
 import { platformWith } from '../scene.js'
-import { violationsOn, widthOf } from './axe.js'
+import { expectFitForAll } from './axe.js'
 import { inBrowser, looks, useBrowser } from './browser.js'
 import { answersOn, messageIn, playOn, sayOn, unfold } from './playground.js'
 
@@ -18,14 +17,11 @@ const rules = [
 ]
 
 inBrowser.each(looks)(
-  'the playground is accessible and fits a %s in %s colours, whatever is open',
+  'the playground is accessible and fits a %s in %s colours, whatever is set',
   async (_device, colorScheme, viewport) => {
     const platform = await platformWith({ rules, models: [{ id: long }, { id: 'short' }] })
     const { page } = await openPage({ viewport, colorScheme })
-    const check = async () => {
-      expect(await violationsOn(page)).toEqual([])
-      expect(await widthOf(page)).toBeLessThanOrEqual(viewport.width)
-    }
+    const check = () => expectFitForAll(page)
     await page.goto(`${platform.dashboardUrl}/playground`)
     await page.getByText('Nothing has been said yet').waitFor()
     await check()
@@ -41,16 +37,35 @@ inBrowser.each(looks)(
     await page.getByLabel('Temperature').fill('warm')
     await page.getByText('Write a number, or nothing.').first().waitFor()
     await check()
-    await page.getByLabel('Response format (JSON)').fill('')
-    await page.getByLabel('Temperature').fill('')
-    await page.getByRole('button', { name: 'Fill in a sample of Tools' }).click()
+  },
+)
 
+inBrowser.each(looks)(
+  'an answer and all that is told of it are accessible and fit a %s in %s colours',
+  async (_device, colorScheme, viewport) => {
+    const platform = await platformWith({ rules, models: [{ id: long }, { id: 'short' }] })
+    const { page } = await openPage({ viewport, colorScheme })
+    const check = () => expectFitForAll(page)
+    await playOn(page, platform)
     await sayOn(page, 'long')
     await unfold(page, 'Reasoning', 'Raw and code')
     for (const tab of ['Response', 'curl', 'Python', 'Node', 'Request']) {
       await page.getByRole('tab', { name: tab }).click()
       await check()
     }
+  },
+)
+
+inBrowser.each(looks)(
+  'a conversation that goes on is accessible and fits a %s in %s colours',
+  async (_device, colorScheme, viewport) => {
+    const platform = await platformWith({ rules, models: [{ id: long }, { id: 'short' }] })
+    const { page } = await openPage({ viewport, colorScheme })
+    const check = () => expectFitForAll(page)
+    await playOn(page, platform)
+    await unfold(page, 'Tools')
+    await page.getByRole('button', { name: 'Fill in a sample of Tools' }).click()
+    await sayOn(page, 'long')
     await sayOn(page, 'a tool')
     await page.getByLabel('Result of get_weather').fill(long)
     await check()

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { placeOfMistake, readJson } from '../../src/dashboard/page/playground/json-place.js'
 import { bodyWith, firstSettings, mistakeIn, type Settings } from '../../src/dashboard/page/playground/settings.js'
+import { runs } from '../runs.js'
 
 /** JSON with a piece of it cut out, doubled or replaced. */
 const nearlyJson = fc
@@ -29,7 +30,7 @@ test('a text is JSON here exactly when it is for JSON.parse', () => {
     fc.property(fc.oneof(fc.json(), nearlyJson, fc.string()), text => {
       expect(placeOfMistake(text) === undefined).toBe(isJson(text))
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   )
 })
 
@@ -47,7 +48,7 @@ test('up to the place of the mistake the text could still have become JSON, and 
         if (place < text.length) expect(isJson(text.slice(0, place + 1) + more)).toBe(false)
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 

@@ -5,6 +5,7 @@ import { turnsAnswered, turnsAsked } from '../../src/dashboard/page/requests/con
 import { createEventReader } from '../../src/dashboard/page/requests/events.js'
 import { everything, filterIn, matching, queryOf } from '../../src/dashboard/page/requests/filter.js'
 import { createHistory, MOST_ROWS } from '../../src/dashboard/page/requests/history.js'
+import { runs } from '../runs.js'
 
 const brief = (id: number, more: Partial<BriefJson> = {}): BriefJson => ({
   id: String(id),
@@ -54,7 +55,7 @@ test('however it is told, no row is there twice, none is lost from counting, and
       expect(rows).toEqual([...new Set(rows)].toSorted((a, b) => b - a))
       expect(told + skipped).toBe(last - 7)
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   )
 })
 

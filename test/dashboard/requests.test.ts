@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { expectFitForAll } from './axe.js'
 import { clipboardOf, desk, hasFocus, inBrowser, looks, phone, tabTo, useBrowser } from './browser.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -305,19 +304,12 @@ inBrowser(
   60_000,
 )
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
 inBrowser.each(looks)(
   'list and exchange are accessible and fit a %s in %s colours',
   async (_device, colorScheme, viewport) => {
     const platform = await platformWith({ rules, pace })
     const { page } = await watching(platform, { viewport, colorScheme })
-    const check = async () => {
-      if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(axe)
-      const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()')
-      expect(found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))).toEqual([])
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width)
-    }
+    const check = () => expectFitForAll(page)
     await check()
     await visit(platform, '/health', `/${'x'.repeat(400)}`)
     await (

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../runs.js'
 import { eventsOf, hello, platformWith } from '../scene.js'
 import { encoded, secretToken } from '../signing.js'
 
@@ -259,7 +260,7 @@ test('whatever JSON is sent, the answer is a completion or a 400 with a sentence
         await expectAnswer(response)
       },
     ),
-    { numRuns: 400, examples: [[hello], [{ ...hello, stream: true }]] },
+    { numRuns: runs(400), examples: [[hello], [{ ...hello, stream: true }]] },
   )
   expect([...seen].toSorted()).toEqual([200, 400])
 })
@@ -278,7 +279,7 @@ test('whatever is changed in a right request, the answer is a completion or a 40
     fc.asyncProperty(fc.constantFrom(...Object.keys(right)), anything, async (field, value) => {
       await expectAnswer(await chat({ ...right, [field]: value }))
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -291,7 +292,7 @@ test('whatever bytes are sent, the answer is a 400 with a sentence', async () =>
       await expectAnswer(response)
     }),
     {
-      numRuns: 150,
+      numRuns: runs(150),
       examples: [[Uint8Array.of(0xef, 0xbb, 0xbf)], [Uint8Array.of(0xff, 0xfe, 0x7b, 0x00)], [Uint8Array.of(0)]],
     },
   )
@@ -330,7 +331,7 @@ test('whatever Authorization header is sent, the answer is the models or a 401 w
       expect(response.headers.get('www-authenticate')).toBe(right ? null : 'Bearer')
       expect(await response.json()).toEqual(right ? expect.anything() : { error: expect.stringMatching(/^[A-Z].*\.$/) })
     }),
-    { numRuns: 400, examples: [['Bearer ', apiKey]] },
+    { numRuns: runs(400), examples: [['Bearer ', apiKey]] },
   )
   expect([...seen].toSorted()).toEqual([200, 401])
 })
@@ -357,7 +358,7 @@ test('whatever claims a well-signed token makes, the answer is the index or a 40
       const expected = response.status === 200 ? { status: 'ok' } : { error: expect.stringMatching(/^[A-Z].*\.$/) }
       expect(await response.json()).toMatchObject(expected)
     }),
-    { numRuns: 200, examples: [[{ role: 'anon' }], [{ role: 'authenticated', sub: {} }]] },
+    { numRuns: runs(200), examples: [[{ role: 'anon' }], [{ role: 'authenticated', sub: {} }]] },
   )
   expect([...seen].toSorted()).toEqual([200, 401])
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
+import { runs } from '../runs.js'
 import { eventsOf, hello, platformWith, type Scene, textOfChunks } from '../scene.js'
 
 const asking = (content: unknown) => ({ ...hello, messages: [{ role: 'user', content }] })
@@ -295,7 +296,7 @@ test('whatever the text is, the whole reply has it, and the pieces of a stream a
       }
     }),
     {
-      numRuns: 80,
+      numRuns: runs(80),
       examples: hardTexts.flatMap(text => [[text, 0] as [string, number], [text, 100_000] as [string, number]]),
     },
   )

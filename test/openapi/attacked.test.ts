@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../runs.js'
 import { platformWith, type Scene } from '../scene.js'
 import { checking, type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
 import { fitting, spoilt } from './made-by-schema.js'
@@ -84,7 +85,7 @@ test.each(parts)(
           expect([await judge(placed, response), sent.path, sent.body]).toEqual([undefined, sent.path, sent.body])
           await tidy(platform)
         }),
-        { numRuns: part === 'platform' ? 60 : 15 },
+        { numRuns: runs(part === 'platform' ? 60 : 15) },
       )
     }
   },
@@ -105,8 +106,8 @@ test('a chat request that the document does not allow is refused, and one that i
       if (response.ok) taken++
       else refused++
     }),
-    { numRuns: 200 },
+    { numRuns: Math.max(60, runs(200)) },
   )
-  expect(taken).toBeGreaterThan(5)
-  expect(refused).toBeGreaterThan(5)
+  expect(taken).toBeGreaterThan(0)
+  expect(refused).toBeGreaterThan(0)
 }, 60_000)

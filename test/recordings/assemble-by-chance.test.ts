@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/assemble/index.js'
 import { bodyOf } from '../../src/recordings/recording.js'
+import { runs } from '../runs.js'
 import { completion } from './completions.js'
 import { jsonOf, objectsOf, places, stream, textOf, whole } from './responses.js'
 
@@ -16,7 +17,7 @@ test('a completion that is told as a stream and put together again is the same c
       const streamed = recut(streamOf(whole(said), { includeUsage: true }), places)
       expect(jsonOf(wholeOf(streamed))).toEqual(said)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -41,7 +42,7 @@ test('a stream whose usage is left out has the bytes of one that never had any, 
       expect(times).toEqual(expect.arrayContaining(without?.chunks.map(({ atMs }) => atMs) ?? []))
       expect(withUsage(streamed, true)).toBe('usage' in said ? streamed : undefined)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -74,6 +75,6 @@ test('text for people is made of anything', () => {
         expect(['string', 'undefined']).toContain(typeof text)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

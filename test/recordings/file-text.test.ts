@@ -4,6 +4,7 @@ import { recordingIn, requestIn, textOf } from '../../src/recordings/file-text.j
 import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { bodyOf, type Recording } from '../../src/recordings/recording.js'
+import { runs } from '../runs.js'
 import { knownWays, oddBytes, oddJson, oddText, otherWays } from './odd.js'
 import { answered, asking, question, recorded, streamed } from './scene.js'
 
@@ -133,7 +134,7 @@ test('any text comes back byte for byte', () => {
       const came = Buffer.from(text)
       expect(bodyAgain(answered(came))).toBe(came.toString())
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -142,7 +143,7 @@ test('any bytes come back', () => {
     fc.property(oddBytes, bytes => {
       expect(bodyOf(again(answered(bytes)).response).equals(bytes)).toBe(true)
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
   const every = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256))
   expect(bodyOf(again(answered(every)).response).equals(every)).toBe(true)
@@ -154,7 +155,7 @@ test('any JSON comes back byte for byte, in whatever way it was written', () => 
       const body = `${way({ value })}${end}`
       expect(bodyAgain(answered(body))).toBe(Buffer.from(body).toString())
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
@@ -193,7 +194,7 @@ test('chunks come back, wherever the network cut them', () => {
         chunks.map(({ atMs, bytes }) => [atMs, bytes.toString('hex')]),
       )
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -216,7 +217,7 @@ test('any request comes back with its key, from the head of the file as from the
       expect(JSON.stringify(head)).toBe(JSON.stringify(request))
       expect(keyOf(whole, ignore)).toBe(keyOf(request, ignore))
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -233,7 +234,7 @@ test('git and editors may turn the line ends of the file', () => {
       expect(bodyOf(turned.response).equals(Buffer.from(text))).toBe(true)
       expect(JSON.stringify(turned.request)).toBe(JSON.stringify(recording.request))
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -246,7 +247,7 @@ test('editors may take off trailing blanks, and blank lines at the end', () => {
         .trimEnd()}\n`
       expect(bodyOf(recordingIn(trimmed, 'a.yaml').response).equals(Buffer.from(text))).toBe(true)
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 

@@ -4,6 +4,7 @@ import type { ChatRequest } from '../../src/core/chat.js'
 import { requiredLiterals } from '../../src/replies/conditions/literals.js'
 import { textTest } from '../../src/replies/conditions/text.js'
 import { createRuleIndex } from '../../src/replies/rule-index.js'
+import { runs } from '../runs.js'
 import { repliesOf, textOf } from './said.js'
 
 // As a text, since what compiles this does not know the flag v.
@@ -68,7 +69,7 @@ test('whatever an expression matches has one of the texts that it requires in it
       fc.pre(expression.test(text) && literals.length > 0)
       expect(literals.some(literal => text.toLowerCase().includes(literal.toLowerCase()))).toBe(true)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RuleInput } from '../../src/index.js'
+import { runs } from '../runs.js'
 import { eventsOf, platformWith, type Scene } from '../scene.js'
 
 /** A rule that says the prompt in every place that takes a template. */
@@ -91,7 +92,7 @@ test('whatever a prompt says comes back as it was, wherever a template stands', 
   const said = fc.array(part, { maxLength: 12 }).map(parts => parts.join(''))
   await fc.assert(
     fc.asyncProperty(said, text => expectEchoed(scene, text)),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 })
 

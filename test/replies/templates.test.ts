@@ -11,6 +11,7 @@ import {
   type Templates,
   toolFact,
 } from '../../src/replies/templates.js'
+import { runs } from '../runs.js'
 
 let templates: Templates
 let plainFacts: Facts
@@ -115,7 +116,7 @@ describe('what is in a prompt is data', () => {
         expect(render('{% for part in match %}{{ part }}{% endfor %}', { match })).toBe(said + said)
         expect(render('{% capture x %}{{ user }}{% endcapture %}{% assign y = x %}{{ y }}', { user: said })).toBe(said)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -128,7 +129,7 @@ describe('what is in a prompt is data', () => {
         expect(rendered).toStrictEqual(expected)
         expect(JSON.parse(JSON.stringify(rendered))).toStrictEqual(expected)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -381,7 +382,7 @@ describe('a mistake is told with its place when the template is compiled', () =>
         const mistake = mistakeIn(parts.join(' '), {})
         expect(mistake.message ?? '', parts.join(' ')).not.toMatch(/undefined|not a function|Cannot read/)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

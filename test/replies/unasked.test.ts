@@ -8,6 +8,7 @@ import { check } from '../../src/core/check.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { fakeReply } from '../../src/replies/fake.js'
 import { unasked } from '../../src/replies/unasked.js'
+import { runs } from '../runs.js'
 import { hello, platformWith } from '../scene.js'
 
 /** A request that has passed the check. */
@@ -257,7 +258,7 @@ describe('JSON', () => {
           expect(JSON.parse(choices[0]?.text ?? '')).toBeTypeOf('object')
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 

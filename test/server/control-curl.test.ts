@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/journal/index.js'
+import { runs } from '../runs.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 
 const curlOf = async ({ url }: Pick<Scene, 'url'>, id: string) =>
@@ -101,7 +102,7 @@ test('any text can be the body', async () => {
         expect(requestOf(raw.after)).toEqual(requestOf(raw.before))
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 }, 60_000)
 

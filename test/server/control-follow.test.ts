@@ -167,5 +167,8 @@ test('a body that is nested as deeply as can be stops neither followers nor anyt
   expect(data.map(({ request }) => request.bytes)).toEqual(bodies.map(({ length }) => length))
   const [deep = ''] = bodies
   const refused = await fetch(`${platform.url}/__standin/replies`, { ...sent, body: deep })
-  expect([refused.status, await refused.json()]).toEqual([400, { error: 'The request body has more than 1100 levels of objects and arrays.' }])
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    { error: 'The request body has more than 1100 levels of objects and arrays.' },
+  ])
 })

@@ -9,6 +9,7 @@ import type { Exchange } from '../../src/core/exchange.js'
 import { openPlatform } from '../../src/platform.js'
 import { climbs } from '../../src/server/proxy/climbing.js'
 import { selfSigned } from '../certificate.js'
+import { runs } from '../runs.js'
 import { listening, liveKey, liveWith, proxyTo } from './live.js'
 
 const ok: RequestListener = (_request, response) => void response.end('{"ok":true}')
@@ -168,7 +169,7 @@ test('no path that passes climbs, whatever a server makes of its dots and slashe
         text = text.replace(/%(25|2e|2f|5c)/gi, code => decodeURIComponent(code))
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   )
 })
 

@@ -5,6 +5,7 @@ import { ProblemsError } from '../../src/core/problem.js'
 import type { State } from '../../src/core/state.js'
 import { documentOf, type StateDocument } from '../../src/core/state-document.js'
 import { exportState, importState } from '../../src/state/index.js'
+import { runs } from '../runs.js'
 import { documents, inOrder } from './documents.js'
 import { fresh, kinds, lasting, opened } from './kinds.js'
 import { apiKey, at, flowState, message, oneTimeToken, refreshToken, session, user } from './rows.js'
@@ -44,7 +45,7 @@ const change = (state: State) =>
   })
 
 describe.each(kinds)('in $kind', kind => {
-  const numRuns = kind.kind === 'PostgreSQL' ? 20 : 60
+  const numRuns = runs(kind.kind === 'PostgreSQL' ? 20 : 60)
 
   test('exported, changed and imported again, a state is what it was', async () => {
     const state = await fresh(kind)

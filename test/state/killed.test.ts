@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { developmentUser } from '../../src/core/development.js'
 import { answerOf, signIn } from '../auth/people.js'
 import { type RunningPlatform, start, startReady } from '../command.js'
+import { runs } from '../runs.js'
 import { chanceFrom, seedOfRun } from './chance.js'
 import { createCrowd } from './crowd.js'
 import { freshFolder, opened, type Place } from './kinds.js'
@@ -13,9 +14,9 @@ import { freshFolder, opened, type Place } from './kinds.js'
 const seed = `CHANCE_SEED=${seedOfRun}`
 console.info(`Killed at moments of ${seed}`)
 
-const FOR_MS = 10_000
+const FOR_MS = runs(30_000)
 /** Far more than a start takes; far less than anybody's patience with a database that is being put in order. */
-const QUICK_MS = 2000
+const QUICK_MS = 4000
 
 const fileOfItsOwn = (): Place => ({ where: `file:${freshFolder()}/state.db`, dir: '/' })
 
@@ -62,7 +63,7 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
 test('whoever is killed in the midst of the very first start leaves nothing in the way of the next one', async () => {
   const chance = chanceFrom(seedOfRun)
   const starts: number[] = []
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     const dir = freshFolder()
     const place = { where: `file:${dir}/state.db`, dir: '/' }
     const watcher = watch(dir)

@@ -18,7 +18,7 @@ export interface Kind {
   freshPlace(): Promise<Place>
 }
 
-/** One for all tests of a file; undefined where there is none. */
+/** One for all tests of a worker; undefined where there is none. */
 export const server = postgres()
 
 const memory: Kind = { kind: 'memory', freshPlace: async () => ({ where: 'memory', dir: '/' }) }

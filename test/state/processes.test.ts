@@ -1,9 +1,11 @@
 /** Processes of their own share one state, are killed, and leave nothing half done. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { build } from 'rolldown'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { kinds, lasting, opened, type Place } from './kinds.js'
 import { user } from './rows.js'
 
@@ -76,11 +78,25 @@ interface Process {
   said(enough: (lines: readonly string[]) => boolean): Promise<void>
 }
 
-const program = fileURLToPath(new URL('process.ts', import.meta.url))
+const source = fileURLToPath(new URL('process.ts', import.meta.url))
+
+/** Beside the packages, which it finds from there. */
+const program = fileURLToPath(new URL(`../../node_modules/.cache/standin/state-${process.pid}.mjs`, import.meta.url))
+
+beforeAll(async () => {
+  // To put it together once takes far less than for each process to do so.
+  await build({
+    input: source,
+    platform: 'node',
+    external: /^(libsql|pg)$/,
+    output: { file: program, format: 'esm', codeSplitting: false },
+  })
+})
+afterAll(() => rmSync(program))
 
 /** Starts process.ts; it is killed with the test at the latest. */
 function start({ where, dir }: Place, work: string): Process {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, where, dir, work], {
+  const child = spawn(process.execPath, [program, where, dir, work], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

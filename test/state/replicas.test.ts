@@ -301,7 +301,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     const replicas = await replicasIn(kind)
     const [home] = replicas.all as [Place]
     const { phone } = await knownToAll(replicas, home)
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 8; round++) {
       const { id, key } = await askForKey(home, phone.token, 'POST', '', { name: 'new' })
       const trustedMs = await trustedAfterMs(replicas.all, [key], () =>
         askForKey(home, phone.token, 'DELETE', `/${id}`),

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type State, type TableName, type Tables, TakenError } from '../../src/core/state.js'
+import { runs } from '../runs.js'
 import { lasting, opened } from './kinds.js'
 import { apiKey, at, refreshToken, user } from './rows.js'
 
@@ -95,7 +96,7 @@ describe.each(lasting)('in $kind', kind => {
   test('the same is said as in memory', async () => {
     const memory = listenTo(await opened({ where: 'memory', dir: '/' }))
     const other = listenTo(await opened(await kind.freshPlace()))
-    const numRuns = kind.kind === 'a file' ? 300 : 60
+    const numRuns = runs(kind.kind === 'a file' ? 300 : 60)
     await fc.assert(
       fc.asyncProperty(pieces, async pieces => {
         expect(await saidBy(other, pieces)).toEqual(await saidBy(memory, pieces))

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Paced } from '../../src/core/exchange.js'
 import { distributions, type PaceInput, unpaced } from '../../src/core/pace.js'
 import { createPacer, type Sink } from '../../src/streaming/pacer.js'
+import { runs } from '../runs.js'
 
 // Time is given: the wheel's timer is vitest's, and the clock is a number that only `pass` and `stall` move.
 let clockMs = 0
@@ -554,7 +555,7 @@ describe('whatever happens', () => {
         })
         expect(vi.getTimerCount()).toBe(0)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 
@@ -607,7 +608,7 @@ describe('whatever happens', () => {
           })
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
@@ -626,7 +627,7 @@ describe('whatever happens', () => {
         pass(1000)
         expect(played.map(({ heard }) => heard.writes.length)).toEqual(writes)
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 })

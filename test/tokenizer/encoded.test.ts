@@ -3,6 +3,7 @@ import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base'
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, test } from 'vitest'
 import { loadTokenizer } from '../../src/tokenizer/index.js'
+import { runs } from '../runs.js'
 import { anyText, longText, wellFormed } from './texts.js'
 
 /** Whether half of a surrogate pair is in it. */
@@ -20,7 +21,7 @@ describe.each([
     const tokenizer = await loadTokenizer(encoding)
     fc.assert(
       fc.property(anyText, text => void expect(tokenizer.count(text)).toBe(count(text))),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -36,7 +37,7 @@ describe.each([
     expect(tokenizer.pieces(ascii)).toEqual(tokens)
     fc.assert(
       fc.property(fc.oneof(anyText, longText), text => void expect(tokenizer.pieces(text).join('')).toBe(text)),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -61,7 +62,7 @@ describe.each([
         expect(tokenizer.count(cut)).toBeLessThanOrEqual(Math.max(0, most))
         if (tokenizer.count(text) <= most) expect(cut).toBe(text)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

@@ -1,50 +1,19 @@
 /** The page: its frame, and the view that its address asks for. */
-import type { ComponentType } from 'preact'
-import { type View, viewAt } from '../routes.js'
+import { viewAt } from '../routes.js'
 import type { ConfigJson } from '../wire.js'
 import { ask } from './ask.js'
 import { ConfigProvider, useConfigChanges } from './config.jsx'
-import { ConnectView } from './connect/connect-view.jsx'
 import { FreshKeyProvider } from './connect/fresh-key.jsx'
-import { ControlsView } from './controls/controls-view.jsx'
-import { KeysView } from './keys/keys-view.jsx'
+import { notLoaded } from './failure.js'
 import { useListing } from './listing.js'
-import { OutboxView } from './people/outbox-view.jsx'
-import { RefusalsView } from './people/refusals-view.jsx'
 import { ServiceKeyProvider } from './people/service-key.jsx'
-import { UsersView } from './people/users-view.jsx'
-import { PlaygroundView } from './playground/playground-view.jsx'
-import { RecordingsView } from './recordings/recordings-view.jsx'
-import { RepliesView } from './replies/replies-view.jsx'
-import { RequestsView } from './requests/requests-view.jsx'
 import { useAddress } from './routing.js'
-import { ForgotPassword } from './session/forgot-password.jsx'
-import { NewPassword } from './session/new-password.jsx'
 import { SessionProvider } from './session/session.jsx'
-import { SignIn } from './session/sign-in.jsx'
-import { SignUp } from './session/sign-up.jsx'
-import { SessionsView } from './sessions/sessions-view.jsx'
 import { Frame } from './shell/frame.jsx'
+import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
 import { FailureNote } from './widgets/failure-note.jsx'
-
-const views: Record<View, ComponentType> = {
-  connect: ConnectView,
-  requests: RequestsView,
-  keys: KeysView,
-  playground: PlaygroundView,
-  controls: ControlsView,
-  recordings: RecordingsView,
-  replies: RepliesView,
-  users: UsersView,
-  sessions: SessionsView,
-  outbox: OutboxView,
-  refusals: RefusalsView,
-  signIn: SignIn,
-  signUp: SignUp,
-  forgotPassword: ForgotPassword,
-  newPassword: NewPassword,
-}
+import { Waiting } from './widgets/waiting.jsx'
 
 const loadConfig = (signal: AbortSignal) => ask<ConfigJson>('/config', { signal })
 
@@ -52,7 +21,7 @@ export function App() {
   const { listing, reload } = useListing(loadConfig)
   useConfigChanges(reload)
   const view = viewAt(useAddress().path) ?? 'connect'
-  const Content = views[view]
+  const shown = useView(view)
   if (listing.kind === 'loading') return null
   if (listing.kind === 'failed') return <FailureNote failure={listing.failure} retry={reload} />
   return (
@@ -61,7 +30,9 @@ export function App() {
         <FreshKeyProvider>
           <ServiceKeyProvider>
             <Frame view={view}>
-              <Content key={view} />
+              {shown.kind === 'ready' && <shown.Content key={view} />}
+              {shown.kind === 'loading' && <Waiting />}
+              {shown.kind === 'failed' && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
             </Frame>
             <Announcer />
           </ServiceKeyProvider>

@@ -12,7 +12,16 @@ export interface Ask {
 export const ask = <Json>(path: string, how?: Ask): Promise<Json> => askAt(`/dashboard/api${path}`, how)
 
 /** The JSON of the answer; `undefined` where there is none. Rejects with a Failure in the server's own words. */
-export async function askAt<Json>(address: string, { method = 'GET', body, bearer, signal }: Ask = {}): Promise<Json> {
+export async function askAt<Json>(address: string, how?: Ask): Promise<Json> {
+  const response = await answerAt(address, how)
+  if (response.status === 204) return undefined as Json
+  return response.json().catch(() => {
+    throw unreadable(response)
+  })
+}
+
+/** The answer as it comes, for whoever wants no JSON of it. Rejects with a Failure in the server's own words. */
+export async function answerAt(address: string, { method = 'GET', body, bearer, signal }: Ask = {}): Promise<Response> {
   const headers = new Headers()
   if (body) headers.set('content-type', 'application/json')
   if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
@@ -20,8 +29,9 @@ export async function askAt<Json>(address: string, { method = 'GET', body, beare
   const response = await fetch(address, init).catch(() => {
     throw noAnswer()
   })
-  if (response.status === 204) return undefined as Json
-  const json = await response.json().catch(() => ({ error: `The answer ${response.status} cannot be read.` }))
-  if (!response.ok) throw new Failure(response.status, String(json.error))
-  return json
+  if (response.ok) return response
+  const json = await response.json().catch(() => undefined)
+  throw json ? new Failure(response.status, String(json.error)) : unreadable(response)
 }
+
+const unreadable = ({ status }: Response) => new Failure(status, `The answer ${status} cannot be read.`)

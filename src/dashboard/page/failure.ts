@@ -14,6 +14,9 @@ export class Failure extends Error {
 
 export const noAnswer = () => new Failure(0, 'Standin does not answer. Start it again, and this page goes on.')
 
+export const notLoaded = () =>
+  new Failure(0, 'This view could not be loaded. Standin may have been stopped, or built anew since.')
+
 export const signedOut = () => new Failure(401, 'You are not signed in.')
 
 /** Whatever was thrown, as a failure. */

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unpaced } from '../../../src/core/pace.js'
 import type { Choice } from '../../../src/replies/index.js'
+import { runs } from '../../runs.js'
 import { assembled, choicesOf, modelSaying } from './saying.js'
 
 const texts = (choices: ReturnType<typeof assembled>) => choices.map(({ content }) => content)
@@ -139,7 +140,7 @@ test('whatever is said and asked for, the pieces of a stream add up to the whole
       expect(answer.usage).toMatchObject({ prompt_tokens: tokens?.prompt, completion_tokens: tokens?.completion })
       expect(answer.choices).toHaveLength(request.n ?? 1)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -154,6 +155,6 @@ test('a plain text has the same form whether it is put together by hand or not',
       const options = { stream_options: { include_usage } }
       expect(chunks({ ...options, ...byObjects }).map(rewound)).toEqual(chunks(options).map(rewound))
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })

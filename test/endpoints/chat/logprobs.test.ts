@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../runs.js'
 import { modelSaying } from './saying.js'
 
 const { whole, chunks } = modelSaying({ choices: [{ text: 'Hi there, 他们!' }] })
@@ -64,7 +65,7 @@ test('whatever the text, its logprobs are likely ones, and the same each time', 
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Choice } from '../../../src/replies/index.js'
 import { estimated } from '../../../src/tokenizer/index.js'
+import { runs } from '../../runs.js'
 import { choicesOf, modelSaying } from './saying.js'
 
 /** What is left of a choice: its parts, why it ended, and what it cost. */
@@ -97,7 +98,7 @@ test('whatever the text, no more tokens leave than were asked for, and none less
       expect(cost).toBe(Math.min(max_tokens, estimated.count(text)))
       expect(finish).toBe(content === text ? 'stop' : 'length')
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -110,7 +111,7 @@ test('whatever the text, none of the stops is left in it', () => {
       const ends = stop.filter(each => each !== '').flatMap(each => (text.includes(each) ? [text.indexOf(each)] : []))
       expect(content).toBe(text.slice(0, Math.min(text.length, ...ends)))
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -122,6 +123,6 @@ test('whatever the text, it is not cut in the middle of a character', () => {
       expect(text.startsWith(cut)).toBe(true)
       expect(estimated.count(cut)).toBeLessThanOrEqual(most)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

@@ -3,7 +3,7 @@ import { useId, useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
 import { Field } from '../widgets/field.jsx'
 import { Form } from '../widgets/form.jsx'
-import { Choice } from './choice.jsx'
+import { SelectField } from '../widgets/select-field.jsx'
 import { faultFrom, faultKinds } from './fault-kinds.js'
 import { anyRequest, type Target, TargetFields } from './target-fields.jsx'
 
@@ -42,7 +42,7 @@ export function FaultForm({ onNext, onChance }: Props) {
   return (
     <Form send="Add the fault" onSend={send}>
       <div class="form-columns">
-        <Choice
+        <SelectField
           label="What goes wrong"
           value={name}
           options={kindOptions}
@@ -56,7 +56,7 @@ export function FaultForm({ onNext, onChance }: Props) {
           const value = values[key] ?? initial
           const change = (value: string) => setValues(before => ({ ...before, [key]: value }))
           return choices ? (
-            <Choice key={name + key} label={label} value={value} options={choices} onChange={change} />
+            <SelectField key={name + key} label={label} value={value} options={choices} onChange={change} />
           ) : (
             <Field
               key={name + key}

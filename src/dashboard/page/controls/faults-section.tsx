@@ -51,7 +51,7 @@ export function FaultsSection({ controls: { waiting, random }, client, reload }:
         ))}
       </fieldset>
       {failure && <Notice tone="danger">{failure.message}</Notice>}
-      <details class="more">
+      <details class="fold more">
         <summary>Another fault</summary>
         <FaultForm
           onNext={next}

@@ -1,9 +1,9 @@
 /** Where answers come from: for all endpoints, and for single ones. */
 import { useId, useState } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
+import { ConfirmDialog } from '../widgets/confirm-dialog.jsx'
 import { Notice } from '../widgets/notice.jsx'
 import { useWorking } from '../widgets/working.js'
-import { ConfirmDialog } from './confirm-dialog.jsx'
 import type { Mode, ModesJson } from './controls-client.js'
 import { EndpointModes } from './endpoint-modes.jsx'
 import { modeOrder, modeWords } from './modes.js'

@@ -46,7 +46,7 @@ export function PaceFields({ pace, errors, onChange }: Props) {
         error={errors.of('jitter')}
         onChange={jitter => onChange({ jitter })}
       />
-      <details class="more">
+      <details class="fold more">
         <summary>More</summary>
         <div class="more-fields">
           <div class="field">

@@ -1,6 +1,6 @@
 /** Resets everything, once somebody has said that they mean it. */
 import { announce } from '../widgets/announcer.jsx'
-import { ConfirmDialog } from './confirm-dialog.jsx'
+import { ConfirmDialog } from '../widgets/confirm-dialog.jsx'
 import type { ControlsClient } from './controls-client.js'
 
 interface Props {

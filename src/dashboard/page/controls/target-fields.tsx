@@ -1,6 +1,6 @@
 /** Which requests a fault is for. */
 import { Field } from '../widgets/field.jsx'
-import { Choice } from './choice.jsx'
+import { SelectField } from '../widgets/select-field.jsx'
 
 export interface Target {
   readonly isByChance: boolean
@@ -73,8 +73,8 @@ export function TargetFields({ id, target, models, onChange }: Props) {
         />
         {!isByChance && (
           <>
-            <Choice label="Method" value={method} options={methods} onChange={set('method')} />
-            <Choice
+            <SelectField label="Method" value={method} options={methods} onChange={set('method')} />
+            <SelectField
               label="Model"
               value={model}
               options={[['', 'any'], ...models.map(id => [id, id] as const)]}

@@ -99,6 +99,7 @@ export function RuleEditor({ draft, make, close }: Props) {
         <textarea
           ref={area}
           id={id}
+          class="text-area text-area-code"
           value={yaml}
           spellcheck={false}
           autocapitalize="off"

@@ -1,4 +1,6 @@
 /** How an answer came: its status, how long it took, what it cost, and what gave it. */
+import { routes } from '../../routes.js'
+import { Link } from '../widgets/link.jsx'
 import type { Answer } from './answer.js'
 import type { AnsweredBy } from './answered-by.js'
 
@@ -18,7 +20,6 @@ export function AnswerFacts({ answer, by }: Props) {
     ...(totalMs === undefined ? [] : [['Total', inWords(totalMs)] as const]),
     ...(usage ? [['Tokens', `${usage.prompt} + ${usage.completion}`] as const] : []),
     ...(finishReason === '' ? [] : [['Finish reason', finishReason] as const]),
-    ...(by?.source ? [['Answered by', by.source] as const] : []),
     ...(by?.mode && by.mode !== 'emulate' ? [['Mode', by.mode] as const] : []),
   ]
   const remarks = [by?.remark, by?.hint].filter(remark => remark)
@@ -31,6 +32,14 @@ export function AnswerFacts({ answer, by }: Props) {
             <dd>{value}</dd>
           </div>
         ))}
+        {by && (
+          <div>
+            <dt>{by.source ? 'Answered by' : 'In full'}</dt>
+            <dd>
+              <Link to={`${routes.requests}?id=${by.id}`}>{by.source ?? `request ${by.id}`}</Link>
+            </dd>
+          </div>
+        )}
       </dl>
       {remarks.map(remark => (
         <p key={remark} class="hint">

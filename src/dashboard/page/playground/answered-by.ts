@@ -1,4 +1,6 @@
 /** Asks the journal what gave an answer; where the control API is closed to the page, nobody tells. */
+import type { ListJson } from '../../wire.js'
+import { askControl } from '../ask-control.js'
 import { CHAT } from './ask-model.js'
 
 export interface AnsweredBy {
@@ -41,10 +43,7 @@ export async function findAnswer(wanted: Wanted): Promise<AnsweredBy | undefined
   return undefined
 }
 
-async function entriesFor({ request, bearer }: Wanted): Promise<readonly Entry[] | undefined> {
-  const headers = new Headers({ 'content-type': 'application/json' })
-  if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
-  const body = JSON.stringify({ method: 'POST', path: CHAT, text: request.slice(-TELLING), limit: 5 })
-  const response = await fetch('/__standin/journal/find', { method: 'POST', headers, body })
-  return response.ok ? (await response.json()).data : undefined
+async function entriesFor({ request, bearer }: Wanted): Promise<readonly Entry[]> {
+  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), limit: 5 }
+  return (await askControl<ListJson<Entry>>('/journal/find', { method: 'POST', body, bearer })).data
 }

@@ -1,6 +1,7 @@
 /** Where the next message is written: Enter sends it, Shift and Enter begin a new line. */
+
+import { TextArea } from '../widgets/text-area.jsx'
 import { edit, stop } from './conversation.js'
-import { TextArea } from './text-area.jsx'
 
 interface Props {
   readonly draft: string

@@ -2,10 +2,10 @@
 import { useId, useState } from 'preact/hooks'
 import { routes } from '../../routes.js'
 import { Link } from '../widgets/link.jsx'
+import { SelectField } from '../widgets/select-field.jsx'
 import { type CredentialChoice, edit } from './conversation.js'
 import type { Credential } from './credential.js'
 import { placeOf } from './go-to.js'
-import { SelectField } from './select-field.jsx'
 
 interface Props {
   readonly credential: Credential

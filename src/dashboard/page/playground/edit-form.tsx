@@ -1,6 +1,6 @@
 /** Changes the words of a turn in its place. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { TextArea } from './text-area.jsx'
+import { TextArea } from '../widgets/text-area.jsx'
 
 interface Props {
   readonly label: string

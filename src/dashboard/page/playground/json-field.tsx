@@ -1,5 +1,5 @@
 /** A part of the request that is written as JSON, folded away while it is not used. */
-import { TextArea } from './text-area.jsx'
+import { TextArea } from '../widgets/text-area.jsx'
 
 interface Props {
   readonly id: string

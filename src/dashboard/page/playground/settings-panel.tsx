@@ -1,5 +1,6 @@
 /** Everything that a request says beside the conversation. */
 import { useState } from 'preact/hooks'
+import { SelectField } from '../widgets/select-field.jsx'
 import { type Conversation, setUp } from './conversation.js'
 import type { Credential } from './credential.js'
 import { CredentialField } from './credential-field.jsx'
@@ -8,7 +9,6 @@ import { JsonField } from './json-field.jsx'
 import type { Models } from './models.js'
 import { NumberField } from './number-field.jsx'
 import { sampleSchema, sampleTools } from './samples.js'
-import { SelectField } from './select-field.jsx'
 import { mistakeIn, type SettingName, toolChoices, toolNames } from './settings.js'
 
 interface Props {
@@ -39,7 +39,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
   const choices = [...toolChoices, ...names]
   const ids = models.ids.includes(model) ? models.ids : [model, ...models.ids]
   return (
-    <details class="settings" open={isOpen}>
+    <details class="fold settings" open={isOpen}>
       <summary>
         <h2>Settings</h2>
         <span class="fold-note">{model}</span>

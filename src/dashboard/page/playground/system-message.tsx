@@ -1,6 +1,7 @@
 /** What the model is told before everything else. */
+
+import { TextArea } from '../widgets/text-area.jsx'
 import { edit } from './conversation.js'
-import { TextArea } from './text-area.jsx'
 
 export function SystemMessage({ text }: { readonly text: string }) {
   return (

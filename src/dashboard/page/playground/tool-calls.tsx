@@ -1,7 +1,7 @@
 /** The tools that the model calls, with a place for what each of them gives back. */
 import { useState } from 'preact/hooks'
+import { TextArea } from '../widgets/text-area.jsx'
 import type { ToolCall } from './completion.js'
-import { TextArea } from './text-area.jsx'
 
 interface Props {
   readonly calls: readonly ToolCall[]

@@ -1,7 +1,6 @@
 /** Deletes a recording, once somebody has said that they mean it. */
 import { announce } from '../widgets/announcer.jsx'
-import { Dialog } from '../widgets/dialog.jsx'
-import { Form } from '../widgets/form.jsx'
+import { ConfirmDialog } from '../widgets/confirm-dialog.jsx'
 import { goOnFromHeading } from '../widgets/view.jsx'
 import type { RecordingsClient } from './recordings-client.js'
 
@@ -14,30 +13,22 @@ interface Props {
 
 export function DeleteDialog({ file, recordings, onDeleted, onClosed }: Props) {
   return (
-    <Dialog title="Delete this recording?" onClosed={onClosed}>
-      {close => (
-        <Form
-          send="Delete"
-          tone="danger"
-          onSend={async () => {
-            await recordings.remove(file)
-            close()
-            goOnFromHeading()
-            onDeleted()
-            announce('The recording is deleted.')
-          }}
-          beside={
-            <button type="button" class="button" onClick={close}>
-              Cancel
-            </button>
-          }
-        >
-          <p class="long-name">
-            <code>{file}</code>
-          </p>
-          <p>The file is removed from the disk. In mode replay its request is answered no longer.</p>
-        </Form>
-      )}
-    </Dialog>
+    <ConfirmDialog
+      title="Delete this recording?"
+      send="Delete"
+      tone="danger"
+      onSend={() => recordings.remove(file)}
+      onDone={() => {
+        goOnFromHeading()
+        onDeleted()
+        announce('The recording is deleted.')
+      }}
+      onClosed={onClosed}
+    >
+      <p class="long-name">
+        <code>{file}</code>
+      </p>
+      <p>The file is removed from the disk. In mode replay its request is answered no longer.</p>
+    </ConfirmDialog>
   )
 }

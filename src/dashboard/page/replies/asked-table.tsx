@@ -1,6 +1,6 @@
 /** Chat requests, a row each, with what can be made of them. */
-import { Badge } from '../widgets/badge.jsx'
 import { Moment } from '../widgets/moment.jsx'
+import { StatusBadge } from '../widgets/status-badge.jsx'
 import { askedInShort } from './in-short.js'
 import type { AskedJson } from './replies-client.js'
 
@@ -31,7 +31,7 @@ export function AskedTable({ asked, onChoose }: Props) {
               <span class="row-detail">{source ?? 'no answer'}</span>
             </th>
             <td>
-              <Badge tone={(status ?? 500) >= 400 ? 'care' : 'plain'}>{String(status ?? 'none')}</Badge>
+              <StatusBadge status={status} />
             </td>
             <td data-label="When">
               <Moment at={at} />

@@ -56,10 +56,10 @@ function Conversation({ turns }: { readonly turns: readonly Turn[] }) {
   return (
     <>
       {hidden > 0 && <p class="hint">{count(hidden)} earlier messages are not shown here.</p>}
-      <ol class="turns">
+      <ol class="spoken">
         {turns.slice(hidden).map(({ role, text, calls }, index) => (
-          <li key={index} class="turn">
-            <span class="turn-role">{role}</span>
+          <li key={index} class="spoken-turn">
+            <span class="spoken-role">{role}</span>
             {text !== '' && <p dir="auto">{text.slice(0, SHOWN)}</p>}
             <MoreLeft text={text} />
             {calls.map((call, nth) => (

@@ -2,16 +2,15 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { BriefJson } from '../../journal-wire.js'
-import { Badge } from '../widgets/badge.jsx'
 import { FailureNote } from '../widgets/failure-note.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
+import { StatusBadge } from '../widgets/status-badge.jsx'
 import { Waiting } from '../widgets/waiting.jsx'
 import { ExchangeView } from './exchange-view.jsx'
 import { Gone } from './gone.jsx'
 import type { JournalClient } from './journal-client.js'
 import { useExchange } from './use-exchange.js'
-import { statusTone } from './wording.js'
 
 interface Props {
   readonly id: string
@@ -52,9 +51,7 @@ export function ExchangePanel({ id, client, brief, newer, older, onClose }: Prop
         <h2 id="exchange" ref={heading} tabIndex={-1}>
           {method === undefined ? `Request ${id}` : <bdi>{`${method} ${path}`}</bdi>}
         </h2>
-        {status !== undefined && (
-          <Badge tone={statusTone(status)}>{status === null ? 'No answer' : String(status)}</Badge>
-        )}
+        {status !== undefined && <StatusBadge status={status} none="No answer" />}
       </header>
       {loaded.kind === 'loading' && <Waiting />}
       {loaded.kind === 'failed' && <FailureNote failure={loaded.failure} retry={again} />}

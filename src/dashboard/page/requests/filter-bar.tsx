@@ -109,7 +109,8 @@ function useSlash(then: () => void): void {
   latest.current = then
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      const isWriting = event.target instanceof Element && event.target.matches('input, textarea, select, dialog *')
+      const isWriting =
+        event.target instanceof Element && event.target.matches('input, textarea, select, dialog, dialog *')
       if (event.key !== '/' || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
       event.preventDefault()
       latest.current()

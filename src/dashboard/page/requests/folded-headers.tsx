@@ -5,7 +5,7 @@ export function FoldedHeaders({ headers }: { readonly headers: Readonly<Record<s
   const entries = Object.entries(headers)
   if (entries.length === 0) return null
   return (
-    <details class="folded">
+    <details class="fold headers">
       <summary>{counted(entries.length, 'header')}</summary>
       <dl class="pairs">
         {entries.map(([name, value]) => (

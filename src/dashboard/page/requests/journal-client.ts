@@ -1,7 +1,9 @@
 /** Asks the control API about the journal. */
 import { useMemo } from 'preact/hooks'
 import type { EntryJson, MissJson } from '../../journal-wire.js'
-import { Failure, noAnswer } from '../failure.js'
+import type { ListJson } from '../../wire.js'
+import { answerControl, askControl } from '../ask-control.js'
+import { noAnswer } from '../failure.js'
 import { useServiceKey } from '../people/service-key.jsx'
 
 export interface JournalClient {
@@ -22,27 +24,16 @@ export function useJournalClient(): JournalClient {
 }
 
 function journalClient(bearer: string | undefined): JournalClient {
-  const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
-
-  /** Rejects with a Failure in the API's own words. */
-  async function get(path: string, init: RequestInit): Promise<Response> {
-    const response = await fetch(`/__standin${path}`, { headers, ...init }).catch(() => {
-      throw noAnswer()
-    })
-    if (response.ok) return response
-    const { error } = await response.json().catch(() => ({ error: `The answer ${response.status} cannot be read.` }))
-    throw new Failure(response.status, String(error))
-  }
-
+  const at = (id: string) => `/journal/${encodeURIComponent(id)}`
   return {
     async follow(signal) {
-      const { body } = await get(`/journal?follow&brief&limit=${FIRST}`, { signal })
+      const { body } = await answerControl(`/journal?follow&brief&limit=${FIRST}`, { signal, bearer })
       if (!body) throw noAnswer()
       return body
     },
-    entry: async (id, signal) => (await get(`/journal/${encodeURIComponent(id)}`, { signal })).json(),
-    curl: async (id, signal) => (await get(`/journal/${encodeURIComponent(id)}/curl`, { signal })).text(),
-    misses: async signal => (await (await get('/misses', { signal })).json()).data,
-    clear: async () => void (await get('/journal', { method: 'DELETE' })),
+    entry: (id, signal) => askControl(at(id), { signal, bearer }),
+    curl: async (id, signal) => (await answerControl(`${at(id)}/curl`, { signal, bearer })).text(),
+    misses: async signal => (await askControl<ListJson<MissJson>>('/misses', { signal, bearer })).data,
+    clear: async () => void (await askControl('/journal', { method: 'DELETE', bearer })),
   }
 }

@@ -2,10 +2,10 @@
 
 import type { BriefJson } from '../../journal-wire.js'
 import { routes } from '../../routes.js'
-import { Badge } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
+import { StatusBadge } from '../widgets/status-badge.jsx'
 import { TimeBar } from './time-bar.jsx'
-import { callerName, clockTime, decisionOf, duration, statusTone } from './wording.js'
+import { callerName, clockTime, decisionOf, duration } from './wording.js'
 
 interface Props {
   readonly of: BriefJson
@@ -25,7 +25,7 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
         {clockTime(at).slice(0, -4)}
         <span class="request-ms">{clockTime(at).slice(-4)}</span>
       </span>
-      <Badge tone={statusTone(status)}>{status === null ? 'none' : String(status)}</Badge>
+      <StatusBadge status={status} />
       <span class="request-what">
         <span class="method">{method}</span> <bdi>{path}</bdi>
         {model && <bdi class="request-model"> {model}</bdi>}

@@ -125,7 +125,8 @@ function useEscape(then: (() => void) | undefined): void {
   useEffect(() => {
     if (!then) return
     const press = (event: KeyboardEvent) => {
-      const isTaken = event.target instanceof Element && event.target.matches('input[type=search], select, dialog *')
+      const isTaken =
+        event.target instanceof Element && event.target.matches('input[type=search], select, dialog, dialog *')
       if (event.key === 'Escape' && !isTaken && !event.defaultPrevented) then()
     }
     document.addEventListener('keydown', press)

@@ -1,6 +1,5 @@
 /** How the page says who asked, how long it took and how much it was. */
 import type { BriefJson, CallerJson } from '../../journal-wire.js'
-import type { Tone } from '../widgets/badge.jsx'
 
 export function callerName({ kind, id, name, email }: CallerJson): string {
   switch (kind) {
@@ -47,12 +46,6 @@ export const counted = (many: number, one: string) => `${count(many)} ${one}${ma
 export function clockTime(at: string): string {
   const when = new Date(at)
   return `${when.toTimeString().slice(0, 8)}.${String(when.getMilliseconds()).padStart(3, '0')}`
-}
-
-export function statusTone(status: number | null): Tone {
-  if (status === null || status >= 500) return 'danger'
-  if (status >= 400) return 'care'
-  return status >= 300 ? 'plain' : 'good'
 }
 
 /** Why the answer is what it is, in a few words. */

@@ -1,5 +1,5 @@
-/** The ways to the views. */
-import { Fragment } from 'preact'
+/** The ways to the views: always in sight beside them, or behind a button where there is no room. */
+import { useEffect, useId, useState } from 'preact/hooks'
 import { routes, type View } from '../../routes.js'
 import { Icon, type IconName } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
@@ -37,7 +37,18 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
   },
 ]
 
+const places = [...app, ...groups.flatMap(({ places }) => places)]
+
 export function Navigation({ view }: { readonly view: View }) {
+  const id = useId()
+  // For where there is no room beside the views; with room the ways are always there.
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    const close = () => setOpen(false)
+    addEventListener('popstate', close)
+    return () => removeEventListener('popstate', close)
+  }, [])
+  const here = places.find(place => place.view === view)
   const item = ({ view: target, name }: Place) => (
     <li key={target}>
       <Link to={routes[target]} class="place" current={target === view}>
@@ -46,17 +57,40 @@ export function Navigation({ view }: { readonly view: View }) {
       </Link>
     </li>
   )
+  const fold = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !isOpen) return
+    event.preventDefault()
+    setOpen(false)
+    document.getElementById(`${id}-button`)?.focus()
+  }
   return (
-    <nav class="places" aria-label="Dashboard">
-      <ul>{app.map(item)}</ul>
-      {groups.map(({ name, places }) => (
-        <Fragment key={name}>
-          <p class="places-head" id={`places-${name}`}>
-            {name}
-          </p>
-          <ul aria-labelledby={`places-${name}`}>{places.map(item)}</ul>
-        </Fragment>
-      ))}
+    <nav class="places" aria-label="Dashboard" onKeyDown={fold}>
+      <button
+        type="button"
+        id={`${id}-button`}
+        class="places-button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {here && <Icon name={here.view} />}
+        <span>
+          <span class="unseen">Menu, now at </span>
+          {here?.name ?? 'Menu'}
+        </span>
+        <Icon name="chevron" />
+      </button>
+      <div id={id} class={isOpen ? 'places-all places-open' : 'places-all'}>
+        <ul>{app.map(item)}</ul>
+        {groups.map(({ name, places }) => (
+          <div key={name}>
+            <p class="places-head" id={`places-${name}`}>
+              {name}
+            </p>
+            <ul aria-labelledby={`places-${name}`}>{places.map(item)}</ul>
+          </div>
+        ))}
+      </div>
     </nav>
   )
 }

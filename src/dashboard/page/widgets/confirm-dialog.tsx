@@ -1,19 +1,21 @@
 /** Asks whether somebody means it, and does it then. */
 import type { ComponentChildren } from 'preact'
-import { Dialog } from '../widgets/dialog.jsx'
-import { Form } from '../widgets/form.jsx'
+import { Dialog } from './dialog.jsx'
+import { Form } from './form.jsx'
 
 interface Props {
   readonly title: string
   /** What the button says that does it. */
   readonly send: string
   readonly tone?: 'main' | 'danger'
-  readonly onSend: () => Promise<void>
+  readonly onSend: () => Promise<unknown>
+  /** Called when it is done and the dialog has gone. */
+  readonly onDone?: () => void
   readonly onClosed: () => void
   readonly children: ComponentChildren
 }
 
-export function ConfirmDialog({ title, send, tone = 'main', onSend, onClosed, children }: Props) {
+export function ConfirmDialog({ title, send, tone = 'main', onSend, onDone, onClosed, children }: Props) {
   return (
     <Dialog title={title} onClosed={onClosed}>
       {close => (
@@ -23,6 +25,7 @@ export function ConfirmDialog({ title, send, tone = 'main', onSend, onClosed, ch
           onSend={async () => {
             await onSend()
             close()
+            onDone?.()
           }}
           beside={
             <button type="button" class="button" onClick={close}>

@@ -1,0 +1,224 @@
+import { expect } from 'vitest'
+import { folderWith } from '../command.js'
+import { platformWith, type Scene } from '../scene.js'
+import { appElsewhere, inBrowser, REBOUND, useBrowser } from './browser.js'
+import { recordings } from './lists.js'
+import { ada, signedUp } from './people.js'
+
+const openPage = useBrowser()
+
+interface Operation {
+  readonly method: string
+  readonly url: string
+  readonly body: string
+}
+
+/** What would do something, if it came through. */
+const bodies: Readonly<Record<string, object>> = {
+  '/dashboard/api/keys': { name: 'foreign' },
+  '/__standin/mode': { mode: 'replay' },
+  '/__standin/faults/random': { random: [{ fault: { status: 500 }, probability: 1 }] },
+  '/__standin/faults': { fault: { status: 500 } },
+  '/__standin/pace': { firstTokenMs: 9999 },
+  '/__standin/limits': { requestsPerMinute: 1 },
+  '/__standin/recordings': { exchange: '1' },
+  '/__standin/replies/try': { yaml: '- reply: { text: foreign }' },
+  '/__standin/replies/keep': { yaml: '- reply: { text: foreign }', name: 'foreign' },
+  '/__standin/replies': { reply: { text: 'foreign' } },
+  '/__standin/clock': { frozen: true },
+  '/__standin/tokens': { role: 'service' },
+}
+
+/** A platform with something of everything to read, to change and to destroy. */
+async function worthAnAttack() {
+  const replies = folderWith({ 'none.yaml': '' })
+  const platform = await platformWith({ recordings: { dir: recordings(1) }, replies: [`${replies}/*.yaml`] })
+  const token = await signedUp(platform)
+  const headers = { 'content-type': 'application/json' }
+  const post = (path: string, body: object, bearer: string | null = null) =>
+    platform.ask(path, { method: 'POST', bearer, headers, body: JSON.stringify(body) })
+  await post('/dashboard/api/keys', { name: 'mine' }, token)
+  await post('/__standin/replies', { name: 'mine', reply: { text: 'mine' } })
+  await post('/__standin/faults', { fault: { status: 418 }, when: { user: 'never said' } })
+  await (await platform.ask('/health')).text()
+  return { platform, post, operations: await operationsOf(platform) }
+}
+
+/** All of the control API and of the dashboard's, as the document has it; what it leaves out beside it. */
+async function operationsOf({ url, ask }: Scene): Promise<readonly Operation[]> {
+  const { paths } = (await (await ask('/__standin/openapi.json')).json()) as {
+    paths: Readonly<Record<string, Readonly<Record<string, object>>>>
+  }
+  const described = Object.entries(paths)
+    .filter(([path]) => /^\/(__standin|dashboard)\//.test(path))
+    .flatMap(([path, methods]) => Object.keys(methods).map(method => ({ path, method: method.toUpperCase() })))
+  const others = ['/dashboard', '/dashboard/api/config', '/dashboard/api/users', '/dashboard/api/messages']
+  const more = [...others, '/__standin/journal?follow&brief'].map(path => ({ path, method: 'GET' }))
+  return [...described, ...more].map(({ path, method }) => ({
+    method,
+    url: url + path.replace(/\{\w+\}/g, '1'),
+    body: JSON.stringify(bodies[path] ?? {}),
+  }))
+}
+
+/** All that can be changed, as it is. */
+async function everythingOf({ ask }: Scene): Promise<unknown> {
+  const paths = ['mode', 'faults', 'faults/random', 'pace', 'limits', 'replies', 'recordings', 'sessions', 'state']
+  const read = async (path: string) => [path, await (await ask(`/__standin/${path}`, { bearer: null })).json()] as const
+  // A browser asks by itself for pictures of pages, which the platform is asked for and has not.
+  const kept = await read('journal?path=/health')
+  const { frozen, offsetMs } = (await read('clock'))[1] as Record<string, unknown>
+  return [...(await Promise.all(paths.map(read))), kept, ['clock', frozen, offsetMs]]
+}
+
+/**
+ * Runs on the page, as text, since the tests know no DOM: tries everything that a page may do with an address of another origin, and
+ * gives back what it got to read.
+ */
+const attack = `async (operations, names) => {
+  const leaks = []
+  const says = (how, { method, url }, what) => leaks.push(how + ' ' + method + ' ' + url + ': ' + String(what).slice(0, 200))
+  const within = (ms, promise) => Promise.race([promise, new Promise(done => setTimeout(done, ms))])
+  const tries = {
+    async fetch(one) {
+      const plain = { method: one.method, headers: { 'content-type': 'text/plain' } }
+      const body = /GET|HEAD/.test(one.method) ? undefined : one.body
+      const inits = [{ ...plain, body }, { method: one.method, body, headers: { 'content-type': 'application/json' } }]
+      if (one.method !== 'GET') inits.push({ method: 'POST', body, headers: { 'x-http-method-override': one.method } })
+      for (const init of inits)
+        await fetch(one.url, init).then(async response => says('fetch', one, await response.text()), () => {})
+    },
+    async opaque(one) {
+      const method = one.method === 'GET' ? 'GET' : 'POST'
+      const leaving = new AbortController()
+      const body = method === 'POST' ? one.body : undefined
+      const init = { method, body, mode: 'no-cors', credentials: 'include', signal: leaving.signal }
+      await fetch(one.url, init).then(async ({ type, status, body }) => {
+        if (type !== 'opaque' || status !== 0 || body) says('no-cors', one, type)
+      }, () => {})
+      leaving.abort()
+    },
+    async form(one) {
+      for (const enctype of one.method === 'GET' ? ['text/plain'] : ['text/plain', 'application/x-www-form-urlencoded']) {
+        const frame = document.body.appendChild(document.createElement('iframe'))
+        frame.name = 'frame' + Math.random()
+        const form = document.createElement('form')
+        const input = document.createElement('input')
+        // As text/plain this is JSON: the "=" goes into a string.
+        input.name = one.body.replace(/}$/, (one.body === '{}' ? '' : ',') + '"x":"')
+        input.value = '"}'
+        form.append(input)
+        Object.assign(form, { action: one.url, method: one.method === 'GET' ? 'GET' : 'POST', enctype, target: frame.name })
+        document.body.append(form)
+        const loaded = new Promise(done => frame.addEventListener('load', done))
+        form.submit()
+        await within(1000, loaded)
+        try { if (frame.contentDocument && frame.contentDocument.URL !== 'about:blank') says('form', one, frame.contentDocument.body.innerText) } catch {}
+        frame.remove()
+      }
+    },
+    async beacon(one) {
+      for (const type of ['text/plain', 'application/json']) navigator.sendBeacon(one.url, new Blob([one.body], { type }))
+    },
+    async element(one) {
+      if (one.method !== 'GET' || one.url.includes('follow')) return
+      await Promise.all(['img', 'script', 'link', 'iframe'].map(async tag => {
+        const element = document.createElement(tag)
+        const over = new Promise(done => { element.onload = () => done('loaded'); element.onerror = () => done('failed') })
+        element[tag === 'link' ? 'href' : 'src'] = one.url
+        if (tag === 'link') element.rel = 'stylesheet'
+        document.body.append(element)
+        const how = await within(500, over)
+        if (how === 'loaded' && tag !== 'iframe') says(tag, one, how)
+        try { if (element.contentDocument && element.contentDocument.URL !== 'about:blank') says(tag, one, element.contentDocument.body.innerText) } catch {}
+        element.remove()
+      }))
+    },
+    async events(one) {
+      if (one.method !== 'GET') return
+      const source = new EventSource(one.url)
+      await within(300, new Promise(done => {
+        for (const event of ['open', 'message', 'exchange', 'exchanges', 'began', 'tick']) source.addEventListener(event, () => done(says('events', one, event)))
+        source.onerror = done
+      }))
+      source.close()
+    },
+    async socket(one) {
+      if (one.method !== 'GET') return
+      const socket = new WebSocket(one.url.replace('http', 'ws'))
+      await within(300, new Promise(done => {
+        socket.onopen = () => done(says('socket', one, 'open'))
+        socket.onmessage = ({ data }) => done(says('socket', one, data))
+        socket.onerror = done
+      }))
+      socket.close()
+    },
+  }
+  for (const name of names ?? Object.keys(tries)) await Promise.all(operations.map(tries[name]))
+  return leaks
+}`
+
+/** All that there is to try, or what is named. */
+const attackOn = (operations: readonly Operation[], ...names: readonly string[]) =>
+  `(${attack})(${JSON.stringify(operations)}${names.length > 0 ? `, ${JSON.stringify(names)}` : ''})`
+
+inBrowser(
+  'a page of another origin reads and changes nothing, whatever it tries with whichever control route',
+  async () => {
+    const { platform, post, operations } = await worthAnAttack()
+    expect(operations.length).toBeGreaterThan(50)
+    const before = await everythingOf(platform)
+    const { page } = await openPage()
+    await page.goto(await appElsewhere())
+    expect(await page.evaluate(attackOn(operations))).toEqual([])
+    expect(await everythingOf(platform)).toEqual(before)
+    // One that comes from here does change something, and would have been seen.
+    await post('/__standin/clock', {})
+    await platform.ask('/__standin/faults', { method: 'DELETE', bearer: null })
+    expect(await everythingOf(platform)).not.toEqual(before)
+  },
+  60_000,
+)
+
+inBrowser(
+  'neither does one without an origin, from a frame in a sandbox',
+  async () => {
+    const { platform, operations } = await worthAnAttack()
+    const before = await everythingOf(platform)
+    const { page } = await openPage()
+    await page.goto(await appElsewhere())
+    const leaks = await page.evaluate<readonly string[]>(`new Promise(done => {
+    addEventListener('message', ({ data }) => done(data))
+    const frame = document.createElement('iframe')
+    frame.sandbox = 'allow-scripts allow-forms'
+    frame.srcdoc = ${JSON.stringify(`<body><script>${attackOn(operations, 'fetch', 'opaque', 'form')}.then(leaks => parent.postMessage(leaks, '*'))</script>`).replaceAll('</', '<\\/')}
+    document.body.append(frame)
+  })`)
+    expect(leaks).toEqual([])
+    expect(await everythingOf(platform)).toEqual(before)
+  },
+  60_000,
+)
+
+inBrowser('neither does one whose name was made to lead here', async () => {
+  const { platform, operations } = await worthAnAttack()
+  const before = await everythingOf(platform)
+  const { page } = await openPage()
+  const { port } = new URL(platform.url)
+  const own = `http://${REBOUND}:${port}`
+  expect((await page.goto(`${own}/dashboard`))?.status()).toBe(403)
+  const answers = await page.evaluate<readonly { status: number; text: string }[]>(
+    `Promise.all(${JSON.stringify(operations)}.map(async ({ method, url, body }) => {
+      const init = { method, headers: { 'content-type': 'application/json' }, ...(method !== 'GET' && { body }) }
+      const response = await fetch(new URL(url).pathname, init)
+      return { status: response.status, text: await response.text() }
+    }))`,
+  )
+  expect(answers).toHaveLength(operations.length)
+  for (const { status, text } of answers) {
+    expect(status).toBe(403)
+    expect(JSON.parse(text)).toEqual({ error: expect.stringContaining('only when it is asked by its own name') })
+    expect(text).not.toContain(ada.email)
+  }
+  expect(await everythingOf(platform)).toEqual(before)
+})

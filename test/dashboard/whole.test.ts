@@ -1,0 +1,169 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { expectFitForAll } from './axe.js'
+import { desk, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
+import { ada } from './people.js'
+import { answersOn, messageIn, overOn, unfold } from './playground.js'
+
+const openPage = useBrowser()
+
+const penguin = { ...hello, messages: [{ role: 'user', content: 'What is a penguin?' }] }
+
+const rows = (page: Page) => page.getByRole('list', { name: 'Requests, the newest first' }).getByRole('listitem')
+const row = (page: Page, text: string) => rows(page).filter({ hasText: text }).getByRole('link')
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true, level: 1 })
+
+/** Goes to a view by keyboard, over the menu where there is no room for the ways beside it. */
+async function goTo(page: Page, name: string): Promise<void> {
+  const link = page.getByRole('link', { name, exact: true })
+  // From the top, as somebody does who jumps there.
+  await page.evaluate("document.querySelector('.brand').focus()")
+  if (!(await link.isVisible())) {
+    await tabTo(page, page.getByRole('button', { name: /^Menu/ }))
+    await page.keyboard.press('Enter')
+  }
+  await tabTo(page, link)
+  await page.keyboard.press('Enter')
+  await heading(page, name).waitFor()
+}
+
+inBrowser.each([
+  ['phone', 'light', phone],
+  ['desk', 'dark', desk],
+] as const)(
+  'a request becomes a rule, the playground gets its answer, and that leads to its exchange: on a %s, by keyboard alone',
+  async (_device, colorScheme, viewport) => {
+    const platform = await platformWith()
+    const { page, complaints } = await openPage({ colorScheme, viewport })
+    await page.goto(`${platform.dashboardUrl}/requests`)
+    await page.getByText('No requests yet').waitFor()
+    await (await platform.chat(penguin)).text()
+    await tabTo(page, row(page, 'POST'))
+    await page.keyboard.press('Enter')
+    const exchange = page.getByRole('complementary', { name: 'POST /v1/chat/completions' })
+    await tabTo(page, exchange.getByRole('button', { name: 'Make a rule' }))
+    await page.keyboard.press('Enter')
+    const editor = page.getByRole('dialog').getByLabel('Rule', { exact: true })
+    await tabTo(page, editor)
+    await editor.fill('- name: penguins\n  when: { user: penguin }\n  reply: { text: A bird in a suit. }\n')
+    await tabTo(page, page.getByRole('button', { name: 'Try it now' }))
+    await page.keyboard.press('Enter')
+    await page.getByText('It answers before all other rules').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await hasFocus(page, exchange.getByRole('button', { name: 'Make a rule' }))).toBe(true)
+    await expectFitForAll(page)
+
+    await goTo(page, 'Playground')
+    await unfold(page)
+    await page.getByLabel('API key', { exact: true }).fill(platform.apiKey)
+    await tabTo(page, messageIn(page))
+    await page.keyboard.type('Tell me of the penguin.')
+    await page.keyboard.press('Enter')
+    await overOn(page)
+    expect(await answersOn(page).locator('.said').innerText()).toBe('A bird in a suit.')
+    const answeredBy = answersOn(page).getByRole('link', { name: 'rule "penguins"' })
+    await answeredBy.waitFor()
+    await expectFitForAll(page)
+    await tabTo(page, answeredBy)
+    await page.keyboard.press('Enter')
+    await exchange.waitFor()
+    const decision = exchange.getByRole('region', { name: 'Decision' })
+    await decision.getByText('rule "penguins"').waitFor()
+    expect(await exchange.getByRole('region', { name: 'Request', exact: true }).innerText()).toContain(
+      'of the penguin.',
+    )
+    expect(complaints).toEqual([])
+  },
+)
+
+inBrowser('a dialog that is on its way is closed by Escape, and the exchange below it stays', async () => {
+  const platform = await platformWith()
+  await (await platform.chat(penguin)).text()
+  const { page } = await openPage()
+  await page.route('**/__standin/replies/draft', () => {})
+  await page.goto(`${platform.dashboardUrl}/requests?id=1`)
+  await page.getByRole('button', { name: 'Make a rule' }).click()
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(new URL(page.url()).search).toBe('?id=1')
+})
+
+inBrowser('a fault that is set in the controls befalls the next request, and the requests tell so', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/controls`)
+  await tabTo(page, page.getByRole('button', { name: '429, Retry-After 2 s' }))
+  await page.keyboard.press('Enter')
+  await page.getByRole('listitem').getByText('Answers 429, says Retry-After 2 s').waitFor()
+  const refused = await platform.chat(hello)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2'])
+  expect((await platform.chat(hello)).status).toBe(200)
+  await goTo(page, 'Requests')
+  await tabTo(page, rows(page).getByRole('link').first())
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  const decision = page.getByRole('complementary').getByRole('region', { name: 'Decision' })
+  await decision.getByText(/^fault status=429; retryAfter=2/).waitFor()
+})
+
+inBrowser('a session that is ended opens nothing any more, and the refusal says what to do', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const bearer = await accessToken(platform)
+  expect((await platform.ask('/v1/models', { bearer })).status).toBe(200)
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/sessions`)
+  await tabTo(page, page.getByRole('button', { name: `Sign out ${ada.email}` }))
+  await page.keyboard.press('Enter')
+  await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Sign out' }))
+  await page.keyboard.press('Enter')
+  await page.getByText('Nobody is signed in').waitFor()
+  const refused = await platform.ask('/v1/models', { bearer })
+  const { error } = (await refused.json()) as { error: string }
+  expect(refused.status).toBe(401)
+  await goTo(page, 'Requests')
+  await row(page, '401').click()
+  const one = page.getByRole('complementary', { name: 'GET /v1/models' })
+  await one.getByText(error).first().waitFor()
+  expect((await one.getByRole('region', { name: 'Decision' }).innerText()).toLowerCase()).toContain('sign in again')
+})
+
+inBrowser('on a phone the ways to the views are behind a button that names the one that is shown', async () => {
+  const { dashboardUrl } = await platformWith()
+  const { page } = await openPage({ viewport: phone })
+  await page.goto(`${dashboardUrl}/outbox`)
+  const menu = page.getByRole('button', { name: /^Menu/ })
+  expect(await menu.innerText()).toContain('Outbox')
+  expect(await page.getByRole('link', { name: 'Controls' }).isVisible()).toBe(false)
+  await menu.click()
+  expect(await menu.getAttribute('aria-expanded')).toBe('true')
+  await expectFitForAll(page)
+  await page.getByRole('link', { name: 'Controls' }).focus()
+  await page.keyboard.press('Escape')
+  expect(await page.getByRole('link', { name: 'Controls' }).isVisible()).toBe(false)
+  expect(await hasFocus(page, menu)).toBe(true)
+  await goTo(page, 'Controls')
+  expect(await hasFocus(page, heading(page, 'Controls'))).toBe(true)
+  expect(await page.getByRole('link', { name: 'Outbox' }).isVisible()).toBe(false)
+})
+
+inBrowser('a view that cannot be loaded any more says so, and the others work', async () => {
+  const { dashboardUrl } = await platformWith()
+  const { page } = await openPage()
+  await page.route('**/assets/controls-view-*.js', route => route.abort())
+  await page.goto(dashboardUrl)
+  await page.getByRole('link', { name: 'Controls' }).click()
+  await page.getByText('This view could not be loaded.').waitFor()
+  await page.getByRole('link', { name: 'Outbox' }).click()
+  await heading(page, 'Outbox').waitFor()
+})
+
+/** Signs in over the auth backend. */
+async function accessToken({ url, anonKey }: Scene): Promise<string> {
+  const headers = { apikey: anonKey, 'content-type': 'application/json' }
+  const init = { method: 'POST', headers, body: JSON.stringify(ada) }
+  const response = await fetch(`${url}/auth/v1/token?grant_type=password`, init)
+  return ((await response.json()) as { access_token: string }).access_token
+}

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = path.resolve(import.meta.dirname, '..')
+const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
+const views = ['requests', 'playground', 'controls', 'replies']
+
+/** Whether a file begins as a PNG does, and how wide it says it is. */
+function pngWidth(file: string): number | undefined {
+  const bytes = readFileSync(path.join(root, file))
+  return bytes.toString('latin1', 1, 4) === 'PNG' ? bytes.readUInt32BE(16) : undefined
+}
+
+test('the pictures of the dashboard are there, light and dark', () => {
+  for (const view of views)
+    for (const look of ['light', 'dark']) expect(pngWidth(`fixtures/screenshots/${view}-${look}.png`)).toBe(1280)
+})
+
+test('every picture that the README names is there', () => {
+  const named = [...readme.matchAll(/(?:src|srcset)="([^"]+\.png)"/g)].map(([, file = '']) => file)
+  expect(named.filter(file => !existsSync(path.join(root, file)))).toEqual([])
+})

@@ -1,0 +1,90 @@
+/** `npm run screenshots`: takes the pictures of the dashboard that the README shows, light and dark, into fixtures/screenshots. It wants a build. */
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Platform } from '../src/index.js'
+import { overOn, sayOn } from './dashboard/playground.js'
+import { askMuch, findOrder, startShowcase } from './dashboard/showcase.js'
+
+const folder = path.join(import.meta.dirname, '../fixtures/screenshots')
+const size = { width: 1280, height: 720 }
+/** As the README says it. */
+const PORT = 4100
+/** The time on every clock when it begins, here and in the browser. */
+const BEGIN = Date.parse('2026-01-15T09:30:00Z')
+
+/** What is done before the picture of a view is taken. */
+const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise<void>>> = {
+  async requests(page, platform) {
+    await page.goto(`${platform.dashboardUrl}/requests`)
+    await page.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
+    // The charts begin with the page.
+    for (let round = 0; round < 4; round++) await askMuch(platform)
+    const { length } = platform.journal.find()
+    await page.locator('.list-state').getByText(`${length} requests`).waitFor()
+    await page.locator('.request').filter({ hasText: 'opening hours' }).first().click()
+    await page.getByRole('heading', { name: 'Decision' }).waitFor()
+    await page.mouse.move(0, 0)
+  },
+  async playground(page, { dashboardUrl, apiKey }) {
+    await page.goto(`${dashboardUrl}/playground`)
+    await page.getByLabel('API key', { exact: true }).fill(apiKey)
+    await page.locator('summary', { hasText: 'Tools' }).click()
+    await page.getByLabel('Tools (JSON)').fill(JSON.stringify([findOrder]))
+    await sayOn(page, 'Where is my order A-1042?')
+    await page.getByLabel('Result of find_order').fill('{ "left": "Monday", "arrives": "Thursday" }')
+    await page.getByRole('button', { name: 'Send result' }).click()
+    await overOn(page, 1)
+  },
+  async controls(page, { dashboardUrl }) {
+    await page.goto(`${dashboardUrl}/controls`)
+    await page.getByRole('button', { name: '429, Retry-After 2 s' }).click()
+    await page.getByRole('button', { name: 'Like a large model' }).click()
+    await page.getByRole('listitem').getByText('Answers 429').waitFor()
+  },
+  async replies(page, { dashboardUrl }) {
+    await page.goto(`${dashboardUrl}/replies`)
+    await page.getByText('5 rules').waitFor()
+  },
+}
+
+/** Has this process live at another time, from which it goes on. */
+function moveTo(beginMs: number): void {
+  const Real = Date
+  const shiftMs = beginMs - Real.now()
+  globalThis.Date = class extends Real {
+    constructor(...when: readonly never[]) {
+      super(...((when.length > 0 ? when : [Real.now() + shiftMs]) as [number]))
+    }
+
+    static override now = () => Real.now() + shiftMs
+  } as DateConstructor
+}
+
+async function take(browser: Browser, colorScheme: 'light' | 'dark'): Promise<void> {
+  moveTo(BEGIN)
+  const platform = await startShowcase({ port: PORT })
+  const look = { viewport: size, colorScheme, reducedMotion: 'reduce', timezoneId: 'UTC', locale: 'en-US' } as const
+  for (const [name, prepare] of Object.entries(views)) {
+    const context = await browser.newContext(look)
+    const page = await context.newPage()
+    await page.clock.setFixedTime(new Date())
+    await prepare(page, platform)
+    await page.waitForLoadState('networkidle', { timeout: 1000 }).catch(() => {})
+    await page.evaluate(
+      "for (const part of [document.documentElement, document.querySelector('.settings')]) part?.scrollTo(0, 0)",
+    )
+    await page.screenshot({ path: path.join(folder, `${name}-${colorScheme}.png`), caret: 'hide' })
+    await context.close()
+    await platform.reset()
+    await askMuch(platform)
+  }
+  await platform.stop()
+}
+
+// Without coloured edges, which take room in a picture.
+const args = ['--no-sandbox', '--disable-gpu', '--disable-lcd-text']
+mkdirSync(folder, { recursive: true })
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+for (const colorScheme of ['light', 'dark'] as const) await take(browser, colorScheme)
+await browser.close()
