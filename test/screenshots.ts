@@ -27,6 +27,8 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
     await page.mouse.move(0, 0)
   },
   async playground(page, { dashboardUrl, apiKey }) {
+    // As tall as what is said.
+    await page.setViewportSize({ ...size, height: 1060 })
     await page.goto(`${dashboardUrl}/playground`)
     await page.getByLabel('API key', { exact: true }).fill(apiKey)
     await page.locator('summary', { hasText: 'Tools' }).click()

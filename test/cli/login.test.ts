@@ -185,7 +185,7 @@ test.each([
     { authUrl: 'https://live.test', anonKey: 'anon' },
     'Standard input holds no password.',
   ],
-  [['login', '--password', 'secret'], {}, 'The flag --password is not known.'],
+  [['login', '--password', 'secret'], {}, 'The flag --password belongs to standin verify.'],
   [['login', 'ada'], {}, 'standin login takes no further words, such as ada.'],
 ])('%j with %j is refused in a sentence', async (args, upstream, sentence) => {
   expect(await run(args, { files: written({ upstream }) })).toMatchObject({

@@ -279,7 +279,7 @@ const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['dev', '--role', 'anon'], 'The flag --role belongs to standin token.'],
   [
     ['config', 'check', '--email', 'a@b.co'],
-    'The flag --email belongs to standin token, standin key create and standin login.',
+    'The flag --email belongs to standin token, standin key create, standin login and standin verify.',
   ],
 ]
 

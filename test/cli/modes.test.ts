@@ -73,6 +73,6 @@ test('a command that plays no recordings cannot be strict about them', async () 
   expect(await run(['token', '--strict'])).toMatchObject({
     code: 2,
     stderr:
-      'The flag --strict belongs to standin dev, standin record, standin replay and standin exec. See standin --help.\n',
+      'The flag --strict belongs to standin dev, standin record, standin replay, standin exec and standin verify. See standin --help.\n',
   })
 })

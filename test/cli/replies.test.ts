@@ -84,7 +84,10 @@ test.each([
   [['replies', 'try', 'x', '--request', 'none.json'], 'none.json: cannot be read (ENOENT).'],
   [['replies', 'try', 'x', '--request', 'rules.yaml'], 'rules.yaml is not JSON:'],
   [['replies', 'chek'], 'Did you mean "check"?'],
-  [['config', 'check', '--model', 'x'], 'The flag --model belongs to standin replies try.'],
+  [
+    ['config', 'check', '--model', 'x'],
+    'The flag --model belongs to standin replies try, standin tail and standin verify.',
+  ],
 ])('%j is explained', async (args, sentence) => {
   expect(await run(args, { files })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
 })

@@ -1,5 +1,5 @@
 /** Something that is loaded, looked at, and loaded again. */
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, failureOf } from './failure.js'
 
 export type Listing<Value> =
@@ -17,13 +17,15 @@ export interface Loaded<Value> {
 export function useListing<Value>(load: (signal: AbortSignal) => Promise<Value>, everyMs?: number): Loaded<Value> {
   const [listing, setListing] = useState<Listing<Value>>({ kind: 'loading' })
   const [round, setRound] = useState(0)
-  const reload = useCallback(() => setRound(count => count + 1), [])
+  const latest = useRef(0)
+  const reload = useCallback(() => setRound(++latest.current), [])
 
   useEffect(() => {
     const leaving = new AbortController()
     let next: number | undefined
     const settle = (change: (before: Listing<Value>) => Listing<Value>) => {
-      if (leaving.signal.aborted) return
+      // An answer that was asked for before somebody wanted a new one may be older than what they have changed.
+      if (leaving.signal.aborted || round !== latest.current) return
       setListing(change)
       // Counted from the answer on, so that a slow one is never overtaken by the next question.
       if (everyMs !== undefined && !document.hidden) next = setTimeout(reload, everyMs)
