@@ -1,5 +1,5 @@
 /** What is to be judged of an exchange: the answer that the live platform gave, or a recording of it. */
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { decoded } from '../core/decode.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import { CHAT } from '../core/read-chat.js'
 
@@ -27,7 +27,7 @@ export function answeredIn(exchange: Exchange): Answered | undefined {
   if (!said || !endpoint || outcome.error !== undefined || isSpoilt(outcome.source)) return undefined
   const { headers, body, isAll } = saidIn(said)
   const coding = headerIn(headers, 'content-encoding')
-  const plain = decoded(body, coding)
+  const plain = readable(body, coding)
   if (!plain) return undefined
   return {
     ...{ method, path, status: outcome.status },
@@ -70,24 +70,12 @@ const headerIn = (headers: readonly string[], wanted: string) =>
   headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === wanted)
 
 /** More than this is not looked at. */
-const limit = { maxOutputLength: 16 * 1024 * 1024 }
+const MOST_BYTES = 16 * 1024 * 1024
 
 /** Nothing where it cannot be read, as with only a beginning of what is compressed. */
-function decoded(body: Buffer, coding = 'identity'): Buffer | undefined {
+function readable(body: Buffer, coding: string | undefined): Buffer | undefined {
   try {
-    switch (coding.toLowerCase()) {
-      case 'identity':
-        return body
-      case 'gzip':
-      case 'x-gzip':
-        return gunzipSync(body, limit)
-      case 'deflate':
-        return inflateSync(body, limit)
-      case 'br':
-        return brotliDecompressSync(body, limit)
-      default:
-        return undefined
-    }
+    return decoded(body, coding, MOST_BYTES)
   } catch {
     return undefined
   }

@@ -3,7 +3,7 @@ import { folderWith } from '../command.js'
 import { hello, type Scene } from '../scene.js'
 
 /** A recording as somebody would write it by hand. */
-export const recordingOf = (said: string) => `request:
+export const recordingOf = (said: string, more = '') => `${more}request:
   method: POST
   path: /v1/chat/completions
   body:

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { recordingIn } from '../../src/recordings/file-text.js'
 import { bodyOf } from '../../src/recordings/index.js'
 import { folderWith } from '../command.js'
+import { nameOfRecording, recordingOf } from '../dashboard/lists.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { eventsOf, hello, platformWith, type Scene, textOfChunks } from '../scene.js'
 
@@ -239,38 +240,22 @@ test('an answer that the client did not wait for cannot be one', async () => {
   expect(files()).toEqual([])
 })
 
-/** A recording as somebody would write it by hand. */
-const byHand = (said: string, more = '') => `${more}request:
-  method: POST
-  path: /v1/chat/completions
-  body:
-    json:
-      messages:
-        - content: ${said}
-          role: user
-      model: gpt-4o
-response:
-  status: 200
-  headers:
-    content-type: application/json
-  body:
-    json:
-      choices: []
-`
-
-const named = (n: number) => `chat-completions/some-${n.toString(16).padStart(12, '0')}.yaml`
-
 async function withRecordings(files: Readonly<Record<string, string>>, more = {}) {
   const dir = folderWith(files)
   return { dir, platform: await platformWith({ recordings: { dir, ...more } }) }
 }
 
 test('recordings are looked for by what was said, the model, the path and the name, and looked at page by page', async () => {
-  const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [named(i), byHand(`question ${i} on whales`)]))
-  const { platform } = await withRecordings({ ...files, [named(99)]: byHand('What does a penguin eat?') })
+  const files = Object.fromEntries(
+    Array.from({ length: 30 }, (_, i) => [nameOfRecording(i), recordingOf(`question ${i} on whales`)]),
+  )
+  const { platform } = await withRecordings({
+    ...files,
+    [nameOfRecording(99)]: recordingOf('What does a penguin eat?'),
+  })
   expect(await listed(platform, '?search=PENGUIN%20eat')).toMatchObject({
     total: 1,
-    data: [{ file: named(99), said: 'What does a penguin eat?' }],
+    data: [{ file: nameOfRecording(99), said: 'What does a penguin eat?' }],
   })
   expect(await listed(platform, `?search=${'63.yaml'}`)).toMatchObject({ total: 1 })
   expect(await listed(platform, '?search=gpt-4o%20completions&limit=1')).toMatchObject({ total: 31 })
@@ -282,7 +267,10 @@ test('recordings are looked for by what was said, the model, the path and the na
 
 test('the list says what was used in this run, what is too old, and what cannot be read', async () => {
   const { platform } = await withRecordings(
-    { [named(1)]: byHand('old', 'recordedAt: 2020-01-31T12:00:00.000Z\n'), [named(2)]: 'request: [' },
+    {
+      [nameOfRecording(1)]: recordingOf('old', 'recordedAt: 2020-01-31T12:00:00.000Z\n'),
+      [nameOfRecording(2)]: 'request: [',
+    },
     { maxAge: '30d' },
   )
   await (await platform.chat(hello)).text()
@@ -303,28 +291,31 @@ test('without a folder there are none, and looking makes none', async () => {
 })
 
 test('one is read as it is written, and removed', async () => {
-  const { platform } = await withRecordings({ [named(1)]: byHand('one') })
-  const one = `${recordings}/${encodeURIComponent(named(1))}`
-  expect(await (await platform.ask(one, bare)).json()).toEqual({ file: named(1), text: byHand('one') })
+  const { platform } = await withRecordings({ [nameOfRecording(1)]: recordingOf('one') })
+  const one = `${recordings}/${encodeURIComponent(nameOfRecording(1))}`
+  expect(await (await platform.ask(one, bare)).json()).toEqual({ file: nameOfRecording(1), text: recordingOf('one') })
   expect((await platform.ask(one, { ...bare, method: 'DELETE' })).status).toBe(204)
   expect(await errorOf(await platform.ask(one, { ...bare, method: 'DELETE' }))).toEqual([
     404,
-    `There is no recording "${named(1)}".`,
+    `There is no recording "${nameOfRecording(1)}".`,
   ])
   expect((await listed(platform)).total).toBe(0)
 })
 
 test('no name leads out of the folder: neither dots, nor an absolute one, nor a link', async () => {
-  const { dir, platform } = await withRecordings({ [named(1)]: byHand('one') })
-  const outside = folderWith({ [named(7)]: byHand('kept outside'), 'secret-0123456789ab.yaml': byHand('kept outside') })
+  const { dir, platform } = await withRecordings({ [nameOfRecording(1)]: recordingOf('one') })
+  const outside = folderWith({
+    [nameOfRecording(7)]: recordingOf('kept outside'),
+    'secret-0123456789ab.yaml': recordingOf('kept outside'),
+  })
   symlinkSync(path.join(outside, 'secret-0123456789ab.yaml'), path.join(dir, 'link-0123456789ab.yaml'))
   symlinkSync(path.join(outside, 'chat-completions'), path.join(dir, 'linked'))
   const names = [
-    `../${path.basename(outside)}/${named(7)}`,
-    path.join(outside, named(7)),
-    `chat-completions/../../${path.basename(outside)}/${named(7)}`,
+    `../${path.basename(outside)}/${nameOfRecording(7)}`,
+    path.join(outside, nameOfRecording(7)),
+    `chat-completions/../../${path.basename(outside)}/${nameOfRecording(7)}`,
     'link-0123456789ab.yaml',
-    named(7).replace('chat-completions', 'linked'),
+    nameOfRecording(7).replace('chat-completions', 'linked'),
     '%00',
   ]
   for (const name of names) {
@@ -347,11 +338,14 @@ test('a folder that cannot be written into is told in a sentence', async () => {
 })
 
 test('a recording that was removed on disk meanwhile is no longer listed', async () => {
-  const { dir, platform } = await withRecordings({ [named(1)]: byHand('one'), [named(2)]: byHand('two') })
+  const { dir, platform } = await withRecordings({
+    [nameOfRecording(1)]: recordingOf('one'),
+    [nameOfRecording(2)]: recordingOf('two'),
+  })
   expect((await listed(platform)).total).toBe(2)
-  rmSync(path.join(dir, named(1)))
+  rmSync(path.join(dir, nameOfRecording(1)))
   mkdirSync(path.join(dir, 'more'))
-  writeFileSync(path.join(dir, 'more/three-0123456789ab.yaml'), byHand('three'))
+  writeFileSync(path.join(dir, 'more/three-0123456789ab.yaml'), recordingOf('three'))
   expect((await listed(platform)).data.map(({ said }) => said)).toEqual(['two', 'three'])
 })
 

@@ -1,6 +1,6 @@
 /** Holds back a 404 until it is known whether its body is the documented one (platform-api.md, "Errors"). */
 import type { IncomingMessage } from 'node:http'
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { decoded } from '../../core/decode.js'
 import { notFound } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import { errorReply } from '../error-bodies.js'
@@ -57,28 +57,10 @@ const saysJson = ({ headers }: IncomingMessage) => /^application\/json\b/i.test(
 
 function isDocumented(body: Buffer, { headers }: IncomingMessage): boolean {
   try {
-    const value: unknown = JSON.parse(decoded(body, headers['content-encoding']).toString())
+    const value: unknown = JSON.parse(decoded(body, headers['content-encoding'], MOST_BYTES).toString())
     const { error, path } = value as Readonly<Record<string, unknown>>
     return typeof error === 'string' && typeof path === 'string'
   } catch {
     return false
-  }
-}
-
-/** Throws where the body cannot be decoded, or would be longer than it may. */
-function decoded(body: Buffer, encoding = 'identity'): Buffer {
-  const limit = { maxOutputLength: MOST_BYTES }
-  switch (encoding.toLowerCase()) {
-    case 'identity':
-      return body
-    case 'gzip':
-    case 'x-gzip':
-      return gunzipSync(body, limit)
-    case 'deflate':
-      return inflateSync(body, limit)
-    case 'br':
-      return brotliDecompressSync(body, limit)
-    default:
-      throw new Error(`No way to decode ${encoding}.`)
   }
 }

@@ -3,6 +3,7 @@ import { routes } from '../../routes.js'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Moment } from '../widgets/moment.jsx'
+import { TableHead } from '../widgets/table-head.jsx'
 import type { ListedRecording, ReadRecording } from './recordings-client.js'
 
 interface Props {
@@ -14,17 +15,7 @@ export function RecordingTable({ recordings, onDelete }: Props) {
   return (
     <table class="table table-stacking recordings-table">
       <caption class="unseen">Recordings</caption>
-      <thead>
-        <tr>
-          <th scope="col">Recording</th>
-          <th scope="col">Answer</th>
-          <th scope="col">Model</th>
-          <th scope="col">Recorded</th>
-          <th scope="col">
-            <span class="unseen">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={['Recording', 'Answer', 'Model', 'Recorded']} />
       <tbody>
         {recordings.map(recording => (
           <tr key={recording.file}>

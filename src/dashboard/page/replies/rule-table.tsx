@@ -1,4 +1,6 @@
 /** Rules, a row each. */
+
+import { TableHead } from '../widgets/table-head.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
 import type { RuleJson } from './replies-client.js'
 
@@ -12,17 +14,7 @@ export function RuleTable({ rules, onShow, onRemove }: Props) {
   return (
     <table class="table table-stacking rules-table">
       <caption class="unseen">Rules, in the order in which they are tried</caption>
-      <thead>
-        <tr>
-          <th scope="col">Rule</th>
-          <th scope="col">When</th>
-          <th scope="col">Says</th>
-          <th scope="col">Answered</th>
-          <th scope="col">
-            <span class="unseen">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={['Rule', 'When', 'Says', 'Answered']} />
       <tbody>
         {rules.map(one => (
           <tr key={one.id ?? one.place}>

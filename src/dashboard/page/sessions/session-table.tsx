@@ -1,5 +1,6 @@
 /** Sessions, a row each. */
 import { Moment } from '../widgets/moment.jsx'
+import { TableHead } from '../widgets/table-head.jsx'
 import { nameOf, type SessionJson } from './sessions-client.js'
 
 interface Props {
@@ -11,17 +12,7 @@ export function SessionTable({ sessions, onSignOut }: Props) {
   return (
     <table class="table table-stacking sessions-table">
       <caption class="unseen">Sessions</caption>
-      <thead>
-        <tr>
-          <th scope="col">User</th>
-          <th scope="col">Signed in</th>
-          <th scope="col">Refreshed</th>
-          <th scope="col">Token expires</th>
-          <th scope="col">
-            <span class="unseen">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={['User', 'Signed in', 'Refreshed', 'Token expires']} />
       <tbody>
         {sessions.map(session => (
           <tr key={session.id}>
