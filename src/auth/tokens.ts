@@ -1,5 +1,5 @@
 /** Signs and verifies JWTs. The one door of the package `jose`. */
-import { type CryptoKey, errors, importJWK, type JWK, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { developmentSecret, developmentSigningKey } from '../core/development.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
 
@@ -11,8 +11,20 @@ export interface SigningKey {
   readonly key_ops?: readonly string[] | undefined
 }
 
+/** What is signed: the registered claims of RFC 7519 §4.1, and any others. Written out, since users of the types need not have `jose`. */
+export interface Payload {
+  readonly iss?: string
+  readonly sub?: string
+  readonly aud?: string | string[]
+  readonly jti?: string
+  readonly nbf?: number
+  readonly exp?: number
+  readonly iat?: number
+  readonly [claim: string]: unknown
+}
+
 /** What a verified token says. */
-export type Claims = JWTPayload & {
+export type Claims = Payload & {
   readonly role?: unknown
   readonly email?: unknown
   readonly session_id?: unknown
@@ -28,7 +40,7 @@ export interface Tokens {
   /** A key like the anon and the service key, with a time of its own at which it expires (seconds since 1970). */
   signKey(role: 'anon' | 'service_role', exp: number): Promise<string>
   /** Signs the claims of a user token. */
-  sign(claims: JWTPayload): Promise<string>
+  sign(claims: Payload): Promise<string>
   /** Verifies signature and times. Rejects with a TokenRefusal that says which of them is wrong. */
   verify(token: string): Promise<Claims>
 }
@@ -64,7 +76,7 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
   const byId = new Map(keys.map(key => [key.kid, key]))
   const algorithms = [...new Set(['HS256', ...keys.map(({ alg }) => alg)])]
 
-  const signed = (claims: JWTPayload, { alg, kid, signing }: Key) =>
+  const signed = (claims: Payload, { alg, kid, signing }: Key) =>
     new SignJWT(claims)
       .setProtectedHeader({ alg, typ: 'JWT', ...(kid !== undefined && { kid }) })
       .sign(signing as CryptoKey)

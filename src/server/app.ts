@@ -1,18 +1,9 @@
-/** What is not on the line: Standin's own paths, on express. Loaded when somebody first asks for one of them. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
 import { CONTROL, DASHBOARD } from '../core/reserved.js'
 import { errorReply } from './error-bodies.js'
 import { refuseForeign } from './guard.js'
-
-/** The prototypes of the server's requests and responses. */
-export interface Prototypes {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-}
-
-export type App = (request: IncomingMessage, response: ServerResponse) => void
+import type { App, Prototypes } from './prototypes.js'
 
 interface Parts {
   readonly prototypes: Prototypes

@@ -1,8 +1,8 @@
 /** Where every request comes in: onto the line, or to express behind it. */
 import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http'
 import { isReserved } from '../core/reserved.js'
-import type { Prototypes } from './app.js'
 import type { Line } from './handle.js'
+import type { Prototypes } from './prototypes.js'
 
 export interface Doors {
   readonly line: Line

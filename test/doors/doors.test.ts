@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import { appFolder, writeTypes } from './apps.js'
+import { packagesNamed } from './type-imports.js'
 
 test('an app whose tests use the package has no mistake in its types', { timeout: 120_000 }, async () => {
   const app = appFolder()
@@ -8,6 +11,18 @@ test('an app whose tests use the package has no mistake in its types', { timeout
   // Types of Supabase's client and of the browser contradict each other; that is between those two.
   const mistakes = output.split('\n').filter(line => /^\S.*error TS/.test(line) && !line.includes('@supabase/'))
   expect(mistakes).toEqual([])
+})
+
+test('the types name no package that comes with neither Standin nor its user', { timeout: 60_000 }, async () => {
+  const app = appFolder()
+  await writeTypes(app)
+  const installed = JSON.parse(readFileSync(path.join(app.dir, 'node_modules/standin/package.json'), 'utf8'))
+  const types = path.join(app.dir, 'node_modules/standin/dist/types')
+  const entries = ['index.d.ts', 'vitest.d.ts', 'test-runner.d.ts', 'contract/index.d.ts']
+  const has = new Set(Object.keys({ ...installed.dependencies, ...installed.peerDependencies }))
+  // Express comes without its types.
+  has.delete('express')
+  expect([...packagesNamed(types, entries)].filter(name => !has.has(name))).toEqual([])
 })
 
 test('the tests of an app pass, in files side by side', { timeout: 120_000 }, async () => {

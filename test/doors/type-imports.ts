@@ -1,0 +1,22 @@
+/** Which packages the types of the built package lead to: whoever uses them has to have those as well. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+/** The packages, without node's own, that the types in `folder` name, from these entries on. */
+export function packagesNamed(folder: string, entries: readonly string[]): ReadonlySet<string> {
+  const files = new Set(entries.map(entry => path.join(folder, entry)))
+  const packages = new Set<string>()
+  // A set that grows is walked to its end.
+  for (const file of files) {
+    for (const name of namesIn(readFileSync(file, 'utf8'))) {
+      if (name.startsWith('.')) files.add(path.join(path.dirname(file), name.replace(/\.js$/, '.d.ts')))
+      else if (!name.startsWith('node:')) packages.add(name)
+    }
+  }
+  return packages
+}
+
+const namesIn = (text: string) =>
+  [...withoutComments(text).matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(([, name = '']) => name)
+
+const withoutComments = (text: string) => text.replace(/\/\*.*?\*\//gs, '')
