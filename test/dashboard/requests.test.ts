@@ -3,6 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { liveWith, proxyTo } from '../server/live.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, desk, hasFocus, inBrowser, looks, phone, tabTo, useBrowser } from './browser.js'
 import { addressOfThisMachine } from './this-machine.js'
@@ -84,6 +85,20 @@ inBrowser(
     await one.waitFor()
   },
 )
+
+inBrowser('what a live answer has against the contract stands in its exchange', async () => {
+  const live = await liveWith((_request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end('{"status":"fine","version":"1.2.3"}')
+  })
+  const platform = await proxyTo(live.url)
+  await (await platform.ask('/health')).text()
+  await platform.violations()
+  const { page } = await watching(platform)
+  await row(page, '/health').click()
+  const table = page.getByRole('table', { name: 'What the answer has against the contract' })
+  expect(await table.innerText()).toMatch(/status\s+status must be "ok"\.\s+critical, documented/)
+})
 
 inBrowser('a miss shows the nearest rule, or the nearest recording field by field', async () => {
   const live = await platformWith({ rules })
