@@ -86,6 +86,16 @@ inBrowser(
   },
 )
 
+inBrowser('what the charts say does not move the list', async () => {
+  const platform = await platformWith()
+  const { page } = await watching(platform, { viewport: phone })
+  const height = () => page.locator('.charts').evaluate(charts => charts.getBoundingClientRect().height)
+  const before = await height()
+  await visit(platform, '/health', '/nope')
+  await page.locator('.chart-failed').getByText('refused or failed').waitFor()
+  expect(await height()).toBe(before)
+})
+
 inBrowser('what a live answer has against the contract stands in its exchange', async () => {
   const live = await liveWith((_request, response) => {
     response.setHeader('content-type', 'application/json')

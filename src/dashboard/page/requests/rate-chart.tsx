@@ -24,11 +24,11 @@ export function RateChart({ ticks }: Props) {
     <div class="charts">
       <figure class="chart">
         <figcaption>
-          <span>Requests a second</span>
+          <span class="chart-name">Requests a second</span>
           <strong>{count(Math.round(last?.all ?? 0))}</strong>
-          {last !== undefined && last.failed > 0 && (
-            <span class="chart-failed">{count(Math.ceil(last.failed))} refused or failed</span>
-          )}
+          <span class="chart-more chart-failed">
+            {last !== undefined && last.failed > 0 && `${count(Math.ceil(last.failed))} refused or failed`}
+          </span>
           <span class="unseen">{rateInWords(ticks, mostRate)}</span>
         </figcaption>
         <Plot top={count(Math.round(mostRate))}>
@@ -41,9 +41,9 @@ export function RateChart({ ticks }: Props) {
       </figure>
       <figure class="chart">
         <figcaption>
-          <span>Answered in</span>
+          <span class="chart-name">Answered in</span>
           <strong>{latest?.p50Ms == null ? '–' : duration(latest.p50Ms)}</strong>
-          {latest?.p95Ms != null && <span>95 in 100 within {duration(latest.p95Ms)}</span>}
+          <span class="chart-more">{latest?.p95Ms != null && `95 in 100 within ${duration(latest.p95Ms)}`}</span>
           <span class="unseen">
             {latest === undefined ? 'Nothing has been asked yet.' : `At most ${duration(slowestMs)}.`}
           </span>
