@@ -15,8 +15,9 @@ export function requireWritable(flag: string, file: string): void {
   let isFolder: boolean
   try {
     makeFolder(path.dirname(place))
-    isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
-    accessSync(existsSync(place) ? place : path.dirname(place), constants.W_OK)
+    isFolder = existsSync(place) && statSync(place).isDirectory()
+    // What stands behind the separator is looked for in a folder only: a file in its place could be written to as well.
+    accessSync(existsSync(place) ? place : `${path.dirname(place)}${path.sep}.`, constants.W_OK)
   } catch (error) {
     throw notWritten(file, error)
   }

@@ -46,6 +46,7 @@ inBrowser('one is read as it is written, copied, and deleted by keyboard alone',
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').getByText(nameOfRecording(1)).waitFor()
   await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(existsSync(path.join(dir, nameOfRecording(1)))).toBe(true)
   await page.keyboard.press('Enter')
   await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Delete' }))

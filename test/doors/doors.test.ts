@@ -60,7 +60,7 @@ test('failures say what was asked, and what it was like', { timeout: 120_000 }, 
 })
 
 test('with node:test it is the same', { timeout: 60_000 }, async () => {
-  const { code, output } = await appFolder().run('tests/plain.mjs')
+  const { code, output } = await appFolder().run('--test-reporter=tap', 'tests/plain.mjs')
   expect(code).toBe(1)
   expect(output).toMatch(/^ok 1 - the model greets$/m)
   expect(output).toMatch(/^not ok 2 - asks what nobody has prepared$/m)
