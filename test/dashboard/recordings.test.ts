@@ -46,7 +46,9 @@ inBrowser('one is read as it is written, copied, and deleted by keyboard alone',
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').getByText(nameOfRecording(1)).waitFor()
   await page.keyboard.press('Escape')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  // By its role it would be gone as soon as it is hidden.
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  expect(await hasFocus(page, page.getByRole('button', { name: 'Delete' }))).toBe(true)
   expect(existsSync(path.join(dir, nameOfRecording(1)))).toBe(true)
   await page.keyboard.press('Enter')
   await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Delete' }))
