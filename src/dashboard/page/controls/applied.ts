@@ -25,9 +25,13 @@ export function useApplied<Settings>({ inForce, send, reload }: Parts<Settings>)
   const next = useRef<{ readonly settings: Settings; readonly said: string } | undefined>(undefined)
   const sending = useRef(false)
 
+  // What was read while something was on its way may be older than that. An effect comes too late to know it.
+  const read = useRef({ inForce, isFresh: true })
+  if (read.current.inForce !== inForce) read.current = { inForce, isFresh: !sending.current }
+
   // What holds has been read since: that is what is shown from here on. What was refused stays, for whoever wants to mend it.
   useEffect(() => {
-    if (!sending.current && !failure) setDraft(undefined)
+    if (read.current.isFresh && !sending.current && !failure) setDraft(undefined)
   }, [inForce])
 
   async function sendAll(): Promise<void> {
