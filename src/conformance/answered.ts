@@ -2,6 +2,7 @@
 import { decoded } from '../core/decode.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import { CHAT } from '../core/read-chat.js'
+import { replyBytes } from '../core/reply-bytes.js'
 
 export interface Answered {
   /** `POST /v1/chat/completions`; nothing where the path is not documented. */
@@ -55,15 +56,7 @@ function saidIn(said: Reply | Heard): Said {
     return { headers: said.headers, body, isAll: body.length === said.bytes }
   }
   const headers = ['content-type', said.contentType, ...(said.headers ?? [])]
-  return { headers, body: bodyOf(said), isAll: true }
-}
-
-function bodyOf({ body, again }: Reply): Buffer {
-  if (typeof body === 'string') return Buffer.from(body)
-  if (Buffer.isBuffer(body)) return again?.() ?? body
-  const { head, before, pieces, after, tail, bytewise } = body
-  const text = head + pieces.map(piece => before + piece + after).join('') + tail
-  return Buffer.from(text, bytewise ? 'latin1' : 'utf8')
+  return { headers, body: replyBytes(said), isAll: true }
 }
 
 const headerIn = (headers: readonly string[], wanted: string) =>

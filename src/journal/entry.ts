@@ -1,7 +1,8 @@
 /** An exchange as the journal tells it: readable, and nothing secret in it. */
 import { isTooDeep } from '../core/depth.js'
-import type { Caller, Exchange, Heard, Mode, Paced, Reply } from '../core/exchange.js'
+import type { Caller, Exchange, Heard, Mode, Reply } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
+import { replyBytes } from '../core/reply-bytes.js'
 import { isAuth } from '../core/reserved.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import type { Violation } from '../core/violation.js'
@@ -163,16 +164,7 @@ function saidIn(said: Reply | Heard | undefined): Said {
   if (said.kind === 'heard') {
     return { headers: said.headers, beginning: Buffer.concat(said.beginning), bytes: said.bytes }
   }
-  const body = bodyOf(said)
+  const body = replyBytes(said)
   const type = said.contentType === '' ? [] : ['content-type', said.contentType]
   return { headers: [...type, ...(said.headers ?? [])], beginning: body, bytes: body.length }
 }
-
-function bodyOf({ body, again }: Reply): Buffer {
-  if (typeof body === 'string') return Buffer.from(body)
-  if (Buffer.isBuffer(body)) return again?.() ?? body
-  return Buffer.from(textOf(body), body.bytewise ? 'latin1' : 'utf8')
-}
-
-const textOf = ({ head, before, pieces, after, tail }: Paced) =>
-  head + pieces.map(piece => before + piece + after).join('') + tail
