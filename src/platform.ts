@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createApiKeys } from './auth/api-keys.js'
 import type { Identify } from './auth/identify.js'
 import type { MintedToken, TokenWish } from './auth/mint.js'
+import { createPeople } from './auth/people.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { type Clock, createClock } from './core/clock.js'
 import { usersAreLive } from './core/errors.js'
@@ -209,14 +210,12 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
-    const [{ createApp }, { createControl }, { createDashboard }, { createPeople }, { createOpenSessions }] =
-      await Promise.all([
-        import('./server/app.js'),
-        import('./server/control.js'),
-        import('./dashboard/index.js'),
-        import('./auth/people.js'),
-        import('./auth/open-sessions.js'),
-      ])
+    const [{ createApp }, { createControl }, { createDashboard }, { createOpenSessions }] = await Promise.all([
+      import('./server/app.js'),
+      import('./server/control.js'),
+      import('./dashboard/index.js'),
+      import('./auth/open-sessions.js'),
+    ])
     const identify: Identify = authorization => current.doorkeeper.identify(authorization)
     const people = createPeople(state)
     const dashboard = createDashboard({
