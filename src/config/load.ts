@@ -115,8 +115,16 @@ export function askingLive({
 
 /** Which files the rules of replies are in. Only the default pattern may find nothing: it was written by nobody. */
 export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
-  return { patterns: typeof replies === 'string' ? [replies] : replies, dir, required: replies !== defaultReplies }
+  const patterns = [replies]
+    .flat()
+    .map(name => (isFolder(path.resolve(dir, name)) ? path.posix.join(name, IN_FOLDER) : name))
+  return { patterns, dir, required: replies !== defaultReplies }
 }
+
+/** What a folder stands for. */
+const IN_FOLDER = '*.{yaml,yml}'
+
+const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 
 function readFile(file: string, name: string): string {
   try {
@@ -129,7 +137,7 @@ function readFile(file: string, name: string): string {
 function readDotEnv(dir: string): Record<string, string | undefined> {
   const file = path.join(dir, '.env')
   // A folder called .env is somebody's Python environment.
-  return existsSync(file) && !statSync(file).isDirectory() ? parseEnv(readFile(file, '.env')) : {}
+  return existsSync(file) && !isFolder(file) ? parseEnv(readFile(file, '.env')) : {}
 }
 
 /** What the file says, with the texts from variables in the types that their options take. */

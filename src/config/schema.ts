@@ -117,9 +117,9 @@ export const configSchema = closed({
     'What GET /v1/models lists and chat accepts. Further fields of a model are listed as they are.',
   ),
   replies: option(
-    v.union([filled, list(filled, 'file names or globs')], 'a file name or glob, or a list of them'),
+    v.union([filled, list(filled, 'files, folders or globs')], 'a file, a folder or a glob, or a list of them'),
     defaultReplies,
-    'Files with the rules of what the model says, relative to this file; the first rule that matches answers.',
+    'Files with the rules of what the model says, or their folder, relative to this file; the first rule that matches answers.',
   ),
   strict: option(
     v.boolean('true or false'),

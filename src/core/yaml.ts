@@ -1,5 +1,6 @@
 /** Reads YAML and remembers where each value stood. The one door of the package `yaml`. */
 import {
+  type Document,
   isMap,
   isNode,
   isPair,
@@ -43,7 +44,8 @@ export function readYaml(written: string, origin: string, replaceText?: ReplaceT
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
   const problems: Problem[] = worthTelling(document.errors).map(error => {
     const { line, col } = lines.linePos(error.pos[0])
-    return { origin, line, column: col, sentence: `This is not valid YAML: ${sentence(whyOf(error))}` }
+    const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : whyOf(error)
+    return { origin, line, column: col, sentence: `This is not valid YAML: ${sentence(why)}` }
   })
   const at = (node: unknown): Position => {
     const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
@@ -106,6 +108,23 @@ const noAnchor = 'The anchor of this alias is not set before it. A text that beg
 function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
   const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
   return errors.filter(error => error.code === 'DUPLICATE_KEY' || error === first)
+}
+
+/** Names the key that stands at `offset` a second time. */
+function duplicateKey(document: Document, offset: number, lines: LineCounter): string {
+  let told = 'A key is there twice.'
+  visit(document, {
+    Map(_key, { items }) {
+      const keys = items.flatMap(({ key }) => (isScalar(key) ? [key] : []))
+      const again = keys.find(({ range }) => range?.[0] === offset)
+      const first = keys.find(({ value }) => value === again?.value)
+      if (!again || !first) return undefined
+      const { line } = lines.linePos(first.range?.[0] ?? 0)
+      told = `The key ${JSON.stringify(String(again.value))} is there twice, first on line ${line}. Remove one of them.`
+      return visit.BREAK
+    },
+  })
+  return told
 }
 
 /** What the library says without what it repeats of the file, which may be a secret. */

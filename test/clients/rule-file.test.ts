@@ -4,6 +4,7 @@ import OpenAI from 'openai'
 import { expect, onTestFinished, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
+import { hello, platformWith } from '../scene.js'
 import { asking } from './clients.js'
 
 const rules = `
@@ -38,6 +39,25 @@ async function scene() {
   onTestFinished(() => platform.stop())
   return new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey, maxRetries: 0 }).chat.completions
 }
+
+test.each(['replies', 'replies/', './replies', '[replies]'])(
+  'replies: %s is the folder with the rules, whatever the ending of its files',
+  async replies => {
+    const dir = folderWith({
+      'platform.config.yaml': `state: memory\nreplies: ${replies}\n`,
+      'replies/a.yaml': '- { when: { user: one }, reply: { text: from a } }\n',
+      'replies/b.yml': '- { reply: { text: from b } }\n',
+      'replies/notes.txt': 'no rules',
+    })
+    const { chat } = await platformWith({ config: path.join(dir, 'platform.config.yaml') })
+    const said = async (content: string) => {
+      const answer = await chat({ ...hello, messages: [{ role: 'user', content }] })
+      const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] }
+      return choices[0]?.message.content
+    }
+    expect([await said('one'), await said('two')]).toEqual(['from a', 'from b'])
+  },
+)
 
 test('it greets with the words of the request', async () => {
   const chat = await scene()

@@ -165,7 +165,7 @@ test.each([
   ['models:\n  - gpt', '2:5: models[0] must be an object, not "gpt".'],
   ['models:\n  - owned_by: me', '2:5: models[0].id is missing. It must be text.'],
   ['models:\n  - { id: a, object: list }', '2:14: models[0].object must be the word model, not "list".'],
-  ['replies: 3', '1:1: replies must be a file name or glob, or a list of them, not 3.'],
+  ['replies: 3', '1:1: replies must be a file, a folder or a glob, or a list of them, not 3.'],
   ['replies: [a.yaml, 3]', '1:19: replies[1] must be text, not 3.'],
   ['pace: fast', '1:1: pace must be an object, not "fast".'],
   ['pace: []', '1:1: pace must be an object, not an empty array.'],
@@ -193,7 +193,10 @@ test.each([
   ['state: disk', '1:1: state must be memory, file:PATH or postgres://…, not "disk".'],
   ['- port', '1:1: The file must be a map of options.'],
   ['just text', '1:1: The file must be a map of options.'],
-  ['port: 1\nport: 2', '2:1: This is not valid YAML: Map keys must be unique.'],
+  [
+    'port: 1\nport: 2',
+    '2:1: This is not valid YAML: The key "port" is there twice, first on line 1. Remove one of them.',
+  ],
   ['\tport: 1', '1:1: This is not valid YAML: Tabs are not allowed as indentation.'],
   [
     'models: [1\nport: 2',

@@ -108,7 +108,12 @@ test.each<[text: string, complaints: readonly string[]]>([
     `${request}response:\n  status: 200\n  body: { written: nicely, json: {} }\n`,
     ['models/a.yaml:4:11: response.body.written must be a style such as compact or indented, not "nicely".'],
   ],
-  [`${request}${request}${response}`, ['models/a.yaml:2:1: This is not valid YAML: Map keys must be unique.']],
+  [
+    `${request}${request}${response}`,
+    [
+      'models/a.yaml:2:1: This is not valid YAML: The key "request" is there twice, first on line 1. Remove one of them.',
+    ],
+  ],
 ])('%j is told what is wrong with it', (text, complaints) => {
   expect(complaintsAbout(text)).toEqual(complaints)
 })

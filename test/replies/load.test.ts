@@ -122,7 +122,10 @@ test.each([
     '- reply: { text: x\n',
     ['2:1: This is not valid YAML: Flow map in block collection must be sufficiently indented and end with a }.'],
   ],
-  ['- reply: { text: x }\n  reply: { text: y }', ['2:3: This is not valid YAML: Map keys must be unique.']],
+  [
+    '- reply: { text: x }\n  reply: { text: y }',
+    ['2:3: This is not valid YAML: The key "reply" is there twice, first on line 1. Remove one of them.'],
+  ],
 ])('%j is told with its place', async (text, expected) => {
   const complaints = await complaintsAbout({ 'replies/a.yaml': text })
   expect(complaints).toEqual(expected.map(complaint => `replies/a.yaml:${complaint}`))
