@@ -39,10 +39,10 @@ async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
   if (sub === '') throw missingSub()
   if (!isUuid(sub)) throw subNotUuid()
   const sessionId = session_id === '' || session_id === NIL_UUID ? undefined : session_id
-  if (sessionId !== undefined && !isUuid(String(sessionId))) throw sessionNotUuid()
+  if (sessionId !== undefined && !isUuid(sessionId)) throw sessionNotUuid()
   const { user, session } = await (await backend.state()).read(async ({ users, sessions }) => ({
     user: await users.get(sub.toLowerCase()),
-    session: sessionId === undefined ? undefined : await sessions.get(String(sessionId).toLowerCase()),
+    session: sessionId === undefined ? undefined : await sessions.get(sessionId.toLowerCase()),
   }))
   if (!user || user.deleted_at !== null) throw userOfTokenNotFound()
   if (isBanned(user, backend.now())) throw userBanned(403)
@@ -55,7 +55,7 @@ export async function requireAdmin(backend: Backend, authorization: string | und
   const claims = await claimsOf(backend, authorization)
   // The service key is nobody's. An admin who has signed in is one for as long as the session lasts.
   if (claims.session_id !== undefined) await holderOf(backend, claims)
-  if (!backend.settings.jwtAdminRoles.includes(String(claims.role))) throw notAdmin()
+  if (!backend.settings.jwtAdminRoles.includes(claims.role ?? '')) throw notAdmin()
 }
 
 /** Throws a 400 for a user token that is meant for somebody else than `asked` (the header X-JWT-AUD), or for nobody. */
@@ -75,7 +75,7 @@ async function claimsOf(backend: Backend, authorization: string | undefined): Pr
 }
 
 /** The words of the library that Supabase's server verifies tokens with; apps are known to look at them. */
-function wordsFor({ fault, header: { alg, kid } }: TokenRefusal): string {
+function wordsFor({ fault, header: { alg, kid }, why }: TokenRefusal): string {
   switch (fault) {
     case 'malformed':
       return 'token is malformed: token contains an invalid number of segments'
@@ -93,5 +93,7 @@ function wordsFor({ fault, header: { alg, kid } }: TokenRefusal): string {
       return 'token has invalid claims: token is not valid yet'
     case 'times':
       return 'token is malformed: could not JSON decode claim: invalid type for claim'
+    case 'claims':
+      return `token is malformed: could not JSON decode claim: json: ${why}`
   }
 }

@@ -6,6 +6,7 @@ import {
   expiredToken,
   malformedToken,
   mistypedApiKey,
+  mistypedClaim,
   ownerlessApiKey,
   PlatformError,
   revokedApiKey,
@@ -132,9 +133,9 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
   /** A token may outlive its session and its user; they open nothing any more. One that was minted for tests has no session. */
   async function requireAlive({ session_id, sub }: Claims): Promise<void> {
     if (session_id === undefined && sub === undefined) return
-    const userId = String(sub).toLowerCase()
+    const userId = (sub ?? '').toLowerCase()
     const { session, user } = await (await state()).read(async ({ sessions, users }) => ({
-      session: session_id === undefined ? null : await sessions.get(String(session_id).toLowerCase()),
+      session: session_id === undefined ? null : await sessions.get(session_id.toLowerCase()),
       user: await users.get(userId),
     }))
     if (session === undefined || (session !== null && session.user_id !== userId)) throw endedSession()
@@ -175,7 +176,7 @@ function isJwt(token: string): boolean {
 function callerOf({ role, sub, email }: Claims): Caller {
   if (role === 'anon') return { kind: 'anon' }
   if (role === 'service_role') return { kind: 'service' }
-  if (role !== 'authenticated' || typeof sub !== 'string' || sub === '') throw roleUnknown()
+  if (role !== 'authenticated' || !sub) throw roleUnknown()
   return userCaller(sub, email)
 }
 
@@ -188,4 +189,5 @@ const wordFault: Record<TokenFault, () => PlatformError> = {
   expired: expiredToken,
   'not-yet': tokenNotYetValid,
   times: tokenWithoutExpiry,
+  claims: mistypedClaim,
 }

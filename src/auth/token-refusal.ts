@@ -10,6 +10,7 @@ export type TokenFault =
   | 'expired'
   | 'not-yet'
   | 'times'
+  | 'claims'
 
 /** Each layer words it in its own way. */
 export class TokenRefusal extends Error {
@@ -19,6 +20,8 @@ export class TokenRefusal extends Error {
     readonly fault: TokenFault,
     /** What the token says of its signature. */
     readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined } = {},
+    /** What is wrong with a claim, in the words of Go's JSON reader. */
+    readonly why = '',
   ) {
     super(`The token is refused: ${fault}.`)
   }

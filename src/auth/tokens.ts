@@ -1,6 +1,7 @@
 /** Signs and verifies JWTs. The one door of the package `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { developmentSecret, developmentSigningKey } from '../core/development.js'
+import { wellTyped } from './claims.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
 
 /** A private key (JWK) as Supabase Auth takes it: it says by itself what it is for. */
@@ -25,9 +26,9 @@ export interface Payload {
 
 /** What a verified token says. */
 export type Claims = Payload & {
-  readonly role?: unknown
-  readonly email?: unknown
-  readonly session_id?: unknown
+  readonly role?: string
+  readonly email?: string
+  readonly session_id?: string
 }
 
 export interface Tokens {
@@ -41,7 +42,7 @@ export interface Tokens {
   signKey(role: 'anon' | 'service_role', exp: number): Promise<string>
   /** Signs the claims of a user token. */
   sign(claims: Payload): Promise<string>
-  /** Verifies signature and times. Rejects with a TokenRefusal that says which of them is wrong. */
+  /** Verifies signature, times and types. Rejects with a TokenRefusal that says which of them is wrong. */
   verify(token: string): Promise<Claims>
 }
 
@@ -102,7 +103,7 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
       if (token.endsWith('=') || token.split('.').length !== 3) throw new TokenRefusal('malformed')
       try {
         const { payload } = await jwtVerify(token, keyFor, { algorithms, currentDate: new Date(now()) })
-        return payload
+        return wellTyped(payload)
       } catch (error) {
         throw error instanceof errors.JOSEError ? new TokenRefusal(faultOf(error), headerOf(token)) : error
       }

@@ -8,6 +8,7 @@ import {
   malformedCredential,
   malformedToken,
   missingCredential,
+  mistypedClaim,
   ownerlessApiKey,
   refusedByLive,
   revokedApiKey,
@@ -87,7 +88,7 @@ const ofRefusals: ReadonlyMap<string, string | ((path: string) => string)> = new
     wronglySignedToken().message,
     'It comes from elsewhere, or auth.jwtSecret was another one: sign in here, or take one of standin token.',
   ],
-  ...[unsignedToken(), malformedToken(), tokenWithoutExpiry(), roleUnknown()].map(
+  ...[unsignedToken(), malformedToken(), tokenWithoutExpiry(), mistypedClaim(), roleUnknown()].map(
     ({ message }) => [message, 'Take a token of this backend: sign in, or standin token.'] as const,
   ),
   [refusedByLive('').message, 'Sign in at the live auth backend again: its tokens are the ones that count here.'],

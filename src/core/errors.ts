@@ -81,6 +81,8 @@ export const tokenNotYetValid = () => unauthorized('token_not_yet_valid', 'The t
 export const tokenWithoutExpiry = () =>
   unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).')
 
+export const mistypedClaim = () => unauthorized('mistyped_claim', 'A claim of the token has the wrong type.')
+
 export const unsignedToken = () =>
   unauthorized('alg_not_allowed', 'The token is not signed with an algorithm that is accepted here.')
 

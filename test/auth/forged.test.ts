@@ -427,3 +427,72 @@ test.each([
   const response = await askAuth(platform, '/user', { headers: { authorization: header(token) } })
   expect([response.status, await response.json()]).toMatchObject([401, { error_code: 'no_authorization' }])
 })
+
+/** Claims with a value of any JSON type each, where GoTrue reads one certain type. */
+const oddClaims = fc.dictionary(
+  fc.constantFrom(
+    ...['sub', 'role', 'session_id', 'email', 'phone', 'aud', 'iss', 'jti', 'aal', 'amr', 'is_anonymous', 'exp', 'nbf'],
+    ...['app_metadata', 'user_metadata', 'iat', '__proto__'],
+  ),
+  fc.oneof(
+    ...[ada.sub, 'service_role', 'authenticated', inSeconds(3600)].flatMap(value => [
+      fc.constant(value),
+      fc.constant([value]),
+      fc.constant({ 0: value, toString: value }),
+    ]),
+    fc.jsonValue({ maxDepth: 2 }),
+  ),
+)
+
+test('a well signed token with claims of any type is accepted or refused, and never breaks anything', async () => {
+  const platform = await platformWith()
+  await fc.assert(
+    fc.asyncProperty(oddClaims, fc.boolean(), async (odd, isAdmins) => {
+      const whole = JSON.stringify({ ...(isAdmins ? service : claims), ...odd })
+      const key = createPrivateKey({ key: { ...developmentSigningKey }, format: 'jwk' })
+      const token = rawToken(JSON.stringify({ alg: 'ES256', kid }), whole, key)
+      const { platform: onPlatform, user, admin } = await verdicts(platform, token)
+      expect(onPlatform).not.toMatch(/^\d/)
+      expect(user).toMatch(/^40[013] (bad_jwt|user_not_found|session_not_found)$/)
+      expect(admin).toMatch(/^(200|40[03] (bad_jwt|not_admin|user_not_found|session_not_found))/)
+      const { role } = JSON.parse(whole)
+      if (admin.startsWith('200')) expect(role).toBe('service_role')
+    }),
+    { numRuns: runs(1000) },
+  )
+})
+
+test.each([
+  [{ role: ['service_role'] }, 'array', 'role', 'string'],
+  [{ sub: [ada.sub] }, 'array', 'sub', 'string'],
+  [{ sub: 5 }, 'number', 'sub', 'string'],
+  [{ session_id: { a: 1 } }, 'object', 'session_id', 'string'],
+  [{ email: true }, 'bool', 'email', 'string'],
+  [{ user_metadata: 'x' }, 'string', 'user_metadata', 'map[string]interface {}'],
+  [{ is_anonymous: 'yes' }, 'string', 'is_anonymous', 'bool'],
+])('claims such as %j are refused in the words of Supabase', async (odd, found, claim, wanted) => {
+  const platform = await platformWith()
+  const token = await userToken({ ...odd })
+  const body = await (await askAuth(platform, '/user', { headers: { authorization: `Bearer ${token}` } })).json()
+  const why = `json: cannot unmarshal ${found} into Go struct field AccessTokenClaims.${claim} of type ${wanted}`
+  expect(body).toMatchObject({
+    error_code: 'bad_jwt',
+    msg: `invalid JWT: unable to parse or verify signature, token is malformed: could not JSON decode claim: ${why}`,
+  })
+  expect(await verdicts(platform, token)).toEqual(refused('A claim of the token has the wrong type.'))
+})
+
+test('claims that are null count as left out', async () => {
+  const platform = await platformWith()
+  const person = await signUp(platform)
+  const token = await userToken({
+    sub: person.id,
+    aud: 'authenticated',
+    session_id: null,
+    email: null,
+    amr: null,
+    user_metadata: null,
+  })
+  expect(await userOf(platform, token)).toBe(person.id)
+  expect(await answerOf(platform, token, '/api/v1')).toBe('open')
+})

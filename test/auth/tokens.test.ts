@@ -109,10 +109,8 @@ test('a token that never expires is refused', async () => {
 test.each([
   ['no role', { role: undefined }],
   ['a role of the database', { role: 'postgres' }],
-  ['a role that is no text', { role: ['anon'] }],
   ['no subject', { sub: undefined }],
   ['an empty subject', { sub: '' }],
-  ['a subject that is no text', { sub: 12 }],
 ])('a well-signed token with %s is refused', async (_what, claims) => {
   expect(await refusalOfToken(await userToken(claims))).toEqual(unauthorized(noRole))
 })

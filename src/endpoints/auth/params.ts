@@ -1,4 +1,5 @@
 /** Reads what an auth request carries, as Go's JSON reader would: wrong types are told in its words, unknown fields passed over. */
+import { kindOf } from '../../auth/claims.js'
 import { badJson, validationFailed } from '../../core/auth-errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import type { Json } from '../../core/state.js'
@@ -41,12 +42,6 @@ export function readParams<const F extends Fields>({ body }: Exchange, name: str
     )
   })
   return Object.fromEntries(read)
-}
-
-/** What Go calls the kind of a JSON value. */
-function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 function parsed(text: string): unknown {
