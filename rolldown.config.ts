@@ -114,6 +114,7 @@ export default defineConfig({
     vitest: 'src/vitest.ts',
     'test-runner': 'src/test-runner.ts',
     contract: 'src/contract/index.ts',
+    worker: 'src/worker.ts',
   },
   platform: 'node',
   external: loadedLater,

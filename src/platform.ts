@@ -328,6 +328,8 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
     await Promise.all([lasting.taping.flush(), violations.settle()])
     await closeState(lasting, report)
+    const { endIdleWorkers } = await import('./core/in-worker.js')
+    await endIdleWorkers()
   }
 
   try {

@@ -30,7 +30,7 @@ const floors: readonly (readonly string[])[] = [
   ['server', 'dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
   ['contract', 'testing'],
-  ['index.ts', 'vitest.ts', 'test-runner.ts', 'cli.ts', 'cli'],
+  ['index.ts', 'vitest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
 ]
 
 /** What is one thing in two parts: where it begins, and the folder of the rest. */

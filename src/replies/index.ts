@@ -9,12 +9,12 @@ import { readable } from './conditions/on-exchanges.js'
 import { createEngine } from './engine.js'
 import { seedOf } from './fake.js'
 import type { LoadedRules } from './load.js'
-import { hasMagic, magicOf, saysItself, withMagic } from './magic.js'
+import { callOf, hasMagic, magicOf, saysItself, withMagic } from './magic.js'
 import { createMemory, type Memory } from './memory.js'
 import { nearestSentence } from './nearest.js'
 import type { ReadyRule } from './ready-rule.js'
 import type { Said } from './said.js'
-import { loadStructured } from './structured/index.js'
+import { sampled } from './structured/index.js'
 import { unasked } from './unasked.js'
 
 export { type AddedRule, type Adding, createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
@@ -35,6 +35,7 @@ export { magicWords } from './magic.js'
 export { createMemory, type Memory } from './memory.js'
 export { type RuleInput, ruleByCall, rulesSchema, sentRules } from './rules.js'
 export type { Choice, FinishReason, Said, ToolCall, UsageInput } from './said.js'
+export { sampleJob } from './structured/index.js'
 
 /** Who asks, beside what. */
 type Circumstances = ConstructorParameters<typeof Asked>[1]
@@ -116,9 +117,11 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
   }
 
   async function withMagicWords({ request, user }: Asked): Promise<Said> {
-    const { sample } = await loadStructured()
-    const asked = magicOf(request, user, schema => sample(schema, seedOf(request, seed)))
-    if (!asked) return unasked(request, seed)
+    const magic = magicOf(request, user)
+    if (!magic) return unasked(request, seed)
+    const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
+    const toolCalls = magic.calls && { toolCalls: [await callOf(magic.calls, sample)] }
+    const asked = { ...magic, choice: { ...magic.choice, ...toolCalls } }
     return withMagic(saysItself(asked) ? nothing : await unasked(request, seed), asked)
   }
 

@@ -13,22 +13,26 @@ const PREFIX = 'standin:'
 /** What magic words do; whatever is not in it stays as it would be without them. */
 interface Effect {
   readonly choice?: Partial<Choice>
+  /** The tool that is called. */
+  readonly calls?: Offered
   readonly fault?: Fault
   readonly pace?: PaceInput
 }
 
 /** What the magic words of a prompt ask for together. */
-export interface Magic extends Required<Effect> {
+export interface Magic extends Required<Omit<Effect, 'calls'>>, Pick<Effect, 'calls'> {
   /** What gave it, for the log. */
   readonly source: string
 }
 
 /** Makes a value that a JSON Schema allows. */
-export type Sample = (schema: unknown) => unknown
+type Sample = (schema: unknown) => Promise<unknown>
+
+/** More different words than there are; the rest of such a prompt is passed over. */
+const MOST_WORDS = 50
 
 interface Asked {
   readonly request: ChatRequest
-  readonly sample: Sample
   /** What the `form` of the word has caught. */
   readonly detail: string | undefined
 }
@@ -165,16 +169,34 @@ export const hasMagic = (lastUserText: string) => lastUserText.includes(PREFIX) 
  * What the magic words in the last user message ask for, together; of two that say the same thing the first counts.
  * Throws a PlatformError for a word that is not known, and for a tool that is not offered.
  */
-export function magicOf(request: ChatRequest, lastUserText: string, sample: Sample): Magic | undefined {
-  const words = [...lastUserText.matchAll(written)].map(([, word = '']) => word.replace(/[.,;:!?)"'\]}]+$/, ''))
+export function magicOf(request: ChatRequest, lastUserText: string): Magic | undefined {
+  const words = wordsIn(lastUserText)
   if (words.length === 0) return undefined
-  const effects = words.map(word => effectOf(word, request, sample)).reverse()
+  const effects = words.map(word => effectOf(word, request)).reverse()
+  const { choice, calls, fault, pace } = effects.reduce<Effect>(
+    (all, { choice, calls = all.calls, fault, pace }) => ({
+      choice: { ...all.choice, ...choice },
+      ...(calls && { calls }),
+      fault: { ...all.fault, ...fault },
+      pace: { ...all.pace, ...pace },
+    }),
+    {},
+  )
   return {
-    choice: settled(Object.assign({}, ...effects.map(({ choice }) => choice))),
-    fault: Object.assign({}, ...effects.map(({ fault }) => fault)),
-    pace: Object.assign({}, ...effects.map(({ pace }) => pace)),
+    ...{ choice: settled({ ...choice }, calls), fault: { ...fault }, pace: { ...pace } },
+    ...(calls && { calls }),
     source: `magic ${words.join(' ')}`,
   }
+}
+
+/** Each word once. */
+function wordsIn(text: string): readonly string[] {
+  const words = new Set<string>()
+  for (const [, word = ''] of text.matchAll(written)) {
+    words.add(word.replace(/[.,;:!?)"'\]}]+$/, ''))
+    if (words.size === MOST_WORDS) break
+  }
+  return [...words]
 }
 
 /** Whether nothing would be left of what would be said otherwise. */
@@ -197,10 +219,10 @@ export function withMagic(usual: Said, { choice, fault, pace, source }: Magic): 
 
 const isSaid = (part: object) => Object.keys(part).length > 0
 
-function effectOf(written: string, request: ChatRequest, sample: Sample): Effect {
+function effectOf(written: string, request: ChatRequest): Effect {
   for (const { word, form, effect } of magicWords) {
     const found = form ? form.exec(written) : word === written && [word]
-    if (found) return effect({ request, sample, detail: found[1] })
+    if (found) return effect({ request, detail: found[1] })
   }
   const examples = magicWords.map(({ word, example = word }) => PREFIX + example)
   const near = didYouMean(PREFIX + written.slice(0, 40), examples, PREFIX)
@@ -212,9 +234,9 @@ function effectOf(written: string, request: ChatRequest, sample: Sample): Effect
 }
 
 /** A choice whose parts go together. */
-function settled(choice: Partial<Choice>): Partial<Choice> {
-  const { text, toolCalls, refusal, finishReason } = choice
-  if (text === undefined && (toolCalls || refusal !== undefined)) return { ...choice, text: null }
+function settled(choice: Partial<Choice>, calls: Offered | undefined): Partial<Choice> {
+  const { text, refusal, finishReason } = choice
+  if (text === undefined && (calls || refusal !== undefined)) return { ...choice, text: null }
   if (finishReason !== 'length') return choice
   return { ...choice, text: text === undefined ? texts.cutOff : text && firstHalf(text) }
 }
@@ -230,20 +252,20 @@ function statusFault(status: number): Fault {
   return status === 429 || status === 503 ? { status, message, retryAfter: 1 } : { status, message }
 }
 
-function toolCall({ request, sample, detail }: Asked): Effect {
+function toolCall({ request, detail }: Asked): Effect {
   const last = request.messages.at(-1)
   // Whoever brings the result of a call sends the same prompt along, and would be made to call for ever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
   const tools = offeredTools(request)
   const tool = detail === undefined ? tools[0] : tools.find(({ name }) => name === detail)
-  if (tool) return { choice: { toolCalls: [callOf(tool, sample)] } }
+  if (tool) return { calls: tool }
   if (tools.length === 0) throw noToolOffered(`${PREFIX}tool`)
   const names = tools.map(({ name }) => name)
   throw toolNotOffered(detail ?? '', didYouMean(detail ?? '', names), names)
 }
 
-const callOf = ({ kind, name, parameters }: Offered, sample: Sample): ToolCall => ({
-  kind,
-  name,
-  arguments: kind === 'custom' ? 'Some input.' : JSON.stringify(sample(parameters ?? { type: 'object' })),
-})
+/** The call that magic words ask for, with arguments that the tool takes. */
+export async function callOf({ kind, name, parameters }: Offered, sample: Sample): Promise<ToolCall> {
+  if (kind === 'custom') return { kind, name, arguments: 'Some input.' }
+  return { kind, name, arguments: JSON.stringify(await sample(parameters ?? { type: 'object' })) }
+}

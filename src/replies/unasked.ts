@@ -6,7 +6,7 @@ import { type CalledTool, calledTool } from './called-tool.js'
 import { fakeReply, seedOf, variant } from './fake.js'
 import { anyAnswer, promptedSchema } from './prompted-json.js'
 import type { Choice, Said, ToolCall } from './said.js'
-import { loadStructured, UnfitSchema } from './structured/index.js'
+import { sampled, UnfitSchema } from './structured/index.js'
 
 /** So many different texts are made up for one request, and so many different values; OpenAI allows for 128 choices. */
 const MOST_TEXTS = 128
@@ -81,12 +81,10 @@ interface Asked {
 
 /** Values as JSON, one for each choice. */
 async function values({ name, schema, field }: Asked, request: ChatRequest, seed: number): Promise<readonly string[]> {
-  const structured = await loadStructured()
   const own = Number.parseInt(hash('sha256', `${seedOf(request, seed)} ${name}`, 'hex').slice(0, 8), 16)
   try {
-    return Array.from({ length: countOf(request, MOST_VALUES) }, (_, i) =>
-      JSON.stringify(structured.sample(schema, variant(own, i), name)),
-    )
+    const seeds = Array.from({ length: countOf(request, MOST_VALUES) }, (_, i) => variant(own, i))
+    return (await sampled({ schema, seeds, name })).map(value => JSON.stringify(value))
   } catch (error) {
     throw error instanceof UnfitSchema ? unfitSchema(field, error.message) : error
   }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/core/chat.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { faultSchema } from '../../src/core/fault.js'
-import { type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'
+import { callOf, type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'
 import type { Said } from '../../src/replies/said.js'
 
 const weather = { type: 'function', function: { name: 'get_weather', parameters: { of: 'weather' } } }
@@ -17,9 +17,8 @@ const asking = (text: string, more: Partial<ChatRequest> = {}): ChatRequest => (
   ...more,
 })
 
-/** What a prompt brings about; the samples of a schema are the schema itself. */
-const magic = (text: string, more?: Partial<ChatRequest>) =>
-  magicOf(asking(text, more), text, schema => ({ sampleOf: schema }))
+/** What a prompt brings about. */
+const magic = (text: string, more?: Partial<ChatRequest>) => magicOf(asking(text, more), text)
 
 function refusalOf(text: string, more?: Partial<ChatRequest>) {
   try {
@@ -145,22 +144,32 @@ test('length cuts the text of another word in its middle, and no character in ha
   expect(magic('standin:empty standin:length')?.choice).toEqual({ text: '', finishReason: 'length' })
 })
 
-test('tool calls the first tool that is offered, or the one that is named, with arguments from its schema', () => {
+test('tool calls the first tool that is offered, or the one that is named, with arguments from its schema', async () => {
   const tools = [{ type: 'web_search' }, weather, clock, grep]
-  const callIn = (text: string) => magic(text, { tools })?.choice
-  expect(callIn('standin:tool')).toEqual({
-    text: null,
-    toolCalls: [{ kind: 'function', name: 'get_weather', arguments: '{"sampleOf":{"of":"weather"}}' }],
+  /** The samples of a schema are the schema itself. */
+  async function callIn(text: string) {
+    const { calls } = magic(text, { tools }) ?? {}
+    return calls && callOf(calls, async schema => ({ sampleOf: schema }))
+  }
+  expect(magic('standin:tool', { tools })?.choice).toEqual({ text: null })
+  expect(await callIn('standin:tool')).toEqual({
+    kind: 'function',
+    name: 'get_weather',
+    arguments: '{"sampleOf":{"of":"weather"}}',
   })
-  expect(callIn('standin:tool:get_time')?.toolCalls).toEqual([
-    { kind: 'function', name: 'get_time', arguments: '{"sampleOf":{"type":"object"}}' },
-  ])
-  expect(callIn('standin:tool:grep')?.toolCalls).toEqual([
-    { kind: 'custom', name: 'grep', arguments: expect.stringMatching(/^[^{]+$/) },
-  ])
-  expect(callIn('standin:json standin:tool')).toMatchObject({
-    text: expect.stringMatching(/^{/),
-    toolCalls: [{ name: 'get_weather' }],
+  expect(await callIn('standin:tool:get_time')).toEqual({
+    kind: 'function',
+    name: 'get_time',
+    arguments: '{"sampleOf":{"type":"object"}}',
+  })
+  expect(await callIn('standin:tool:grep')).toEqual({
+    kind: 'custom',
+    name: 'grep',
+    arguments: expect.stringMatching(/^[^{]+$/),
+  })
+  expect(magic('standin:json standin:tool', { tools })).toMatchObject({
+    choice: { text: expect.stringMatching(/^{/) },
+    calls: { name: 'get_weather' },
   })
 })
 

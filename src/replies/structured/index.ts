@@ -1,39 +1,93 @@
 /** Values made up from JSON Schemas: the front door. What is behind it is loaded by the first call. */
+import { bounded, TookTooLong } from '../../core/bounded.js'
+import { inWorker } from '../../core/in-worker.js'
 import { withFaker } from '../fake.js'
 import { openedWhereJoined } from './opened.js'
 import { UnfitSchema } from './unfit.js'
 
 export { UnfitSchema } from './unfit.js'
 
-/** Makes up values. */
-export interface Structured {
-  /**
-   * A JSON value that validates against `schema`, the same for the same schema, seed and `name`; `name` says what the value
-   * is, where a schema does not. Closed objects that are joined count as open where nothing else fits. Throws an UnfitSchema where there is no such value, or none within reach.
-   */
-  sample(schema: unknown, seed: number, name?: string): unknown
+/** What is asked for: a value for each seed. `name` says what the value is, where the schema does not. */
+export interface SampleInput {
+  readonly schema: unknown
+  readonly seeds: readonly number[]
+  readonly name?: string
 }
 
-let loading: Promise<Structured> | undefined
+type SampleOutput = { readonly values: readonly unknown[] } | { readonly unfit: string }
+
+/** Makes up values, and ends after `mostMs`. Throws an UnfitSchema, or a TookTooLong. */
+type Samples = (input: SampleInput, mostMs: number) => readonly unknown[]
+
+/** Usual schemas take a millisecond or two. What takes longer than this goes to a worker, so that no other request waits for it. */
+const HERE_MS = 50
+/** Against patterns that backtrack without end and the like. */
+const LONGEST_MS = 3000
+/** The worker ends the work itself; this is for when it cannot. */
+const WORKER_MS = 2 * LONGEST_MS
+
+/**
+ * JSON values that validate against a client's schema, the same for the same schema, seed and name. Closed objects that are joined count as
+ * open where nothing else fits. Rejects with an UnfitSchema where there is no such value, or none within reach.
+ */
+export async function sampled(input: SampleInput): Promise<readonly unknown[]> {
+  const samples = await loadSamples()
+  try {
+    return samples(input, HERE_MS)
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error
+  }
+  const output = await inWorker<SampleOutput>('sample', input, WORKER_MS).catch(ifTooLong)
+  if ('unfit' in output) throw new UnfitSchema(output.unfit)
+  return output.values
+}
+
+/** What a worker does. */
+export async function sampleJob(input: SampleInput): Promise<SampleOutput> {
+  const samples = await loadSamples()
+  try {
+    return { values: samples(input, LONGEST_MS) }
+  } catch (error) {
+    if (error instanceof UnfitSchema) return { unfit: error.message }
+    return ifTooLong(error)
+  }
+}
+
+function ifTooLong(error: unknown): SampleOutput {
+  if (error instanceof TookTooLong) return { unfit: 'no value that fits the schema was found in time' }
+  // It cannot even be copied.
+  if (error instanceof RangeError) return { unfit: TOO_DEEP }
+  throw error
+}
+
+const TOO_DEEP = 'no value fits the schema: it is nested too deeply'
+
+let loading: Promise<Samples> | undefined
 
 /** Loads what it takes to make up values. */
-export function loadStructured(): Promise<Structured> {
+export function loadSamples(): Promise<Samples> {
   loading ??= load()
   return loading
 }
 
-async function load(): Promise<Structured> {
+async function load(): Promise<Samples> {
   // The one that all share; each sample sets it to its own seed, and lets nobody else in before it is done.
   const [{ sampleOf }, faker] = await Promise.all([import('./sample.js'), withFaker(0, shared => shared)])
-  return {
-    sample(schema, seed, name = '') {
-      try {
-        return sampleOf(schema, { faker, seed, name })
-      } catch (error) {
-        const opened = error instanceof UnfitSchema ? openedWhereJoined(schema) : undefined
-        if (opened === undefined) throw error
-        return sampleOf(opened, { faker, seed, name })
-      }
-    },
+  function sample(schema: unknown, seed: number, name: string): unknown {
+    try {
+      return sampleOf(schema, { faker, seed, name })
+    } catch (error) {
+      const opened = error instanceof UnfitSchema ? openedWhereJoined(schema) : undefined
+      if (opened === undefined) throw error
+      return sampleOf(opened, { faker, seed, name })
+    }
+  }
+  return ({ schema, seeds, name = '' }, mostMs) => {
+    try {
+      return bounded(() => seeds.map(seed => sample(schema, seed, name)), mostMs)
+    } catch (error) {
+      if (error instanceof RangeError) throw new UnfitSchema(TOO_DEEP)
+      throw error
+    }
   }
 }

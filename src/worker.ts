@@ -1,0 +1,22 @@
+/** What runs in a worker thread: jobs by their names, for core/in-worker.ts. */
+import { parentPort } from 'node:worker_threads'
+import type { JobMessage, JobRequest } from './core/in-worker.js'
+
+/** Each job's part is loaded by its first call; a job takes and gives back what can be copied. */
+const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> = {
+  sample: async () => (await import('./replies/index.js')).sampleJob,
+}
+
+const say = (message: JobMessage) => parentPort?.postMessage(message)
+
+parentPort?.on('message', async ({ job, input }: JobRequest) => {
+  try {
+    const load = jobs[job]
+    if (!load) throw new Error(`There is no job "${job}".`)
+    const work = await load()
+    say('begun')
+    say({ output: await work(input as never) })
+  } catch (error) {
+    say({ error })
+  }
+})

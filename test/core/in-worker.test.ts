@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { TookTooLong } from '../../src/core/bounded.js'
+import { endIdleWorkers, inWorker } from '../../src/core/in-worker.js'
+import { startReady } from '../command.js'
+
+/** Each schema has the next one twice: 2^40 ways down. */
+const defs = Array.from({ length: 40 }, (_, i) => {
+  const next = { $ref: `#/$defs/s${i + 1}` }
+  return [`s${i}`, { anyOf: [next, next] }]
+})
+const endless = { $defs: { ...Object.fromEntries(defs), s40: { type: 'string' } }, $ref: '#/$defs/s0' }
+const sample = (schema: unknown, mostMs = 20_000) => inWorker('sample', { schema, seeds: [1] }, mostMs)
+
+test('jobs wait for one another, and each gets its own result', async () => {
+  const made = await Promise.all(Array.from({ length: 12 }, (_, i) => sample({ const: i })))
+  expect(made).toEqual(Array.from({ length: 12 }, (_, i) => ({ values: [i] })))
+})
+
+test('a job that takes too long is ended, and the next ones are done all the same', async () => {
+  const jobs = [sample(endless, 10), sample({ const: 1 }), sample({ const: 2 })]
+  expect(await Promise.allSettled(jobs)).toEqual([
+    { status: 'rejected', reason: expect.any(TookTooLong) },
+    { status: 'fulfilled', value: { values: [1] } },
+    { status: 'fulfilled', value: { values: [2] } },
+  ])
+})
+
+test('what cannot be copied and what is no job reject', async () => {
+  await expect(sample(() => 1)).rejects.toThrow(/could not be cloned/)
+  await expect(inWorker('strange', 1, 1000)).rejects.toThrow('There is no job "strange".')
+  expect(await sample({ const: 1 })).toEqual({ values: [1] })
+})
+
+test('when the idle ones have ended, the next job starts another one', async () => {
+  await sample({ const: 1 })
+  await endIdleWorkers()
+  expect(await sample({ const: 2 })).toEqual({ values: [2] })
+})
+
+test('the built command has its workers as well, and they do not keep it from ending', async () => {
+  const { chat, send, ended } = await startReady()
+  const response = await chat({
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content: 'hello' }],
+    response_format: { type: 'json_schema', json_schema: { name: 'endless', schema: endless } },
+  })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ error: expect.stringMatching(/was found in time/) })
+  send('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0 })
+})
