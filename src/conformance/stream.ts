@@ -1,5 +1,5 @@
 /** Judges the events of a streamed chat completion: each by itself, and all of them together. */
-import { chunkAnswer, errorAnswer } from '../core/answers.js'
+import { chunkAnswer, errorEventAnswer } from '../core/answers.js'
 import { createEventSplitter, dataOf } from '../core/events.js'
 import type { Violation } from '../core/violation.js'
 import type { Answered } from './answered.js'
@@ -57,7 +57,7 @@ function ofEvent(value: unknown, i: number): readonly Violation[] {
   const place = `events[${i}]`
   if (isAboutPrompt(value)) return []
   if (value === notJson) return [decided(place, `${place} must be JSON or [DONE].`)]
-  const wrong = wrongIn(isError(value) ? errorAnswer : chunkAnswer, value, decided)
+  const wrong = wrongIn(isError(value) ? errorEventAnswer : chunkAnswer, value, decided)
   return wrong.map(one => ({
     ...one,
     path: one.path === '' ? place : `${place}.${one.path}`,

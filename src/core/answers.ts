@@ -36,6 +36,11 @@ export const listedIndexAnswer = open({
 /** Documented ("Error object"): always a text, never OpenAI's object. */
 export const errorAnswer = open({ error: text })
 
+/** Ours: an error in the middle of a stream, in OpenAI's form or, as some platforms say it, as text. */
+export const errorEventAnswer = open({
+  error: v.union([open({ message: text, type: maybe(text) }), text], 'an object with a message, or text'),
+})
+
 /** Documented: with the path as it was asked for. */
 export const notFoundAnswer = open({ error: text, path: v.pipe(text, v.startsWith('/', 'a path')) })
 

@@ -435,6 +435,9 @@ export const faultError = ({ status, message, retryAfter }: ErrorFault, code: st
 /** What a stream says that ends in an error. */
 export const brokenStream = 'Something went wrong on the server while the answer was on its way.'
 
+/** An error as an event of a stream, in OpenAI's form: the AI SDK shows no other, and the platform's document covers HTTP errors only. */
+export const errorEvent = (message: string) => ({ error: { message, type: 'server_error', param: null, code: null } })
+
 export const faultsByHeaderOff = (header: string) =>
   new PlatformError(
     400,

@@ -104,6 +104,8 @@ export interface Reply {
   readonly remark?: (() => string) | undefined
   /** What is to go wrong with it on its way. */
   readonly fault?: Fault | undefined
+  /** Whether it is played from a recording: then its headers are those of the live platform alone. */
+  readonly isRecorded?: true
   /** What it costs of a limit on tokens. */
   readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
 }
@@ -179,6 +181,8 @@ export interface Outcome {
   readonly remark?: (() => string) | undefined
   /** Whether a fault has changed what left: then `said` is what would have. */
   readonly isSpoilt?: boolean
+  /** The header x-request-id of an answer that was made here. */
+  readonly requestId?: string | undefined
   /** What was said: a reply of ours, or as much of the live platform's as is kept. */
   readonly said?: Reply | Heard | undefined
   /** When the head left, by `passedMs` of core/stopwatch.ts. */

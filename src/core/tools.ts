@@ -104,6 +104,13 @@ export function demandOf({ tool_choice: choice, function_call: legacy }: Offer):
   return { calls: 'allowed' }
 }
 
+/** Whether a request names the one tool that has to be called; `allowed_tools` names what may be. */
+export const namesOneCall = ({ tool_choice: choice, function_call: legacy }: Offer): boolean =>
+  isNamed(choice) || isNamed(legacy)
+
+const isNamed = (choice: Offer['tool_choice'] | Offer['function_call']) =>
+  typeof choice === 'object' && choice !== null && !('allowed_tools' in choice && choice.allowed_tools)
+
 /** Checks that what has to be called is offered. */
 export const callsWhatIsOffered = <R extends Offer>() =>
   v.rawCheck<R>(({ dataset, addIssue }) => {

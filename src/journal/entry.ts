@@ -1,6 +1,6 @@
 /** An exchange as the journal tells it: readable, and nothing secret in it. */
 import { isTooDeep } from '../core/depth.js'
-import type { Caller, Exchange, Heard, Mode, Reply } from '../core/exchange.js'
+import type { Caller, Exchange, Mode, Outcome } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
 import { replyBytes } from '../core/reply-bytes.js'
 import { isAuth } from '../core/reserved.js'
@@ -75,7 +75,7 @@ export function entryOf(
   const { method, path, query, headers, body, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   const flat = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
-  const said = saidIn(outcome?.said)
+  const said = saidIn(outcome)
   const answered = pairs(said.headers)
   // What an answer hands out, such as a session in a cookie, is secret in its body as well.
   const later = redaction.knowing({ headers: Object.entries(answered) })
@@ -159,12 +159,13 @@ interface Said {
 
 const nothing = Buffer.alloc(0)
 
-function saidIn(said: Reply | Heard | undefined): Said {
+function saidIn({ said, requestId }: Partial<Outcome> = {}): Said {
   if (!said) return { headers: [], beginning: nothing, bytes: 0 }
   if (said.kind === 'heard') {
     return { headers: said.headers, beginning: Buffer.concat(said.beginning), bytes: said.bytes }
   }
   const body = replyBytes(said)
   const type = said.contentType === '' ? [] : ['content-type', said.contentType]
-  return { headers: [...type, ...(said.headers ?? [])], beginning: body, bytes: body.length }
+  const id = requestId === undefined ? [] : ['x-request-id', requestId]
+  return { headers: [...type, ...id, ...(said.headers ?? [])], beginning: body, bytes: body.length }
 }

@@ -33,7 +33,7 @@ export interface Journal {
   ids(filter?: JournalFilter, limit?: number): readonly string[]
   /** The same as they came, with what is secret in them: for whoever holds them against something and shows nothing. */
   exchanges(filter?: JournalFilter): readonly { readonly id: string; readonly exchange: Exchange }[]
-  /** Of longer bodies the first `shownBytes` are told. */
+  /** By its id or the header x-request-id of its answer. Of longer bodies the first `shownBytes` are told. */
   get(id: string, shownBytes?: number): JournalEntry | undefined
   /** One as it is kept, its secrets included: for whoever makes something of it. */
   kept(id: string): Kept | undefined
@@ -143,7 +143,7 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
   function kept(id: string): Kept | undefined {
     // A number is compared with each, not made a text first.
     const wanted = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
-    for (const [found] of all()) if (found.id === wanted) return found
+    for (const [found] of all()) if (found.id === wanted || found.exchange.outcome?.requestId === id) return found
     return undefined
   }
 

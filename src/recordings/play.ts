@@ -15,7 +15,7 @@ export function played(response: RecordedResponse, speed: number, source: string
   const { status, headMs, endMs, complete } = response
   const contentType = headersOf(response, name => name === 'content-type')[1] ?? ''
   const reply: Reply = {
-    ...{ kind: 'reply', status, contentType, source },
+    ...{ kind: 'reply', status, contentType, source, isRecorded: true },
     ...(complete ? {} : { fault: { cutAfterBytes: Math.max(1, bodyOf(response).length) } }),
     ...bodyAndHeaders(response, speed, slowed),
   }

@@ -10,8 +10,6 @@ export interface CalledTool {
   readonly parameters: unknown
   /** Where that schema stands in the request. */
   readonly field: string
-  /** Whether it was offered in `functions`, which is what tools once were. */
-  readonly isLegacy: boolean
 }
 
 export interface Offered extends CalledTool {
@@ -29,16 +27,14 @@ export function calledTool(request: ChatRequest): CalledTool | undefined {
 /** The tools that the model itself can call. */
 export function offeredTools({ tools }: ChatRequest): readonly Offered[] {
   return (tools ?? []).flatMap(({ type, function: asFunction, custom }, i): Offered[] => {
-    const common = { field: `tools[${i}].function.parameters`, isLegacy: false }
-    if (type === 'function' && asFunction) return [{ ...offered(asFunction), ...common, kind: 'function' }]
-    return type === 'custom' && custom ? [{ ...offered(custom), ...common, kind: 'custom' }] : []
+    const field = `tools[${i}].function.parameters`
+    if (type === 'function' && asFunction) return [{ ...offered(asFunction), field, kind: 'function' }]
+    return type === 'custom' && custom ? [{ ...offered(custom), field, kind: 'custom' }] : []
   })
 }
 
 const offeredFunctions = ({ functions }: ChatRequest): readonly Offered[] =>
-  (functions ?? []).map((one, i) => {
-    return { ...offered(one), field: `functions[${i}].parameters`, isLegacy: true, kind: 'function' }
-  })
+  (functions ?? []).map((one, i) => ({ ...offered(one), field: `functions[${i}].parameters`, kind: 'function' }))
 
 const offered = (one: { name: string; description?: string | null | undefined; parameters?: unknown }) => ({
   name: one.name,

@@ -5,7 +5,7 @@ import { PlatformError, unfitSchema } from '../core/errors.js'
 import { type CalledTool, calledTool } from './called-tool.js'
 import { fakeReply, seedOf, variant } from './fake.js'
 import { anyAnswer, promptedSchema } from './prompted-json.js'
-import type { Choice, Said, ToolCall } from './said.js'
+import type { Choice, Said } from './said.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
 /** So many different texts are made up for one request, and so many different values; OpenAI allows for 128 choices. */
@@ -36,12 +36,9 @@ async function texts(request: ChatRequest, seed: number): Promise<readonly Choic
 }
 
 async function calls(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
-  const { kind, name, isLegacy } = tool
+  const { kind, name } = tool
   const all = await argumentsOf(tool, request, seed)
-  return all.map(args => {
-    const call: ToolCall = { kind, name, arguments: args }
-    return { text: null, toolCalls: [call], ...(isLegacy && { finishReason: 'function_call' as const }) }
-  })
+  return all.map(args => ({ text: null, toolCalls: [{ kind, name, arguments: args }] }))
 }
 
 async function argumentsOf(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly string[]> {

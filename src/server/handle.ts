@@ -22,6 +22,7 @@ import {
   type Outcome,
   type Reply,
 } from '../core/exchange.js'
+import { createIds } from '../core/ids.js'
 import { isAuth } from '../core/reserved.js'
 import { scopeNamed } from '../core/scope.js'
 import { passedMs } from '../core/stopwatch.js'
@@ -95,6 +96,8 @@ export type Line = (request: IncomingMessage, response: ServerResponse, path: st
 
 /** Makes the line. It answers every request that it is given, whatever happens, and journals it last. */
 export function createLine(current: () => LineParts, { journal, pacer, report }: Fixed): Line {
+  const nextRequestId = createIds('req_', 16)
+
   function accept(request: IncomingMessage, response: ServerResponse, path: string): void {
     const exchange = newExchange(request, path)
     const visit: Visit = { request, response, exchange, parts: current(), pass: undefined, isStruck: false }
@@ -259,6 +262,9 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
 
   function reply(visit: Visit, reply: Reply, error?: PlatformError): void {
     const { request, response, exchange, parts, pass } = visit
+    const isOfAuth = isAuth(exchange.path)
+    // The auth backend has none, and a recording its own.
+    const requestId = isOfAuth || reply.isRecorded ? undefined : nextRequestId()
     const piecesAtMs = typeof reply.body === 'string' || Buffer.isBuffer(reply.body) ? undefined : []
     const outcome: Outcome = {
       status: reply.status,
@@ -267,6 +273,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       code: error?.code,
       hint: error?.more.hint,
       remark: reply.remark,
+      requestId,
       said: reply,
       beganMs: passedMs(),
       piecesAtMs,
@@ -275,10 +282,11 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
     const { headersFor, authHeadersFor } = parts.cors
-    const cors = (isAuth(exchange.path) ? authHeadersFor : headersFor)(request.headers.origin)
+    const common = [...(isOfAuth ? authHeadersFor : headersFor)(request.headers.origin)]
+    if (requestId !== undefined) common.push('x-request-id', requestId)
     if (reply.tokens) pass?.settle(reply.tokens)
-    const contract = contractHeaders(visit)
-    const common = pass || contract.length > 0 ? [...cors, ...(pass?.headers() ?? []), ...contract] : cors
+    if (pass) common.push(...pass.headers())
+    common.push(...contractHeaders(visit))
     const done = (complete: boolean) => {
       outcome.complete = complete
       note(visit)

@@ -1,5 +1,5 @@
 /** What a fault makes of a body: which of its bytes leave, what is done in between, and how it ends. */
-import { brokenStream } from '../core/errors.js'
+import { brokenStream, errorEvent } from '../core/errors.js'
 import { createEventSplitter, dataOf, halvedEvent } from '../core/events.js'
 import type { Fault } from '../core/fault.js'
 
@@ -111,7 +111,7 @@ function stream(fault: Fault): Treatment {
     if (chunks === fault.cutAfterChunks) yield { kind: 'cut' }
     if (fault.reset && chunks === CHUNKS_BEFORE_RESET) yield { kind: 'reset' }
     if (chunks !== fault.errorAfterChunks) return
-    yield spoilt(Buffer.from(`data: ${JSON.stringify({ error: fault.message ?? brokenStream })}\n\n`))
+    yield spoilt(Buffer.from(`data: ${JSON.stringify(errorEvent(fault.message ?? brokenStream))}\n\n`))
     yield { kind: 'end' }
   }
 

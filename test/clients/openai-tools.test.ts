@@ -158,17 +158,24 @@ test.each(majors)('the stream helper of %s tells arguments as they grow', async 
   ])
 })
 
+const named = { type: 'function' as const, function: { name: 'get_time' } }
+
 test.each([
-  ['two', {}, ['get_weather', 'get_time']],
-  ['one where parallel_tool_calls is false', { parallel_tool_calls: false }, ['get_weather']],
-  ['none where tool_choice is none', { tool_choice: 'none' as const }, undefined],
-  ['some where tool_choice is required', { tool_choice: 'required' as const }, ['get_weather', 'get_time']],
-  ['the named one', { tool_choice: { type: 'function' as const, function: { name: 'get_time' } } }, ['get_time']],
-])('the model calls %s', async (_what, more, names) => {
+  ['two', {}, ['get_weather', 'get_time'], 'tool_calls'],
+  ['one where parallel_tool_calls is false', { parallel_tool_calls: false }, ['get_weather'], 'tool_calls'],
+  ['none where tool_choice is none', { tool_choice: 'none' as const }, undefined, 'stop'],
+  [
+    'some where tool_choice is required',
+    { tool_choice: 'required' as const },
+    ['get_weather', 'get_time'],
+    'tool_calls',
+  ],
+  ['the named one, and stops', { tool_choice: named }, ['get_time'], 'stop'],
+])('the model calls %s', async (_what, more, names, finish) => {
   const { chat } = await chatWith([both])
   const completion = await chat.create({ ...asking('weather and time'), tools, ...more })
   expect(namesIn(completion)).toEqual(names)
-  expect(completion.choices[0]?.finish_reason).toBe(names ? 'tool_calls' : 'stop')
+  expect(completion.choices[0]?.finish_reason).toBe(finish)
   expect(completion.choices[0]?.message.content).toBe('Let me see.')
 })
 

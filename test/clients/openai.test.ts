@@ -32,7 +32,7 @@ test.each(majors)('%s gets a whole reply', async (_major, Client) => {
   const { client } = await scene(Client)
   const completion = await client.chat.completions.create(hello)
   expect(completion.choices[0]?.message).toEqual({ role: 'assistant', content: 'Hi there!', refusal: null })
-  expect(completion.usage).toEqual({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
+  expect(completion.usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
 })
 
 test.each(majors)('%s gets a stream', async (_major, Client) => {
@@ -52,7 +52,7 @@ test.each(majors)('%s gets a stream', async (_major, Client) => {
   }
   expect(text).toBe('Hi there!')
   expect(finishes).toEqual(['stop'])
-  expect(usage).toEqual({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
+  expect(usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
 })
 
 test.each(majors)('the stream helper of %s puts the reply together', async (_major, Client) => {

@@ -201,10 +201,10 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     'decided',
   ],
   [
-    'an error of a stream in the form of OpenAI',
+    'an error of a stream without a message',
     stream,
-    { type: sse, body: events(first, { error: { message: 'no' } }) },
-    'events[1].error',
+    { type: sse, body: events(first, { error: { code: 500 } }) },
+    'events[1].error.message',
     'decided',
   ],
   [

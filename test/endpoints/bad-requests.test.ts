@@ -198,7 +198,7 @@ async function expectAnswer(response: Response): Promise<void> {
   const text = await response.text()
   const kind = `${response.status} ${response.headers.get('content-type')}`
   switch (kind) {
-    case '200 text/event-stream':
+    case '200 text/event-stream; charset=utf-8':
       expect(eventsOf(text).done).toBe(true)
       break
     case '200 application/json':

@@ -30,7 +30,7 @@ test('a rule that matches says what the model says', async () => {
         finish_reason: 'stop',
       },
     ],
-    usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
+    usage: expect.objectContaining({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }),
     system_fingerprint: 'fp_standin',
   })
 })
@@ -39,12 +39,27 @@ test('a stream says the same words as the whole reply to the same request', asyn
   const { chat } = await platformWith()
   const whole = await textOf(chat, hello)
   const response = await chat({ ...hello, stream: true })
-  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   const { chunks, done } = eventsOf(await response.text())
   expect(textOfChunks(chunks)).toBe(whole)
   expect(chunks[0]?.choices[0]?.delta).toMatchObject({ role: 'assistant', content: '' })
   expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop')
   expect(done).toBe(true)
+})
+
+test('every answer has an x-request-id of its own, and the journal finds the exchange by it', async () => {
+  const { chat, ask, url } = await platformWith()
+  const answers = [await chat(hello), await chat({ ...hello, stream: true }), await ask('/v1/models', { bearer: null })]
+  const ids = answers.map(({ headers }) => headers.get('x-request-id'))
+  expect(new Set(ids).size).toBe(3)
+  for (const [i, id] of ids.entries()) {
+    expect(id).toMatch(/^req_[A-Za-z0-9]{24}$/)
+    await answers[i]?.text()
+    const entry = await (await fetch(`${url}/__standin/journal/${id}`)).json()
+    expect(entry).toMatchObject({ id: String(i + 1), response: { headers: { 'x-request-id': id } } })
+  }
+  const { headers } = await ask('/auth/v1/health', { bearer: null })
+  expect(headers.has('x-request-id')).toBe(false)
 })
 
 test('a stream is the role, the words, the end and [DONE], each an event of its own', async () => {

@@ -54,7 +54,7 @@ test('who follows is told of each exchange as it happens', async () => {
   const platform = await platformWith()
   await visit(platform, '/before')
   const { response, next } = await follower(platform)
-  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(response.headers.get('cache-control')).toBe('no-store')
   await visit(platform, '/health')
   const { event, id, data = '' } = (await next()) ?? {}
@@ -119,7 +119,7 @@ test('the stream ends with the platform, at once', async () => {
 test('HEAD says of what kind the stream is, and ends', async () => {
   const { url } = await platformWith()
   const response = await fetch(`${url}/__standin/journal?follow`, { method: 'HEAD' })
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
 })
 
 /** A socket that asks to follow the journal and then reads nothing more. */

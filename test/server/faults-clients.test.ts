@@ -49,7 +49,7 @@ test.each(streams)(
     const { text, error } = await clientMeets('errorAfterChunks=3; message=Out of memory.', way)
     expect(text).toBe('one two')
     expect(error).toBeInstanceOf(OpenAI.APIError)
-    expect(error?.error).toBe('Out of memory.')
+    expect(error?.message).toBe('Out of memory.')
   },
 )
 

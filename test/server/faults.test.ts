@@ -142,9 +142,13 @@ test.each(streams)('an error event ends the stream: %s', async (_name, way) => {
   const told = await hear(platform, { ...way, fault: 'errorAfterChunks=2; message=The model "fell" over' })
   expect(told.isWhole).toBe(true)
   expect(eventsIn(told.text)).toHaveLength(3)
-  expect(JSON.parse(json(eventsIn(told.text)[2]))).toEqual({ error: 'The model "fell" over' })
+  expect(JSON.parse(json(eventsIn(told.text)[2]))).toEqual({
+    error: { message: 'The model "fell" over', type: 'server_error', param: null, code: null },
+  })
   const untold = await hear(platform, { ...way, fault: 'errorAfterChunks=0' })
-  expect(JSON.parse(json(untold.text))).toEqual({ error: expect.stringContaining('Something went wrong') })
+  expect(JSON.parse(json(untold.text))).toMatchObject({
+    error: { message: expect.stringContaining('Something went wrong') },
+  })
 })
 
 test.each(streams)('a silence interrupts the stream, and nothing of it is lost: %s', async (_name, way) => {

@@ -57,7 +57,7 @@ test('the headers of a stream arrive before its first token', async () => {
   // The first token is ten minutes away, so there is an answer here only if the headers came alone.
   const response = await chat({ ...hello, stream: true }, { signal: left.signal })
   expect(response.status).toBe(200)
-  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(response.headers.get('cache-control')).toBe('no-cache')
   expect(response.headers.get('x-accel-buffering')).toBe('no')
   expect(response.headers.get('content-length')).toBeNull()

@@ -93,8 +93,8 @@ export interface Usage {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number
-  readonly prompt_tokens_details?: { readonly cached_tokens: number; readonly audio_tokens: number }
-  readonly completion_tokens_details?: {
+  readonly prompt_tokens_details: { readonly cached_tokens: number; readonly audio_tokens: number }
+  readonly completion_tokens_details: {
     readonly reasoning_tokens: number
     readonly audio_tokens: number
     readonly accepted_prediction_tokens: number

@@ -1,10 +1,10 @@
 /** The forms of a chat completion: one JSON object, or the events of a stream (OpenAI's; the document does not show them). */
 import type { ChatRequest } from '../../core/chat.js'
+import { createIds } from '../../core/ids.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import type { Said } from '../../replies/index.js'
 import type { Tokenizer } from '../../tokenizer/index.js'
 import { type Form, inOnePiece, type Opening, secondsNow, streamForm } from './frame.js'
-import { createIds } from './ids.js'
 import { createPlainTexts, plainStream, plainWhole } from './plain.js'
 import { paced } from './rhythm.js'
 import { streamEvents } from './streamed.js'

@@ -21,8 +21,8 @@ export const FINGERPRINT = 'fp_standin'
 // A proxy in between must neither keep nor collect a stream.
 const streamHeaders = ['cache-control', 'no-cache', 'x-accel-buffering', 'no'] as const
 
-/** What every stream leaves with. */
-export const streamForm = { contentType: 'text/event-stream', headers: streamHeaders } as const
+/** What every stream leaves with. Some clients, such as Python's requests, read text without a charset as Latin-1. */
+export const streamForm = { contentType: 'text/event-stream; charset=utf-8', headers: streamHeaders } as const
 
 export const secondsNow = () => Math.floor(Date.now() / 1000)
 

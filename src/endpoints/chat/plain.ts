@@ -11,7 +11,7 @@ import { FINGERPRINT, type Form, frame, inOnePiece, type Opening, start, streamF
 import { createMold, type Mold } from './mold.js'
 import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
-import type { Cost } from './usage.js'
+import { type Cost, plainUsage } from './usage.js'
 
 /** Work on a text that is the same each time it is said; done when it is first needed. */
 export interface Prepared {
@@ -72,14 +72,11 @@ const isAscii = (text: string) => Buffer.byteLength(text) === text.length
 export const plainWhole = (own: Prepared, opening: Opening, cost: Cost) =>
   `${start(opening, 'chat.completion')}"choices":[{"index":0,` +
   `"message":{"role":"assistant","content":${own.json()},"refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
-  `"usage":${usage(cost)},"system_fingerprint":"${FINGERPRINT}"}`
-
-const usage = ({ prompt, completion }: Cost) =>
-  `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion}}`
+  `"usage":${plainUsage(cost)},"system_fingerprint":"${FINGERPRINT}"}`
 
 /** The completion as a stream: in its rhythm, or without a pace complete already. */
 export function plainStream(own: Prepared, opening: Opening, request: ChatRequest, pace: Pace, tokens: Cost): Form {
-  const total = request.stream_options?.include_usage ? usage(tokens) : undefined
+  const total = request.stream_options?.include_usage ? plainUsage(tokens) : undefined
   if (!isPaced(pace)) return atOnce(own, opening, total, tokens)
   const ascii = own.ascii() && isAscii(opening.model)
   return {

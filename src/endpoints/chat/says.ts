@@ -6,7 +6,7 @@ import type { Operation } from '../../core/operation.js'
 const fields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']
 
 export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<Operation> {
-  const [{ chatRequest }, { chunkAnswer, completionAnswer, errorAnswer }] = await Promise.all([
+  const [{ chatRequest }, { chunkAnswer, completionAnswer, errorEventAnswer }] = await Promise.all([
     import('../../core/chat.js'),
     import('../../core/answers.js'),
   ])
@@ -36,7 +36,10 @@ export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise
           type: 'text/event-stream',
           events: [
             { what: 'A piece of the completion.', data: ['ChatCompletionChunk', chunkAnswer] },
-            { what: 'What went wrong in the middle of the stream, which it ends.', data: ['Error', errorAnswer] },
+            {
+              what: 'What went wrong in the middle of the stream, which it ends.',
+              data: ['ErrorEvent', errorEventAnswer],
+            },
             { what: 'The last event.', data: '[DONE]' },
           ],
         },

@@ -1,6 +1,6 @@
 /** What is left to say when the request has had its say: `n`, `stop`, `max_tokens` and how many tools may be called at once. */
 import type { ChatRequest } from '../../core/chat.js'
-import { demandOf } from '../../core/tools.js'
+import { demandOf, namesOneCall } from '../../core/tools.js'
 import type { Choice, FinishReason, Said, ToolCall } from '../../replies/index.js'
 import type { Tokenizer } from '../../tokenizer/index.js'
 import { callsFunctions } from './tool-calls.js'
@@ -46,7 +46,8 @@ function spokenChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer
     if (allowance.isOver()) return 'length'
     if (stopped !== undefined) return 'stop'
     if (choice.finishReason) return choice.finishReason
-    if (calls.length === 0) return 'stop'
+    // As at OpenAI: who names the one tool to call is not told that there are calls.
+    if (calls.length === 0 || namesOneCall(request)) return 'stop'
     return callsFunctions(request) ? 'function_call' : 'tool_calls'
   }
 }

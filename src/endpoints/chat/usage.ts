@@ -39,22 +39,28 @@ function reasoningTokens(choices: readonly Spoken[], { reasoningTokens }: UsageI
   return reasoningTokens ?? choices.reduce((sum, { tokens }) => sum + tokens.reasoning, 0)
 }
 
-/** The usage of a completion, with details where there is something to tell. */
+const detailsOf = (cached_tokens: number, reasoning_tokens: number) => ({
+  prompt_tokens_details: { cached_tokens, audio_tokens: 0 },
+  completion_tokens_details: {
+    reasoning_tokens,
+    audio_tokens: 0,
+    accepted_prediction_tokens: 0,
+    rejected_prediction_tokens: 0,
+  },
+})
+
+/** The usage of a completion. */
 export function usageOf({ prompt, completion }: Cost, choices: readonly Spoken[], named: UsageInput = {}): Usage {
-  const { cachedTokens } = named
-  const thinks = named.reasoningTokens !== undefined || choices.some(({ reasoning }) => reasoning !== undefined)
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    ...(cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedTokens, audio_tokens: 0 } }),
-    ...(thinks && {
-      completion_tokens_details: {
-        reasoning_tokens: reasoningTokens(choices, named),
-        audio_tokens: 0,
-        accepted_prediction_tokens: 0,
-        rejected_prediction_tokens: 0,
-      },
-    }),
+    ...detailsOf(named.cachedTokens ?? 0, reasoningTokens(choices, named)),
   }
 }
+
+const noDetails = JSON.stringify(detailsOf(0, 0)).slice(1)
+
+/** The same as JSON for a plain text, which has nothing to tell in the details. */
+export const plainUsage = ({ prompt, completion }: Cost) =>
+  `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${noDetails}`

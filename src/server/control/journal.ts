@@ -69,7 +69,7 @@ export function createJournalPart({ journal, url, stopping }: JournalParts): Con
     if (filter.before !== undefined) throw invalidRequest('before is not possible together with follow.')
     const after = request.get('last-event-id') ?? filter.after
     const from = { ...filter, ...(after !== undefined && /^\d+$/.test(after) && { after }) }
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
     if (request.method === 'HEAD' || stopping.aborted) return void response.end()
     const end = isBrief
       ? followInBrief(response, journal, { filter, run, first: beforeInBrief(from, limit) })

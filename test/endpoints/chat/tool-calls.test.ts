@@ -94,6 +94,20 @@ test('a request that still speaks of functions is answered with a function call'
   expect(chunks(request).at(-1)?.choices[0]?.finish_reason).toBe('function_call')
 })
 
+const tools = [{ type: 'function', function: { name: 'weather' } }]
+const allowed = { mode: 'required', tools }
+
+test.each([
+  ['stop', { tools, tool_choice: tools[0] }],
+  ['stop', { functions: [{ name: 'weather' }], function_call: { name: 'weather' } }],
+  ['tool_calls', { tools, tool_choice: 'required' }],
+  ['tool_calls', { tools, tool_choice: { type: 'allowed_tools', allowed_tools: allowed } }],
+])('the finish_reason is %s for %j: only a call that was named ends as if there were none', (finish, request) => {
+  const { whole, chunks } = calling(weather)
+  expect(whole(request).choices[0]?.finish_reason).toBe(finish)
+  expect(chunks(request).at(-1)?.choices[0]?.finish_reason).toBe(finish)
+})
+
 test('a request with functions and tools is about tools', () => {
   const request = { functions: [{ name: 'weather' }], tools: [{ type: 'function', function: { name: 'weather' } }] }
   expect(calling(weather).whole(request).choices[0]?.finish_reason).toBe('tool_calls')

@@ -8,12 +8,27 @@ import { modelSaying } from './saying.js'
 
 const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
 
-test('the usage of a plain text has no details', () => {
-  expect(modelSaying({}).whole().usage).toEqual({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
+/** What OpenAI's usage always has, with these numbers in it. */
+const details = ({ cached = 0, reasoning = 0 } = {}) => ({
+  prompt_tokens_details: { cached_tokens: cached, audio_tokens: 0 },
+  completion_tokens_details: {
+    reasoning_tokens: reasoning,
+    audio_tokens: 0,
+    accepted_prediction_tokens: 0,
+    rejected_prediction_tokens: 0,
+  },
+})
+const usageAsked = { stream_options: { include_usage: true } }
+
+test('the usage of a plain text has its details, whole and streamed', () => {
+  const { whole, chunks } = modelSaying({})
+  const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12, ...details() }
+  expect(whole().usage).toEqual(usage)
+  expect(chunks(usageAsked).at(-1)?.usage).toEqual(usage)
 })
 
 test('all choices cost', () => {
-  expect(modelSaying({}).whole({ n: 3 }).usage).toEqual({ prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 })
+  expect(modelSaying({}).whole({ n: 3 }).usage).toMatchObject({ completion_tokens: 9, total_tokens: 18 })
 })
 
 test('the name and the arguments of a call cost', () => {
@@ -27,33 +42,28 @@ test('thoughts cost, and are told apart', () => {
     prompt_tokens: 9,
     completion_tokens: 5,
     total_tokens: 14,
-    completion_tokens_details: {
-      reasoning_tokens: 3,
-      audio_tokens: 0,
-      accepted_prediction_tokens: 0,
-      rejected_prediction_tokens: 0,
-    },
+    ...details({ reasoning: 3 }),
   }
   expect(whole().usage).toEqual(usage)
-  expect(chunks({ stream_options: { include_usage: true } }).at(-1)?.usage).toEqual(usage)
+  expect(chunks(usageAsked).at(-1)?.usage).toEqual(usage)
 })
 
 test.each([
-  [{ promptTokens: 1000 }, { prompt_tokens: 1000, completion_tokens: 3, total_tokens: 1003 }],
-  [{ completionTokens: 0 }, { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 }],
+  [{ promptTokens: 1000 }, { prompt_tokens: 1000, completion_tokens: 3, total_tokens: 1003, ...details() }],
+  [{ completionTokens: 0 }, { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9, ...details() }],
   [
     { promptTokens: 1000, cachedTokens: 900 },
     {
       prompt_tokens: 1000,
       completion_tokens: 3,
       total_tokens: 1003,
-      prompt_tokens_details: { cached_tokens: 900, audio_tokens: 0 },
+      ...details({ cached: 900 }),
     },
   ],
 ])('a rule that names %j overrides what is counted', (usage, expected) => {
   const { whole, chunks, replyTo } = modelSaying({ usage })
   expect(whole().usage).toEqual(expected)
-  expect(chunks({ stream_options: { include_usage: true } }).at(-1)?.usage).toEqual(expected)
+  expect(chunks(usageAsked).at(-1)?.usage).toEqual(expected)
   const { tokens } = replyTo({})
   expect([tokens?.prompt, tokens?.completion]).toEqual([expected.prompt_tokens, expected.completion_tokens])
 })
