@@ -15,6 +15,7 @@ import { replacedIn } from './redact/replace.js'
 import type { RedactionRules } from './redact/rules.js'
 import { createSecretsIn, type Shown } from './redact/shown.js'
 import { withLeaves } from './redact/walk.js'
+import type { Sliced } from './slices.js'
 
 export { type Finding, findSecrets } from './redact/find.js'
 export { anyPlaceholder } from './redact/placeholders.js'
@@ -32,7 +33,7 @@ export interface Redaction {
   /** What stands behind the `?`, not decoded. */
   query(query: string): string
   /** False where nothing in a text is secret for sure; a JSON document may be one. Quick, and nothing gets a number. */
-  suspects(text: string): boolean
+  suspects(text: string): Sliced<boolean>
   /** The same that knows what an answer shows as well; itself where that is nothing secret. */
   knowing(shown: Shown): Redaction
 }
@@ -50,6 +51,13 @@ const behindAddress = /(?<=[?#])[^\s#<>"]+/g
 /** What stood against a secret may have kept it from being seen as one. */
 const MOST_ROUNDS = 3
 
+/** So many characters are searched at a time; the next part begins with the last ones of this part, which may be half a secret. */
+const WINDOW = 65_536
+/** No trace of a token or of a parameter is longer. */
+const TRACE_LENGTH = 256
+/** A character takes no more than these in any form that is looked for: percent-encoded, it has three bytes. */
+const WIDEST_FORM = 9
+
 export function createRedact(rules: RedactionRules): Redact {
   const isSecretHeader = secretHeaders(rules.headers)
   const isSecretParameter = secretParametersWith(rules.query)
@@ -62,6 +70,7 @@ export function createRedact(rules: RedactionRules): Redact {
     )
   const literalsOf = remembered(literalSearch)
   const secretsIn = createSecretsIn(isSecretHeader, isSecretParameter)
+  const knownValues = rules.known.map(({ value }) => value)
 
   function redactionWith(own: readonly string[], placeholder: Placeholder): Redaction {
     const literals = literalsOf(own)
@@ -97,8 +106,17 @@ export function createRedact(rules: RedactionRules): Redact {
       value: value => withLeaves(value, leaf),
       headers: headers => headers.map((value, i) => (i % 2 === 0 ? value : header(headers[i - 1] ?? '', value))),
       query,
-      // What is written with escapes looks like something else.
-      suspects: text => suspectsForm(text) || /\\+[u/]/.test(text) || literals(text).length > 0,
+      *suspects(text) {
+        const overlap =
+          TRACE_LENGTH + WIDEST_FORM * Math.max(0, ...[...own, ...knownValues].map(({ length }) => length))
+        for (let start = 0; start < text.length; start += WINDOW) {
+          const part = text.slice(start, start + WINDOW + overlap)
+          // What is written with escapes looks like something else.
+          if (suspectsForm(part) || /\\+[u/]/.test(part) || literals(part).length > 0) return true
+          yield
+        }
+        return false
+      },
       knowing(shown) {
         const more = secretsIn(shown)
         return more.length === 0 ? redaction : redactionWith([...own, ...more], placeholder)

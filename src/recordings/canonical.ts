@@ -24,7 +24,7 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
 function exactly(json: string): unknown {
   const value: unknown = JSON.parse(json)
   if (!/(?:^|[\s:,[])-?\d{16}/.test(json)) return value
-  const losing = jsonTexts(json).filter(
+  const losing = [...jsonTexts(json)].filter(
     ({ start, end, kind }) => kind === 'number' && losesDigits(json.slice(start, end)),
   )
   if (losing.length === 0) return value

@@ -2,6 +2,7 @@
 import type * as v from 'valibot'
 import { check } from '../core/check.js'
 import { ProblemsError } from '../core/problem.js'
+import { atOnce, type Sliced } from '../core/slices.js'
 import { readYaml } from '../core/yaml.js'
 import { sorted } from './canonical.js'
 import { base64Of, bytesIn, contentOf } from './content.js'
@@ -16,9 +17,12 @@ import {
   type RecordedResponse,
   type Recording,
 } from './recording.js'
-import { yamlText } from './yaml-text.js'
+import { writeYaml } from './yaml-text.js'
 
-export function textOf(recording: Recording, key: string): string {
+/** `writeText` in one go. */
+export const textOf = (recording: Recording, key: string): string => atOnce(writeText(recording, key))
+
+export function* writeText(recording: Recording, key: string): Sliced<string> {
   const { recordedAt, request, response } = recording
   const { method, path, query } = request
   const { status, complete } = response
@@ -31,12 +35,12 @@ export function textOf(recording: Recording, key: string): string {
       status,
       headMs: tenths(response.headMs),
       headers: headersByName(response),
-      ...responseBody(response),
+      ...(yield* responseBody(response)),
       // Last, so that no editor takes blank lines off a stream that end it and the file.
       endMs: tenths(response.endMs),
     },
   }
-  return `${headingOf(recording)}${yamlText(file)}\n`
+  return `${yield* headingOf(recording)}${yield* writeYaml(file)}\n`
 }
 
 const tenths = (ms: number) => Math.max(0, Math.round(ms * 10) / 10)
@@ -63,9 +67,14 @@ function headersByName({ headers }: RecordedResponse): object {
   return byName
 }
 
-function responseBody(response: RecordedResponse): object {
+function* responseBody(response: RecordedResponse): Sliced<object> {
   if (isStream(response)) {
-    return { chunks: response.chunks.map(({ atMs, bytes }) => ({ atMs: tenths(atMs), ...contentOf(bytes) })) }
+    const chunks: object[] = []
+    for (const { atMs, bytes } of response.chunks) {
+      chunks.push({ atMs: tenths(atMs), ...contentOf(bytes) })
+      yield
+    }
+    return { chunks }
   }
   const bytes = bodyOf(response)
   if (bytes.length === 0) return {}

@@ -4,7 +4,8 @@ import { copyFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:f
 import path from 'node:path'
 import { makeFolder } from '../core/make-folder.js'
 import { ProblemsError, unreadable } from '../core/problem.js'
-import { recordingIn, textOf } from './file-text.js'
+import { inSlices } from '../core/slices.js'
+import { recordingIn, writeText } from './file-text.js'
 import { type Kept, keptOf } from './names.js'
 import type { Recording } from './recording.js'
 
@@ -61,7 +62,7 @@ export function openFolder(dir: string): Folder {
     async write(file, recording, key) {
       const to = place(file)
       const unfinished = path.join(path.dirname(to), `.${path.basename(to)}.${process.pid}-${++writes}${UNFINISHED}`)
-      const written = textOf(recording, key)
+      const written = await inSlices(writeText(recording, key))
       await writeFile(unfinished, written).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
         makeFolder(path.dirname(to))

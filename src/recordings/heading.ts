@@ -1,5 +1,6 @@
 /** What stands on top of a recording for whoever reviews it: what was asked, and what a stream came to. */
-import { assembledText } from './assemble/index.js'
+import type { Sliced } from '../core/slices.js'
+import { assembleText } from './assemble/index.js'
 import { isStream, type Recording } from './recording.js'
 import { subjectOf } from './subject.js'
 
@@ -8,11 +9,11 @@ const MOST_LINES = 40
 const LONGEST_SAID = 80
 
 /** Lines of comment, each with its line end. */
-export function headingOf({ request, response }: Recording): string {
+export function* headingOf({ request, response }: Recording): Sliced<string> {
   const { model, said } = subjectOf(request)
   const about = said === undefined ? model : `${model ?? ''}: "${beginning(said)}"`
   const first = `${request.method} ${request.path}${about === undefined ? '' : `, ${about}`}`
-  const answer = isStream(response) ? assembledText(response) : undefined
+  const answer = isStream(response) ? yield* assembleText(response) : undefined
   const lines = [harmless(first), ...(answer ? ['', ...wrapped(answer)] : [])]
   return lines
     .map(line => `# ${line}`.trimEnd())

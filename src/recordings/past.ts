@@ -4,11 +4,12 @@ import type { Exchange, Outcome } from '../core/exchange.js'
 import type { Redact, Redaction } from '../core/redact.js'
 import { isAuth } from '../core/reserved.js'
 import { credentialsOf } from '../core/shown-credentials.js'
+import { inSlices } from '../core/slices.js'
 import { type Heard, responseOf } from './heard.js'
 import { askedIn } from './identified.js'
 import { requestOf } from './key.js'
 import type { Recording } from './recording.js'
-import { redactedResponse } from './redacted.js'
+import { redactResponse } from './redacted.js'
 import { chunksOf } from './said-by-us.js'
 
 /** An exchange that is over. */
@@ -38,7 +39,7 @@ export async function recordingOfPast(past: Past, { redact, maxBytes }: Making):
   return {
     recordedAt: new Date(atMs - durationMs).toISOString(),
     request: requestOf(askedIn(exchange), redaction),
-    response: redactedResponse(response, redaction),
+    response: await inSlices(redactResponse(response, redaction)),
   }
 }
 

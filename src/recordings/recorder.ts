@@ -2,13 +2,14 @@
 import type { Exchange, Witness } from '../core/exchange.js'
 import type { Redact, Redaction } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
+import { inSlices } from '../core/slices.js'
 import { type Gathered, gather } from './gathered.js'
 import { type Heard, hasSaidDone, responseOf } from './heard.js'
 import { askedIn, type Identified } from './identified.js'
 import { requestOf } from './key.js'
 import { fileOf, type Kept } from './names.js'
 import type { RecordedRequest, Recording } from './recording.js'
-import { redactedResponse } from './redacted.js'
+import { redactResponse } from './redacted.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
 
@@ -146,7 +147,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     const heard: Heard = { ...{ status, headers, headMs, endMs }, chunks: await gathered.take(), complete: isComplete }
     const response = await responseOf(heard, maxBytes).catch(({ message }: Error) => message)
     if (typeof response === 'string') return response
-    return { recordedAt, request, response: redactedResponse(response, redaction) }
+    return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
   }
 
   function redactedAnew(exchange: Exchange) {

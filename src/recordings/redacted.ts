@@ -1,31 +1,53 @@
 /** Takes what is secret out of a recorded answer; every other byte stays what it is and in the chunk where it was. */
 import { isUtf8 } from 'node:buffer'
 import type { Redaction } from '../core/redact.js'
+import { atOnce, type Sliced } from '../core/slices.js'
 import { isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
-import { type Edit, edited } from './redacted/edits.js'
+import { byStart, type Edit, edited } from './redacted/edits.js'
 import { type Body, editOf } from './redacted/passage.js'
 import { type Passage, passagesOfStream, passagesOfWhole, withoutTokens } from './redacted/passages.js'
 
+/** `redactResponse` in one go. */
+export const redactedResponse = (response: RecordedResponse, asked: Redaction): RecordedResponse =>
+  atOnce(redactResponse(response, asked))
+
 /** `asked` has taken the secrets out of the request; what the answer itself shows, such as a new cookie, it may repeat in its body. */
-export function redactedResponse(response: RecordedResponse, asked: Redaction): RecordedResponse {
+export function* redactResponse(response: RecordedResponse, asked: Redaction): Sliced<RecordedResponse> {
   const { chunks, headers } = response
   const redaction = asked.knowing({ headers })
   const body = bodyIn(chunks)
-  const isSuspicious = redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
+  const isSuspicious = yield* redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
   // Whoever streams may forget to say so, and documents on lines have several names.
   const isEvents = isStream(response) || /^data:/m.test(body.latin1) || /^\s*\{[^\n]*\}\r?\n\{/.test(body.latin1)
-  const passages = isEvents ? passagesOfStream(body, isSuspicious) : isSuspicious ? passagesOfWhole(body) : []
-  const edits = passages.flatMap(passage => editsOf(passage, redaction))
+  const passages = isEvents
+    ? yield* passagesOfStream(body, isSuspicious)
+    : isSuspicious
+      ? yield* passagesOfWhole(body)
+      : []
+  const edits: Edit[] = []
+  for (const passage of passages) {
+    for (const edit of editsOf(passage, redaction)) edits.push(edit)
+    yield
+  }
   // Where there is a secret, the logprobs spell it token by token.
-  const spelt = edits.length > 0 ? withoutTokens(body, isEvents) : []
+  const spelt = edits.length > 0 ? yield* withoutTokens(body, isEvents) : []
   return {
     ...response,
     headers: redactedHeaders(headers, redaction),
-    chunks: edited(chunks, [
-      ...edits.filter(edit => !spelt.some(({ start, end }) => start <= edit.start && edit.end <= end)),
-      ...spelt,
-    ]),
+    chunks: yield* edited(chunks, yield* withoutCovered(edits, spelt)),
   }
+}
+
+/** All of them but for those that lie within another of `wider`, which are sorted and do not overlap. */
+function* withoutCovered(edits: readonly Edit[], wider: readonly Edit[]): Sliced<readonly Edit[]> {
+  const kept = [...wider]
+  let next = 0
+  for (const edit of edits.toSorted(byStart)) {
+    yield
+    while ((wider[next]?.end ?? Number.POSITIVE_INFINITY) < edit.end) next++
+    if ((wider[next]?.start ?? Number.POSITIVE_INFINITY) > edit.start) kept.push(edit)
+  }
+  return kept
 }
 
 function redactedHeaders(headers: RecordedResponse['headers'], redaction: Redaction): RecordedResponse['headers'] {

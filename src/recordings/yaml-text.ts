@@ -1,5 +1,7 @@
 /** Writes values as YAML that reads well in a review: in blocks, long texts as they are, nothing folded. */
 
+import type { Sliced } from '../core/slices.js'
+
 /**
  * What stands behind a key, or is a document of its own; the first line is not indented, each further one is, by `margin` at least.
  * By hand: ten times as fast as the library, which has no word either in what is literal, what is quoted and what stands on one line.
@@ -8,22 +10,41 @@ export function yamlText(value: unknown, margin = ''): string {
   if (Array.isArray(value) && value.length > 0) return listText(value, margin)
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return scalarText(value, margin)
   return Object.entries(value)
-    .map(([key, item]) => fieldText(key, item, margin))
+    .map(([key, item]) => fieldText(key, item, margin, yamlText(item, isBlock(item) ? `${margin}  ` : margin)))
     .join(`\n${margin}`)
+}
+
+/** The same text; pauses after each item of a list. */
+export function* writeYaml(value: unknown, margin = ''): Sliced<string> {
+  if (!isBlock(value)) return yamlText(value, margin)
+  const parts: string[] = []
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      parts.push(listItem(item, margin))
+      yield
+    }
+  } else {
+    for (const [key, item] of Object.entries(value as object)) {
+      parts.push(fieldText(key, item, margin, yield* writeYaml(item, isBlock(item) ? `${margin}  ` : margin)))
+    }
+  }
+  return parts.join(`\n${margin}`)
 }
 
 /** Numbers stand on one line: vectors have thousands of them. */
 function listText(list: readonly unknown[], margin: string): string {
   if (list.every(item => typeof item === 'number')) return `[${list.map(item => scalarText(item, margin)).join(', ')}]`
-  return list.map(item => `- ${yamlText(item, `${margin}  `)}`).join(`\n${margin}`)
+  return list.map(item => listItem(item, margin)).join(`\n${margin}`)
 }
 
-function fieldText(key: string, value: unknown, margin: string): string {
+const listItem = (item: unknown, margin: string) => `- ${yamlText(item, `${margin}  `)}`
+
+/** `written` is the value's text, with the margin that it needs. */
+function fieldText(key: string, value: unknown, margin: string, written: string): string {
   const name = isPlain(key) ? key : quoted(key)
   // YAML looks for the colon of a key in 1,024 characters and no further.
   const before = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
-  const inside = `${margin}  `
-  return isBlock(value) ? `${before}\n${inside}${yamlText(value, inside)}` : `${before} ${yamlText(value, margin)}`
+  return isBlock(value) ? `${before}\n${margin}  ${written}` : `${before} ${written}`
 }
 
 /** Whether it begins on a line of its own. */

@@ -19,7 +19,10 @@ export function plantedRedaction(): Redaction {
     value: value => JSON.parse(text(JSON.stringify(value)), (_, item) => item),
     headers: headers => headers.map(text),
     query: text,
-    suspects: () => true,
+    *suspects() {
+      yield
+      return true
+    },
     knowing() {
       return this
     },
@@ -33,7 +36,10 @@ export const noRedaction: Redaction = {
   value: value => value,
   headers: headers => headers,
   query: query => query,
-  suspects: () => false,
+  *suspects() {
+    yield
+    return false
+  },
   knowing: () => noRedaction,
 }
 

@@ -1,5 +1,6 @@
 /** Reads the events of a recorded stream of a chat completion. */
 import { createEventSplitter, dataOf } from '../../core/events.js'
+import { atOnce, type Sliced } from '../../core/slices.js'
 import { bodyOf, type RecordedResponse } from '../recording.js'
 import { type Chunk, chunkIn } from './forms.js'
 
@@ -20,10 +21,14 @@ interface Heard {
   readonly entire: boolean
 }
 
+/** `hear` in one go. */
+export const heard = (response: RecordedResponse): Heard => atOnce(hear(response))
+
 /** Takes a stream apart, up to where it went wrong. */
-export function heard(response: RecordedResponse): Heard {
+export function* hear(response: RecordedResponse): Sliced<Heard> {
   const chunks: Chunk[] = []
   for (const event of eventsOf(response)) {
+    yield
     const data = dataOf(event)
     if (data === undefined) continue
     if (isDone(data)) return { chunks, entire: true }

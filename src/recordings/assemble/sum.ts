@@ -1,4 +1,5 @@
 /** Adds up the events of a stream to the completion that they are the pieces of. */
+import { atOnce, type Sliced } from '../../core/slices.js'
 import type { Choice, Chunk, Completion, Fields, Message } from './forms.js'
 
 /** What comes of what is there and what is said next. */
@@ -64,11 +65,15 @@ const delta = fieldwise(
 const choice = fieldwise({ delta, logprobs: fieldwise({ content: grown, refusal: grown }, latest) }, latest)
 const top = fieldwise({}, latest)
 
-/** The completion that these events add up to. Without usage where they tell none: nobody here could count the vendor's tokens. */
-export function sumOf(chunks: readonly Chunk[]): Completion {
+/** `sumUp` in one go. */
+export const sumOf = (chunks: readonly Chunk[]): Completion => atOnce(sumUp(chunks))
+
+/** The completion that these events add up to. Without usage where they tell none: the vendor's tokens cannot be counted here. */
+export function* sumUp(chunks: readonly Chunk[]): Sliced<Completion> {
   const choices = new Map<number, unknown>()
   let around: unknown = {}
   for (const { choices: said, ...others } of chunks) {
+    yield
     // Azure's first and last events have no id, and a model and a time that are none.
     around = others.id ? top(around, others) : top(others, around)
     for (const piece of said ?? []) {

@@ -1,4 +1,5 @@
 /** Lays changes of a body onto the chunks in which the network delivered it. */
+import type { Sliced } from '../../core/slices.js'
 import type { RecordedChunk } from '../recording.js'
 
 /** Other bytes in the place of those from `start` to `end`, which count through all chunks. */
@@ -9,12 +10,14 @@ export interface Edit {
 }
 
 /** New bytes are in the chunk in which the edit begins; all others stay in the chunk where they were. Edits do not overlap. */
-export function edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): readonly RecordedChunk[] {
-  const sorted = [...edits].sort((a, b) => a.start - b.start)
+export function* edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): Sliced<readonly RecordedChunk[]> {
+  const sorted = edits.toSorted(byStart)
+  const written: RecordedChunk[] = []
   let next = 0
   let gone = 0
   let chunkStart = 0
-  return chunks.map(chunk => {
+  for (const chunk of chunks) {
+    yield
     const start = chunkStart
     const end = start + chunk.bytes.length
     chunkStart = end
@@ -25,7 +28,10 @@ export function edited(chunks: readonly RecordedChunk[], edits: readonly Edit[])
       gone = edit.end
       at = Math.min(end, gone)
     }
-    if (kept.length === 0 && at === start) return chunk
-    return { ...chunk, bytes: Buffer.concat([...kept, chunk.bytes.subarray(at - start)]) }
-  })
+    const isAsItWas = kept.length === 0 && at === start
+    written.push(isAsItWas ? chunk : { ...chunk, bytes: Buffer.concat([...kept, chunk.bytes.subarray(at - start)]) })
+  }
+  return written
 }
+
+export const byStart = (a: Edit, b: Edit) => a.start - b.start

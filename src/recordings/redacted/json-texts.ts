@@ -21,8 +21,7 @@ interface Container {
 const DEEPEST_PATH = 16
 
 /** `json` has been parsed: what is not well formed is not noticed. */
-export function jsonTexts(json: string): readonly JsonText[] {
-  const found: JsonText[] = []
+export function* jsonTexts(json: string): Generator<JsonText, void, void> {
   const open: Container[] = []
   const signs = /["{}[\],]|-?\d[\d.eE+-]*/g
 
@@ -35,14 +34,11 @@ export function jsonTexts(json: string): readonly JsonText[] {
     else if (inside) inside.awaitsName = true
   }
 
-  function take(start: number, end: number, inside: Container | undefined): void {
-    if (!inside?.awaitsName) {
-      found.push({ start, end, kind: 'text', path: path() })
-      return
-    }
+  function textAt(start: number, end: number, inside: Container | undefined): JsonText {
+    if (!inside?.awaitsName) return { start, end, kind: 'text', path: path() }
     inside.awaitsName = false
     inside.place = JSON.parse(json.slice(start - 1, end + 1))
-    found.push({ start, end, kind: 'text', path: [] })
+    return { start, end, kind: 'text', path: [] }
   }
 
   for (let sign = signs.exec(json); sign; sign = signs.exec(json)) {
@@ -63,15 +59,14 @@ export function jsonTexts(json: string): readonly JsonText[] {
         break
       case '"': {
         const end = closingQuote(json, start + 1)
-        take(start + 1, end, open.at(-1))
         signs.lastIndex = end + 1
+        yield textAt(start + 1, end, open.at(-1))
         break
       }
       default:
-        found.push({ start, end: signs.lastIndex, kind: 'number', path: path() })
+        yield { start, end: signs.lastIndex, kind: 'number', path: path() }
     }
   }
-  return found
 }
 
 /** A quote with an odd number of backslashes in front of it is part of the text. */

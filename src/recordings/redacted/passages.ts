@@ -1,5 +1,6 @@
 /** Takes a body apart into its texts: in each of them a secret may stand, wherever the network or the model cut it. */
 import { createEventSplitter } from '../../core/events.js'
+import type { Sliced } from '../../core/slices.js'
 import type { Edit } from './edits.js'
 import { type JsonText, jsonTexts } from './json-texts.js'
 import { type Body, jsonPieces, type Piece, plainPieces } from './passage.js'
@@ -9,19 +10,22 @@ import { runningText } from './running-texts.js'
 export type Passage = readonly Piece[]
 
 /** A whole body: JSON, text, or bytes. */
-export function passagesOfWhole(body: Body): readonly Passage[] {
+export function* passagesOfWhole(body: Body): Sliced<readonly Passage[]> {
   const { latin1 } = body
   // Some write a byte order mark, which is none of the JSON.
   const json = latin1.replace(/^\xef\xbb\xbf/, blank)
   const value = parsed(json)
   if (value === undefined) return [plainPieces(body, 0, latin1.length)]
-  return jsonTexts(json).map(({ start, end, kind }) =>
-    kind === 'number' ? [numberPiece(body, start, end)] : jsonPieces(body, start, end),
-  )
+  const passages: Passage[] = []
+  for (const { start, end, kind } of jsonTexts(json)) {
+    passages.push(kind === 'number' ? [numberPiece(body, start, end)] : jsonPieces(body, start, end))
+    yield
+  }
+  return passages
 }
 
 /** Events, or one document on each line. What is said token by token is one text; where nothing else is suspicious, these will do. */
-export function passagesOfStream(body: Body, isSuspicious: boolean): readonly Passage[] {
+export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly Passage[]> {
   const passages: Piece[][] = []
   const isOnLines = isDocument(body.latin1)
   const running = new Map<string, Piece[]>()
@@ -49,6 +53,7 @@ export function passagesOfStream(body: Body, isSuspicious: boolean): readonly Pa
   }
 
   for (const { start, end } of eventsIn(body)) {
+    yield
     const event = body.latin1.slice(start, end)
     const json = isDocument(event) ? event : event.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
     const value = parsed(json)
@@ -72,21 +77,22 @@ export function passagesOfStream(body: Body, isSuspicious: boolean): readonly Pa
 }
 
 /** Takes the tokens out of logprobs: they spell once more what was said, each in a list with its bytes and what might have stood in its place. */
-export function withoutTokens(body: Body, isEvents: boolean): readonly Edit[] {
+export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly Edit[]> {
   const documents = isEvents ? eventsIn(body) : [{ start: 0, end: body.latin1.length }]
-  return documents.flatMap(({ start, end }) => {
+  const edits: Edit[] = []
+  for (const { start, end } of documents) {
+    yield
     const document = body.latin1.slice(start, end)
-    if (!document.includes('"logprobs"')) return []
+    if (!document.includes('"logprobs"')) continue
     const json = isDocument(document) ? document : document.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
-    if (parsed(json) === undefined) return []
-    return jsonTexts(json)
-      .filter(isOfToken)
-      .map(text => ({
-        start: start + text.start,
-        end: start + text.end,
-        bytes: Buffer.from(text.kind === 'number' ? '0' : ''),
-      }))
-  })
+    if (parsed(json) === undefined) continue
+    for (const text of jsonTexts(json)) {
+      if (!isOfToken(text)) continue
+      const bytes = Buffer.from(text.kind === 'number' ? '0' : '')
+      edits.push({ start: start + text.start, end: start + text.end, bytes })
+    }
+  }
+  return edits
 }
 
 const isOfToken = ({ path, kind }: JsonText) =>

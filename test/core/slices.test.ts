@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { createRedact } from '../../src/core/redact.js'
+import { atOnce, inSlices, type Sliced } from '../../src/core/slices.js'
+import { writeText } from '../../src/recordings/file-text.js'
+import { redactResponse } from '../../src/recordings/redacted.js'
+import { recorded } from '../recordings/scene.js'
+
+/** Keeps the processor busy for longer than a slice may take, so often. */
+function* busy(times: number, said: string[]): Sliced<string> {
+  for (let i = 0; i < times; i++) {
+    const endMs = performance.now() + 6
+    while (performance.now() < endMs);
+    said.push('work')
+    yield
+  }
+  return 'done'
+}
+
+test('long work lets others have their turn', async () => {
+  const said: string[] = []
+  const done = inSlices(busy(3, said))
+  const others = setInterval(() => said.push('others'), 0)
+  expect(await done).toBe('done')
+  clearInterval(others)
+  expect(said.filter(who => who === 'work')).toHaveLength(3)
+  expect(said.slice(0, said.lastIndexOf('work'))).toContain('others')
+})
+
+test('short work is done before anything else happens', () => {
+  let isDone = false
+  inSlices(
+    (function* () {
+      yield
+      isDone = true
+    })(),
+  )
+  expect(isDone).toBe(true)
+})
+
+test('work that fails rejects, in slices and in one go', async () => {
+  function* failing(): Sliced<void> {
+    yield
+    throw new Error('no')
+  }
+  await expect(inSlices(failing())).rejects.toThrow('no')
+  expect(() => atOnce(failing())).toThrow('no')
+})
+
+/** How often the work pauses. */
+function pausesOf(work: Sliced<unknown>): number {
+  let pauses = 0
+  while (!work.next().done) pauses++
+  return pauses
+}
+
+test('a stream of 2,000 chunks is redacted and written with a pause for each chunk', () => {
+  const event = (i: number) => `data: {"choices":[{"index":0,"delta":{"content":"word ${i} "}}]}\n\n`
+  const chunks = Array.from({ length: 2000 }, (_, i) => ({ atMs: i, bytes: Buffer.from(event(i)) }))
+  const recording = recorded({ headers: [['content-type', 'text/event-stream']], chunks })
+  const redaction = createRedact({ known: [], patterns: [], headers: [], query: [], emails: true })()
+  expect(pausesOf(redactResponse(recording.response, redaction))).toBeGreaterThan(2000)
+  expect(pausesOf(writeText(recording, '0123456789ab'))).toBeGreaterThan(2000)
+})
