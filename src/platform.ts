@@ -132,7 +132,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const warn = sources.warn ?? console.error
   const loaded = loadConfig(sources)
   const violations = createViolations(report, () => redact)
-  const journal = createJournal({ ...loaded.config.journal, redact: () => redact })
+  const journal = createJournal({ ...loaded.config.journal, redact: () => redact, report })
   const meter = createMeter()
   journal.follow(meter.count)
   const clock = createClock()
@@ -183,7 +183,12 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const journalLast = {
     ...journal,
     add(exchange: Exchange) {
-      journal.add(exchange)
+      try {
+        journal.add(exchange)
+      } catch (error) {
+        // The answer has left, and the next request has nothing to do with it.
+        report(error)
+      }
       traffic.left(exchange)
     },
   }

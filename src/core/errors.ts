@@ -142,6 +142,9 @@ export const notJson = (why: string) =>
 export const tooDeep = (most: number) =>
   new PlatformError(400, 'invalid_json', `The request body has more than ${most} levels of objects and arrays.`)
 
+export const tooManyValues = (most: number) =>
+  new PlatformError(400, 'invalid_json', `The request body has more than ${most} texts, values and brackets.`)
+
 export const invalidRequest = (sentence: string) => new PlatformError(400, 'invalid_request', sentence)
 
 /** A 424, which clients do not try again: trying again would change nothing. */

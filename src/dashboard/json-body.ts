@@ -1,6 +1,7 @@
 /** Reads the JSON bodies that the dashboard's API is sent. */
 import type { Request } from 'express'
 import { check } from '../core/check.js'
+import { requireModestJson } from '../core/depth.js'
 import {
   bodyTooLarge,
   emptyBody,
@@ -64,6 +65,7 @@ async function bytesOf(request: Request): Promise<Buffer> {
 }
 
 function parsed(body: Buffer): unknown {
+  requireModestJson(body)
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (error) {

@@ -60,9 +60,11 @@ interface JournalParts {
   readonly maxBytes: number
   /** Takes out what is secret, when somebody looks. */
   readonly redact: () => Redact
+  /** Told of a listener that fails. */
+  readonly report?: (error: unknown) => void
 }
 
-export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): Journal {
+export function createJournal({ maxEntries, maxBytes, redact, report = console.error }: JournalParts): Journal {
   const listeners = new Set<(exchange: Exchange, id: string) => void>()
   /** A ring of the last that were kept. */
   const ring: (Kept | undefined)[] = Array.from({ length: maxEntries })
@@ -81,7 +83,19 @@ export function createJournal({ maxEntries, maxBytes, redact }: JournalParts): J
     const nowMs = passedMs()
     if (hasRoom(nowMs)) keep(id, exchange, nowMs)
     else passedOver++
-    for (const listener of listeners) listener(exchange, String(id))
+    for (const listener of listeners) told(listener, exchange, String(id))
+  }
+
+  const failing = new WeakSet<object>()
+
+  /** The answer has left already: what fails now is reported, once for each listener, and harms nothing else. */
+  function told(listener: (exchange: Exchange, id: string) => void, exchange: Exchange, id: string): void {
+    try {
+      listener(exchange, id)
+    } catch (error) {
+      if (!failing.has(listener)) report(error)
+      failing.add(listener)
+    }
   }
 
   /**

@@ -6,10 +6,14 @@ import { readBefore } from './foreign.js'
 /** Anything that says it is JSON; RFC 6839 gives "+json" to formats that are JSON underneath. */
 const json = /^(application|text)\/([\w.-]+\+)?json[ \t]*(;|$)/i
 
-/** Throws a 415 when the body cannot be JSON by what its headers say. A missing Content-Type is read as JSON. */
-export function requireJson({ headers }: IncomingMessage): void {
-  const type = headers['content-type']
-  if (type !== undefined && type !== 'application/json' && !json.test(type)) throw notJsonContent(type)
+/** Whether the body can be JSON by what its Content-Type says. A missing one is read as JSON. */
+export const isJson = ({ headers: { 'content-type': type } }: IncomingMessage): boolean =>
+  type === undefined || type === 'application/json' || json.test(type)
+
+/** Throws a 415 when the body cannot be JSON by what its headers say. */
+export function requireJson(request: IncomingMessage): void {
+  const { headers } = request
+  if (!isJson(request)) throw notJsonContent(headers['content-type'] ?? '')
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
 import type { Gateway } from '../auth/gateway.js'
 import type { Identify } from '../auth/identify.js'
+import { requireModestJson } from '../core/depth.js'
 import {
   internalError,
   notFound,
@@ -21,6 +22,7 @@ import {
   type Forward,
   type Outcome,
   type Reply,
+  usesRecordings,
 } from '../core/exchange.js'
 import { createIds } from '../core/ids.js'
 import { isAuth } from '../core/reserved.js'
@@ -32,7 +34,7 @@ import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Journal } from '../journal/index.js'
 import type { Limits, Pass } from '../limits/index.js'
 import type { Pacer } from '../streaming/pacer.js'
-import { readBody, requireJson } from './body.js'
+import { isJson, readBody, requireJson } from './body.js'
 import { type Cors, isPreflight } from './cors.js'
 import { type DecideParts, decide } from './decide.js'
 import { errorReply } from './error-bodies.js'
@@ -178,6 +180,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       if (body instanceof PlatformError) return fail(visit, body)
       exchange.body = body
       try {
+        if (willBeParsed(visit)) requireModestJson(body)
         then()
       } catch (error) {
         fail(visit, error)
@@ -326,6 +329,10 @@ const anyRoute: Pick<Routes, 'methodsOf'> = { methodsOf: () => [...anyMethod, 'P
 /** Whether it is for the live platform, or a recording, to know the path. */
 const isElsewhere = ({ exchange, parts: { routes, modeOf } }: Visit) =>
   !routes.has(exchange.path) && exchange.path !== '*' && modeOf(exchange) !== 'emulate'
+
+/** What goes to a path that only the live platform knows is parsed for recordings alone, and may be of any kind. */
+const willBeParsed = ({ request, exchange, parts: { modeOf } }: Visit): boolean =>
+  !exchange.endpoint?.isElsewhere || (usesRecordings(modeOf(exchange)) && isJson(request))
 
 const isRefusal = (error: unknown): error is PlatformError => error instanceof PlatformError && error.status === 401
 

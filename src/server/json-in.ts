@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { GenericSchema, InferOutput } from 'valibot'
 import { check } from '../core/check.js'
-import { isTooDeep, MOST_LEVELS } from '../core/depth.js'
-import { emptyBody, invalidRequest, notJson, PlatformError, tooDeep, unreadableRequest } from '../core/errors.js'
+import { requireModestJson } from '../core/depth.js'
+import { emptyBody, invalidRequest, notJson, PlatformError, unreadableRequest } from '../core/errors.js'
 import { readBody, requireJson } from './body.js'
 
 /** Most of what is told here does not come near it. */
@@ -21,17 +21,16 @@ export async function jsonIn<S extends GenericSchema>(
   throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not of the form that is asked for.')
 }
 
-/** JSON of any form. Rejects with a PlatformError for what is none, is longer, or is nested too deeply. */
-export async function anyJsonIn(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+/** JSON of any form. Rejects with a PlatformError for what is none, is longer, has more values, or is nested too deeply. */
+export async function anyJsonIn(request: IncomingMessage, limitBytes: number, mostValues?: number): Promise<unknown> {
   requireJson(request)
   const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
   if (body instanceof PlatformError) throw body
   // Nobody is there to be told.
   if (!body) throw unreadableRequest()
   if (body.length === 0) throw emptyBody()
-  const value = parsed(body)
-  if (isTooDeep(value)) throw tooDeep(MOST_LEVELS)
-  return value
+  requireModestJson(body, mostValues)
+  return parsed(body)
 }
 
 function parsed(body: Buffer): unknown {

@@ -15,6 +15,7 @@ export interface StateParts {
 
 /** Tens of thousands of users with their sessions. */
 const LIMIT_BYTES = 64 * 1024 * 1024
+const MOST_VALUES = LIMIT_BYTES
 
 export function createStateRouter({ exportState, importState }: StateParts): Router {
   const router = Router()
@@ -22,7 +23,7 @@ export function createStateRouter({ exportState, importState }: StateParts): Rou
     .route('/')
     .get(async (_request, response) => void response.json(await exportState()))
     .put(async (request, response) => {
-      const document = await anyJsonIn(request, LIMIT_BYTES)
+      const document = await anyJsonIn(request, LIMIT_BYTES, MOST_VALUES)
       await importState(document).catch(error => {
         throw error instanceof ProblemsError
           ? invalidRequest(error.problems.map(({ sentence }) => sentence).join(' '))

@@ -128,11 +128,26 @@ test.each([
   ['objects, alone', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 400],
   ['arrays that never close', '['.repeat(100_000), 400],
   ['arrays as content', json.replace('"hello"', '['.repeat(100_000) + ']'.repeat(100_000)), 400],
-  ['arrays in a field nobody reads', json.replace('{', `{"x":${'['.repeat(100_000)}${']'.repeat(100_000)},`), 200],
-])('a hundred thousand nested brackets are no problem: %s', async (_what, body, status) => {
+  ['arrays in a field nobody reads', json.replace('{', `{"x":${'['.repeat(1101)}${']'.repeat(1101)},`), 400],
+  ['a thousand arrays in a field nobody reads', json.replace('{', `{"x":${'['.repeat(1000)}${']'.repeat(1000)},`), 200],
+  ['brackets in a text', json.replace('hello', '[{'.repeat(10_000)), 200],
+  ['brackets in a text with quotes', json.replace('hello', '\\\\\\"[{'.repeat(10_000)), 200],
+])('nested brackets are read up to a limit: %s', async (_what, body, status) => {
   const response = await post(await platformWith(), body)
   expect(response.status).toBe(status)
-  await response.text()
+  const tooDeep = { error: 'The request body has more than 1100 levels of objects and arrays.' }
+  if (status === 400) expect(await response.json()).toEqual(tooDeep)
+})
+
+test('a body of more values than can be checked at once is refused', async () => {
+  const { chat } = await platformWith()
+  const messages = (most: number) => ({ ...hello, messages: Array(most).fill(hello.messages[0]) })
+  expect((await chat(messages(10_000))).status).toBe(200)
+  const response = await chat(messages(20_000))
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({
+    error: 'The request body has more than 100000 texts, values and brackets.',
+  })
 })
 
 test('a message of three megabytes is answered', async () => {

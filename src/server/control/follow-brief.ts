@@ -67,12 +67,23 @@ export function followInBrief(
     while (performance.now() < untilMs) {
       const seen = nextWaiting()
       if (!seen) break
-      briefs.push(journal.brief(seen))
+      const brief = briefOf(seen)
+      if (brief) briefs.push(brief)
+      else skipped++
     }
     if (skipped > 0) write('skipped', { count: skipped })
     skipped = 0
     tellAll(briefs)
     if (waiting.length > 0) tellSoon()
+  }
+
+  /** In a timer nothing catches what is thrown. */
+  function briefOf(seen: Kept): JournalBrief | undefined {
+    try {
+      return journal.brief(seen)
+    } catch {
+      return undefined
+    }
   }
 
   function tellAll(briefs: readonly JournalBrief[]): void {

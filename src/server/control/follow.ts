@@ -1,6 +1,6 @@
 /** Tells what happens as it happens, as an event stream; what its reader is too slow for is dropped, and the reader is told how much. */
 import type { ServerResponse } from 'node:http'
-import { filterOf, type Journal, type JournalFilter } from '../../journal/index.js'
+import { filterOf, type Journal, type JournalEntry, type JournalFilter } from '../../journal/index.js'
 
 /** Exchanges are told together, so that many at a time do not hold each other up. */
 const PAUSE_MS = 20
@@ -39,11 +39,20 @@ export function follow(response: ServerResponse, journal: Journal, { filter, fir
 
   function tellOne(): void {
     const id = waiting.shift() ?? ''
-    const entry = journal.get(id)
+    const entry = entryOf(id)
     // In a flood not everything is kept, and not for long.
     if (!entry) return void skipped++
     tellSkipped()
     response.write(`event: exchange\nid: ${id}\ndata: ${JSON.stringify(entry)}\n\n`)
+  }
+
+  /** In a timer nothing catches what is thrown. */
+  function entryOf(id: string): JournalEntry | undefined {
+    try {
+      return journal.get(id)
+    } catch {
+      return undefined
+    }
   }
 
   function tellSkipped(): void {
