@@ -93,7 +93,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
   const replies = once(() => readReplies(loaded, sources, lasting.rules))
   const { play: recordings, look } = lasting.taping.open(loaded)
   const proxy = once(() => openProxy(config, cors.headersFor, lasting.warn))
-  const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor))
+  const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor, () => doorkeeper.forget()))
   // Whoever asks before the table of an encoding is there waits for it.
   let table = estimated
   const readTable = once(async () => {

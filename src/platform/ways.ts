@@ -1,7 +1,9 @@
 /** The ways to the live platform and to its auth backend, with the credentials that open them. */
 import type { Tokens } from '../auth/tokens.js'
 import type { Config } from '../config/schema.js'
+import type { Exchange } from '../core/exchange.js'
 import type { Cors } from '../server/cors.js'
+import type { Upstream } from '../server/proxy.js'
 
 type Warn = (sentence: string) => void
 
@@ -23,11 +25,17 @@ export async function openLiveSession(upstream: Config['upstream'], warn: Warn) 
   return createLiveSession({ ...upstream, file: sessionsFile(), report: warn }).token
 }
 
+/** Calls of the auth backend that can end sessions: sign-out, a changed password, and what an admin does to a user. */
+const mayEndSessions = ({ method, path }: Pick<Exchange, 'method' | 'path'>) =>
+  !/^(GET|HEAD)$/.test(method) && /\/(logout|user|admin)(\/|$)/.test(path)
+
+/** `forget` is called before the client learns of an answer after which a token may open nothing any more. */
 export async function openAuthProxy(
   { upstream, auth: { publishableKey, secretKey } }: Config,
   tokens: () => Promise<Tokens>,
   corsFor: Cors['headersFor'],
-) {
+  forget: () => void,
+): Promise<Upstream> {
   const [{ createProxy, authCredentials }, { anonKey, serviceKey }] = await Promise.all([
     import('../server/proxy.js'),
     tokens(),
@@ -38,5 +46,10 @@ export async function openAuthProxy(
     live: upstream.anonKey,
   })
   // Its 404 has forms of its own.
-  return createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials, errors: 'untouched' })
+  const way = createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials, errors: 'untouched' })
+  // Also when there was no answer: the backend may have acted all the same.
+  const witness = { head: forget, bytes: () => {}, end: forget }
+  return {
+    forward: journey => way.forward(mayEndSessions(journey.exchange) ? { ...journey, witness } : journey),
+  }
 }

@@ -81,6 +81,55 @@ test.each(endings)('whoever %s is out here five seconds later', async (_how, end
   expect([response.status, await response.json()]).toEqual([401, { error: expect.any(String) }])
 })
 
+/** Grace, who is signed in twice at a live backend, with both tokens remembered by the platform in front of it. */
+async function graceTwice() {
+  const live = await platformWith({ auth: { jwtSecret: liveSecret }, users: [grace] })
+  const platform = await inFrontOf(live)
+  const [here, elsewhere] = [await signIn(platform, grace), await signIn(platform, grace)]
+  for (const { token } of [here, elsewhere]) expect(await answerOf(platform, token)).toBe('open')
+  const admin = clientOf(platform, live.serviceKey).auth.admin
+  const after = async (): Promise<string> => {
+    const answers = await Promise.all([here, elsewhere].map(({ token }) => answerOf(platform, token)))
+    return answers.map(answer => (answer === 'open' ? 'open' : 'refused')).join(', ')
+  }
+  return { live, platform, here, elsewhere, admin, after }
+}
+
+type Twice = Awaited<ReturnType<typeof graceTwice>>
+
+test.each<[string, (scene: Twice) => Promise<{ readonly error: unknown }>, string]>([
+  ['a sign-out everywhere', ({ here }) => here.client.auth.signOut({ scope: 'global' }), 'refused, refused'],
+  ['a sign-out here', ({ here }) => here.client.auth.signOut({ scope: 'local' }), 'refused, open'],
+  ['a sign-out of all others', ({ here }) => here.client.auth.signOut({ scope: 'others' }), 'open, refused'],
+  ['another password', ({ here }) => here.client.auth.updateUser({ password: 'wrong-horse' }), 'open, refused'],
+  ['an admin who deletes the user', ({ admin, here }) => admin.deleteUser(here.id), 'refused, refused'],
+  [
+    'an admin who bans the user',
+    ({ admin, here }) => admin.updateUserById(here.id, { ban_duration: '1h' }),
+    'refused, refused',
+  ],
+])('%s through the platform takes effect at once', async (_how, end, expected) => {
+  const scene = await graceTwice()
+  expect((await end(scene)).error).toBeNull()
+  expect(await scene.after()).toBe(expected)
+})
+
+test('a sign-out whose answer is lost takes effect at once as well', async () => {
+  let isOut = false
+  const { authUrl } = await recorder((request, response) => {
+    if (request.url?.startsWith('/auth/v1/logout')) isOut = true
+    if (request.url?.startsWith('/auth/v1/logout')) return void response.destroy()
+    if (isOut) return json(403, { code: 403, error_code: 'session_not_found' })(request, response)
+    json(200, someone)(request, response)
+  })
+  const platform = await inFrontOf({ authUrl, anonKey: liveAnon })
+  const token = await userToken()
+  expect(await answerOf(platform, token)).toBe('open')
+  const lost = await askAuth(platform, '/logout', { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+  expect(lost.status).toBe(502)
+  expect(await answerOf(platform, token)).not.toBe('open')
+})
+
 test('what this platform signs by itself makes nobody a user of the live backend', async () => {
   const live = await liveBackend()
   const platform = await inFrontOf(live)
