@@ -21,6 +21,9 @@ export function isMistyped(secret: string): boolean {
   return rest !== `${random}${checksumOf(random)}`
 }
 
+/** Whether some Standin made it, perhaps another one. */
+export const isStandinKey = (secret: string) => secret.startsWith(START) && !isMistyped(secret)
+
 /** CRC-32 of `text` in base 62, as long as the largest can get. */
 function checksumOf(text: string): string {
   let rest = crc32(text)

@@ -1,9 +1,11 @@
 /** The API keys of users and of the configuration: made, listed, rolled, revoked, and found again by their digests. */
 import { randomUUID } from 'node:crypto'
+import { developmentApiKey } from '../core/development.js'
 import {
   alreadyRevokedApiKey,
   barredUser,
   expiredApiKey,
+  fromAnotherState,
   mistypedApiKey,
   noSuchApiKey,
   ownerlessApiKey,
@@ -13,7 +15,7 @@ import {
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
 import type { ApiKeyRow, Moment, State, Tables } from '../core/state.js'
-import { digestOf, isMistyped, newSecret, startOf } from './api-key-form.js'
+import { digestOf, isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
 import { mayAct } from './users.js'
 
 /** A key as it may be shown. */
@@ -85,12 +87,17 @@ const FLUSH_AFTER_MS = 1000
 
 const KEPT_REFUSALS = 50
 
-const wordRefusal: Record<Refusal['reason'], () => PlatformError> = {
-  unknown: unknownApiKey,
+const wordRefusal: Record<Exclude<Refusal['reason'], 'unknown'>, () => PlatformError> = {
   mistyped: mistypedApiKey,
   revoked: revokedApiKey,
   expired: expiredApiKey,
   ownerless: ownerlessApiKey,
+}
+
+/** What the log says of a key that this state does not have. */
+function hintOf(secret: string): string | undefined {
+  if (secret === developmentApiKey) return 'It is the development key, which the apiKeys of the configuration replace.'
+  return isStandinKey(secret) ? fromAnotherState.key : undefined
 }
 
 /** A key that was rolled and lives on for its overlap: it is revoked at the very moment at which it ends. */
@@ -113,7 +120,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
     refused.delete(name)
     refused.set(name, { start: startOf(secret), reason, count, last_at: moment() })
     if (refused.size > KEPT_REFUSALS) refused.delete(refused.keys().next().value as string)
-    return wordRefusal[reason]()
+    return reason === 'unknown' ? unknownApiKey(hintOf(secret)) : wordRefusal[reason]()
   }
 
   const moment = (ms = now()): Moment => new Date(ms).toISOString()

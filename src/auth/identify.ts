@@ -138,7 +138,8 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
       session: session_id === undefined ? null : await sessions.get(session_id.toLowerCase()),
       user: await users.get(userId),
     }))
-    if (session === undefined || (session !== null && session.user_id !== userId)) throw endedSession()
+    if (session === undefined || (session !== null && session.user_id !== userId))
+      throw endedSession(user ? 'session' : 'user')
     if ((user || session) && !mayAct(user, now())) throw barredUser()
   }
 

@@ -1,4 +1,5 @@
 /** Says in one sentence what to do about a request that was refused, or that nothing was recorded for. */
+import { emailNotConfirmed, invalidCredentials, refreshTokenNotFound, refreshTokenUsed } from '../core/auth-errors.js'
 import {
   doubledCredential,
   emptyCredential,
@@ -34,6 +35,8 @@ export function adviceFor(told: Told): string | undefined {
       : undefined
   }
   switch (status) {
+    case 400:
+      return ofBadRequests.get(error ?? '')
     case 401:
       return saidLive(told) ? liveCredential : unauthorized(told)
     case 403:
@@ -92,6 +95,20 @@ const ofRefusals: ReadonlyMap<string, string | ((path: string) => string)> = new
     ({ message }) => [message, 'Take a token of this backend: sign in, or standin token.'] as const,
   ),
   [refusedByLive('').message, 'Sign in at the live auth backend again: its tokens are the ones that count here.'],
+])
+
+/** On the auth backend, by what the client was told. */
+const ofBadRequests: ReadonlyMap<string, string> = new Map([
+  [
+    invalidCredentials().message,
+    'Take a user of the configuration (the start prints the development user), sign up, or set a password with the service key.',
+  ],
+  [
+    emailNotConfirmed().message,
+    'Follow the link in the outbox: GET /__standin/outbox; auth.mailerAutoconfirm does without it.',
+  ],
+  [refreshTokenNotFound().message, another],
+  [refreshTokenUsed().message, another],
 ])
 
 function unauthorized({ error, request: { path } }: Told): string {

@@ -1,8 +1,8 @@
 /** What the auth backend says when it refuses, in the words, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
-import { PlatformError } from './errors.js'
+import { fromAnotherState, PlatformError } from './errors.js'
 
-const refusal = (status: number, code: string, message: string, details?: object) =>
-  new PlatformError(status, code, message, [], details === undefined ? {} : { details })
+const refusal = (status: number, code: string, message: string, more: PlatformError['more'] = {}) =>
+  new PlatformError(status, code, message, [], more)
 
 const invalid = (message: string, status = 400) => refusal(status, 'validation_failed', message)
 
@@ -19,15 +19,22 @@ export const badJwt = (why: string) =>
 export const missingSub = () => refusal(403, 'bad_jwt', 'invalid claim: missing sub claim')
 export const subNotUuid = () => refusal(400, 'bad_jwt', 'invalid claim: sub claim must be a UUID')
 export const sessionNotUuid = () => refusal(403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID')
-export const userOfTokenNotFound = () => refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist')
+export const userOfTokenNotFound = () =>
+  refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist', { hint: fromAnotherState.user })
 export const sessionOfTokenNotFound = () =>
-  refusal(403, 'session_not_found', 'Session from session_id claim in JWT does not exist')
+  refusal(403, 'session_not_found', 'Session from session_id claim in JWT does not exist', {
+    hint: fromAnotherState.session,
+  })
 export const notAdmin = (message = 'User not allowed') => refusal(403, 'not_admin', message)
 
 // Signing in and up.
 
-export const invalidCredentials = (message = 'Invalid login credentials') =>
-  refusal(400, 'invalid_credentials', message)
+/** `hint` is for the log alone: the client must not learn which addresses have a user. */
+export const invalidCredentials = (message = 'Invalid login credentials', hint?: string) =>
+  refusal(400, 'invalid_credentials', message, hint === undefined ? {} : { hint })
+export const noSuchUser = () => invalidCredentials(undefined, 'This state has no user with that address.')
+export const wrongPassword = () => invalidCredentials(undefined, 'The user has another password.')
+export const noPassword = () => invalidCredentials(undefined, 'The user has no password.')
 export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Email not confirmed')
 export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
 export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please verify your email first.')
@@ -48,12 +55,14 @@ export const anonymousProviderDisabled = () =>
 
 /** The reasons are Supabase's: length, characters. */
 export const weakPassword = (message: string, reasons: readonly string[]) =>
-  refusal(422, 'weak_password', message, { weak_password: { reasons } })
+  refusal(422, 'weak_password', message, { details: { weak_password: { reasons } } })
 
 // Sessions.
 
 export const refreshTokenNotFound = () =>
-  refusal(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found')
+  refusal(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found', {
+    hint: fromAnotherState.session,
+  })
 export const refreshTokenUsed = () => refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
 
 // Users.

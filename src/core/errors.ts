@@ -49,7 +49,16 @@ export const malformedCredential = () =>
 export const doubledCredential = () =>
   unauthorized('doubled_credential', 'More than one credential was sent. Send exactly one Authorization header.')
 
-export const unknownApiKey = () => unauthorized('unknown_api_key', 'The API key is not known.')
+const byAnother = 'made by a Standin with another state, such as that of another folder'
+
+/** What the log says of a good credential where the state has nothing that belongs to it, and what to do. */
+export const fromAnotherState = {
+  key: `Its checksum is right, but this state has no such key: it was probably ${byAnother}. Make a key here with standin key create, or start Standin with that state.`,
+  session: `This state has no such session: it has ended, or it was ${byAnother}. Sign in here, or start Standin with that state.`,
+  user: `This state has no such user: the token was probably ${byAnother}, or the user was deleted. Sign in here, or start Standin with that state.`,
+} as const
+
+export const unknownApiKey = (hint?: string) => unauthorized('unknown_api_key', 'The API key is not known.', hint)
 
 /** To the client the same as a key that is not known; whoever reads the log is told that it was mistyped. */
 export const mistypedApiKey = () =>
@@ -68,8 +77,13 @@ export const expiredApiKey = () => unauthorized('expired_api_key', 'The API key 
 
 export const expiredToken = () => unauthorized('expired_token', 'The token has expired. Sign in again for a fresh one.')
 
-export const endedSession = () =>
-  unauthorized('ended_session', 'The session of this token has ended. Sign in again for a fresh one.')
+/** `missing` is what the state does not have. */
+export const endedSession = (missing: 'session' | 'user' = 'session') =>
+  unauthorized(
+    'ended_session',
+    'The session of this token has ended. Sign in again for a fresh one.',
+    fromAnotherState[missing],
+  )
 
 export const refusedByLive = (code: string) =>
   unauthorized('refused_by_live', 'The live auth backend refuses the token.', `It says ${code}.`)

@@ -109,12 +109,14 @@ interface Failure {
   readonly message: string
 }
 
-function reason(file: string, { code, message }: Failure): string {
-  switch (code) {
+function reason(file: string, { code = '', message }: Failure): string {
+  switch (code.replace(/^(SQLITE_(READONLY|CANTOPEN|IOERR|CORRUPT))_.*/, '$1')) {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `this user may not write there (${code}). Allow it, or choose another file.`
+    case 'SQLITE_READONLY':
+    case 'SQLITE_CANTOPEN':
+      return `this user may not write there (${code}). Allow it, choose another file, or keep nothing with --state memory.`
     case 'EISDIR':
       return `it is a folder. Name a file in it, such as ${path.join(file, 'standin.db')}.`
     case 'ENOTDIR':

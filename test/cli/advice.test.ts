@@ -1,6 +1,9 @@
+import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { knownPaths } from '../../src/cli/advice.js'
-import { hello, platformWith } from '../scene.js'
+import { requestRows } from '../../src/cli/request-log.js'
+import { answerOf, ask, sentences, signIn, signUp, userOf } from '../auth/people.js'
+import { hello, platformWith, type Scene } from '../scene.js'
 
 test('the paths that are proposed in place of unknown ones are all answered', async () => {
   const platform = await platformWith()
@@ -10,4 +13,52 @@ test('the paths that are proposed in place of unknown ones are all answered', as
   }
   expect(knownPaths).toContain('/v1/chat/completions')
   expect((await platform.chat(hello)).status).toBe(200)
+})
+
+/** The line of the log about the last request, and the line below it that says what to do. */
+async function lastLine({ ask }: Scene) {
+  const { data } = (await (await ask('/__standin/journal?limit=1')).json()) as { data: [never] }
+  const [line = '', advice = ''] = requestRows(data[0], { colors: pc.createColors(false) })
+  return { line: line.trim(), advice: advice.trim() }
+}
+
+const grace = { email: 'grace@example.com', password: 'correct-horse' }
+
+test('the line of a wrong password says what is wrong, and the one below it what to do', async () => {
+  const platform = await platformWith({ users: [grace] })
+  const wrong = { ...grace, password: 'wrong-horse' }
+  await expect(signIn(platform, wrong)).rejects.toMatchObject({ message: 'Invalid login credentials' })
+  const { line, advice } = await lastLine(platform)
+  expect(line).toMatch(/Invalid login credentials\. The user has another password\.$/)
+  expect(advice).toMatch(/^→ Take a user of the configuration/)
+  expect(line + advice).not.toMatch(/horse|grace/)
+  await expect(signIn(platform, { ...grace, email: 'nobody@example.com' })).rejects.toThrow()
+  expect((await lastLine(platform)).line).toMatch(/This state has no user with that address\.$/)
+})
+
+test('a token or a key of a Standin with another state is recognised, and answered like any other', async () => {
+  const [here, elsewhere] = [await platformWith(), await platformWith()]
+  const ada = await signUp(elsewhere)
+  const key = await elsewhere.createKey()
+  const another = /Standin with another state, such as that of another folder.* start Standin with that state\.$/
+  expect(await answerOf(here, ada.token)).toBe(sentences.ended)
+  expect((await lastLine(here)).line).toMatch(another)
+  expect(await userOf(here, ada.token)).toBe('403 user_not_found')
+  expect((await lastLine(here)).line).toMatch(another)
+  expect(await answerOf(here, key)).toBe(sentences.unknownKey)
+  expect((await lastLine(here)).line).toMatch(/checksum is right, .* with standin key create, or start Standin/)
+  expect(await (await ask(here, key)).json()).toEqual({ error: sentences.unknownKey })
+  for (const other of ['sk-of-somebody-else', `${key.slice(0, -1)}!`]) {
+    await ask(here, other)
+    expect((await lastLine(here)).line).not.toMatch(another)
+  }
+})
+
+test('the development key is recognised where the configuration has keys of its own', async () => {
+  const { apiKey } = await platformWith()
+  const platform = await platformWith({ apiKeys: [{ name: 'mine', key: 'sk-mine' }] })
+  await ask(platform, apiKey)
+  expect((await lastLine(platform)).line).toMatch(
+    /It is the development key, which the apiKeys of the configuration replace\.$/,
+  )
 })

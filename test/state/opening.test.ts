@@ -117,12 +117,22 @@ describe('in a file', () => {
     }
   })
 
-  test.skipIf(process.getuid?.() === 0)('a folder that may not be written is refused', async () => {
+  test('a folder that may not be written is refused, with a way to do without it', async () => {
     const dir = freshFolder()
-    chmodSync(dir, 0o500)
+    chmodSync(dir, 0o555)
+    asNobody()
     expect(await refusal({ where: 'file:state.db', dir })).toBe(
-      `The state cannot be kept in ${dir}/state.db: this user may not write there (EACCES). Allow it, or choose another file.`,
+      `The state cannot be kept in ${dir}/state.db: this user may not write there (EACCES). Allow it, choose another file, or keep nothing with --state memory.`,
     )
+  })
+
+  test('a state that was made in a folder that may not be written any more is refused alike', async () => {
+    const place = filePlace()
+    await (await opened(place)).close()
+    chmodSync(path.join(place.dir, 'state.db'), 0o666)
+    chmodSync(place.dir, 0o555)
+    asNobody()
+    expect(await refusal(place)).toMatch(/this user may not write there \(\w+\). .* --state memory.$/)
   })
 
   test('a file that another program has locked is refused', async () => {
@@ -287,3 +297,10 @@ const rudeServer = () =>
     onTestFinished(() => void server.close())
     server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
   })
+
+/** Gives up what root may do, until the test is over. */
+function asNobody(): void {
+  if (process.getuid?.() !== 0) return
+  process.seteuid?.(65_534)
+  onTestFinished(() => void process.seteuid?.(0))
+}

@@ -11,11 +11,14 @@ import {
   flowStateNotFound,
   invalidCredentials,
   issuerDisabled,
+  noPassword,
+  noSuchUser,
   phoneNotConfirmed,
   phoneProviderDisabled,
   userBanned,
   validationFailed,
   web3Disabled,
+  wrongPassword,
 } from '../../core/auth-errors.js'
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { forAnyone, granted } from './frame.js'
@@ -67,7 +70,8 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
   const [user] = await state.read(({ users }) => users.find(where))
   if (user && user.encrypted_password !== null && isBanned(user, backend.now())) throw userBanned()
   const isRight = await fits(password, user?.encrypted_password ?? null)
-  if (!user || !isRight) throw invalidCredentials()
+  if (!user) throw noSuchUser()
+  if (!isRight) throw user.encrypted_password === null ? noPassword() : wrongPassword()
   if (email !== '' && user.email_confirmed_at === null) throw emailNotConfirmed()
   if (phone !== '' && user.phone_confirmed_at === null) throw phoneNotConfirmed()
 
