@@ -112,6 +112,7 @@ export default defineConfig({
     cli: 'src/cli.ts',
     index: 'src/index.ts',
     vitest: 'src/vitest.ts',
+    jest: 'src/jest.ts',
     'test-runner': 'src/test-runner.ts',
     contract: 'src/contract/index.ts',
     worker: 'src/worker.ts',

@@ -1,7 +1,28 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import path from 'node:path'
+import { defineConfig, type Plugin } from 'vitest/config'
+
+/** A folder with other versions of the clients than those that the project installs: `npm run clients` runs the tests with them. */
+const clientsFolder = process.env.CLIENTS
+
+/** Resolves the packages that the folder names from there, so that the same tests run with them. */
+function clientsFrom(folder: string): Plugin {
+  const importer = path.join(folder, 'package.json')
+  const { dependencies } = JSON.parse(readFileSync(importer, 'utf8'))
+  // Test runners are for the tests in test/doors, which start them; these tests stay with the one that runs them.
+  const names = Object.keys(dependencies).filter(name => !/vitest|jest/.test(name))
+  return {
+    name: 'clients',
+    enforce: 'pre',
+    resolveId(id) {
+      return names.some(name => id === name || id.startsWith(`${name}/`)) ? this.resolve(id, importer) : undefined
+    },
+  }
+}
 
 export default defineConfig({
+  plugins: clientsFolder ? [clientsFrom(clientsFolder)] : [],
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/build.ts',

@@ -1,4 +1,4 @@
-/** The door for jest, node:test and other runners: `usePlatform` and the matchers, for hooks and an `expect` of one's own. */
+/** The entry point for node:test and other runners: `usePlatform` and the matchers, for hooks and an `expect` of one's own. */
 import type { ExchangeQuery } from './testing/exchange-filter.js'
 import { type Receiver, received } from './testing/received.js'
 

@@ -30,7 +30,7 @@ const floors: readonly (readonly string[])[] = [
   ['server', 'dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
   ['contract', 'testing'],
-  ['index.ts', 'vitest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
+  ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
 ]
 
 /** What is one thing in two parts: where it begins, and the folder of the rest. */
@@ -61,6 +61,8 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   picocolors: ['cli/output.ts'],
   // The user's own, which only whoever imports this door needs.
   vitest: ['vitest.ts'],
+  // Its types alone.
+  expect: ['jest.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
   valibot: ['core/', 'config/', 'replies/', 'recordings/', 'journal/', 'testing/', 'server/json-in.ts'],

@@ -40,8 +40,6 @@ const LAST_MS = 1000
  * const usePlatform = createUsePlatform({ beforeAll: before, beforeEach, afterEach, afterAll: after })
  * const platform = usePlatform({ env: true })
  * ```
- *
- * With jest it is `createUsePlatform({ beforeAll, beforeEach, afterEach, afterAll })`, and `expect.extend(matchers)` for the matchers.
  */
 export function createUsePlatform(runner: Runner): (options?: UsePlatformOptions) => Platform {
   return (options = {}) => {

@@ -6,12 +6,15 @@ import { fileURLToPath } from 'node:url'
 import { folderWith } from '../command.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const modules = path.join(root, 'node_modules')
+/** What an app's packages are taken from, the first that has one: other versions under `npm run clients`, then the project's own. */
+const packageFolders = [...(process.env.CLIENTS ? [process.env.CLIENTS] : []), root]
 
 export interface App {
   readonly dir: string
   /** Runs a script of one of its packages, or of its own, with nothing of the environment of these tests. */
   run(script: string, ...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }>
+  /** The same for jest, which takes ES modules only when node is told so. */
+  runJest(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
 export function appFolder(): App {
@@ -19,20 +22,45 @@ export function appFolder(): App {
   cpSync(fileURLToPath(new URL('app', import.meta.url)), dir, { recursive: true })
   const own = path.join(dir, 'node_modules')
   mkdirSync(own)
-  for (const name of readdirSync(modules)) {
-    if (!name.startsWith('.') && name !== 'standin') symlinkSync(path.join(modules, name), path.join(own, name))
+  for (const folder of packageFolders) {
+    for (const name of packagesIn(folder)) link(path.join(folder, 'node_modules', name), path.join(own, name))
   }
   for (const name of ['dist', 'package.json']) {
     cpSync(path.join(root, name), path.join(own, 'standin', name), { recursive: true })
   }
   return {
     dir,
-    run: (script, ...args) => run(dir, existsSync(path.join(own, script)) ? path.join(own, script) : script, args),
+    run: (script, ...args) => run(dir, existsSync(path.join(own, script)) ? path.join(own, script) : script, args, {}),
+    runJest: (...args) =>
+      run(dir, path.join(own, 'jest/bin/jest.js'), args, { NODE_OPTIONS: '--experimental-vm-modules' }),
   }
 }
 
-function run(cwd: string, script: string, args: readonly string[]) {
-  const child = spawn(process.execPath, [script, ...args], { cwd, env: { PATH: process.env.PATH, NO_COLOR: '1' } })
+/** The names of the packages that are installed in a folder. */
+function packagesIn(folder: string): readonly string[] {
+  const modules = path.join(folder, 'node_modules')
+  return readdirSync(modules)
+    .filter(name => !name.startsWith('.') && name !== 'standin')
+    .flatMap(name =>
+      name.startsWith('@') ? readdirSync(path.join(modules, name)).map(part => path.join(name, part)) : [name],
+    )
+}
+
+function link(target: string, at: string): void {
+  if (existsSync(at)) return
+  mkdirSync(path.dirname(at), { recursive: true })
+  symlinkSync(target, at)
+}
+
+/** Whether this package is there for the app. */
+export const hasPackage = (name: string): boolean =>
+  packageFolders.some(folder => existsSync(path.join(folder, 'node_modules', name)))
+
+function run(cwd: string, script: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', text => (output += text))
   return new Promise<{ code: number | null; output: string }>((resolve, reject) => {

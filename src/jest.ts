@@ -1,0 +1,54 @@
+/** The entry point for jest: a platform for the tests of a file, and matchers for what it received. */
+import type {} from 'expect'
+import { matchers, type ReceivedMatchers } from './testing/matchers.js'
+import { createUsePlatform, type Runner } from './testing/use-platform.js'
+
+export type { Platform } from './testing/platform.js'
+export type { Scope } from './testing/scope.js'
+export type { UsePlatformOptions } from './testing/use-platform.js'
+
+/** What jest puts into the global scope of a test file, unless `injectGlobals` is off. */
+interface JestGlobals extends Runner {
+  readonly expect: { extend(more: typeof matchers): void }
+}
+
+// From the global scope, so that the package does not have to depend on `@jest/globals`.
+const jest = globalThis as Partial<JestGlobals>
+if (!jest.expect || !jest.beforeAll || !jest.beforeEach || !jest.afterEach || !jest.afterAll) {
+  throw new Error(
+    'standin/jest works inside a jest test file with jest\'s globals. With "injectGlobals": false, use createUsePlatform and matchers from standin/test-runner.',
+  )
+}
+
+jest.expect.extend(matchers)
+
+/**
+ * A platform for the tests of the file or of the `describe` in which this stands: started before them, reset before each of them, stopped
+ * afterwards. A test that sends a request for which nothing was prepared fails.
+ *
+ * ```ts
+ * import { usePlatform } from 'standin/jest'
+ *
+ * const platform = usePlatform({ env: true })
+ *
+ * test('the bot greets', async () => {
+ *   await platform.reply('Hi!', { when: { user: 'hello' } })
+ *   expect(await greet('hello')).toBe('Hi!')
+ *   expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4o-mini' } })
+ * })
+ * ```
+ */
+export const usePlatform = createUsePlatform(jest as JestGlobals)
+
+// For `expect` of @jest/globals. Each declaration has the same type parameters as the one that it adds to.
+declare module 'expect' {
+  interface Matchers<R extends void | Promise<void>, T = unknown> extends ReceivedMatchers<R> {}
+}
+
+// For the global `expect` of @types/jest.
+declare global {
+  namespace jest {
+    // biome-ignore lint/complexity/noBannedTypes: declared exactly as @types/jest does.
+    interface Matchers<R, T = {}> extends ReceivedMatchers<R> {}
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * `npm run clients [-- --write] [--report DIR]`: runs the tests of clients and test runners with the versions in `test/clients/versions/`, as far as this
+ * Node allows, and prints a table of them. With `--write`, the table goes into docs/clients.md.
+ */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const sets = path.join(root, 'test/clients/versions')
+const page = path.join(root, 'docs/clients.md')
+
+/** Packages in the table, by the names under which somebody would look for them. */
+const shown = new Map([
+  ['openai', 'openai'],
+  ['openai-v5', 'openai'],
+  ['openai-v4', 'openai'],
+  ['ai', 'ai (Vercel AI SDK)'],
+  ['@ai-sdk/openai-compatible', '@ai-sdk/openai-compatible'],
+  ['@langchain/openai', '@langchain/openai'],
+  ['@supabase/supabase-js', '@supabase/supabase-js'],
+  ['@supabase/ssr', '@supabase/ssr'],
+  ['vitest', 'vitest'],
+  ['jest', 'jest'],
+])
+
+const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
+
+const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+
+/** The oldest Node that a folder's packages are meant for, as `[major, minor]`. */
+function oldestNode(folder: string): readonly [major: number, minor: number] {
+  const [, major = '', minor = ''] =
+    /^>=(\d+)\.(\d+)/.exec(readJson(path.join(folder, 'package.json')).engines.node) ?? []
+  return [Number(major), Number(minor)]
+}
+
+/** Whether a Node of this version is new enough for a folder's packages. */
+function isFor(folder: string, version = process.versions.node): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [needed, neededMinor] = oldestNode(folder)
+  return major > needed || (major === needed && minor >= neededMinor)
+}
+
+/** The exact version of a package that a folder asks for, or that is installed for it. */
+function versionOf(folder: string, name: string): string | undefined {
+  const { dependencies = {}, devDependencies = {} } = readJson(path.join(folder, 'package.json'))
+  const wanted: string | undefined = { ...dependencies, ...devDependencies }[name]
+  if (wanted === undefined || /^\d/.test(wanted)) return wanted
+  return readJson(path.join(folder, 'package-lock.json')).packages[`node_modules/${name}`].version
+}
+
+/** The rows of the table that a folder stands for: what it tests, and from which Node on. */
+function rowsOf(folder: string): readonly string[] {
+  const node = oldestNode(folder).join('.')
+  return [...shown].flatMap(([name, title]) => {
+    const version = versionOf(folder, name)
+    return version === undefined ? [] : [`| ${title} | ${version} | ${node} |`]
+  })
+}
+
+const folders = () => readdirSync(sets).map(name => path.join(sets, name))
+
+/** The table of docs/clients.md. */
+export function clientsTable(): string {
+  const rows = [root, ...folders()].flatMap(rowsOf)
+  return [
+    '| Client or test runner | Version | Tested on Node, from |',
+    '| --- | --- | --- |',
+    ...new Set(rows.sort()),
+  ].join('\n')
+}
+
+/** With `--report DIR`, a JSON report a folder beside what is printed. */
+function reporters(name: string, report: string | undefined): readonly string[] {
+  return report === undefined
+    ? []
+    : ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(report, `clients-${name}.json`)}`]
+}
+
+/** Installs a folder's packages into a copy of it, and runs the tests with them. Says whether all of them passed. */
+function runWith(folder: string, report: string | undefined): boolean {
+  const copy = mkdtempSync(path.join(tmpdir(), 'standin-clients-'))
+  try {
+    cpSync(folder, copy, { recursive: true })
+    const run = (file: string, args: readonly string[], cwd: string) =>
+      spawnSync(file, args, { cwd, stdio: 'inherit', env: { ...process.env, CLIENTS: copy } }).status === 0
+    const { tests } = readJson(path.join(folder, 'package.json'))
+    return (
+      run(
+        'npm',
+        ['install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+        copy,
+      ) && run(process.execPath, [vitest, 'run', ...tests, ...reporters(path.basename(folder), report)], root)
+    )
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+function main(): void {
+  const { values } = parseArgs({ options: { write: { type: 'boolean', default: false }, report: { type: 'string' } } })
+  const { write, report } = values
+  const able = folders().filter(folder => isFor(folder))
+  const left = folders().filter(folder => !able.includes(folder))
+  for (const folder of left)
+    console.log(
+      `${path.basename(folder)}: needs Node ${oldestNode(folder).join('.')}, this is ${process.versions.node}.`,
+    )
+  const failed = able.filter(folder => !runWith(folder, report))
+  if (failed.length > 0) {
+    console.error(`Failed with: ${failed.map(folder => path.basename(folder)).join(', ')}.`)
+    process.exitCode = 1
+    return
+  }
+  console.log(`\n${clientsTable()}\n`)
+  if (write) writeFileSync(page, readFileSync(page, 'utf8').replace(/^\| Client .*?\n\n/ms, `${clientsTable()}\n\n`))
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main()

@@ -1,0 +1,29 @@
+import OpenAI from 'openai'
+import { usePlatform } from 'standin/jest'
+
+const platform = usePlatform({ env: true })
+
+async function ask(content) {
+  const openai = new OpenAI({ maxRetries: 0 })
+  const { choices } = await openai.chat.completions.create({
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content }],
+  })
+  return choices[0].message.content
+}
+
+test('a question is answered', async () => {
+  await platform.reply('Have you tried turning it off?', { when: { user: /printer/ } })
+  expect(await ask('My printer is on fire')).toBe('Have you tried turning it off?')
+  expect(platform).toHaveReceived({ model: 'gpt-4o-mini', body: { messages: [{ content: expect.any(String) }] } })
+  expect(platform).not.toHaveReceivedTimes(2, '/v1/chat/completions')
+})
+
+test('nothing of another test is left', () => {
+  expect(platform).not.toHaveReceived('/v1/*')
+})
+
+test('expects another model', async () => {
+  await ask('hello')
+  expect(platform).toHaveReceivedLast({ model: 'gpt-5' })
+})

@@ -1,0 +1,12 @@
+/** The same for those who import `expect` from @jest/globals. */
+import { expect } from '@jest/globals'
+import type { Platform } from 'standin/jest'
+
+export function right(platform: Platform): void {
+  expect(platform).toHaveReceivedLast({ path: '/v1/*' })
+}
+
+export function wrong(platform: Platform): void {
+  // @ts-expect-error: there is no such part of an exchange
+  expect(platform).toHaveReceivedLast({ pth: '/v1/*' })
+}

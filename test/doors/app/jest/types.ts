@@ -1,0 +1,15 @@
+/** What editors offer to users of jest's global `expect`, and what the compiler refuses: nothing here is run. */
+/// <reference types="jest" />
+import { type Platform, usePlatform } from 'standin/jest'
+
+export function right(): Platform {
+  const platform = usePlatform({ env: true })
+  expect(platform).toHaveReceived({ path: '/v1/*', status: '4xx' })
+  expect(platform.scope('a')).not.toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
+  return platform
+}
+
+export function wrong(platform: Platform): void {
+  // @ts-expect-error: there is no such part of an exchange
+  expect(platform).toHaveReceived({ pth: '/v1/*' })
+}
