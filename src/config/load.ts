@@ -47,7 +47,9 @@ export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources
   const dir = path.dirname(file)
   const present = wanted === undefined ? existsSync(file) : wanted !== false
   const variables = env && { ...readDotEnv(dir), ...env }
-  const yaml = present ? readYaml(readFile(file, name), name, withVariables(variables ?? {})) : undefined
+  const yaml = present
+    ? readYaml(readFile(file, name), name, { replaceText: withVariables(variables ?? {}) })
+    : undefined
   const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
   const value = optionsIn(yaml, name)

@@ -36,12 +36,24 @@ export interface YamlFile {
 /** Changes a text that has a `$` in it while the file is read; throws an Error whose message becomes a problem at the text's place. */
 export type ReplaceText = (text: string) => string
 
+interface Reading {
+  readonly replaceText?: ReplaceText
+  /** Whether whole numbers that are too long for a number become BigInts. */
+  readonly keepDigits?: boolean
+}
+
 /** Parses YAML. Never throws for what is in the file: that is in `problems`. */
-export function readYaml(written: string, origin: string, replaceText?: ReplaceText): YamlFile {
+export function readYaml(written: string, origin: string, { replaceText, keepDigits = false }: Reading = {}): YamlFile {
   // Windows' editors put a byte order mark in front, which would count as the indentation of the first line.
   const text = written.replace(/^\ufeff/, '')
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' })
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    merge: true,
+    logLevel: 'error',
+    intAsBigInt: keepDigits,
+  })
   const problems: Problem[] = worthTelling(document.errors).map(error => {
     const { line, col } = lines.linePos(error.pos[0])
     const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : whyOf(error)
@@ -80,6 +92,15 @@ export function readYaml(written: string, origin: string, replaceText?: ReplaceT
         } catch (error) {
           problems.push({ origin, ...at(node), sentence: (error as Error).message })
         }
+      },
+    })
+  }
+
+  if (keepDigits) {
+    visit(document, {
+      Scalar(_key, node) {
+        const number = Number(node.value)
+        if (typeof node.value === 'bigint' && Number.isSafeInteger(number)) node.value = number
       },
     })
   }

@@ -1,5 +1,6 @@
 /** The events of a stream that the journal tells as text. */
 import { createEventSplitter, dataOf as dataIn } from '../core/events.js'
+import { parseExact } from '../core/exact-json.js'
 
 export function eventsIn(text: string): readonly Buffer[] {
   const splitter = createEventSplitter()
@@ -15,7 +16,7 @@ export function dataOf(event: Buffer): string | undefined {
 /** The value of a JSON text; none where it is no JSON. */
 export function jsonIn(data: string | undefined): readonly unknown[] {
   try {
-    return data === undefined ? [] : [JSON.parse(data)]
+    return data === undefined ? [] : [parseExact(data)]
   } catch {
     return []
   }

@@ -7,6 +7,7 @@ import type { Memory } from './memory.js'
 import { isSpent, type ReadyRule } from './ready-rule.js'
 import { createRuleIndex } from './rule-index.js'
 import type { Saying } from './saying.js'
+import { hasTemplate } from './templates.js'
 
 /** What is said next, and the how many-th answer of its rule that is. */
 export interface Taken {
@@ -82,7 +83,8 @@ function unsayable({ speaks, calls, isAlwaysSayable }: Saying, request: ChatRequ
   if (!request.tool_choice && !request.function_call) return undefined
   if (isAlwaysSayable) return undefined
   const { calls: demand, names } = demandOf(request)
-  const callable = names ? calls.filter(name => names.includes(name)) : calls
+  // What a template will say is not known yet.
+  const callable = names ? calls.filter(name => names.includes(name) || hasTemplate(name)) : calls
   if (demand === 'required' && callable.length === 0) {
     return names
       ? `tool_choice asks for ${alternatives(names)}, which it does not call`

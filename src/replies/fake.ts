@@ -52,8 +52,14 @@ async function load(): Promise<Faker> {
   const { faker } = await import('@faker-js/faker/locale/en')
   // Its class comes from the instance: the package's root would load every language there is.
   // An instance of our own, so that nobody else's calls move its state; with a generator that is cheap to seed.
-  return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions, randomizer: cheapToSeed() })
+  const { rawDefinitions } = faker
+  const internet = { ...rawDefinitions.internet, free_email: [RESERVED], domain_suffix: [RESERVED] }
+  const locale = { ...rawDefinitions, internet }
+  return new (faker.constructor as typeof Faker)({ locale, randomizer: cheapToSeed() })
 }
+
+/** A domain that belongs to nobody (RFC 2606): what is made up here may be written to, or called. */
+const RESERVED = 'example.com'
 
 /** Faker's own generator takes some 20 µs for each seeding. */
 function cheapToSeed() {

@@ -139,7 +139,7 @@ interface Written {
 
 /** The rules in a text as files have it, made ready. */
 export async function rulesInText(text: string, { name, dir, seed }: Written): Promise<ReadRules> {
-  const yaml = readYaml(text, name)
+  const yaml = readYaml(text, name, { keepDigits: true })
   if (yaml.problems.length > 0) return unread(yaml.problems)
   // An empty file, or one in which all is commented out, has no rules; it is not wrong.
   const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file' })

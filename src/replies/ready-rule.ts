@@ -1,4 +1,5 @@
 /** A rule made ready: its conditions, what it says each time, and whether it may speak. */
+import { stringifyExact } from '../core/exact-json.js'
 import type { PaceInput } from '../core/pace.js'
 import type { Asked } from './conditions/asked.js'
 import { type Condition, compileWhen, firstGroups, userTextOf } from './conditions/compile.js'
@@ -44,7 +45,7 @@ export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Sta
   const conditions = compileWhen(when ?? {})
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
-  const drawnFrom = name === undefined && isByChance ? JSON.stringify(rule) : title
+  const drawnFrom = name === undefined && isByChance ? stringifyExact(rule) : title
   const own = { title, drawnFrom, groups: (asked: Asked) => firstGroups(conditions, asked), ...paced(pace) }
   const sayings = forms.map((form, i) => {
     const source = forms.length > 1 ? `${title} (${i + 1} of ${forms.length})` : title

@@ -9,15 +9,17 @@ const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 const count = v.pipe(number(0, 1_000_000_000, 'a whole number'), v.integer('a whole number'))
 
 const toolCall = closed({
-  name: described(filled, 'The name of the tool.'),
+  forEach: optional(filled, 'Makes a call for each item of this list: {{request.metadata.cities}}.'),
+  as: optional(filled, 'What templates call the item; item without it.'),
+  name: described(filled, 'The name of the tool. May be a template.'),
   arguments: v.optional(
     described(
       v.union([map(v.string(), v.unknown(), 'a map of arguments'), text], 'a map of arguments, or text'),
-      'Its arguments: a map, which becomes JSON, or a text that is sent as it is. Texts may be templates.',
+      'Its arguments: a map, which becomes JSON, or a text that is sent as it is. Keys and texts may be templates.',
     ),
     {},
   ),
-  id: optional(filled, 'The id of the call; made up without it.'),
+  id: optional(filled, 'The id of the call; made up without it. May be a template.'),
   type: v.optional(
     described(
       word(['function', 'custom']),
@@ -30,7 +32,10 @@ const toolCall = closed({
 const choiceEntries = {
   text: optional(text, 'What the model says. May be a template: Hi {{match[1]}}.'),
   file: optional(filled, 'A file whose text it says, beside the file with the rule. It is no template.'),
-  json: optional(v.unknown(), 'A value that it says as JSON. Texts in it may be templates.'),
+  json: optional(
+    v.unknown(),
+    'A value that it says as JSON. Keys and texts in it may be templates; an item { forEach, as, item } of a list stands for as many as another list has.',
+  ),
   toolCalls: optional(
     v.pipe(v.array(toolCall, 'a list of tool calls'), v.nonEmpty('a list with at least one tool call')),
     'Tools that it calls.',

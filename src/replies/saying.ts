@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Path } from '../core/check.js'
 import { templateFailed } from '../core/errors.js'
+import { stringifyExact } from '../core/exact-json.js'
 import type { PaceInput } from '../core/pace.js'
 import type { Asked } from './conditions/asked.js'
 import { seedOf, withFaker } from './fake.js'
@@ -109,17 +110,16 @@ const speech = ['text', 'file', 'json', 'refusal']
 const numberOf = (text: string) => Number.parseInt(hash('sha256', text, 'hex').slice(0, 7), 16)
 
 function choicePart(form: ChoiceForm, path: Path, texts: Texts): Part<Choice> {
-  const { file, json, toolCalls = [], finishReason } = form
+  const { file, json: value, toolCalls = [], finishReason } = form
   const written = (key: 'text' | 'refusal' | 'reasoning'): Part<string | undefined> =>
     form[key] === undefined ? { fixed: undefined } : textPart(form[key], [...path, key], texts)
   const spoken: Part<string | undefined> =
     'json' in form
-      ? mapped(valuePart(json, [...path, 'json'], texts), value => JSON.stringify(value))
+      ? mapped(valuePart(value, [...path, 'json'], texts), json)
       : file === undefined
         ? written('text')
         : { fixed: texts.file(file) }
-  const calls = toolCalls.map((call, i) => callPart(call, [...path, 'toolCalls', i], texts))
-  const all = joined<unknown>([spoken, written('refusal'), written('reasoning'), joined(calls)])
+  const all = joined<unknown>([spoken, written('refusal'), written('reasoning'), callsPart(toolCalls, path, texts)])
   return mapped(all, ([text, refusal, reasoning, toolCalls]) => {
     const silent = (toolCalls as readonly ToolCall[]).length > 0 || refusal !== undefined
     return {
@@ -132,15 +132,32 @@ function choicePart(form: ChoiceForm, path: Path, texts: Texts): Part<Choice> {
   })
 }
 
-function callPart(call: NonNullable<ChoiceForm['toolCalls']>[number], path: Path, texts: Texts): Part<ToolCall> {
-  const { id, name, type: kind, arguments: given } = call
-  const own = { kind, name, ...(id !== undefined && { id }) }
-  const here = [...path, 'arguments']
-  const sent = typeof given === 'string' ? textPart(given, here, texts) : mapped(valuePart(given, here, texts), json)
-  return mapped(sent, text => ({ ...own, arguments: text }))
+type CallForm = NonNullable<ChoiceForm['toolCalls']>[number]
+
+/** All calls as one value: a call with `forEach` stands for as many as its list has items. */
+function callsPart(calls: readonly CallForm[], path: Path, texts: Texts): Part<readonly ToolCall[]> {
+  const items = calls.map(({ forEach, as, ...call }) =>
+    forEach === undefined ? call : { forEach, ...(as !== undefined && { as }), item: call },
+  )
+  // Authors write a call and its forEach as one map.
+  const complain: Texts['complain'] = (at, sentence) =>
+    texts.complain(
+      at.filter((step, i) => i !== path.length + 2 || step !== 'item'),
+      sentence,
+    )
+  const made = valuePart(items, [...path, 'toolCalls'], { ...texts, complain })
+  if ('fixed' in made) return { fixed: calls.map(callOf) }
+  return mapped(made, all => (all as readonly Partial<CallForm>[]).map(callOf))
 }
 
-const json = (value: unknown) => JSON.stringify(value)
+function callOf({ id, name, type: kind = 'function', arguments: given }: Partial<CallForm>): ToolCall {
+  if (name === undefined || name === '') throw new TemplateError('The name of a tool is nothing.', 1, 1, [])
+  const nothing = kind === 'custom' ? '' : '{}'
+  const text = typeof given === 'string' ? given : given === undefined ? nothing : json(given)
+  return { kind, name: String(name), ...(id !== undefined && { id: String(id) }), arguments: text }
+}
+
+const json = (value: unknown) => stringifyExact(value ?? null)
 
 /** A text, which is text whatever its template gives. */
 const textPart = (text: string, path: Path, texts: Texts): Part<string> =>
@@ -189,12 +206,14 @@ function joined<T>(parts: readonly Part<T>[]): Part<readonly T[]> {
 function factsOf(asked: Asked, count: number, { groups }: Own): Facts {
   const now = new Date()
   return {
-    request: asked.request,
     model: asked.request.model,
     caller: asked.caller,
     count,
     now: now.toISOString(),
     timestamp: Math.floor(now.getTime() / 1000),
+    get request() {
+      return asked.exact
+    },
     get user() {
       return asked.user
     },

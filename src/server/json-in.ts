@@ -9,20 +9,33 @@ import { readBody, requireJson } from './body.js'
 /** Most of what is told here does not come near it. */
 const LIMIT_BYTES = 65_536
 
+type Parse = (text: string) => unknown
+
+interface Reading {
+  readonly mostValues?: number
+  /** JSON.parse without one. */
+  readonly parse?: Parse | undefined
+}
+
 /** Rejects with a PlatformError that names the first thing that is wrong. */
 export async function jsonIn<S extends GenericSchema>(
   request: IncomingMessage,
   schema: S,
   limitBytes = LIMIT_BYTES,
+  parse?: Parse,
 ): Promise<InferOutput<S>> {
-  const body = await anyJsonIn(request, limitBytes)
+  const body = await anyJsonIn(request, limitBytes, { parse })
   const checked = check(schema, body, { firstOnly: true, whole: 'The request body' })
   if ('value' in checked) return checked.value
   throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not of the form that is asked for.')
 }
 
 /** JSON of any form. Rejects with a PlatformError for what is none, is longer, has more values, or is nested too deeply. */
-export async function anyJsonIn(request: IncomingMessage, limitBytes: number, mostValues?: number): Promise<unknown> {
+export async function anyJsonIn(
+  request: IncomingMessage,
+  limitBytes: number,
+  { mostValues, parse = JSON.parse }: Reading = {},
+): Promise<unknown> {
   requireJson(request)
   const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
   if (body instanceof PlatformError) throw body
@@ -30,12 +43,12 @@ export async function anyJsonIn(request: IncomingMessage, limitBytes: number, mo
   if (!body) throw unreadableRequest()
   if (body.length === 0) throw emptyBody()
   requireModestJson(body, mostValues)
-  return parsed(body)
+  return parsed(body, parse)
 }
 
-function parsed(body: Buffer): unknown {
+function parsed(body: Buffer, parse: Parse): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return parse(body.toString('utf8'))
   } catch (error) {
     throw notJson((error as Error).message)
   }

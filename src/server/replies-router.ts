@@ -1,6 +1,7 @@
 /** Rules by call: GET lists those in force, POST adds some that stand before all others, DELETE removes what was added. */
 import { type Request, type Response, Router } from 'express'
 import { noSuchRule } from '../core/errors.js'
+import { parseExact, stringifyExact } from '../core/exact-json.js'
 import { type ListingQuery, scopedListingQuery, searchFor } from '../core/listing-request.js'
 import { only } from '../core/only.js'
 import { resetCall } from '../core/scope.js'
@@ -29,7 +30,7 @@ export function createRepliesRouter(rules: RulesByCall): Router {
   const router = Router()
 
   async function add(request: Request, response: Response): Promise<void> {
-    const sent = await jsonIn(request, ruleByCall, LIMIT_BYTES)
+    const sent = await jsonIn(request, ruleByCall, LIMIT_BYTES, parseExact)
     const { scope, ...rule } = Array.isArray(sent) ? {} : sent
     const written = (Array.isArray(sent) ? sent : rule) as RuleInput | readonly RuleInput[]
     const added = await rules.addSent(written, scope ?? scopeIn(request)).catch(asRefusal)
@@ -42,7 +43,7 @@ export function createRepliesRouter(rules: RulesByCall): Router {
       const query = queryIn(request, scopedListingQuery)
       const all = await rules.list(scopeIn(request))
       const isPart = query.limit !== undefined || query.offset !== undefined || query.search !== undefined
-      response.json(isPart ? pageOf(all, query) : { data: all })
+      response.type('json').send(stringifyExact(isPart ? pageOf(all, query) : { data: all }))
     })
     .post(add)
     .delete(async (request, response) => {

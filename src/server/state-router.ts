@@ -23,7 +23,7 @@ export function createStateRouter({ exportState, importState }: StateParts): Rou
     .route('/')
     .get(async (_request, response) => void response.json(await exportState()))
     .put(async (request, response) => {
-      const document = await anyJsonIn(request, LIMIT_BYTES, MOST_VALUES)
+      const document = await anyJsonIn(request, LIMIT_BYTES, { mostValues: MOST_VALUES })
       await importState(document).catch(error => {
         throw error instanceof ProblemsError
           ? invalidRequest(error.problems.map(({ sentence }) => sentence).join(' '))

@@ -19,7 +19,7 @@ const echo: RuleInput = {
 const refusing: RuleInput = { when: { system: 'refuse' }, reply: { refusal: 'No: {{user}}' }, priority: 1 }
 const json: RuleInput = {
   when: { system: 'json' },
-  reply: { json: { said: '{{user}}', '{{user}}': 'in {{user}}' } },
+  reply: { json: { said: '{{user}}', 'as {{user}}': 'in {{user}}' } },
   priority: 1,
 }
 
@@ -54,7 +54,12 @@ async function expectEchoed(scene: Scene, said: string): Promise<void> {
   expect(text).toEqual({ said })
   expect((await messageOf(scene, said, 'refuse')).refusal).toBe(`No: ${said}`)
   const object = JSON.parse((await messageOf(scene, said, 'json')).content)
-  expect(object).toEqual({ said, '{{user}}': `in ${said}` })
+  expect(object).toEqual(
+    Object.fromEntries([
+      ['said', said],
+      [`as ${said}`, `in ${said}`],
+    ]),
+  )
 }
 
 test.each([

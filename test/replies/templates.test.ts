@@ -245,17 +245,105 @@ test('a text is rendered as text, a lone expression inside of a value keeps its 
     list: [[{ role: 'user', content: 'hello' }], 4, null, false],
     numbers: [1, 2, 3],
     none: null,
-    '{{ turn }}': 'a key',
+    '1': 'a key',
   })
 })
 
-test('what is missing is nothing in a text, and null in a value', () => {
+test('what is missing leaves nothing in a text, and its key or its place out of a value', () => {
   expect(render('[{{ tool.name }}{{ match[1] }}{{ request.a.b.c }}{{ caller.name }}]')).toBe('[]')
   expect(render({ a: '{{ tool.content.x }}', b: ['{{ match[1] }}'], c: '-{{ match[1] }}-' })).toEqual({
-    a: null,
-    b: [null],
+    b: [],
     c: '--',
   })
+  expect(render({ a: ['{{ match[1] }}', 'x', ['{{ match[2] }}']], '{{ match[1] }}': 1 })).toEqual({ a: ['x', []] })
+  expect(render({ a: '{{ match[1] | downcase }}', b: '{{ match[1] | default: "x" | upcase }}' })).toEqual({ b: 'X' })
+})
+
+test('null stays null: it was sent, or asked for', () => {
+  const request = { metadata: { unit: null } }
+  const template = { unit: '{{ request.metadata.unit }}', other: '{{ match[1] | default: nil }}' }
+  expect(render(template, { request })).toEqual({ unit: null, other: null })
+  expect(render('[{{ request.metadata.unit }}]', { request })).toBe('[]')
+})
+
+test('keys are templates; two that become the same are a mistake', () => {
+  const template = { '{{ user }}': 1, 'for {{ model }}': { '{{ turn }}': '{{ turn }}' } }
+  expect(render(template, { user: 'Oslo' })).toEqual({ Oslo: 1, 'for gpt-4o-mini': { 1: 1 } })
+  expect(mistakeIn({ a: { '{{ user }}': 1, hello: 2 } }, {})).toMatchObject({
+    message: 'Two keys become the same: "hello".',
+    path: ['a'],
+  })
+  expect(mistakeIn({ a: { '{{ usr }}': 1 } })).toMatchObject({ path: ['a', '{{ usr }}'] })
+})
+
+describe('forEach', () => {
+  const request = { metadata: { cities: ['Oslo', 'Bergen'], days: [1, 2], empty: [] } }
+  const forEach = '{{request.metadata.cities}}'
+
+  test('makes one item of each', () => {
+    const list = [0, { forEach, as: 'city', item: { name: '{{city}}', nr: '{{forloop.index}}' } }, 9]
+    expect(render({ list }, { request })).toEqual({
+      list: [0, { name: 'Oslo', nr: 1 }, { name: 'Bergen', nr: 2 }, 9],
+    })
+    expect(render([{ forEach, item: '{{item | upcase}}' }], { request })).toEqual(['OSLO', 'BERGEN'])
+    expect(render([{ forEach, item: 1 }], { request })).toEqual([1, 1])
+  })
+
+  test('stands in another, and sees its item', () => {
+    const item = {
+      city: '{{city}}',
+      days: [{ forEach: '{{request.metadata.days}}', as: 'day', item: '{{city}} {{day}}' }],
+    }
+    expect(render([{ forEach, as: 'city', item }], { request })).toEqual([
+      { city: 'Oslo', days: ['Oslo 1', 'Oslo 2'] },
+      { city: 'Bergen', days: ['Bergen 1', 'Bergen 2'] },
+    ])
+  })
+
+  test.each(['{{request.metadata.empty}}', '{{request.metadata.nowhere}}'])('makes nothing of %s', list => {
+    expect(render([{ forEach: list, item: 'x' }], { request })).toEqual([])
+  })
+
+  test.each([
+    [{ forEach }, 'forEach needs item, which says what is made of each item.'],
+    [{ forEach, item: 1, name: 1 }, 'name cannot stand beside forEach, only as and item can.'],
+    [{ forEach, as: 'user', item: 1 }, 'as cannot be user, which means something else in templates.'],
+    [{ forEach, as: 'my city', item: 1 }, 'as must be a name, such as city.'],
+    [{ forEach: 'in {{user}}', item: 1 }, 'forEach must be one expression, such as {{request.metadata.cities}}.'],
+    [{ forEach, as: 'city', item: '{{cty}}' }, expect.stringMatching(/^cty is not known in templates\./)],
+  ])('%j is a mistake', (item, message) => {
+    expect(mistakeIn({ a: [1, item] })).toMatchObject({ message, path: expect.arrayContaining(['a', 1]) })
+  })
+
+  test('what is no list, or too long a one, is told when it is rendered', () => {
+    const mapped = (list: string) => [{ forEach: list, item: { a: [{ forEach: list, item: 1 }] } }]
+    expect(mistakeIn(mapped('{{user}}'), {})).toMatchObject({ message: 'forEach needs a list, and {{user}} is none.' })
+    const long = { request: { list: Array(40).fill(1) } }
+    expect(mistakeIn(mapped('{{request.list}}'), long)).toMatchObject({
+      message: 'forEach would make more than 1000 items.',
+    })
+  })
+
+  test('a map outside of a list, and one with a plain text, are data', () => {
+    const data = { forEach: 'x', list: [{ forEach: 'cities', item: '{{user}}' }] }
+    expect(render(data)).toEqual({ forEach: 'x', list: [{ forEach: 'cities', item: 'hello' }] })
+  })
+})
+
+test('long whole numbers keep their digits, in values, texts and JSON', () => {
+  const id = 12345678901234567890n
+  const request = { metadata: { id, list: [id] } }
+  const tool = toolFact(
+    't',
+    '{"id": -9223372036854775808, "pi": 3.14159265358979323846, "text": "12345678901234567890"}',
+  )
+  expect(render({ id: '{{request.metadata.id}}' }, { request })).toEqual({ id })
+  expect(render('{{request.metadata.id}} {{request.metadata}} {{request.metadata.list | json}}', { request })).toBe(
+    `${id} {"id":${id},"list":[${id}]} [${id}]`,
+  )
+  expect(render('{{tool.content}}', { tool })).toBe(
+    '{"id":-9223372036854775808,"pi":3.141592653589793,"text":"12345678901234567890"}',
+  )
 })
 
 test('what a tool says is JSON where it is JSON', () => {
@@ -303,7 +391,7 @@ test('a value without templates is given back as it is', () => {
   expect(render(value)).toEqual(value)
   expect(render('plain')).toBe('plain')
   expect(hasTemplate({ a: ['{% if true %}'] })).toBe(true)
-  expect(hasTemplate({ '{{ key }}': 1 })).toBe(false)
+  expect(hasTemplate({ '{{ key }}': 1 })).toBe(true)
   expect(hasTemplate('Hi {{ user }}')).toBe(true)
 })
 
@@ -488,10 +576,55 @@ describe('faker', () => {
     expect(render('{{ faker.person.firstName | upcase }}')).toMatch(/^[^a-z]+$/)
   })
 
+  test('functions take arguments, from the request as well', () => {
+    const request = { metadata: { most: 3, cities: ['Oslo', 'Bergen'] } }
+    const template = {
+      within: '{{ faker.number.int | with: min: 2, max: request.metadata.most }}',
+      any: '{{ faker.number.int }}',
+      word: '{{ faker.string.alpha | with: 5 }}',
+      upper: '{{ faker.string.alpha | with: length: 3, casing: "upper" | append: "!" }}',
+      city: '{{ faker.helpers.arrayElement | with: request.metadata.cities }}',
+      when: 'on {{ faker.date.between | with: from: "2026-01-01", to: "2026-01-02" | date: "%Y-%m-%d" }}.',
+      large: '{{ faker.number.int | with: min: 5000000, max: 5000000 }}',
+    }
+    for (let i = 0; i < 20; i++) {
+      expect(render(template, { request })).toEqual({
+        within: expect.toSatisfy(made => made === 2 || made === 3),
+        any: expect.any(Number),
+        word: expect.stringMatching(/^[A-Za-z]{5}$/),
+        upper: expect.stringMatching(/^[A-Z]{3}!$/),
+        city: expect.stringMatching(/^(Oslo|Bergen)$/),
+        when: 'on 2026-01-01.',
+        large: 5_000_000,
+      })
+    }
+    expect(mistakeIn('{{ faker.lorem.words | with: request.n }}', { request: { n: 1e9 } })).toMatchObject({
+      message: 'The template cannot be rendered: it makes 1000 at most.',
+    })
+  })
+
+  test('no address that is made up belongs to anybody', async () => {
+    const faker = await seededFaker(11)
+    const names = [
+      'internet.email',
+      'internet.url',
+      'internet.domainName',
+      'image.url',
+      'image.avatar',
+      'image.urlLoremFlickr',
+    ]
+    for (const name of names) {
+      for (let i = 0; i < 30; i++) {
+        expect(render(`{{ faker.${name} }}`, { faker }), name).toMatch(/(^|[@./])example\.(com|net|org)(\/|$)/)
+      }
+    }
+    expect(render('{{ faker.internet.email | with: provider: "acme.test" }}', { faker })).toMatch(/@acme\.test$/)
+  })
+
   test.each([
     ['faker.person.fulName', 'faker.person.fulName is not known in templates. Did you mean "faker.person.fullName"?'],
     ['faker.persn.fullName', 'faker.persn is not known in templates. Did you mean "faker.person"?'],
-    ['faker.helpers.fake', /^faker\.helpers is not known in templates\./],
+    ['faker.helpers.fake', /^faker\.helpers\.fake is not known in templates\./],
     ['faker.fakerCore.config', /^faker\.fakerCore is not known in templates\./],
     ['faker.constructor.name', /^faker\.constructor is not known in templates\./],
     ['faker.person.constructor', /^faker\.person\.constructor is not known in templates\./],
@@ -499,10 +632,14 @@ describe('faker', () => {
     ['faker.seed', 'faker is named with a module and a function, such as faker.person.fullName.'],
     ['faker', 'faker is named with a module and a function, such as faker.person.fullName.'],
     ['faker[user].fullName', 'faker is named with a module and a function, such as faker.person.fullName.'],
-    ['faker.date.between', 'faker.date.between needs arguments, and templates give none.'],
-  ])('%s is a mistake', (name, message) => {
-    const sentence = typeof message === 'string' ? message : expect.stringMatching(message)
-    expect(mistakeIn(`{{ ${name} }}`)).toMatchObject({ message: sentence, line: 1, column: 4 })
+    ['faker.date.between', 'faker.date.between needs arguments: {{ faker.date.between | with: … }}.'],
+    ['faker.number.int | with: min: 5, max: 1', /^faker\.number\.int cannot be called so: Max 1 should be greater/],
+    ['faker.lorem.words | with: 5000', 'faker.lorem.words cannot be called so: it makes 1000 at most.'],
+    ['faker.number.int | plus: 1 | with: max: 5', /^The filter with stands directly behind a function of faker: /, 1],
+    ['user | with: 5', /^The filter with stands directly behind a function of faker: /],
+  ])('%s is a mistake', (name, message, column = 4) => {
+    const sentence = typeof message === 'string' ? message : expect.stringMatching(message as RegExp)
+    expect(mistakeIn(`{{ ${name} }}`)).toMatchObject({ message: sentence, line: 1, column })
   })
 })
 

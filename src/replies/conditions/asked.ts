@@ -1,6 +1,7 @@
 /** What rules look at in a request: worked out once, and only where a rule asks. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ChatMessage, type ChatRequest, textOf } from '../../core/chat.js'
+import { parseExact } from '../../core/exact-json.js'
 import { anonymous, type Caller } from '../../core/exchange.js'
 
 /** A result that a tool has given since the model last spoke. */
@@ -14,6 +15,8 @@ interface Circumstances {
   readonly headers?: IncomingHttpHeaders
   readonly caller?: Caller
   readonly scope?: string
+  /** The request as it came. */
+  readonly body?: Buffer | undefined
 }
 
 /** One request as rules see it. A class, because each request has one, and an object that brings its own getters takes ten times as long to make. */
@@ -29,12 +32,15 @@ export class Asked {
   private assistantText: string | undefined
   private allTexts: readonly string[] | undefined
   private results: readonly ToolResult[] | undefined
+  private readonly body: Buffer | undefined
+  private exactRequest: object | undefined
 
-  constructor(request: ChatRequest, { headers = {}, caller = anonymous, scope = '' }: Circumstances = {}) {
+  constructor(request: ChatRequest, { headers = {}, caller = anonymous, scope = '', body }: Circumstances = {}) {
     this.request = request
     this.headers = headers
     this.caller = caller
     this.scope = scope
+    this.body = body
     this.user = lastTextOf(request.messages, 'user')
   }
 
@@ -54,6 +60,13 @@ export class Asked {
   get texts(): readonly string[] {
     this.allTexts ??= this.request.messages.map(textOf)
     return this.allTexts
+  }
+
+  /** The request with every digit of its long whole numbers, which are BigInts. */
+  get exact(): object {
+    this.exactRequest ??=
+      (this.body && (parseExact(this.body.toString().replace(/^\ufeff/, '')) as object)) ?? this.request
+    return this.exactRequest
   }
 
   /** How many user messages there are: 1 is the first turn. */

@@ -4,7 +4,7 @@ import type { Asked } from './asked.js'
 import { fieldAt, fieldPath } from './field-path.js'
 import type { When } from './form.js'
 import { type TextCondition, type TextTest, textTest } from './text.js'
-import { nameTest, rangeTest, type ValueTest, valueTest } from './whole.js'
+import { nameTest, rangeTest, type ValueCondition, type ValueTest, valueTest } from './whole.js'
 
 /** One condition. */
 export interface Condition {
@@ -34,7 +34,7 @@ export function compileWhen(when: When): readonly Condition[] {
     ...optional(responseFormat, onResponseFormat),
     ...Object.entries(header ?? {}).map(([name, wanted]) => onHeader(name, valueTest(wanted))),
     ...Object.entries(caller ?? {}).flatMap(([name, wanted]) => optional(wanted, wanted => onCaller(name, wanted))),
-    ...Object.entries(request ?? {}).map(([path, wanted]) => onField(path, valueTest(wanted))),
+    ...Object.entries(request ?? {}).map(([path, wanted]) => onField(path, wanted)),
     ...optional(not, onNot),
     ...(allOf ?? []).flatMap(compileWhen),
     ...optional(anyOf, onAnyOf),
@@ -150,9 +150,11 @@ function onCaller(name: string, wanted: string): Condition {
   })
 }
 
-function onField(written: string, test: ValueTest): Condition {
+function onField(written: string, wanted: ValueCondition): Condition {
   const path = fieldPath(written) ?? []
-  return simple(`request.${written}`, test, ({ request }) => fieldAt(request, path))
+  // Only a long number has digits to lose.
+  const isExact = [wanted].flat().some(value => typeof value === 'bigint')
+  return simple(`request.${written}`, valueTest(wanted), asked => fieldAt(isExact ? asked.exact : asked.request, path))
 }
 
 function onNot(when: When): Condition {

@@ -1,7 +1,7 @@
 /** The form of the conditions of a rule, as its author writes them. */
 import * as v from 'valibot'
 import { chatFields } from '../../core/chat.js'
-import { closed, map, optional, word } from '../../core/check.js'
+import { closed, map, optional, withWritten, word } from '../../core/check.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { fieldPath } from './field-path.js'
 import { expressionIn, type TextCondition } from './text.js'
@@ -93,6 +93,7 @@ const oneValue = v.union(
   [
     patternText,
     v.number('a number'),
+    withWritten(v.bigint('a number'), { type: 'integer' }),
     v.boolean('true or false'),
     v.null('null'),
     closed({ contains: filled }),

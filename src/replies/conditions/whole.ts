@@ -9,6 +9,7 @@ export type RangeCondition = number | { readonly min?: number | undefined; reado
 export type ValueCondition =
   | string
   | number
+  | bigint
   | boolean
   | null
   | { readonly contains: string }

@@ -15,9 +15,9 @@ import { alternatives } from '../../core/errors.js'
 import { didYouMean } from '../../core/suggest.js'
 import { createEngine, stops, textOfValue } from './engine.js'
 import { type Facts, type Faker, factMembers, matched } from './facts.js'
-import { type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
+import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
 import { hasTemplate } from './has-template.js'
-import { type Named, namesIn, Refusal } from './names.js'
+import { type Named, namesIn, Refusal, withWhat } from './names.js'
 import { TemplateError } from './template-error.js'
 
 export interface Templates {
@@ -31,13 +31,25 @@ export interface Compiled {
   readonly needsFaker: boolean
   /** As a text, whatever it was made of. */
   renderText(facts: Facts): string
-  /** As a value: a text that is nothing but one `{{ … }}` keeps the type of what it says. */
+  /** As a value: a text that is nothing but one `{{ … }}` keeps the type of what it says; `undefined` where that is nothing. */
   renderValue(facts: Facts): unknown
 }
 
 type Path = readonly (string | number)[]
 type Scope = Readonly<Record<string, unknown>>
-type Render = (scope: Scope) => unknown
+
+/** One rendering of a value, with all of its texts. */
+interface Rendering {
+  readonly scope: Scope
+  /** How many items its lists may still get. */
+  readonly items: { left: number }
+}
+
+/** `undefined` is nothing: its key, or its place in a list, is left out. */
+type Render = (rendering: Rendering) => unknown
+
+/** So many items are made of lists in one rendering. */
+const MOST_ITEMS = 1000
 
 /** Makes templates; without `faker` they cannot name it. */
 export function createTemplates(faker: Faker | undefined): Templates {
@@ -45,46 +57,11 @@ export function createTemplates(faker: Faker | undefined): Templates {
 
   return {
     compile(value) {
-      const roots = new Set<keyof Facts>()
-      const functions: FakerFunction[] = []
-
-      function take(name: Named) {
-        if (!isFact(name.root)) throw new Refusal(unknownName(name.root), name.token)
-        checkMember(name.root, name)
-        roots.add(name.root)
-        if (name.root !== 'faker') return
-        if (!faker) throw new Error('Templates that were loaded without faker cannot name it.')
-        functions.push(fakerFunction(name, faker))
-      }
-
-      function compiled(part: unknown, path: Path): Render {
-        if (!hasTemplate(part)) return () => part
-        if (typeof part === 'string') return compiledText(part, path)
-        if (Array.isArray(part)) {
-          const items = part.map((item, i) => compiled(item, [...path, i]))
-          return scope => items.map(render => render(scope))
-        }
-        const entries = Object.entries(part as object).map(
-          ([key, item]) => [key, compiled(item, [...path, key])] as const,
-        )
-        return scope => Object.fromEntries(entries.map(([key, render]) => [key, render(scope)]))
-      }
-
-      function compiledText(text: string, path: Path): Render {
-        return placed(engines.value, path, () => {
-          const templates = engines.value.parse(text)
-          namesIn(templates).forEach(take)
-          const [whole] = templates
-          const isWhole = templates.length === 1 && whole instanceof Output
-          const render = isWhole ? toOwnType(whole, engines.value) : toText(engines.text.parse(text), engines.text)
-          return (scope: Scope) => placed(engines.value, path, () => render(scope), 'rendered')
-        })
-      }
-
-      const render = compiled(value, [])
-      const renderValue = (facts: Facts) => render(scopeOf(facts, roots, functions))
+      const used: Used = { roots: new Set(), functions: [] }
+      const render = createCompiler(engines, used, faker)(value, [], new Set())
+      const renderValue = (facts: Facts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
       return {
-        needsFaker: roots.has('faker'),
+        needsFaker: used.roots.has('faker'),
         renderText: facts => textOfValue(renderValue(facts)),
         renderValue,
       }
@@ -92,8 +69,124 @@ export function createTemplates(faker: Faker | undefined): Templates {
   }
 }
 
+/** What a value names, in all of its texts. */
+interface Used {
+  readonly roots: Set<keyof Facts>
+  readonly functions: FakerFunction[]
+}
+
+/** `own` are the names that `as` has given to items. */
+type Compile = (part: unknown, path: Path, own: ReadonlySet<string>) => Render
+
+function createCompiler(engines: { text: Liquid; value: Liquid }, used: Used, faker: Faker | undefined): Compile {
+  function take(name: Named) {
+    const isFaker = name.root === 'faker'
+    if (name.call && !isFaker) throw new Refusal(withWhat, name.token)
+    if (!isFact(name.root)) throw new Refusal(unknownName(name.root), name.token)
+    checkMember(name.root, name)
+    used.roots.add(name.root)
+    if (!isFaker) return
+    if (!faker) throw new Error('Templates that were loaded without faker cannot name it.')
+    const found = fakerFunction(name, faker)
+    used.functions.push(found)
+    if (name.call?.last) Object.assign(name.call.last, { content: calledName(found.name) })
+  }
+
+  const compiled: Compile = (part, path, own) => {
+    if (!hasTemplate(part)) return () => part
+    if (typeof part === 'string') return compiledText(part, path, own).render
+    return Array.isArray(part) ? compiledList(part, path, own) : compiledMap(part as object, path, own)
+  }
+
+  function compiledText(text: string, path: Path, own: ReadonlySet<string>) {
+    return placed(engines.value, path, () => {
+      const whole = engines.value.parse(text)
+      const isWhole = whole.length === 1 && whole[0] instanceof Output
+      const templates = isWhole ? whole : engines.text.parse(text)
+      for (const name of namesIn(templates)) if (!own.has(name.root)) take(name)
+      const render = isWhole ? toOwnType(whole[0] as Output, engines.value) : toText(templates, engines.text)
+      return {
+        isWhole,
+        render: ({ scope }: Rendering) => placed(engines.value, path, () => render(scope), 'rendered'),
+      }
+    })
+  }
+
+  function compiledList(list: readonly unknown[], path: Path, own: ReadonlySet<string>): Render {
+    const items = list.map((item, i) => {
+      const here = [...path, i]
+      if (isForEach(item)) return compiledForEach(item, here, own)
+      const render = compiled(item, here, own)
+      return (rendering: Rendering) => [render(rendering)]
+    })
+    return rendering => items.flatMap(render => render(rendering)).filter(item => item !== undefined)
+  }
+
+  function compiledForEach({ forEach, as = 'item', item, ...others }: ForEach, path: Path, own: ReadonlySet<string>) {
+    const refuse = (sentence: string) => new TemplateError(sentence, 1, 1, path)
+    const [other] = Object.keys(others)
+    if (other !== undefined) throw refuse(`${other} cannot stand beside forEach, only as and item can.`)
+    if (item === undefined) throw refuse('forEach needs item, which says what is made of each item.')
+    if (typeof as !== 'string' || !/^[A-Za-z_]\w*$/.test(as)) throw refuse('as must be a name, such as city.')
+    if (isFact(as) || as === 'forloop') throw refuse(`as cannot be ${as}, which means something else in templates.`)
+    const list = compiledText(forEach, [...path, 'forEach'], own)
+    if (!list.isWhole) throw refuse('forEach must be one expression, such as {{request.metadata.cities}}.')
+    const made = compiled(item, [...path, 'item'], new Set([...own, as]))
+    return (rendering: Rendering) => {
+      const values = list.render(rendering) ?? []
+      if (!Array.isArray(values)) throw refuse(`forEach needs a list, and ${forEach} is none.`)
+      rendering.items.left -= values.length
+      if (rendering.items.left < 0) throw refuse(`forEach would make more than ${MOST_ITEMS} items.`)
+      const { length } = values
+      return values.map((value: unknown, i) => {
+        const forloop = { index: i + 1, index0: i, first: i === 0, last: i === length - 1, length }
+        return made({
+          ...rendering,
+          scope: Object.assign(Object.create(null), rendering.scope, { [as]: value, forloop }),
+        })
+      })
+    }
+  }
+
+  function compiledMap(map: object, path: Path, own: ReadonlySet<string>): Render {
+    const entries = Object.entries(map).map(([key, item]) => {
+      const here = [...path, key]
+      return { key: compiled(key, here, own), item: compiled(item, here, own) }
+    })
+    const hasKeys = hasTemplate(Object.keys(map))
+    return rendering => {
+      const pairs = entries.flatMap(({ key, item }) => {
+        const [name, value] = [key(rendering), item(rendering)]
+        return name === undefined || value === undefined ? [] : [[textOfValue(name), value] as const]
+      })
+      const made = Object.fromEntries(pairs)
+      if (hasKeys && Object.keys(made).length < pairs.length) throw new TemplateError(twoKeys(pairs), 1, 1, path)
+      return made
+    }
+  }
+
+  return compiled
+}
+
+const twoKeys = (pairs: readonly (readonly [string, unknown])[]) => {
+  const keys = pairs.map(([key]) => key)
+  return `Two keys become the same: ${JSON.stringify(keys.find((key, i) => keys.indexOf(key) !== i))}.`
+}
+
+/** An item that stands for one item for each of another list. */
+interface ForEach {
+  readonly forEach: string
+  readonly as?: unknown
+  readonly item?: unknown
+}
+
+const isForEach = (item: unknown): item is ForEach => {
+  const { forEach } = (item ?? {}) as { readonly forEach?: unknown }
+  return typeof forEach === 'string' && hasTemplate(forEach)
+}
+
 /** The names that stand in the template, and nothing else. */
-function scopeOf(facts: Facts, roots: ReadonlySet<keyof Facts>, functions: readonly FakerFunction[]): Scope {
+function scopeOf(facts: Facts, { roots, functions }: Used): Scope {
   const scope: Record<string, unknown> = Object.create(null)
   for (const root of roots) {
     if (root !== 'faker' && root !== 'match') scope[root] = facts[root]
@@ -109,17 +202,14 @@ function scopeOf(facts: Facts, roots: ReadonlySet<keyof Facts>, functions: reado
   return scope
 }
 
-const toText =
-  (templates: Template[], engine: Liquid): Render =>
-  scope =>
-    engine.renderSync(templates, scope)
+const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => engine.renderSync(templates, scope)
 
 const toOwnType =
-  (output: Output, engine: Liquid): Render =>
-  scope => {
+  (output: Output, engine: Liquid) =>
+  (scope: Scope): unknown => {
     const context = new Context(scope, engine.options, { sync: true }, { liquid: engine })
     try {
-      return toValue(toValueSync(output.value.value(context))) ?? null
+      return toValue(toValueSync(output.value.value(context)))
     } catch (error) {
       throw LiquidError.is(error) ? error : new RenderError(error as Error, output)
     }

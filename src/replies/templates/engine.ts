@@ -1,5 +1,8 @@
 /** Liquid as it is used here: the tags and filters that neither read files, nor evaluate values, nor take for ever. */
 import { type Context, Drop, filters, Liquid, toValue } from 'liquidjs'
+import { stringifyExact } from '../../core/exact-json.js'
+import { FakerCall } from './faker-names.js'
+import { type FilterArgs, withWhat } from './names.js'
 
 /** What filters and ranges may make in one rendering: characters and elements. */
 const MEMORY = 16_000_000
@@ -31,13 +34,14 @@ const byProperty = ['where', 'reject', 'find']
 /** What Liquid calls a filter on. */
 interface Call {
   readonly context: Context
+  readonly token: { readonly args: FilterArgs }
 }
 type Handler = (this: Call, value: unknown, ...rest: unknown[]) => unknown
 
 /** A value as text: missing ones are empty, objects and arrays are JSON. */
 export function textOfValue(written: unknown): string {
   const value: unknown = toValue(written) ?? ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? stringifyExact(value) : String(value)
 }
 
 /** With `keepTypes` an output has the value of its expression; without, its text. */
@@ -62,6 +66,7 @@ export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
   for (const name of byProperty) liquid.registerFilter(name, takingPath(handlerOf(name)))
   liquid.registerFilter('json', json)
   liquid.registerFilter('join', join)
+  liquid.registerFilter('with', withArguments)
   return liquid
 }
 
@@ -80,7 +85,9 @@ const isData = (value: unknown) => typeof value === 'object' && value !== null &
 
 const takingText = (filter: Handler): Handler =>
   function (...values) {
-    return filter.apply(this, values.map(value => (isData(value) ? json.call(this, value) : value)) as [unknown])
+    const text = filter.apply(this, values.map(value => (isData(value) ? json.call(this, value) : value)) as [unknown])
+    // Of nothing a filter makes nothing, so that its key is left out.
+    return text === '' && toValue(values[0]) === undefined ? undefined : text
   }
 
 // Liquid reads the path as an expression of its own, which must not come out of a prompt.
@@ -92,11 +99,16 @@ const takingPath = (filter: Handler): Handler =>
 
 /** Other than Liquid's, it writes a missing value as null: what is made of it has to stay JSON. */
 const json: Handler = function (value, space) {
-  const text = JSON.stringify(toValue(value) ?? null, null, Number(space ?? 0))
+  const text = stringifyExact(toValue(value) ?? null, Number(space ?? 0))
   this.context.memoryLimit.use(text.length)
   return text
 }
 
 const join: Handler = function (list, ...separator) {
   return handlerOf('join').call(this, Array.isArray(list) ? list.map(textOfValue) : textOfValue(list), ...separator)
+}
+
+const withArguments: Handler = function (called, ...values) {
+  if (!(called instanceof FakerCall)) throw new Error(withWhat)
+  return called.make(this.token.args, values)
 }

@@ -1,5 +1,6 @@
 /** What a template can name. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { parseExact } from '../../core/exact-json.js'
 import { holdsCredential } from '../credential-headers.js'
 import type { withFaker } from '../fake.js'
 
@@ -69,7 +70,7 @@ export function matched(match: Facts['match']): object {
 /** The fact that a tool's result is: with what its text says, where that is JSON. */
 export function toolFact(name: string, text: string): NonNullable<Facts['tool']> {
   try {
-    return { name, text, content: JSON.parse(text) }
+    return { name, text, content: parseExact(text) }
   } catch {
     return { name, text, content: text }
   }

@@ -1,26 +1,35 @@
-/** The functions of faker as names in templates: `faker.person.fullName`. */
+/** The functions of faker as names in templates: `faker.person.fullName`, `faker.number.int | with: max: 5`. */
+import { TypeGuards } from 'liquidjs'
 import { didYouMean } from '../../core/suggest.js'
 import type { Faker } from './facts.js'
-import { type Named, Refusal } from './names.js'
+import { type FilterArgs, type Named, Refusal } from './names.js'
 
 /** A function that a template names. */
 export interface FakerFunction {
   readonly module: string
   readonly name: string
+  /** Whether it is called with arguments. */
+  readonly isCalled: boolean
 }
 
-type Modules = Readonly<Record<string, Readonly<Record<string, () => unknown>>>>
+type Module = Readonly<Record<string, (...given: unknown[]) => unknown>>
 
-/** The modules that make data. `helpers` works on arguments, which templates do not give. */
-function modulesOf(faker: Faker): Modules {
+/** Of what works on arguments alone, only these: others read texts as templates or expressions. */
+const ofHelpers = ['arrayElement', 'arrayElements'] as const
+
+function modulesOf(faker: Faker): Readonly<Record<string, Module>> {
   const all = Object.entries(faker).filter(([, part]) => typeof part === 'object' && part !== null)
-  return Object.fromEntries(all.filter(([name]) => name !== 'fakerCore' && name !== 'helpers')) as unknown as Modules
+  const { helpers } = faker
+  return {
+    ...(Object.fromEntries(all.filter(([name]) => name !== 'fakerCore')) as Record<string, Module>),
+    helpers: Object.fromEntries(ofHelpers.map(name => [name, helpers[name]])) as unknown as Module,
+  }
 }
 
-const functionsOf = (module: Modules[string]) => Object.keys(module).filter(key => typeof module[key] === 'function')
+const functionsOf = (module: Module) => Object.keys(module).filter(key => typeof module[key] === 'function')
 
-/** Which function is named. Throws a Refusal when there is none, or none without arguments. */
-export function fakerFunction({ steps: [module, name], token }: Named, faker: Faker): FakerFunction {
+/** Which function is named. Throws a Refusal when there is none, or when it cannot be called with what it is given. */
+export function fakerFunction({ steps: [module, name], token, call }: Named, faker: Faker): FakerFunction {
   const modules = modulesOf(faker)
   if (typeof module !== 'string' || typeof name !== 'string') {
     throw new Refusal('faker is named with a module and a function, such as faker.person.fullName.', token)
@@ -37,26 +46,93 @@ export function fakerFunction({ steps: [module, name], token }: Named, faker: Fa
     const names = functions.map(known => prefix + known)
     throw new Refusal(`${written} is not known in templates.${didYouMean(written, names, prefix)}`, token)
   }
+  const given = call ? writtenOut(call.given) : []
   try {
-    modules[module]?.[name]?.()
-  } catch {
-    throw new Refusal(`${written} needs arguments, and templates give none.`, token)
+    if (given) made(faker, module, name, given)
+  } catch (error) {
+    const why = call
+      ? `cannot be called so: ${(error as Error).message}`
+      : `needs arguments: {{ ${written} | with: … }}`
+    throw new Refusal(`${written} ${why.replace(/\.$/, '')}.`, token)
   }
-  return { module, name }
+  return { module, name, isCalled: call !== undefined }
 }
+
+/** Arguments that do not depend on the request; nothing where one does. */
+function writtenOut(given: FilterArgs): readonly unknown[] | undefined {
+  const values: unknown[] = []
+  for (const arg of given) {
+    const token = Array.isArray(arg) ? arg[1] : arg
+    // A name alone, as in `with: upper`, is true.
+    if (token === undefined) values.push(true)
+    else if (TypeGuards.isNumberToken(token) || TypeGuards.isQuotedToken(token) || TypeGuards.isLiteralToken(token)) {
+      values.push(token.content)
+    } else return undefined
+  }
+  return argumentsOf(given, values)
+}
+
+/** Arguments with names become one map behind the others, which is how faker takes them. */
+function argumentsOf(given: FilterArgs, values: readonly unknown[]): readonly unknown[] {
+  const named: [string | undefined, unknown][] = []
+  const others: unknown[] = []
+  for (const [i, arg] of given.entries()) {
+    if (Array.isArray(arg)) named.push([arg[0], values[i]])
+    else others.push(values[i])
+  }
+  return named.length > 0 ? [...others, Object.fromEntries(named) as object] : others
+}
+
+/** Waits for its arguments. */
+export class FakerCall {
+  constructor(private readonly call: (given: readonly unknown[]) => unknown) {}
+
+  /** `values` are what the filter was given, pairs of a name and a value among them. */
+  make(given: FilterArgs, values: readonly unknown[]): unknown {
+    return this.call(
+      argumentsOf(
+        given,
+        values.map((value, i) => (Array.isArray(given[i]) ? (value as unknown[])[1] : value)),
+      ),
+    )
+  }
+}
+
+/** What a function that is called with arguments is named while a template is rendered. */
+export const calledName = (name: string) => `${name} with`
 
 /** What a template sees of faker: the functions that it names and no others, each making something new when it is read. */
 export function fakerFact(faker: Faker, functions: readonly FakerFunction[]): object {
-  const modules = modulesOf(faker)
   const fact: Record<string, Record<string, () => unknown>> = {}
-  for (const { module, name } of functions) {
-    fact[module] = { ...fact[module], [name]: () => plain(modules[module]?.[name]?.()) }
+  for (const { module, name, isCalled } of functions) {
+    const call = (given: readonly unknown[]) => made(faker, module, name, given)
+    fact[module] = {
+      ...fact[module],
+      ...(isCalled ? { [calledName(name)]: () => new FakerCall(call) } : { [name]: () => call([]) }),
+    }
   }
   return fact
 }
 
-/** As it would stand in JSON. */
-function plain(made: unknown): unknown {
-  if (made instanceof Date) return made.toISOString()
-  return typeof made === 'bigint' ? String(made) : made
+/** So much of anything is made at most: words, letters, elements. */
+const MOST = 1000
+/** Here numbers are no amounts of work. */
+const quantities = /^(number|image|location|commerce)\.|^finance\.amount$|^date\.(?!betweens$)/
+
+/** What a function makes, as it would stand in JSON. Throws an Error where it cannot, or would make too much. */
+function made(faker: Faker, module: string, name: string, given: readonly unknown[]): unknown {
+  if (!quantities.test(`${module}.${name}`)) requireFew(given)
+  const value = modulesOf(faker)[module]?.[name]?.(...given)
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'bigint') return String(value)
+  return typeof value === 'string' ? atExample(value) : value
 }
+
+function requireFew(given: unknown): void {
+  if (typeof given === 'number' && given > MOST) throw new Error(`it makes ${MOST} at most`)
+  if (typeof given === 'object' && given !== null) for (const part of Object.values(given)) requireFew(part)
+}
+
+/** Addresses of pictures lead to real servers. */
+const atExample = (text: string) =>
+  text.replace(/^(https?:\/\/)(?![^/?#]*\bexample\.(?:com|net|org)(?:[/:?#]|$))[^/?#]+/, '$1www.example.com')

@@ -1,9 +1,15 @@
 /** Tells what is to be rendered from what is only text. */
 
-/** All texts inside of a JSON value; keys are none. */
+/** All texts inside of a JSON value, keys included. */
 export function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value
-  else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) yield* textsIn(part)
+  else if (Array.isArray(value)) for (const item of value) yield* textsIn(item)
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, part] of Object.entries(value)) {
+      yield key
+      yield* textsIn(part)
+    }
+  }
 }
 
 /** Whether a text, or any text inside of a JSON value, is to be rendered. */

@@ -9,7 +9,18 @@ export interface Named {
   /** `undefined` where the step is worked out: the second one of `match[turn]`. */
   readonly steps: readonly (string | number | undefined)[]
   readonly token: Token
+  /** Where arguments are given, as in `faker.number.int | with: max: 5`. */
+  readonly call?: Call
 }
+
+interface Call {
+  readonly given: FilterArgs
+  /** Where the last name stands: `int`. */
+  readonly last: Token | undefined
+}
+
+/** The arguments of a filter; those with a name are pairs. */
+export type FilterArgs = Value['filters'][number]['args']
 
 /** Something that cannot stand in a template. */
 export class Refusal extends Error {
@@ -20,6 +31,9 @@ export class Refusal extends Error {
     super(message)
   }
 }
+
+export const withWhat =
+  'The filter with stands directly behind a function of faker: {{ faker.number.int | with: max: 5 }}.'
 
 /** All names that are not the template's own. Throws a Refusal. */
 export function namesIn(templates: readonly Template[]): readonly Named[] {
@@ -41,11 +55,17 @@ export function namesIn(templates: readonly Template[]): readonly Named[] {
     if (postfix.reduce((sum, token) => sum + operands(token), 0) !== 1) {
       throw new Refusal('There are operators without values, or values without an operator between them.', token)
     }
-    postfix.forEach(visitToken)
+    const [first, ...others] = argument.filters
+    const isCall = first?.name === 'with' && isPropertyAccessToken(postfix[0])
+    if (others.some(({ name }) => name === 'with') || (first?.name === 'with' && !isCall)) {
+      throw new Refusal(withWhat, token)
+    }
+    if (isCall) visitToken(postfix[0], first.args)
+    else for (const operand of postfix) visitToken(operand)
     for (const { args } of argument.filters) for (const arg of args) visitToken(Array.isArray(arg) ? arg[1] : arg)
   }
 
-  function visitToken(token: Token | undefined) {
+  function visitToken(token: Token | undefined, given?: FilterArgs) {
     if (isRangeToken(token)) {
       // From where numbers are so large that adding one changes nothing, a range would go on for ever.
       if (!isNumberToken(token.lhs) || Math.abs(token.lhs.content) > 1e9) {
@@ -57,11 +77,11 @@ export function namesIn(templates: readonly Template[]): readonly Named[] {
     const steps = token.props.map(step =>
       isWordToken(step) || isQuotedToken(step) || isNumberToken(step) ? step.content : undefined,
     )
-    token.props.forEach(visitToken)
+    for (const step of token.props) visitToken(step)
     if (token.variable) return visitToken(token.variable)
     const [root, ...others] = steps
     if (typeof root !== 'string') throw new Refusal('Here has to stand a name, such as user.', token)
-    named.push({ root, steps: others, token })
+    named.push({ root, steps: others, token, ...(given && { call: { given, last: token.props.at(-1) } }) })
   }
 
   templates.forEach(visit)

@@ -1,0 +1,140 @@
+/** What rules fill in from a request, as clients get it. */
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import type { RuleInput } from '../../src/index.js'
+import { folderWith } from '../command.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+
+interface Answer {
+  readonly choices: readonly [
+    {
+      readonly finish_reason: string
+      readonly message: {
+        readonly content: string | null
+        readonly tool_calls?: readonly { id: string; function: { name: string; arguments: string } }[]
+      }
+    },
+  ]
+  readonly error?: string
+}
+
+async function answerTo({ chat }: Scene, body: object | string): Promise<Answer> {
+  const request = typeof body === 'string' ? { body } : {}
+  return (await (await chat(typeof body === 'string' ? {} : { ...hello, ...body }, request)).json()) as Answer
+}
+
+/** The calls that a rule makes, each as its name and arguments. */
+async function callsOf(rule: RuleInput['reply'], body: object | string = {}) {
+  const scene = await platformWith({ rules: [{ reply: rule }] })
+  const { choices, error } = await answerTo(scene, body)
+  if (error) return error
+  return choices[0].message.tool_calls?.map(call => `${call.function.name} ${call.function.arguments}`)
+}
+
+const weather = (given: Record<string, unknown> | string) => ({
+  toolCalls: [{ name: 'get_weather', arguments: given }],
+})
+
+test('an optional argument that the request does not say is left out', async () => {
+  const reply = weather({ city: 'Oslo', unit: '{{request.metadata.unit}}' })
+  expect(await callsOf(reply)).toEqual(['get_weather {"city":"Oslo"}'])
+  expect(await callsOf(reply, { metadata: { unit: 'celsius' } })).toEqual([
+    'get_weather {"city":"Oslo","unit":"celsius"}',
+  ])
+  expect(await callsOf(reply, { metadata: { unit: null } })).toEqual(['get_weather {"city":"Oslo","unit":null}'])
+})
+
+test.each([
+  ['{{request.metadata}}', { metadata: { a: [1] } }, '{"a":[1]}'],
+  ['{{request.metadata}}', {}, '{}'],
+  ['{{user}}', {}, 'hello'],
+  ['{"broken', {}, '{"broken'],
+] as const)('arguments: %j with %j are %s', async (given, body, sent) => {
+  expect(await callsOf(weather(given), body)).toEqual([`get_weather ${sent}`])
+})
+
+test('a whole JSON value that is nothing is null, and a text that is nothing is empty', async () => {
+  const said = async (reply: RuleInput['reply']) => {
+    const { choices } = await answerTo(await platformWith({ rules: [{ reply }] }), {})
+    return choices[0].message.content
+  }
+  expect(await said({ json: '{{request.metadata.x}}' })).toBe('null')
+  expect(await said({ json: ['{{request.metadata.x}}'] })).toBe('[]')
+  expect(await said({ text: '{{request.metadata.x}}' })).toBe('')
+})
+
+test('one call of a tool for each item of a list, with its name and id from it', async () => {
+  const forEach = '{{request.metadata.cities}}'
+  const reply = {
+    toolCalls: [
+      { name: 'begin' },
+      { forEach, as: 'city', id: 'call_{{forloop.index}}', name: 'weather_{{city}}', arguments: { in: '{{city}}' } },
+    ],
+  }
+  expect(await callsOf(reply, { metadata: { cities: ['Oslo', 'Bergen'] } })).toEqual([
+    'begin {}',
+    'weather_Oslo {"in":"Oslo"}',
+    'weather_Bergen {"in":"Bergen"}',
+  ])
+  const scene = await platformWith({ rules: [{ reply: { toolCalls: reply.toolCalls.slice(1) } }] })
+  const none = await answerTo(scene, {})
+  expect(none.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '' } })
+  const two = await answerTo(scene, { metadata: { cities: ['Oslo', 'Bergen'] } })
+  expect(two.choices[0].message.tool_calls?.map(({ id }) => id)).toEqual(['call_1', 'call_2'])
+})
+
+test('what cannot be filled in is told with the rule and the reason', async () => {
+  const reply = { toolCalls: [{ forEach: '{{user}}', name: 'x' }] }
+  expect(await callsOf(reply)).toMatch(/rule "rules\[0\]".*forEach needs a list, and \{\{user\}\} is none\./)
+  expect(await callsOf({ toolCalls: [{ name: '{{request.metadata.tool}}' }] })).toMatch(
+    /The name of a tool is nothing\./,
+  )
+})
+
+test('a mistake in a call that is made for each item is placed where its author wrote it', async () => {
+  const rules = [{ reply: { toolCalls: [{ forEach: '{{user}}', name: 'x', arguments: { city: '{{cty}}' } }] } }]
+  await expect(platformWith({ rules }).then(scene => answerTo(scene, {}))).rejects.toThrow(
+    'rules: [0].reply.toolCalls[0].arguments.city: cty is not known in templates.',
+  )
+})
+
+const ID = '12345678901234567890'
+const withId = JSON.stringify({ ...hello, metadata: { id: 0 } }).replace('"id":0', `"id":${ID},"small":7`)
+
+test('numbers of 64 bits keep their digits from the request to the reply', async () => {
+  const all = '{{request.metadata}}'
+  expect(await callsOf(weather({ id: '{{request.metadata.id}}', all }), withId)).toEqual([
+    `get_weather {"id":${ID},"all":{"id":${ID},"small":7}}`,
+  ])
+  expect(await callsOf(weather(all), withId)).toEqual([`get_weather {"id":${ID},"small":7}`])
+})
+
+test('they keep them in a file of rules', async () => {
+  const dir = folderWith({
+    'platform.config.yaml': 'state: memory\nreplies: rules.yaml\n',
+    'rules.yaml': `- reply: { toolCalls: [{ name: find, arguments: { id: ${ID}, small: 7, user: '{{user}}' } }] }\n`,
+  })
+  const scene = await platformWith({ config: path.join(dir, 'platform.config.yaml') })
+  const { choices } = await answerTo(scene, {})
+  expect(choices[0].message.tool_calls?.[0]?.function.arguments).toBe(`{"id":${ID},"small":7,"user":"hello"}`)
+})
+
+test('they keep them in rules as well, in code and over the control API', async () => {
+  const scene = await platformWith({ rules: [{ when: { user: 'x' }, reply: { json: { id: BigInt(ID) } } }] })
+  const said = async (content: string) =>
+    (await answerTo(scene, { messages: [{ role: 'user', content }] })).choices[0].message.content
+  expect(await said('x')).toBe(`{"id":${ID}}`)
+  const replies = '/__standin/replies'
+  const headers = { 'content-type': 'application/json' }
+  const sent = `{"when":{"user":"y"},"reply":{"json":{"id":${ID},"user":"{{user}}"}}}`
+  expect((await scene.ask(replies, { method: 'POST', headers, body: sent })).status).toBe(201)
+  expect(await said('y')).toBe(`{"id":${ID},"user":"y"}`)
+  expect(await (await scene.ask(replies)).text()).toContain(`"id":${ID}`)
+})
+
+test('a condition tells long numbers apart by their last digit', async () => {
+  const other = ID.replace(/0$/, '1')
+  const rules = [ID, other].map(id => ({ when: { request: { 'metadata.id': BigInt(id) } }, reply: { text: id } }))
+  const scene = await platformWith({ rules: rules.reverse() })
+  expect((await answerTo(scene, withId)).choices[0].message.content).toBe(ID)
+})
