@@ -4,6 +4,7 @@ import type { JobMessage, JobRequest } from './core/in-worker.js'
 
 /** Each job's part is loaded by its first call; a job takes and gives back what can be copied. */
 const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> = {
+  password: async () => (await import('./auth/passwords.js')).passwordJob,
   sample: async () => (await import('./replies/index.js')).sampleJob,
 }
 

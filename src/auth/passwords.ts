@@ -1,7 +1,10 @@
 /** Passwords: how strong they must be, how they are kept, and whether one fits. */
 import { createCipheriv, randomBytes, scrypt as scryptWithCallback, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { validationFailed, weakPassword } from '../core/auth-errors.js'
+import { tooManySignIns, validationFailed, weakPassword } from '../core/auth-errors.js'
+import { TookTooLong } from '../core/bounded.js'
+import { inWorker } from '../core/in-worker.js'
+import { firebaseHash, ownHash, problemOfHash } from '../core/password-hash.js'
 import type { AuthSettings } from './backend.js'
 
 const scrypt = promisify<string | Buffer, Buffer, number, object, Buffer>(scryptWithCallback)
@@ -59,49 +62,74 @@ export async function hashOf(password: string): Promise<string> {
   return `$scrypt$ln=${LOG_N},r=${BLOCK},p=1$${unpadded(salt)}$${unpadded(key)}`
 }
 
-/** Whether `password` is the one that `hash` was made of: ours, or one of those that admins bring along. */
+/** Whether `password` is the one that `hash` was made of: ours, or one of those that admins bring along. Rejects with a 429 when too many wait. */
 export async function fits(password: string, hash: string | null): Promise<boolean> {
-  if (hash === null) {
+  // Earlier versions kept hashes that cost too much; admins set a new password then.
+  if (hash === null || problemOfHash(hash) !== undefined) {
     // As long as for a user who has one, so that the time does not tell who exists.
     await hashOf(password)
     return false
   }
-  if (hash.startsWith('$scrypt$')) return fitsScrypt(password, hash)
-  // The numbers in it are the admin's: what nobody can compute fits nothing.
-  return fitsForeign(password, hash).catch(() => false)
+  return isOwn(hash) ? fitsOwn(password, hash) : fitsForeign({ password, hash })
 }
 
-async function fitsForeign(password: string, hash: string): Promise<boolean> {
-  if (hash.startsWith('$fbscrypt$')) return fitsFirebase(password, hash)
+const isOwn = (hash: string) => hash.startsWith('$scrypt$')
+
+/** Our own hash of a password that fits an imported one, which takes longer to check; `undefined` where `hash` is ours already. */
+export const renewedHash = async (password: string, hash: string): Promise<string | undefined> =>
+  isOwn(hash) ? undefined : hashOf(password)
+
+interface Check {
+  readonly password: string
+  readonly hash: string
+}
+
+/** So many wait for a worker; more would wait for minutes. */
+const MOST_CHECKS = 32
+/** The costs that are accepted take some seconds; on a machine that has other things to do, longer. */
+const LONGEST_CHECK_MS = 30_000
+let checks = 0
+
+async function fitsForeign(check: Check): Promise<boolean> {
+  if (checks >= MOST_CHECKS) throw tooManySignIns()
+  checks++
+  try {
+    return await inWorker<boolean>('password', check, LONGEST_CHECK_MS)
+  } catch (error) {
+    if (error instanceof TookTooLong) return false
+    throw error
+  } finally {
+    checks--
+  }
+}
+
+/** What a worker does: bcrypt and argon2 compute for up to seconds, and block their thread. What cannot be computed fits nothing. */
+export async function passwordJob({ password, hash }: Check): Promise<boolean> {
+  if (hash.startsWith('$fbscrypt$')) return fitsFirebase(password, hash).catch(() => false)
   const { argon2Verify, bcryptVerify } = await import('hash-wasm')
-  return hash.startsWith('$argon2') ? argon2Verify({ password, hash }) : bcryptVerify({ password, hash })
+  const check = { password: Buffer.from(password), hash }
+  return (hash.startsWith('$argon2') ? argon2Verify(check) : bcryptVerify(check)).catch(() => false)
 }
-
-/** Whether a hash that an admin brings along is of a kind that can be verified. */
-export const isKnownHash = (hash: string) =>
-  /^\$2[aby]\$\d\d\$[./\dA-Za-z]{53}$/.test(hash) ||
-  /^\$argon2id?\$v=19\$m=\d+,t=\d+,p=\d+\$[\dA-Za-z+/]+\$[\dA-Za-z+/]+$/.test(hash) ||
-  firebase.test(hash)
 
 /** A password that nobody knows, for users who are made without one; strong enough for every setting. */
 export const unknownPassword = () => `${randomBytes(24).toString('base64url')}aA1!`
 
-async function fitsScrypt(password: string, hash: string): Promise<boolean> {
-  const [, , parameters = '', salt = '', expected = ''] = hash.split('$')
-  const { ln, r, p } = numbersIn(parameters)
+async function fitsOwn(password: string, hash: string): Promise<boolean> {
+  const [, ln, r, p, salt = '', expected = ''] = ownHash.exec(hash) ?? []
   const key = Buffer.from(expected, 'base64')
-  const found = await scrypt(password, Buffer.from(salt, 'base64'), key.length, { N: 2 ** (ln ?? 0), r, p })
-  return timingSafeEqual(found, key)
+  const cost = { N: 2 ** Number(ln), r: Number(r), p: Number(p), maxmem: MOST_SCRYPT_BYTES }
+  return timingSafeEqual(await scrypt(password, Buffer.from(salt, 'base64'), key.length, cost), key)
 }
 
-const firebase =
-  /^\$fbscrypt\$v=1,n=(\d+),r=(\d+),p=(\d+)(?:,ss=([\w+/=-]*))?,sk=([\w+/=-]+)\$([\w+/=-]+)\$([\w+/=-]+)$/
+/** More than node allows by itself, and more than any hash that is kept needs. */
+const MOST_SCRYPT_BYTES = 2 ** 29
 
 /** Firebase's own: the key that scrypt makes encrypts the project's signer key (github.com/firebase/scrypt). */
 async function fitsFirebase(password: string, hash: string): Promise<boolean> {
-  const [, n = '', r = '', p = '', separator = '', signer = '', salt = '', expected = ''] = firebase.exec(hash) ?? []
+  const [, n = '', r = '', p = '', separator = '', signer = '', salt = '', expected = ''] =
+    firebaseHash.exec(hash) ?? []
   const seasoned = Buffer.concat([Buffer.from(salt, 'base64'), Buffer.from(separator, 'base64')])
-  const cost = { N: 2 ** Number(n), r: Number(r), p: Number(p), maxmem: 2 ** 28 }
+  const cost = { N: 2 ** Number(n), r: Number(r), p: Number(p), maxmem: MOST_SCRYPT_BYTES }
   const key = await scrypt(password, seasoned, 32, cost)
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16))
   const found = Buffer.concat([cipher.update(Buffer.from(signer, 'base64')), cipher.final()])
@@ -110,6 +138,3 @@ async function fitsFirebase(password: string, hash: string): Promise<boolean> {
 }
 
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')
-
-const numbersIn = (parameters: string): Partial<Record<string, number>> =>
-  Object.fromEntries(parameters.split(',').map(pair => [pair.split('=')[0], Number(pair.split('=')[1])]))

@@ -2,7 +2,7 @@
 import { invalidCredentials } from '../core/auth-errors.js'
 import type { Moment, UserRow } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
-import { fits, hashOf } from './passwords.js'
+import { fits, hashOf, renewedHash } from './passwords.js'
 import { idOfUser, plantUser, type UserSeed } from './seeds.js'
 import { type Grant, startSession } from './sessions.js'
 import { confirmedEmail, newUser, signedUp } from './users.js'
@@ -23,15 +23,18 @@ export async function signIn(backend: Backend, { email, password, seed }: Newcom
   // Nothing else of the configuration: the state may be that of a platform that was started with another one.
   if (seed) await plantUser(state, seed, backend.now)
   const [present] = await state.read(({ users }) => users.find({ email }))
-  if (present && password !== undefined && !(await fits(password, present.encrypted_password))) {
-    throw invalidCredentials()
-  }
+  const kept = present?.encrypted_password ?? null
+  if (present && password !== undefined && !(await fits(password, kept))) throw invalidCredentials()
+  const renewed = password === undefined || kept === null ? undefined : await renewedHash(password, kept)
   // Hashed before: writers wait for one another, and this takes a moment.
   const hash = present || password === undefined ? null : await hashOf(password)
   return state.write(async tables => {
     const [known] = await tables.users.find({ email })
     const user = known ?? newcomer(email, hash, momentOf(backend))
     if (!known) await tables.users.insert(user)
+    if (renewed !== undefined && known?.encrypted_password === kept) {
+      await tables.users.update(known.id, { encrypted_password: renewed })
+    }
     return startSession(backend, tables, user, 'password')
   })
 }

@@ -33,7 +33,9 @@ export const notAdmin = (message = 'User not allowed') => refusal(403, 'not_admi
 export const invalidCredentials = (message = 'Invalid login credentials', hint?: string) =>
   refusal(400, 'invalid_credentials', message, hint === undefined ? {} : { hint })
 export const noSuchUser = () => invalidCredentials(undefined, 'This state has no user with that address.')
-export const wrongPassword = () => invalidCredentials(undefined, 'The user has another password.')
+/** `problem` is why the hash that is kept cannot be checked, as a sentence without its full stop. */
+export const wrongPassword = (problem?: string) =>
+  invalidCredentials(undefined, problem === undefined ? 'The user has another password.' : `${problem}.`)
 export const noPassword = () => invalidCredentials(undefined, 'The user has no password.')
 export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Email not confirmed')
 export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
@@ -52,6 +54,12 @@ export const phoneExists = (message = 'A user with this phone number has already
 export const signupDisabled = () => refusal(422, 'signup_disabled', 'Signups not allowed for this instance')
 export const anonymousProviderDisabled = () =>
   refusal(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
+
+/** Where imported passwords are checked, which takes long, one after the other. */
+export const tooManySignIns = () =>
+  new PlatformError(429, 'over_request_rate_limit', 'Request rate limit reached', ['retry-after', '1'], {
+    hint: 'Too many passwords that were imported as hashes wait to be checked.',
+  })
 
 /** The reasons are Supabase's: length, characters. */
 export const weakPassword = (message: string, reasons: readonly string[]) =>

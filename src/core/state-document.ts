@@ -1,6 +1,7 @@
 /** The state as one JSON document: what its rows may say, for whoever writes or edits one. */
 import * as v from 'valibot'
 import { closed, word } from './check.js'
+import { problemOfHash } from './password-hash.js'
 import { isKeepable, type Json, type Rows, type TableName } from './state.js'
 
 /** Changes when a document of before can be read no longer. */
@@ -21,6 +22,8 @@ const isMoment = (written: string) => {
 const momentSaid = (what: string) => v.pipe(v.string(what), v.check(isMoment, what))
 const moment = momentSaid('a moment such as 2030-01-31T12:00:00.000Z')
 const momentOrNull = v.nullable(momentSaid('a moment such as 2030-01-31T12:00:00.000Z, or null'))
+
+const passwordSaid = `null, or a hash that Standin can check: its own, or bcrypt, argon2 or Firebase scrypt of an accepted cost`
 
 const yesOrNo = v.boolean('true or false')
 
@@ -53,7 +56,12 @@ const rows: { readonly [N in TableName]: v.GenericSchema<unknown, Rows[N]> } = {
     role: text,
     email: textOrNull,
     phone: textOrNull,
-    encrypted_password: textOrNull,
+    encrypted_password: v.nullable(
+      v.pipe(
+        v.string(passwordSaid),
+        v.check(hash => problemOfHash(hash) === undefined, passwordSaid),
+      ),
+    ),
     email_confirmed_at: momentOrNull,
     phone_confirmed_at: momentOrNull,
     invited_at: momentOrNull,

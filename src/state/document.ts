@@ -31,8 +31,12 @@ export async function importState(state: State, document: unknown): Promise<void
   })
 }
 
+/** What a sentence about a mistake must not repeat. */
+const isSecret = (path: readonly unknown[]) =>
+  /^(encrypted_password|token|token_hash|auth_code|code|link)$/.test(String(path.at(-1)))
+
 function checked(document: unknown): StateDocument {
-  const result = check(stateDocument, document, { firstOnly: true, whole: 'The state' })
+  const result = check(stateDocument, document, { firstOnly: true, whole: 'The state', secret: isSecret })
   if ('mistakes' in result) throw problem(result.mistakes[0]?.sentence ?? 'The state is of no form that is known.')
   // As it was given: the order of names in metadata is the app's own.
   const rows = document as StateDocument

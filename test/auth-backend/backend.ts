@@ -4,7 +4,7 @@ import { onTestFinished, vi } from 'vitest'
 import ws from 'ws'
 import type { ConfigInput } from '../../src/config/schema.js'
 import type { MessageRow } from '../../src/core/state.js'
-import { openPlatform } from '../../src/platform.js'
+import { openPlatform, type Platform } from '../../src/platform.js'
 
 type AuthOptions = NonNullable<ConfigInput['auth']>
 type ClientAuthOptions = SupabaseClientOptions<'public'>['auth']
@@ -21,6 +21,8 @@ export interface Backend {
   ask(path: string, options?: Ask): Promise<Response>
   /** Every mail and text message so far, the oldest first. */
   readonly outbox: readonly MessageRow[]
+  readonly exportState: Platform['exportState']
+  readonly importState: Platform['importState']
   /** The last message to somebody. */
   letterTo(recipient: string): Letter
 }
@@ -50,7 +52,7 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
   onTestFinished(() => platform.stop())
   const outbox: MessageRow[] = []
   platform.onMessage(message => void outbox.push(message))
-  const { url, anonKey, serviceKey } = platform
+  const { url, anonKey, serviceKey, exportState, importState } = platform
   const client = (key: string, auth?: ClientAuthOptions) =>
     createClient(url, key, {
       // Node 20 has no WebSocket of its own, and the client asks for one although nothing here is realtime.
@@ -61,6 +63,8 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
     url,
     anonKey,
     serviceKey,
+    exportState,
+    importState,
     outbox,
     client: auth => client(anonKey, auth),
     admin: client(serviceKey, { persistSession: false }).auth.admin,

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { argon2d, argon2i, argon2id, bcrypt } from 'hash-wasm'
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, clock, firebase, somebody } from './backend.js'
+import { fits } from '../../src/auth/passwords.js'
+import { backendWith, bodyOf, clock, firebase, refusal, somebody } from './backend.js'
 
 const password = 'correct horse'
 
@@ -64,16 +65,84 @@ test('a hash of argon2d is refused, as at Supabase', async () => {
   expect((await ask('/admin/users', { body, bearer: serviceKey })).status).toBe(400)
 })
 
-test.each([
-  '$argon2id$v=19$m=999999999,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA',
-  '$fbscrypt$v=1,n=40,r=8,p=1,ss=Bw==,sk=AAAA$AAAA$AAAA',
-  `$2b$99$${'a'.repeat(53)}`,
-])('the hash %s that cannot be computed fits nothing, and breaks nothing', async password_hash => {
-  const { ask, client, serviceKey } = await backendWith()
+const bcryptOf = (cost: string) => `$2b$${cost}$${'a'.repeat(53)}`
+const argonOf = (parameters: string) => `$argon2id$v=19$${parameters}$${'A'.repeat(22)}$${'A'.repeat(22)}`
+
+const tooCostly = [
+  [bcryptOf('31'), 'The password hash has the bcrypt cost 31; at most 14 is accepted'],
+  [bcryptOf('15'), 'The password hash has the bcrypt cost 15; at most 14 is accepted'],
+  [bcryptOf('03'), 'The password hash has parameters that bcrypt does not have'],
+  [argonOf('m=999999999,t=1,p=1'), expect.stringMatching(/costs too much to check: argon2 may use 262144 KiB/)],
+  [argonOf('m=65536,t=99999,p=1'), expect.stringContaining('costs too much to check: argon2')],
+  [argonOf('m=7,t=1,p=1'), 'The password hash has parameters that argon2 does not have'],
+  ['$fbscrypt$v=1,n=40,r=8,p=1,ss=Bw==,sk=AAAA$AAAA$AAAA', expect.stringContaining('costs too much to check: scrypt')],
+  ['$fbscrypt$v=1,n=14,r=8,p=999999,ss=Bw==,sk=AAAA$AAAA$AAAA', expect.stringContaining('costs too much')],
+] as const
+
+test.each(tooCostly)('the hash %s is refused, and fits nothing where it was kept before', async (hash, message) => {
+  const { ask, serviceKey } = await backendWith()
+  const body = { email: somebody().email, password_hash: hash }
+  const refused = await refusal(ask('/admin/users', { body, bearer: serviceKey }))
+  expect(refused).toEqual({ status: 400, code: 'validation_failed', message })
+  expect(await fits(password, hash)).toBe(false)
+})
+
+test('a state with a hash that costs too much is refused in a sentence that names it', async () => {
+  const { exportState, importState, ask } = await backendWith()
+  await ask('/signup', { body: somebody() })
+  const document = await exportState()
+  const users = document.users.map(user => ({ ...user, encrypted_password: bcryptOf('31') }))
+  await expect(importState({ ...document, users })).rejects.toThrow(
+    /users\[0\]\.encrypted_password must be null, or a hash/,
+  )
+  expect(await exportState()).toEqual(document)
+})
+
+test('while an imported password is checked everything else is answered', async () => {
+  const { ask, url, serviceKey } = await backendWith()
   const { email } = somebody()
+  const password_hash = await bcrypt({ password, salt, costFactor: 12, outputType: 'encoded' })
   await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
-  const { error } = await client().auth.signInWithPassword({ email, password })
-  expect(error?.code).toBe('invalid_credentials')
+  let isChecking = true
+  const signIn = ask('/token?grant_type=password', { body: { email, password } }).finally(() => {
+    isChecking = false
+  })
+  let answered = 0
+  for (; isChecking; answered++) await (await fetch(`${url}/health`)).text()
+  expect((await signIn).status).toBe(200)
+  expect(answered).toBeGreaterThan(10)
+})
+
+test('an imported password is hashed by Standin itself after the first sign-in, also where several come at once', async () => {
+  const { ask, client, serviceKey, exportState } = await backendWith()
+  const { email } = somebody()
+  const password_hash = await bcrypt({ password, salt, costFactor: 8, outputType: 'encoded' })
+  await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
+  const hashOfHer = async () => (await exportState()).users.find(user => user.email === email)?.encrypted_password
+  await client().auth.signInWithPassword({ email, password: 'wrong horse' })
+  expect(await hashOfHer()).toBe(password_hash)
+  const together = await Promise.all(
+    Array.from({ length: 6 }, () => client().auth.signInWithPassword({ email, password })),
+  )
+  expect(together.map(({ error }) => error)).toEqual(together.map(() => null))
+  expect(await hashOfHer()).toMatch(/^\$scrypt\$/)
+  expect((await client().auth.signInWithPassword({ email, password })).error).toBeNull()
+  expect((await client().auth.signInWithPassword({ email, password: 'wrong horse' })).error?.code).toBe(
+    'invalid_credentials',
+  )
+})
+
+test('more imported passwords than can be checked in time are told to come back later', async () => {
+  const { ask, serviceKey } = await backendWith()
+  const { email } = somebody()
+  const password_hash = await bcrypt({ password, salt, costFactor: 6, outputType: 'encoded' })
+  await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
+  const asked = Array.from({ length: 80 }, () =>
+    ask('/token?grant_type=password', { body: { email, password: 'wrong' } }),
+  )
+  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([400, 429]))
+  expect((await ask('/token?grant_type=password', { body: { email, password } })).status).toBe(200)
 })
 
 test('a password may have any characters up to 72 bytes', async () => {

@@ -8,6 +8,7 @@ const momentOrNull = fc.option(moment)
 const text = fc.string({ unit: 'grapheme' }).filter(text => !text.includes('\0'))
 const textOrNull = fc.option(text)
 const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 3 })
+const ownHash = `$scrypt$ln=12,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 const id = fc.stringMatching(/^[a-c]-[0-9]{1,2}$/)
 
 const identity = fc.record(
@@ -45,7 +46,13 @@ export const documents: fc.Arbitrary<StateDocument> = fc
   .record({
     users: rows(
       some(user, {
-        ...{ id, email: textOrNull, phone: textOrNull, encrypted_password: textOrNull, banned_until: momentOrNull },
+        ...{
+          id,
+          email: textOrNull,
+          phone: textOrNull,
+          encrypted_password: fc.option(fc.constant(ownHash)),
+          banned_until: momentOrNull,
+        },
         ...{ app_metadata: json, user_metadata: json, identities: fc.array(identity, { maxLength: 2 }) as never },
         ...{ is_anonymous: fc.boolean(), email_change_confirm_status: fc.constantFrom(0, 1), created_at: moment },
       }),

@@ -1,7 +1,7 @@
 /** POST /auth/v1/admin/users: a new user, as the service key says. */
 import { isUuid } from '../../auth/authenticate.js'
 import { type Backend, momentOf } from '../../auth/backend.js'
-import { hashOf, isKnownHash, requireStrength, unknownPassword } from '../../auth/passwords.js'
+import { hashOf, requireStrength, unknownPassword } from '../../auth/passwords.js'
 import {
   confirmedEmail,
   confirmedPhone,
@@ -14,6 +14,7 @@ import {
 } from '../../auth/users.js'
 import { idExists, validationFailed } from '../../core/auth-errors.js'
 import type { Endpoint } from '../../core/exchange.js'
+import { problemOfImported } from '../../core/password-hash.js'
 import type { Identity, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
 import {
@@ -57,8 +58,9 @@ async function passwordOf({ settings }: Backend, { password, password_hash }: Ad
   }
   if (password !== undefined && password !== '') requireStrength(password, settings)
   if (password_hash === '') return hashOf(password || unknownPassword())
-  if (isKnownHash(password_hash)) return password_hash
-  throw validationFailed('The password hash is not a bcrypt, argon2 or Firebase scrypt hash')
+  const problem = problemOfImported(password_hash)
+  if (problem !== undefined) throw validationFailed(problem)
+  return password_hash
 }
 
 function requireId(id: string): void {

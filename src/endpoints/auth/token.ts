@@ -2,8 +2,8 @@
 import { formatPhone } from '../../auth/addresses.js'
 import type { Backend } from '../../auth/backend.js'
 import { endFlow } from '../../auth/flows.js'
-import { fits, weaknessOf } from '../../auth/passwords.js'
-import { isRefreshToken, refreshSession, startSession } from '../../auth/sessions.js'
+import { fits, renewedHash, weaknessOf } from '../../auth/passwords.js'
+import { type Grant, isRefreshToken, refreshSession, startSession } from '../../auth/sessions.js'
 import { isBanned } from '../../auth/users.js'
 import {
   emailNotConfirmed,
@@ -21,6 +21,7 @@ import {
   wrongPassword,
 } from '../../core/auth-errors.js'
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import { problemOfHash } from '../../core/password-hash.js'
 import { forAnyone, granted } from './frame.js'
 import { queryOf, readParams } from './params.js'
 import type { About } from './says.js'
@@ -65,24 +66,38 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
   if (email !== '' && !settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
   if (phone !== '' && !settings.externalPhoneEnabled) throw phoneProviderDisabled(422, 'Phone logins are disabled')
 
-  const state = await backend.state()
   const where = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
-  const [user] = await state.read(({ users }) => users.find(where))
-  if (user && user.encrypted_password !== null && isBanned(user, backend.now())) throw userBanned()
-  const isRight = await fits(password, user?.encrypted_password ?? null)
-  if (!user) throw noSuchUser()
-  if (!isRight) throw user.encrypted_password === null ? noPassword() : wrongPassword()
-  if (email !== '' && user.email_confirmed_at === null) throw emailNotConfirmed()
-  if (phone !== '' && user.phone_confirmed_at === null) throw phoneNotConfirmed()
-
-  const grant = await state.write(async tables => {
-    // It takes a moment to compare a password; somebody may have changed it in the meantime.
-    const now = await tables.users.get(user.id)
-    if (!now || now.encrypted_password !== user.encrypted_password) throw invalidCredentials()
-    return startSession(backend, tables, now, 'password')
-  })
+  const signIn = () => signedIn(backend, where, password)
+  // Once more where the password was changed, or hashed again, while it was being checked.
+  const grant = (await signIn()) ?? (await signIn())
+  if (!grant) throw wrongPassword()
   const weakness = weaknessOf(password, settings)
   return granted(backend, exchange, grant, weakness && { weak_password: weakness })
+}
+
+/** A session for the user who knows the password; `undefined` where the user was changed while it was being checked. */
+async function signedIn(
+  backend: Backend,
+  where: { readonly email: string } | { readonly phone: string },
+  password: string,
+): Promise<Grant | undefined> {
+  const state = await backend.state()
+  const [user] = await state.read(({ users }) => users.find(where))
+  const kept = user?.encrypted_password ?? null
+  if (user && kept !== null && isBanned(user, backend.now())) throw userBanned()
+  const isRight = await fits(password, kept)
+  if (!user) throw noSuchUser()
+  if (kept === null) throw noPassword()
+  if (!isRight) throw wrongPassword(problemOfHash(kept))
+  if ('email' in where && user.email_confirmed_at === null) throw emailNotConfirmed()
+  if ('phone' in where && user.phone_confirmed_at === null) throw phoneNotConfirmed()
+  const renewed = await renewedHash(password, kept)
+  return state.write(async tables => {
+    const now = await tables.users.get(user.id)
+    if (now?.encrypted_password !== kept) return undefined
+    if (renewed !== undefined) await tables.users.update(user.id, { encrypted_password: renewed })
+    return startSession(backend, tables, now, 'password')
+  })
 }
 
 async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {

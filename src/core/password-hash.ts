@@ -1,0 +1,57 @@
+/** Hashes of passwords: which kinds are kept, and how much work checking one may be. */
+
+// The numbers in a hash are an admin's: without a bound, one sign-in could take hours or all of the memory.
+
+/** Each step doubles the work: 14 takes some two seconds. */
+const MOST_BCRYPT_COST = 14
+/** What one check of argon2 or scrypt may fill at a time, and on the whole; the whole takes some three seconds. */
+const MOST_MEMORY_KIB = 256 * 1024
+const MOST_WORK_KIB = 1024 * 1024
+const LONGEST = 1000
+
+/** In the PHC string format, as Standin makes them. */
+export const ownHash = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]{22})\$([\w+/]{43})$/
+const bcryptHash = /^\$2[aby]\$(\d\d)\$[./\dA-Za-z]{53}$/
+const argon2Hash = /^\$argon2id?\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$[\dA-Za-z+/]{11,}\$[\dA-Za-z+/]{6,}$/
+export const firebaseHash =
+  /^\$fbscrypt\$v=1,n=(\d+),r=(\d+),p=(\d+)(?:,ss=([\w+/=-]*))?,sk=([\w+/=-]+)\$([\w+/=-]+)\$([\w+/=-]+)$/
+
+/** Why a hash that an admin brings along is not taken, as a sentence; `undefined` where it is. */
+export function problemOfImported(hash: string): string | undefined {
+  return ownHash.test(hash) ? unknownKind : problemOfHash(hash)
+}
+
+const unknownKind = 'The password hash is not a bcrypt, argon2 or Firebase scrypt hash'
+
+/** Why a hash cannot be checked, or its check would cost too much; `undefined` where all is well. */
+export function problemOfHash(hash: string): string | undefined {
+  if (hash.length > LONGEST) return unknownKind
+  const [, cost] = bcryptHash.exec(hash) ?? []
+  if (cost !== undefined) return problemOfCost(Number(cost))
+  const [, m, t, lanes] = (argon2Hash.exec(hash) ?? []).map(Number)
+  if (m !== undefined && t !== undefined && lanes !== undefined) {
+    const isPossible = t >= 1 && lanes >= 1 && m >= 8 * lanes
+    return isPossible ? problemOfWork('argon2', m, m * t) : impossible('argon2')
+  }
+  const [, ln, r, p] = (ownHash.exec(hash) ?? firebaseHash.exec(hash) ?? []).map(Number)
+  if (ln === undefined || r === undefined || p === undefined) return unknownKind
+  // scrypt fills 128 bytes for each of 2^ln blocks of r.
+  const memory = (2 ** ln * r) / 8
+  return ln >= 1 && r >= 1 && p >= 1 ? problemOfWork('scrypt', memory, memory * p) : impossible('scrypt')
+}
+
+const impossible = (kind: string) => `The password hash has parameters that ${kind} does not have`
+
+function problemOfCost(cost: number): string | undefined {
+  if (cost < 4) return impossible('bcrypt')
+  if (cost <= MOST_BCRYPT_COST) return undefined
+  return `The password hash has the bcrypt cost ${cost}; at most ${MOST_BCRYPT_COST} is accepted`
+}
+
+function problemOfWork(kind: string, memoryKib: number, workKib: number): string | undefined {
+  if (memoryKib <= MOST_MEMORY_KIB && workKib <= MOST_WORK_KIB) return undefined
+  return (
+    `The password hash costs too much to check: ${kind} may use ${MOST_MEMORY_KIB} KiB of memory, ` +
+    `and ${MOST_WORK_KIB} KiB with all passes counted`
+  )
+}
