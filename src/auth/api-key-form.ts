@@ -1,5 +1,5 @@
 /** The form of API keys: a start that says where they belong, 32 random characters, and a checksum that tells a typo from an unknown key. */
-import { hash, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const START = 'sk-local-'
@@ -34,9 +34,6 @@ function checksumOf(text: string): string {
   }
   return digits
 }
-
-/** Under what a secret is kept: SHA-256, hex. Enough for a key that nobody can guess, and quick to look up. */
-export const digestOf = (secret: string) => hash('sha256', secret, 'hex')
 
 const SHOWN_CHARACTERS = START.length + 4
 

@@ -14,8 +14,9 @@ import {
   unknownApiKey,
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
+import { digestOf } from '../core/kept-secrets.js'
 import type { ApiKeyRow, Moment, State, Tables } from '../core/state.js'
-import { digestOf, isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
+import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
 import { mayAct } from './users.js'
 
 /** A key as it may be shown. */

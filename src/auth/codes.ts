@@ -1,5 +1,6 @@
 /** One-time codes and the links that carry them: made, sent to the outbox, found again, used once. */
 import { createHash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
+import { digestOf } from '../core/kept-secrets.js'
 import type { MessageRow, Moment, OneTimeTokenRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
 import { type Backend, externalUrl, momentOf } from './backend.js'
 
@@ -11,7 +12,7 @@ export function newCode({ settings: { mailerOtpLength, testOtp } }: Backend): st
   return testOtp || String(randomInt(10 ** mailerOtpLength)).padStart(mailerOtpLength, '0')
 }
 
-/** Under what a code is kept: it fits one address only (supabase-auth.md, §3.5). */
+/** What the link of a mail carries, and a code is compared by: it fits one address only (supabase-auth.md, §3.5). */
 export const hashOfCode = (address: string, code: string) =>
   createHash('sha224')
     .update(address + code)
@@ -19,7 +20,7 @@ export const hashOfCode = (address: string, code: string) =>
 
 const keyOf = (userId: string, type: OneTimeTokenType) => `${userId} ${type}`
 
-/** Keeps a token in place of an earlier one of its type. */
+/** Keeps a token in place of an earlier one of its type. `hash` opens a link, so that only its digest is kept. */
 export async function keepToken(
   { one_time_tokens }: Tables,
   userId: string,
@@ -29,7 +30,7 @@ export async function keepToken(
 ): Promise<void> {
   const id = keyOf(userId, type)
   await one_time_tokens.remove({ id })
-  await one_time_tokens.insert({ id, user_id: userId, token_type: type, token_hash: hash, created_at: at })
+  await one_time_tokens.insert({ id, user_id: userId, token_type: type, token_hash: digestOf(hash), created_at: at })
 }
 
 export const tokenOf = ({ one_time_tokens }: Tables, userId: string, type: OneTimeTokenType) =>
@@ -47,14 +48,14 @@ export async function findToken(
   hashes: readonly string[],
   types: readonly OneTimeTokenType[],
 ): Promise<OneTimeTokenRow | undefined> {
-  const found = await Promise.all(hashes.map(token_hash => one_time_tokens.find({ token_hash })))
+  const found = await Promise.all(hashes.map(hash => one_time_tokens.find({ token_hash: digestOf(hash) })))
   return found.flat().find(({ token_type }) => types.includes(token_type))
 }
 
 /** Whether a code fits a token and the time that it holds for has not passed. */
 export function isValid(backend: Backend, hash: string, token: OneTimeTokenRow | undefined): boolean {
   if (!token || !isFresh(backend, token)) return false
-  return [hash, `${PKCE}${hash}`].some(one => same(one, token.token_hash))
+  return [hash, `${PKCE}${hash}`].some(one => same(digestOf(one), token.token_hash))
 }
 
 export const isFresh = ({ settings, now }: Backend, { created_at }: OneTimeTokenRow) =>

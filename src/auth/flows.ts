@@ -7,6 +7,7 @@ import {
   noFlowForLink,
   validationFailed,
 } from '../core/auth-errors.js'
+import { digestOf } from '../core/kept-secrets.js'
 import type { FlowStateRow, Tables } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
 
@@ -46,11 +47,15 @@ export async function beginFlow(
   userId: string,
   method: string,
 ): Promise<void> {
+  // A plain challenge is the verifier itself.
+  const isPlain = challenge.code_challenge_method !== 's256'
   await flow_states.insert({
     id: randomUUID(),
     user_id: userId,
-    auth_code: randomUUID(),
-    ...challenge,
+    // Replaced when the link is followed; until then no code leads here.
+    auth_code: digestOf(randomUUID()),
+    code_challenge: isPlain ? challengeOf(challenge.code_challenge) : challenge.code_challenge,
+    code_challenge_method: 's256',
     authentication_method: method,
     created_at: momentOf(backend),
     auth_code_issued_at: null,
@@ -67,8 +72,9 @@ export async function issueAuthCode(
   const flows = await flow_states.find({ user_id: userId })
   const flow = flows.find(({ authentication_method }) => authentication_method === method)
   if (!flow) throw noFlowForLink()
-  await flow_states.update(flow.id, { auth_code_issued_at: momentOf(backend) })
-  return flow.auth_code
+  const code = randomUUID()
+  await flow_states.update(flow.id, { auth_code: digestOf(code), auth_code_issued_at: momentOf(backend) })
+  return code
 }
 
 /** Takes the flow of `authCode` away and gives it back. Throws when there is none, it took too long, or the verifier does not fit. */
@@ -78,7 +84,7 @@ export async function endFlow(
   authCode: string,
   verifier: string,
 ): Promise<FlowStateRow> {
-  const [flow] = await flow_states.find({ auth_code: authCode })
+  const [flow] = await flow_states.find({ auth_code: digestOf(authCode) })
   if (!flow) throw flowStateNotFound()
   const begunAt = Date.parse(flow.auth_code_issued_at ?? flow.created_at)
   if (backend.now() > begunAt + FLOW_SECONDS * 1000) throw flowStateExpired()
@@ -87,8 +93,10 @@ export async function endFlow(
   return flow
 }
 
+const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
+
 function answers(verifier: string, { code_challenge, code_challenge_method }: FlowStateRow): boolean {
-  const given = code_challenge_method === 's256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
+  const given = code_challenge_method === 's256' ? challengeOf(verifier) : verifier
   const [one, other] = [Buffer.from(given), Buffer.from(code_challenge)]
   return one.length === other.length && timingSafeEqual(one, other)
 }

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { gatewayKeyMissing, gatewayRefusal } from '../core/auth-errors.js'
-import { digestOf } from './api-key-form.js'
+import { digestOf } from '../core/kept-secrets.js'
 import type { Tokens } from './tokens.js'
 
 export interface Gateway {

@@ -18,8 +18,8 @@ import {
   wronglySignedToken,
 } from '../core/errors.js'
 import { type Caller, userCaller } from '../core/exchange.js'
+import { digestOf } from '../core/kept-secrets.js'
 import type { State } from '../core/state.js'
-import { digestOf } from './api-key-form.js'
 import type { ApiKeys } from './api-keys.js'
 import { bearerToken } from './bearer.js'
 import { askLive, type LiveBackend } from './live.js'

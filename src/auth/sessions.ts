@@ -1,7 +1,8 @@
 /** Sessions: begun by a proof, carried on by refresh tokens that are used once, ended at once. */
-import { randomInt, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { refreshTokenNotFound, refreshTokenUsed, userBanned } from '../core/auth-errors.js'
-import type { RefreshTokenRow, SessionRow, Tables, UserRow } from '../core/state.js'
+import { digestOf } from '../core/kept-secrets.js'
+import type { SessionRow, Tables, UserRow } from '../core/state.js'
 import { type Backend, issuerOf, momentOf } from './backend.js'
 import { isBanned, userJson } from './users.js'
 
@@ -25,8 +26,8 @@ export async function startSession(backend: Backend, tables: Tables, user: UserR
   const changes = { last_sign_in_at: at, updated_at: at }
   await tables.users.update(user.id, changes)
   await tables.sessions.insert(session)
-  const { token } = await addRefreshToken(backend, tables, session, null)
-  return { user: { ...user, ...changes }, session, refreshToken: token }
+  const refreshToken = await addRefreshToken(backend, tables, session, null)
+  return { user: { ...user, ...changes }, session, refreshToken }
 }
 
 async function addRefreshToken(
@@ -34,11 +35,15 @@ async function addRefreshToken(
   { refresh_tokens }: Tables,
   { id, user_id }: SessionRow,
   parent: string | null,
-): Promise<RefreshTokenRow> {
+): Promise<string> {
   const at = momentOf(backend)
-  const row = { token: newToken(), session_id: id, user_id, parent, revoked: false, created_at: at, updated_at: at }
-  await refresh_tokens.insert(row)
-  return row
+  const salt = parent === null ? null : randomBytes(16).toString('hex')
+  const token = parent === null || salt === null ? lettersFrom(randomBytes(TOKEN_CHARACTERS)) : tokenAfter(parent, salt)
+  await refresh_tokens.insert({
+    ...{ token: digestOf(token), parent: parent === null ? null : digestOf(parent), salt },
+    ...{ session_id: id, user_id, revoked: false, created_at: at, updated_at: at },
+  })
+  return token
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -47,7 +52,15 @@ const TOKEN_CHARACTERS = 12
 /** The shape of Supabase's refresh tokens, which its server checks. */
 export const isRefreshToken = (text: string) => /^[a-z0-9]{12}$/.test(text)
 
-const newToken = () => Array.from({ length: TOKEN_CHARACTERS }, () => letters[randomInt(letters.length)]).join('')
+/** 256 is a multiple of the number of letters, so each is as likely as any other. */
+const lettersFrom = (bytes: Buffer) =>
+  Array.from(bytes.subarray(0, TOKEN_CHARACTERS), byte => letters[byte % letters.length]).join('')
+
+/**
+ * The token that replaces `parent`. Only digests are kept, and a client that comes again with the parent is given the same token again:
+ * it follows from the parent, which the client has, and the salt, which the state has.
+ */
+const tokenAfter = (parent: string, salt: string) => lettersFrom(createHmac('sha256', salt).update(parent).digest())
 
 /** What came of a refresh: the next grant, or the refusal that is told when what was changed is kept. */
 type Refreshed = { readonly grant: Grant } | { readonly refusal: Error }
@@ -60,7 +73,8 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
   const { refresh_tokens, sessions, users } = tables
   const { securityRefreshTokenReuseInterval: reuseSeconds, securityRefreshTokenRotationEnabled: rotates } =
     backend.settings
-  const used = await refresh_tokens.get(token)
+  const digest = digestOf(token)
+  const used = await refresh_tokens.get(digest)
   const session = used && (await sessions.get(used.session_id))
   const user = used && (await users.get(used.user_id))
   if (!used || !session || !user) return { refusal: refreshTokenNotFound() }
@@ -69,7 +83,7 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
   const at = momentOf(backend)
   const family = used.revoked ? await refresh_tokens.find({ session_id: session.id }) : []
   const active = family.find(({ revoked }) => !revoked)
-  const isParentOfActive = active?.parent === token
+  const isParentOfActive = active?.parent === digest
   if (used.revoked && !isParentOfActive && backend.now() > Date.parse(used.updated_at) + reuseSeconds * 1000) {
     if (rotates) {
       for (const { token } of family) await refresh_tokens.update(token, { revoked: true })
@@ -77,10 +91,12 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
     return { refusal: refreshTokenUsed() }
   }
   // The client that asks twice may not have got the first answer.
-  if (!isParentOfActive) await refresh_tokens.update(token, { revoked: true, updated_at: at })
-  const next = isParentOfActive ? active : await addRefreshToken(backend, tables, session, token)
+  if (!isParentOfActive) await refresh_tokens.update(digest, { revoked: true, updated_at: at })
+  // An active token of an earlier version has no salt, and cannot be told again: another one takes its place.
+  const again = isParentOfActive && active.salt !== null ? tokenAfter(token, active.salt) : undefined
+  const next = again ?? (await addRefreshToken(backend, tables, session, token))
   await sessions.update(session.id, { refreshed_at: at })
-  return { grant: { user, session, refreshToken: next.token } }
+  return { grant: { user, session, refreshToken: next } }
 }
 
 /** Ends these sessions with everything that belongs to them. */

@@ -96,6 +96,7 @@ const rows: { readonly [N in TableName]: v.GenericSchema<unknown, Rows[N]> } = {
     session_id: text,
     user_id: text,
     parent: textOrNull,
+    salt: v.optional(textOrNull, null),
     revoked: yesOrNo,
     created_at: moment,
     updated_at: moment,
@@ -163,8 +164,9 @@ export const stateDocument = closed({
 })
 
 /**
- * Every table with its rows, the newest first. Passwords and API keys are in it as the hashes that are kept of them; refresh tokens and
- * messages with their codes as they are, so that it is for nobody but the developer.
+ * Every table with its rows, the newest first. Passwords, keys, refresh tokens and one-time tokens are in it as the hashes that are kept of
+ * them; the messages of the outbox have their codes and links in clear, as a mailbox would. Refresh tokens, links and auth codes in clear, as
+ * earlier versions exported them, are read as well.
  */
 export type StateDocument = { readonly version: typeof VERSION } & {
   readonly [N in TableName]: readonly Rows[N][]

@@ -70,11 +70,14 @@ export interface SessionRow {
 }
 
 export interface RefreshTokenRow {
+  /** SHA-256 of the token, hex. */
   readonly token: string
   readonly session_id: string
   readonly user_id: string
-  /** The token that this one replaced. */
+  /** SHA-256 of the token that this one replaced. */
   readonly parent: string | null
+  /** What the token was derived from besides its parent; null for the first of a session, and for those of earlier versions. */
+  readonly salt: string | null
   readonly revoked: boolean
   readonly created_at: Moment
   readonly updated_at: Moment
@@ -94,6 +97,7 @@ export interface OneTimeTokenRow {
   readonly id: string
   readonly user_id: string
   readonly token_type: OneTimeTokenType
+  /** SHA-256 of what the link carries, hex. */
   readonly token_hash: string
   readonly created_at: Moment
 }
@@ -102,6 +106,7 @@ export interface OneTimeTokenRow {
 export interface FlowStateRow {
   readonly id: string
   readonly user_id: string | null
+  /** SHA-256 of the code, hex. */
   readonly auth_code: string
   readonly code_challenge: string
   readonly code_challenge_method: string

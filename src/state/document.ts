@@ -1,5 +1,6 @@
 /** Writes the whole state down as a document, and makes a state what a document says. */
 import { check } from '../core/check.js'
+import { withDigests } from '../core/kept-secrets.js'
 import { ProblemsError } from '../core/problem.js'
 import type { State, TableName, Tables } from '../core/state.js'
 import { documentOf, type StateDocument, stateDocument } from '../core/state-document.js'
@@ -26,7 +27,7 @@ export async function importState(state: State, document: unknown): Promise<void
       const table = anyTable(tables, name)
       await table.remove({})
       // The oldest first, as they came about.
-      for (const row of rows[name].toReversed()) await table.insert(row as unknown as AnyRow)
+      for (const row of rows[name].toReversed()) await table.insert(withDigests(name, row as unknown as AnyRow))
     }
   })
 }
@@ -39,7 +40,8 @@ function checked(document: unknown): StateDocument {
   const result = check(stateDocument, document, { firstOnly: true, whole: 'The state', secret: isSecret })
   if ('mistakes' in result) throw problem(result.mistakes[0]?.sentence ?? 'The state is of no form that is known.')
   // As it was given: the order of names in metadata is the app's own.
-  const rows = document as StateDocument
+  const given = document as StateDocument
+  const rows = { ...given, refresh_tokens: given.refresh_tokens.map(row => ({ ...row, salt: row.salt ?? null })) }
   for (const name of tableNames) requireUnique(name, rows[name] as unknown as readonly AnyRow[])
   return rows
 }

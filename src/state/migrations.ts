@@ -1,6 +1,7 @@
 /** The tables of a database, in the order in which versions of Standin made and changed them. */
 import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, RawBuilder } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
+import { tablesWithSecrets, withDigests } from '../core/kept-secrets.js'
 import { StartError } from '../core/start-error.js'
 import type { Database } from './sql.js'
 
@@ -181,5 +182,21 @@ function migrations(text: Text): Record<string, Migration> {
         await index('messages', 'created_at desc', 'id')
       },
     },
+    '002-digests-of-secrets': {
+      async up(db) {
+        await db.schema.alterTable('refresh_tokens').addColumn('salt', text).execute()
+        for (const table of tablesWithSecrets) {
+          const rows = await db.selectFrom(table).selectAll().execute()
+          await db.deleteFrom(table).execute()
+          for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) {
+            const some = rows.slice(i, i + ROWS_AT_ONCE).map(row => withDigests(table, row))
+            await db.insertInto(table).values(some).execute()
+          }
+        }
+      },
+    },
   }
 }
+
+/** SQLite takes no more than 32,766 values in one statement. */
+const ROWS_AT_ONCE = 1000

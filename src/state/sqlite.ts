@@ -45,6 +45,8 @@ async function open(file: string): Promise<Store> {
     await whenFree(() => prepare(writer), OPENING_PATIENCE_MS)
     reader.exec(`pragma busy_timeout = ${OPENING_PATIENCE_MS}; pragma query_only = on`)
     if (!(await isCurrent(reading, file))) {
+      // A migration may take secrets away, which must not stay behind in free pages.
+      writer.exec('pragma secure_delete = on')
       await writing.transaction().execute(transaction => migrate(transaction, { text: 'text' }))
     }
   } catch (error) {

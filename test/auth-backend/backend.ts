@@ -23,6 +23,7 @@ export interface Backend {
   readonly outbox: readonly MessageRow[]
   readonly exportState: Platform['exportState']
   readonly importState: Platform['importState']
+  readonly stop: Platform['stop']
   /** The last message to somebody. */
   letterTo(recipient: string): Letter
 }
@@ -65,6 +66,7 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
     serviceKey,
     exportState,
     importState,
+    stop: platform.stop,
     outbox,
     client: auth => client(anonKey, auth),
     admin: client(serviceKey, { persistSession: false }).auth.admin,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { digestOf, isMistyped, newSecret, startOf } from '../../src/auth/api-key-form.js'
+import { isMistyped, newSecret, startOf } from '../../src/auth/api-key-form.js'
 import { developmentApiKey } from '../../src/core/development.js'
+import { digestOf } from '../../src/core/kept-secrets.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

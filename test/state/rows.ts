@@ -58,6 +58,7 @@ export const refreshToken = (changes: Partial<RefreshTokenRow> = {}): RefreshTok
   session_id: 'session',
   user_id: 'ada',
   parent: null,
+  salt: null,
   revoked: false,
   created_at: at(0),
   updated_at: at(0),
