@@ -116,6 +116,8 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
     const { body } = exchange
     // What the network delivered may be a small part of a large buffer, which would be kept whole.
     if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
+    const { said } = exchange.outcome ?? {}
+    if (said?.kind === 'heard') together(said.beginning)
     const place = keptCount % maxEntries
     forget(place)
     const durationMs = nowMs - exchange.startedMs
@@ -197,5 +199,16 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
       // What is gone is looked after no longer: a test has as much room as the first one.
       room = Math.min(maxEntries, room + cleared.length)
     },
+  }
+}
+
+/** Puts the bytes of all pieces into one buffer: node's buffers for small pieces are kept whole for the sake of any one piece in them. */
+function together(pieces: Buffer[]): void {
+  const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
+  let start = 0
+  for (const [i, piece] of pieces.entries()) {
+    piece.copy(bytes, start)
+    pieces[i] = bytes.subarray(start, start + piece.length)
+    start += piece.length
   }
 }

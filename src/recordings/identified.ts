@@ -19,13 +19,15 @@ export const askedIn = ({ method, path, query, headers, body }: Exchange) => ({
   contentType: headers['content-type'],
 })
 
-/** Larger requests are not remembered, nor more of them than this. */
-const REMEMBERED_BYTES = 16_384
+/** Larger requests are not remembered, nor more of them than this; in memory each takes some four times its length. */
+const LONGEST_BYTES = 16_384
 const REMEMBERED = 512
+const REMEMBERED_BYTES = 2_097_152
 
 /** Apps ask the same again and again: what a request came to is remembered by its bytes. */
 export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => Identified {
   const remembered = new Map<string, Identified>()
+  let rememberedBytes = 0
 
   function identify(exchange: Exchange, own: readonly string[]): Identified {
     const redaction = redact(own)
@@ -36,13 +38,17 @@ export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Excha
   return exchange => {
     const { method, path, query, headers, body } = exchange
     const own = credentialsOf(exchange, redact)
-    if (body && body.length > REMEMBERED_BYTES) return identify(exchange, own)
+    if (body && body.length > LONGEST_BYTES) return identify(exchange, own)
     const place = [method, path, query, headers['content-type'], ...own].join('\n')
     const bytes = `${place}\n\n${body?.toString('latin1') ?? ''}`
     const known = remembered.get(bytes)
     if (known) return known
     const found = identify(exchange, own)
-    if (remembered.size >= REMEMBERED) remembered.clear()
+    rememberedBytes += bytes.length
+    if (remembered.size >= REMEMBERED || rememberedBytes > REMEMBERED_BYTES) {
+      remembered.clear()
+      rememberedBytes = bytes.length
+    }
     remembered.set(bytes, { request: found.request, key: found.key })
     return found
   }

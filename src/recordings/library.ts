@@ -52,6 +52,9 @@ const PAGE = 100
 /** A file is not looked at again sooner, however fast somebody types what they look for. */
 const UNCHECKED_MS = 2000
 
+/** So many of the files that were looked at are remembered. */
+const LOOKED = 10_000
+
 interface Looked {
   readonly stamp: string
   readonly listed: Listed
@@ -88,6 +91,7 @@ export function createLibrary(parts: Parts): Library {
     if (!(await isInside(file))) throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
     const listed = listedIn(await folder.text(file), file)
     looked.set(file, { stamp, listed, checkedMs: now })
+    if (looked.size > LOOKED) looked.delete(looked.keys().next().value ?? '')
     return listed
   }
 

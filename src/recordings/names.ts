@@ -22,4 +22,5 @@ export function keptOf(file: string): Kept | undefined {
 
 /** Where the `nth` recording of a request is kept. */
 export const fileOf = (request: RecordedRequest, key: string, nth: number): string =>
-  `${endpointFolder(request.path)}/${slugOf(request)}-${key}${nth > 1 ? `-${nth}` : ''}.yaml`
+  // Joined, not added up: a sum keeps its parts in memory, and the name of each recording is kept for as long as the process runs.
+  [endpointFolder(request.path), '/', slugOf(request), '-', key, nth > 1 ? `-${nth}` : '', '.yaml'].join('')

@@ -41,11 +41,20 @@ const notPlayed: ReadonlySet<string> = new Set(['content-type', 'set-cookie'])
 const headersOf = ({ headers }: RecordedResponse, isWanted: (name: string) => boolean): readonly string[] =>
   headers.flatMap(([name, value]) => (isWanted(name) ? [name, value] : []))
 
+/** The journal keeps what was played, which need not be there twice. */
+const known = new WeakMap<RecordedResponse['chunks'], readonly string[]>()
+
+function piecesOf(chunks: RecordedResponse['chunks']): readonly string[] {
+  const pieces = known.get(chunks) ?? [...chunks.map(({ bytes }) => bytes.toString('latin1')), '']
+  known.set(chunks, pieces)
+  return pieces
+}
+
 function rhythm({ chunks, endMs }: RecordedResponse, slowed: (ms: number) => number): Paced {
   return {
     ...{ head: '', before: '', after: '', tail: '', pace: unpaced, bytewise: true },
     // A last one without any bytes, for the end has its own time.
-    pieces: [...chunks.map(({ bytes }) => bytes.toString('latin1')), ''],
+    pieces: piecesOf(chunks),
     atMs: [...chunks.map(({ atMs }) => slowed(atMs)), slowed(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
   }
 }

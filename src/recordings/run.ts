@@ -64,6 +64,10 @@ const MISSES = 100
 /** And so many reasons. */
 const REASONS = 20
 
+/** And of so many requests of one scope it is known how often they were asked; the oldest then count from the beginning. */
+const COUNTED = 10_000
+const none: readonly Kept[] = []
+
 /** The listener is told of each miss. */
 export function createRun(tell: (miss: Miss) => void): Run {
   const counts = createByScope(() => new Map<string, number>())
@@ -82,11 +86,15 @@ export function createRun(tell: (miss: Miss) => void): Run {
   }
 
   return {
-    count: (scope, key) => next(counts.get(scope), key),
+    count(scope, key) {
+      const counters = counts.get(scope)
+      if (counters.size >= COUNTED && !counters.has(key)) counters.delete(counters.keys().next().value ?? '')
+      return next(counters, key)
+    },
     begin(key, there) {
       const nth = next(begun, key) + 1
-      if (nth === 1) earlier.set(key, there)
-      return { nth, earlier: earlier.get(key) ?? [] }
+      if (nth === 1 && there.length > 0) earlier.set(key, there)
+      return { nth, earlier: earlier.get(key) ?? none }
     },
     served(file) {
       totals.served++

@@ -1,11 +1,12 @@
 /** The recordings of a folder by what they answer; one that was read is remembered for as long as its file stays as it is. */
 import type { Folder } from './folder.js'
+import { removeLeftovers } from './leftovers.js'
 import type { Kept } from './names.js'
 import { bodyOf, type Recording } from './recording.js'
 
 export interface Shelf {
   readonly dir: string
-  /** Lists the folder when that has not been done yet; nothing to wait for afterwards. */
+  /** Lists the folder when that has not been done yet, and removes what killed processes have left; nothing to wait for afterwards. */
   ready(): Promise<void> | undefined
   /** Lists it anew: somebody may have put something there. */
   refresh(): Promise<void>
@@ -32,6 +33,18 @@ const REMEMBERED_BYTES = 64 * 1_048_576
 /** A file is not looked at again sooner: whoever edits one takes longer. */
 const UNCHECKED_MS = 250
 
+const nothing = () => {}
+
+/** What a recording takes in memory, roughly. */
+function sizeOf({ request, response }: Recording): number {
+  // Writing it out also puts its texts together: the YAML library adds them up by characters, each of which takes 32 bytes until then.
+  const asked = JSON.stringify(request).length
+  return 1024 + 2 * asked + bodyOf(response).length + response.chunks.length * CHUNK_BYTES
+}
+
+/** What a chunk takes beyond its bytes. */
+const CHUNK_BYTES = 250
+
 export function createShelf(folder: Folder): Shelf {
   let byKey: Map<string, Kept[]> | undefined
   let listing: Promise<void> | undefined
@@ -50,9 +63,11 @@ export function createShelf(folder: Folder): Shelf {
 
   function ready() {
     if (byKey) return undefined
-    listing ??= refresh().finally(() => {
-      listing = undefined
-    })
+    listing ??= Promise.all([refresh(), removeLeftovers(folder.dir)])
+      .then(nothing)
+      .finally(() => {
+        listing = undefined
+      })
     return listing
   }
 
@@ -63,7 +78,7 @@ export function createShelf(folder: Folder): Shelf {
 
   function remember(file: string, recording: Recording, stamp: string): void {
     forget(file)
-    const bytes = bodyOf(recording.response).length + 1024
+    const bytes = sizeOf(recording)
     remembered.set(file, { recording, stamp, bytes, checkedMs: performance.now() })
     rememberedBytes += bytes
     for (const oldest of remembered.keys()) {

@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { SPILL } from './leftovers.js'
 
 export interface Spill {
   add(bytes: Buffer): void
@@ -54,7 +55,7 @@ export function createSpill(): Spill {
 
 /** A file without a name where the system lets go of names: it is gone with the process, however that ends. */
 async function openNameless(): Promise<{ readonly file: FileHandle; readonly dir: string }> {
-  const dir = await mkdtemp(path.join(tmpdir(), 'standin-'))
+  const dir = await mkdtemp(path.join(tmpdir(), `${SPILL}${process.pid}-`))
   const file = await open(path.join(dir, 'spill'), 'w+', 0o600)
   await rm(dir, { recursive: true, force: true }).catch(() => {})
   return { file, dir }

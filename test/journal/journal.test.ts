@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
+import { unpaced } from '../../src/core/pace.js'
 import { createRedact } from '../../src/core/redact.js'
 import type { PlatformOptions } from '../../src/index.js'
 import { createJournal } from '../../src/journal/index.js'
@@ -211,6 +212,22 @@ test('long queries and the times of pieces count against the bytes as well', () 
   const piecesAtMs = Array.from({ length: 1000 }, (_, i) => i)
   for (let i = 0; i < 50; i++) journal.add(exchangeWith({ outcome: { ...outcome, piecesAtMs } }))
   expect(journal.count()).toBe(2)
+})
+
+test('streams count with their pieces, and those of the live platform are put together', () => {
+  const journal = journalOf({ maxEntries: 100, maxBytes: 20_000 })
+  const outcome = { status: 200, source: undefined, error: undefined, complete: true }
+  const frame = { head: '', before: '', after: '', tail: '', pace: unpaced }
+  for (let i = 0; i < 50; i++) {
+    const body = { ...frame, pieces: Array.from({ length: 100 }, () => 'x'.repeat(50)) }
+    const said = { kind: 'reply', status: 200, contentType: 'text/event-stream', body } as const
+    journal.add(exchangeWith({ outcome: { ...outcome, said } }))
+  }
+  expect(journal.count()).toBe(2)
+  const beginning = ['data: 1\n\n', 'data: 2\n\n'].map(text => Buffer.from(text))
+  journal.add(exchangeWith({ outcome: { ...outcome, said: { kind: 'heard', headers: [], beginning, bytes: 18 } } }))
+  expect(beginning.map(String)).toEqual(['data: 1\n\n', 'data: 2\n\n'])
+  expect(beginning.map(({ buffer }) => buffer.byteLength)).toEqual([18, 18])
 })
 
 test('what is looked for in bodies may be of any letters', () => {

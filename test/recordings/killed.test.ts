@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openFolder } from '../../src/recordings/folder.js'
 import { startReady } from '../command.js'
 import { hello } from '../scene.js'
@@ -38,3 +40,32 @@ test('a process that is killed while it records leaves whole recordings, nothing
   }
   for (const file of files()) expect(readFileSync(path.join(dir, file), 'utf8')).not.toContain(liveKey)
 }, 60_000)
+
+test('the next start removes what killed processes have left, and leaves what others are writing', async () => {
+  const { dir, replaying } = tape()
+  mkdirSync(path.join(dir, 'models'), { recursive: true })
+  const { pid: gone } = spawnSync(process.execPath, ['--version'])
+  const left = (name: string) => {
+    writeFileSync(path.join(dir, name), 'half')
+    return path.join(dir, name)
+  }
+  const spilled = (pid: number) => {
+    const folder = mkdtempSync(path.join(tmpdir(), `standin-spill-${pid}-`))
+    writeFileSync(path.join(folder, 'spill'), 'half')
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    return folder
+  }
+  // As in a container, where the process before had the same number.
+  const ofOneBefore = left(`models/.c.yaml.${process.pid}-1.tmp`)
+  utimesSync(ofOneBefore, 1, 1)
+  const leftovers = [left(`.a.yaml.${gone}-1.tmp`), left(`models/.b.yaml.${gone}-7.tmp`), ofOneBefore, spilled(gone)]
+  const others = [
+    left(`.d.yaml.${process.pid}-1.tmp`),
+    left(`.e.yaml.${process.ppid}-1.tmp`),
+    left('notes.tmp'),
+    spilled(process.ppid),
+  ]
+  await expect((await replaying()).chat(hello)).resolves.toMatchObject({ status: 424 })
+  expect(leftovers.filter(existsSync)).toEqual([])
+  expect(others.filter(existsSync)).toEqual(others)
+})

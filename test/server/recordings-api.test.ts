@@ -82,7 +82,7 @@ test('it is the same file that mode record would have written of the same answer
   await makeOfLast(proxy)
   expect(passed.files()).toEqual(recorded.files())
   const withoutTimes = (text: string) =>
-    text.replace(/(recordedAt|headMs|endMs): .*|chatcmpl-\w+|"created":\d+|created: \d+/g, '')
+    text.replace(/(recordedAt|headMs|endMs): .*|chatcmpl-\w+|req_\w+|"created":\d+|created: \d+/g, '')
   expect(withoutTimes(passed.text())).toBe(withoutTimes(recorded.text()))
 })
 
