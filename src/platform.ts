@@ -25,6 +25,7 @@ import {
   chosenIn,
   impossible,
   modesIn,
+  openToAll,
   refuseSelf,
   requireModes,
   requirePossible,
@@ -175,6 +176,11 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     inattentive = isAsked ? journal.follow(violations.take) : () => {}
   }
   attend()
+  const openNow = () => openToAll(withModes(current.loaded, lasting.chosen))
+  function warnWhereOpen(): void {
+    const sentence = openNow()
+    if (sentence !== undefined) warn(sentence)
+  }
   const rules = createRules(lasting.rules, () => current)
   const steering = createSteering(() => current, lasting)
 
@@ -263,10 +269,12 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   function switchMode(mode: Mode, modes: ModesByEndpoint = {}): void {
     requireModes({ mode, modes })
+    const before = withModes(current.loaded, lasting.chosen)
     const switched = withModes(current.loaded, { mode, modes })
     requirePossible(switched, listener.port)
     lasting.chosen = chosenIn(switched)
     attend()
+    if (!sameModes(switched, before)) warnWhereOpen()
   }
 
   function addFault({ conditionsOn }: RepliesPart, call: FaultCall) {
@@ -343,6 +351,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const [opened, first, repliesPart, { memory }] = await Promise.all(parts)
     let { tokens, files } = first
     redact = first.redact
+    warnWhereOpen()
     return {
       url,
       authUrl: url,
@@ -390,6 +399,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         refuseSelf(withModes(next.loaded, chosen), listener.port)
         const completed = await next.complete(chosen)
         await plant(opened, next.loaded, clock)
+        const wasOpen = openNow() !== undefined
         tokens = completed.tokens
         redact = completed.redact
         files = completed.files
@@ -398,6 +408,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         next.steer(lasting.changes)
         current = next
         attend()
+        if (!wasOpen) warnWhereOpen()
         memory.restartScenarios()
       },
       stop: (graceMs = 0) => stop(graceMs),

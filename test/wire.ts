@@ -58,7 +58,7 @@ export async function wireTo(url: string): Promise<Wire> {
 /** A request as it stands on the wire; it asks for the connection to be kept unless a header says otherwise. */
 export function onTheWire(request: string, headers: readonly string[] = [], body = ''): string {
   const length = body === '' ? [] : [`Content-Length: ${body.length}`]
-  return [`${request} HTTP/1.1`, 'Host: standin', ...length, ...headers, '', body].join('\r\n')
+  return [`${request} HTTP/1.1`, 'Host: localhost', ...length, ...headers, '', body].join('\r\n')
 }
 
 /** Sends one text and gives back the one answer to it. */

@@ -1,4 +1,5 @@
 /** What every part of the auth backend works with. */
+import type { Origins } from '../core/origins.js'
 import type { MessageRow, Moment, State } from '../core/state.js'
 import type { Tokens } from './tokens.js'
 
@@ -44,6 +45,8 @@ export interface Backend {
   readonly now: () => number
   /** The backend's own address: `http://127.0.0.1:4100/auth/v1`. */
   readonly url: () => string
+  /** From where admins may ask. */
+  readonly origins: Pick<Origins, 'requireOwnAdmin'>
   /** Told of each message that was put into the outbox. */
   readonly announce: (message: MessageRow) => void
 }

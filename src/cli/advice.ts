@@ -28,7 +28,7 @@ import type { Told } from './told.js'
 
 /** Nothing where there is nothing to be done, or where the error says it itself. */
 export function adviceFor(told: Told): string | undefined {
-  const { status, mode, error, source, request } = told
+  const { status, mode, error, hint, source, request } = told
   if (source !== null && /(^|\+ )fault /.test(source)) {
     return status !== null && status >= 400 && error !== null
       ? 'This was asked for: by a rule, by the option faults, by a header, or with /__standin/faults.'
@@ -40,7 +40,9 @@ export function adviceFor(told: Told): string | undefined {
     case 401:
       return saidLive(told) ? liveCredential : unauthorized(told)
     case 403:
-      return saidLive(told) ? liveCredential : forbidden(request.path)
+      if (saidLive(told)) return liveCredential
+      // A foreign page, whose hint says all there is to do.
+      return hint === null ? forbidden(request.path) : undefined
     case 404:
       return notFound(told)
     case 424:

@@ -95,6 +95,7 @@ function backendOf(loaded: LoadedConfig): Backend {
     now: Date.now,
     url: () => `http://${host}:${port}${AUTH}`,
     announce: () => {},
+    origins: { requireOwnAdmin: () => {} },
   }
 }
 

@@ -53,7 +53,10 @@ const model = open({
   ),
 })
 
-const isOrigin = (written: string) => URL.canParse(written) && new URL(written).origin === written
+/** Apps and browser extensions have origins that `URL` knows nothing of, such as `chrome-extension://…`. */
+const isAppOrigin = (written: string) => /^(?!(https?|wss?|ftp|file):)[a-z][a-z\d+.-]*:\/\/[^\s/?#@,]+$/.test(written)
+const isOrigin = (written: string) =>
+  written === '*' || isAppOrigin(written) || (URL.canParse(written) && new URL(written).origin === written)
 const origin = v.pipe(
   text,
   v.check(isOrigin, 'an origin such as http://localhost:3000, in small letters and without a slash at its end'),
@@ -225,9 +228,9 @@ export const configSchema = closed({
   cors: group(
     {
       origins: option(
-        v.union([v.literal('*'), list(origin, 'origins')], '"*" or a list of origins'),
-        '*',
-        'Origins whose pages may call the platform: "*" for all, or a list such as [http://localhost:3000].',
+        v.union([word(['auto', '*']), list(origin, 'origins')], 'auto, "*" or a list of origins'),
+        'auto',
+        'Whose pages may call: auto (any page what is made here; only pages of this machine what goes to the live platform or administers users), a list such as [https://app.example.com], or "*" (any page everything, the live key included).',
       ),
     },
     'Calls from web pages of other origins.',

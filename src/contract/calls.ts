@@ -154,11 +154,13 @@ export const rawChat =
 
 export const chatBodyOf = chatBody
 
+export const localPage = 'http://localhost:3000'
+
 /** What a browser asks before a page may call. */
 export const preflight: CallFor = () => ({
   ...{ to: 'platform', method: 'OPTIONS', path: '/v1/chat/completions' },
   headers: {
-    origin: 'https://app.example',
+    origin: localPage,
     'access-control-request-method': 'POST',
     'access-control-request-headers': 'authorization,content-type',
   },

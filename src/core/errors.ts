@@ -284,6 +284,42 @@ export const foreignHost = () =>
 export const foreignOrigin = () =>
   new PlatformError(403, 'foreign_origin', 'Pages of another origin may not read this.')
 
+/** What a request says that shows where it comes from: the origin of a page, or the name that it calls this machine. */
+export interface Stranger {
+  readonly kind: 'origin' | 'host'
+  readonly name: string
+}
+
+/** Said in the log alone: a page is not told how to get in. */
+function howToLetIn({ kind, name }: Stranger): string {
+  const shown = JSON.stringify(kind === 'host' ? `http://${name.slice(0, 100)}` : name.slice(0, 100))
+  if (name === 'null')
+    return 'Sandboxed frames, local files and links without a referrer have no origin of their own. Only cors.origins: ["*"] lets them in, and with them every page.'
+  return kind === 'origin'
+    ? `If ${shown} is a page of yours, add it to the option cors.origins.`
+    : `If that is a name of this machine, add ${shown} to the option cors.origins, or set the option host to it.`
+}
+
+export const foreignToLive = (stranger: Stranger) =>
+  new PlatformError(
+    403,
+    stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host',
+    stranger.kind === 'origin'
+      ? 'Pages of this origin may not use the live platform through this address.'
+      : 'The live platform cannot be used through this address under this host name.',
+    [],
+    { hint: howToLetIn(stranger) },
+  )
+
+export const foreignAdmin = (stranger: Stranger) =>
+  new PlatformError(
+    403,
+    stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host',
+    `Admin keys are not accepted ${stranger.kind === 'origin' ? 'from pages of this origin' : 'under this host name'}.`,
+    [],
+    { hint: howToLetIn(stranger) },
+  )
+
 export const noSuchApiKey = () => new PlatformError(404, 'no_such_api_key', 'There is no such API key among yours.')
 
 export const alreadyRevokedApiKey = () =>

@@ -10,6 +10,7 @@ import type { Config } from '../config/schema.js'
 import type { Clock } from '../core/clock.js'
 import { asksLive, type Endpoint, usesRecordings } from '../core/exchange.js'
 import { once } from '../core/once.js'
+import { createOrigins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import type { Redact } from '../core/redact.js'
 import { AUTH } from '../core/reserved.js'
@@ -88,12 +89,14 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
     const { createTokens } = await import('../auth/tokens.js')
     return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
-  const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, announce }
-  const cors = createCors(config.cors.origins)
+  const origins = createOrigins({ host: config.host, origins: config.cors.origins })
+  const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, origins, announce }
+  const cors = createCors(origins.local)
+  const liveCors = createCors(origins.live)
   const replies = once(() => readReplies(loaded, sources, lasting.rules))
   const { play: recordings, look } = lasting.taping.open(loaded)
-  const proxy = once(() => openProxy(config, cors.headersFor, lasting.warn))
-  const authProxy = once(() => openAuthProxy(config, tokens, cors.authHeadersFor, () => doorkeeper.forget()))
+  const proxy = once(() => openProxy(config, liveCors.headersFor, lasting.warn))
+  const authProxy = once(() => openAuthProxy(config, tokens, liveCors.authHeadersFor, () => doorkeeper.forget()))
   // Whoever asks before the table of an encoding is there waits for it.
   let table = estimated
   const readTable = once(async () => {
@@ -147,6 +150,8 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
         ? identifyPassed(exchange.authorization)
         : doorkeeper.identify(exchange.authorization),
     cors,
+    liveCors,
+    origins,
     faultByRule: exchange => loadedReplies.faultFor(exchange),
     proxy,
     auth: {

@@ -4,6 +4,7 @@ import { askingLive, type LoadedConfig } from '../config/load.js'
 import { modeSwitch } from '../config/schema.js'
 import { check } from '../core/check.js'
 import type { Mode } from '../core/exchange.js'
+import { isOpen } from '../core/origins.js'
 import { ProblemsError } from '../core/problem.js'
 import { isOwnAddress } from '../server/address.js'
 import { type ModeOf, type ModesByEndpoint, modesFrom } from '../server/modes.js'
@@ -56,6 +57,13 @@ export function requirePossible(switched: LoadedConfig, port: number): void {
   const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
   if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
   refuseSelf(switched, port)
+}
+
+/** What there is to say of a configuration that lets every page use the live platform. */
+export function openToAll({ config }: LoadedConfig): string | undefined {
+  const goesLive = askingLive(config).length > 0 || config.auth.mode === 'proxy'
+  if (!goesLive || !isOpen(config.cors.origins)) return undefined
+  return 'cors.origins is "*": every web page that is opened in a browser here can use the live platform with the live credentials. List the origins of your own pages instead.'
 }
 
 /** Why these modes cannot work; nothing when they can. */

@@ -1,6 +1,7 @@
 /** Lets web pages of other origins call the platform (Fetch standard, "CORS protocol"). */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Reply } from '../core/exchange.js'
+import type { Pages } from '../core/origins.js'
 
 export interface Cors {
   /** What goes on every answer, as node's flat array. */
@@ -11,20 +12,20 @@ export interface Cors {
   preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply
 }
 
-/** `origins` is `*`, or a list of origins of which the asking one is named back. */
-export function createCors(origins: '*' | readonly string[]): Cors {
+/** Unless every page may call, the origin that asks is named back. */
+export function createCors(isAllowed: Pages): Cors {
   const forAll = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*']
   const forNone = ['vary', 'Origin']
 
   function headersFor(origin: string | undefined): readonly string[] {
-    if (origins === '*') return forAll
-    if (origin === undefined || !origins.includes(origin)) return forNone
+    if (isAllowed === '*') return forAll
+    if (origin === undefined || !isAllowed(origin)) return forNone
     return ['access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'Origin']
   }
 
   /** By name, since a page that sends cookies along may not be shown `*` (Fetch standard, "CORS protocol and credentials"). */
   function authHeadersFor(origin: string | undefined): readonly string[] {
-    if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return forNone
+    if (origin === undefined || (isAllowed !== '*' && !isAllowed(origin))) return forNone
     return [
       ...['access-control-allow-origin', origin],
       ...['access-control-allow-credentials', 'true'],

@@ -2,10 +2,11 @@
 import { noRecording, notFound } from '../core/errors.js'
 import type { Answer, Endpoint, Exchange, Forward } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
+import type { Origins } from '../core/origins.js'
 import { CHAT } from '../core/read-chat.js'
 import { isAuth } from '../core/reserved.js'
 import type { Recordings } from '../recordings/index.js'
-import type { ModeOf } from './modes.js'
+import { type ModeOf, mayGoLive } from './modes.js'
 
 /** What a rule says is to go wrong with the answer to a chat completion request, whoever gives that. */
 export type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined>
@@ -17,6 +18,8 @@ export interface DecideParts {
   readonly recordings: () => Promise<Recordings>
   /** What replay does with a request that has no recording. */
   readonly onMiss: 'fail' | 'emulate' | 'record'
+  /** Who may go to the live platform. */
+  readonly origins: Pick<Origins, 'requireOwn'>
   /** Told of each request that goes to the live platform. */
   readonly passed: () => void
 }
@@ -26,6 +29,8 @@ export function decide(parts: DecideParts, endpoint: Endpoint, exchange: Exchang
   if (isAuth(endpoint.path)) return endpoint.reply(exchange)
   const mode = parts.modeOf(exchange)
   exchange.mode = mode
+  // Once more: the mode may have been switched while the body was on its way.
+  if (mayGoLive(mode, parts.onMiss)) parts.origins.requireOwn(exchange.headers)
   switch (mode) {
     case 'emulate':
       return endpoint.reply(exchange)

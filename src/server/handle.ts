@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
-import type { Gateway } from '../auth/gateway.js'
+import { type Gateway, isOpenAtGateway } from '../auth/gateway.js'
 import type { Identify } from '../auth/identify.js'
 import { requireModestJson } from '../core/depth.js'
 import {
@@ -40,6 +40,7 @@ import { type DecideParts, decide } from './decide.js'
 import { errorReply } from './error-bodies.js'
 import { strike } from './faults.js'
 import { limitChat } from './limit-chat.js'
+import { mayGoLive } from './modes.js'
 import type { Journey } from './proxy/passage.js'
 import type { Upstream } from './proxy.js'
 import { send } from './send.js'
@@ -53,6 +54,8 @@ export interface LineParts extends DecideParts {
   /** Which of several tests that share the server asks. */
   readonly scopeOf: (exchange: Exchange) => string
   readonly cors: Cors
+  /** What pages are told in its place where the request may reach the live platform. */
+  readonly liveCors: Cors
   readonly bodyLimitBytes: number
   /** What one credential may use, where that is limited. */
   readonly limits?: Limits | undefined
@@ -88,6 +91,8 @@ interface Visit {
   readonly response: ServerResponse
   readonly exchange: Exchange
   readonly parts: LineParts
+  /** Whether it may reach something live, and so must not come from a foreign page. */
+  readonly isLive: boolean
   /** What it may use of its credential's limits. */
   pass: Pass | undefined
   /** Whether a fault has come over it: that journals it then. */
@@ -102,7 +107,9 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
 
   function accept(request: IncomingMessage, response: ServerResponse, path: string): void {
     const exchange = newExchange(request, path)
-    const visit: Visit = { request, response, exchange, parts: current(), pass: undefined, isStruck: false }
+    const parts = current()
+    const isLive = mayReachLive(exchange, parts)
+    const visit: Visit = { request, response, exchange, parts, isLive, pass: undefined, isStruck: false }
     try {
       identify(visit)
     } catch (error) {
@@ -114,6 +121,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const { request, exchange, parts } = visit
     requireHost(request)
     requireNoExpectation(request)
+    if (visit.isLive) parts.origins.requireOwn(request.headers, isOpenAtGateway(exchange.path))
     if (isAuth(exchange.path)) return enterAuth(visit)
     if (isElsewhere(visit)) return enterElsewhere(visit)
     if (exchange.method === 'OPTIONS') return deliver(visit, options(visit, parts.routes))
@@ -264,7 +272,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   }
 
   function reply(visit: Visit, reply: Reply, error?: PlatformError): void {
-    const { request, response, exchange, parts, pass } = visit
+    const { request, response, exchange, pass } = visit
     const isOfAuth = isAuth(exchange.path)
     // The auth backend has none, and a recording its own.
     const requestId = isOfAuth || reply.isRecorded ? undefined : nextRequestId()
@@ -284,7 +292,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     }
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
-    const { headersFor, authHeadersFor } = parts.cors
+    const { headersFor, authHeadersFor } = corsOf(visit)
     const common = [...(isOfAuth ? authHeadersFor : headersFor)(request.headers.origin)]
     if (requestId !== undefined) common.push('x-request-id', requestId)
     if (reply.tokens) pass?.settle(reply.tokens)
@@ -336,11 +344,21 @@ const willBeParsed = ({ request, exchange, parts: { modeOf } }: Visit): boolean 
 
 const isRefusal = (error: unknown): error is PlatformError => error instanceof PlatformError && error.status === 401
 
-function options({ request, exchange, parts }: Visit, routes: Pick<Routes, 'methodsOf'>): Reply {
+const corsOf = ({ isLive, parts }: Visit): Cors => (isLive ? parts.liveCors : parts.cors)
+
+/** A preflight goes where the request would that it asks about. */
+function mayReachLive({ method, path, headers }: Exchange, { auth, modeOf, onMiss }: LineParts): boolean {
+  if (isAuth(path)) return auth.mode === 'proxy'
+  const asked = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
+  return mayGoLive(modeOf({ method: asked ?? method, path }), onMiss)
+}
+
+function options(visit: Visit, routes: Pick<Routes, 'methodsOf'>): Reply {
+  const { request, exchange } = visit
   // RFC 9110 §9.3.7: "*" asks about the server as a whole.
   const methods = exchange.path === '*' ? anyMethod : routes.methodsOf(exchange.path)
   // A page must be able to read the 404 of a path that is not there, so its preflight passes too.
-  if (isPreflight(request.headers)) return parts.cors.preflight(request.headers, methods ?? anyMethod)
+  if (isPreflight(request.headers)) return corsOf(visit).preflight(request.headers, methods ?? anyMethod)
   if (!methods) throw notFound()
   return { kind: 'reply', status: 204, contentType: '', body: '', headers: ['allow', methods.join(', ')] }
 }

@@ -1,11 +1,15 @@
 /** Which mode holds for a request: that of its endpoint where it has one of its own. */
-import type { Mode } from '../core/exchange.js'
+import { asksLive, type Mode } from '../core/exchange.js'
 import { glob } from '../core/glob.js'
 
 /** Patterns such as `GET /v1/*` with their modes; the first that fits holds. */
 export type ModesByEndpoint = Readonly<Record<string, Mode>>
 
 export type ModeOf = (request: { readonly method: string; readonly path: string }) => Mode
+
+/** Whether a request in this mode may reach the live platform. */
+export const mayGoLive = (mode: Mode, onMiss: 'fail' | 'emulate' | 'record') =>
+  asksLive(mode) || (mode === 'replay' && onMiss === 'record')
 
 /** `mode` holds where no pattern fits. HEAD goes with GET. */
 export function modesFrom(mode: Mode, modes: ModesByEndpoint): ModeOf {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { developmentPublishableKey as publishable, developmentSecretKey as secret } from '../../src/core/development.js'
 import { platformWith, type Scene } from '../scene.js'
+import { send } from '../server/live.js'
+import { secretToken } from '../signing.js'
 import { answerTo, onTheWire } from '../wire.js'
 import { clientOf, type Place, signUp } from './people.js'
 
@@ -318,4 +320,73 @@ test('where only some origins may, the others are shown nothing', async () => {
 test('who is no page is told that answers differ by origin, and no more', async () => {
   const platform = await platformWith()
   expect(corsOf(await get(platform, '/settings', { apikey: platform.anonKey }))).toEqual({ vary: 'Origin' })
+})
+
+const elsewhere = 'https://evil.example'
+
+/** Makes a user as an admin does; gives back the status and the code. */
+async function madeBy(platform: Scene, headers: Record<string, string>, query = '') {
+  const body = JSON.stringify({ email: 'new@example.com' })
+  const response = await send(`${platform.url}/auth/v1/admin/users${query}`, { method: 'POST', headers, body })
+  const { id, error_code = id && 'made' } = JSON.parse(response.body.toString())
+  return [response.status, error_code]
+}
+
+const countUsers = async ({ url, serviceKey: key }: Scene) =>
+  ((await (await askAdmin(url, key)).json()) as { users: readonly unknown[] }).users.length
+const askAdmin = (url: string, key: string) =>
+  fetch(`${url}/auth/v1/admin/users`, { headers: { apikey: key, authorization: `Bearer ${key}` } })
+
+test('a page of another site administers nobody, with no key that is public', async () => {
+  const platform = await platformWith()
+  const { serviceKey, anonKey } = platform
+  const before = await countUsers(platform)
+  const minted = await secretToken({ role: 'service_role' })
+  const keys = [
+    { apikey: serviceKey, authorization: `Bearer ${serviceKey}` },
+    { apikey: anonKey, authorization: `Bearer ${minted}` },
+    { apikey: secret },
+    { apikey: anonKey, authorization: `Bearer ${serviceKey}` },
+  ]
+  for (const key of keys) {
+    for (const origin of [elsewhere, 'null', 'http://localhost.evil.example']) {
+      expect(await madeBy(platform, { ...key, origin })).toEqual([403, 'foreign_origin'])
+    }
+    expect(await madeBy(platform, { ...key, host: 'evil.example' })).toEqual([403, 'foreign_host'])
+    const rebound = { ...key, host: 'evil.example', origin: 'http://evil.example' }
+    expect(await madeBy(platform, rebound)).toEqual([403, 'foreign_origin'])
+    expect(await madeBy(platform, { ...key, 'sec-fetch-site': 'cross-site' })).toEqual([403, 'foreign_origin'])
+  }
+  // As a form sends it, without a preflight.
+  expect(await madeBy(platform, { origin: elsewhere }, `?apikey=${secret}`)).toEqual([403, 'foreign_origin'])
+  expect(await countUsers(platform)).toBe(before)
+})
+
+test.each([
+  ['a local page', { origin: 'http://localhost:3000' }],
+  ['a server', {}],
+  ['a server in a container, by the name of this one', { host: 'standin:4100' }],
+  ['a server in a container, by the name of its host', { host: 'host.docker.internal:4100' }],
+  ['another machine', { host: '192.168.1.7:4100' }],
+])('%s administers users as before', async (_who, headers) => {
+  const platform = await platformWith()
+  expect(await madeBy(platform, { apikey: secret, ...headers })).toEqual([200, 'made'])
+})
+
+test('a page that is listed, and every page where all are let in, may administer users', async () => {
+  for (const origins of [[elsewhere], ['*']]) {
+    const platform = await platformWith({ cors: { origins } })
+    expect(await madeBy(platform, { apikey: secret, origin: elsewhere })).toEqual([200, 'made'])
+  }
+})
+
+test('an app on another site signs users up and in, and reads all of it', async () => {
+  const platform = await platformWith()
+  const headers = { apikey: platform.anonKey, origin: elsewhere, 'content-type': 'application/json' }
+  const body = JSON.stringify({ email: 'ada@example.com', password: 'correct horse' })
+  for (const path of ['/signup', '/token?grant_type=password']) {
+    const response = await fetch(`${platform.url}/auth/v1${path}`, { method: 'POST', headers, body })
+    expect(response.status).toBe(200)
+    expect(corsOf(response)).toEqual({ ...shown, 'access-control-allow-origin': elsewhere })
+  }
 })

@@ -188,7 +188,10 @@ test.each([
     'upstream:\n  baseUrl: ftp://live.test',
     '2:3: upstream.baseUrl must be an http or https address without a password, not "ftp://live.test".',
   ],
-  ['cors: { origins: http://a.test }', '1:9: cors.origins must be "*" or a list of origins, not "http://a.test".'],
+  [
+    'cors: { origins: http://a.test }',
+    '1:9: cors.origins must be auto, "*" or a list of origins, not "http://a.test".',
+  ],
   ['limits: { bodyBytes: 0 }', '1:11: limits.bodyBytes must be a whole number from 1 to 1073741824, not 0.'],
   ['state: disk', '1:1: state must be memory, file:PATH or postgres://…, not "disk".'],
   ['- port', '1:1: The file must be a map of options.'],

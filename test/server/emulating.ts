@@ -1,16 +1,23 @@
 /** What the line needs to know where nothing but emulation is asked of it. */
+import { createOrigins } from '../../src/core/origins.js'
 import { createJournal } from '../../src/journal/index.js'
+import { createCors } from '../../src/server/cors.js'
 import type { LineParts } from '../../src/server/handle.js'
 
 /** The way to something that is not there. */
 export const notHere = () => Promise.reject(new Error('not in this mode'))
 
-export const emulating: Pick<LineParts, 'modeOf' | 'recordings' | 'onMiss' | 'passed' | 'scopeOf'> = {
+export const emulating: Pick<
+  LineParts,
+  'modeOf' | 'recordings' | 'onMiss' | 'passed' | 'scopeOf' | 'liveCors' | 'origins'
+> = {
   modeOf: () => 'emulate',
   recordings: notHere,
   onMiss: 'fail',
   passed: () => {},
   scopeOf: () => '',
+  liveCors: createCors(() => false),
+  origins: createOrigins({ host: '127.0.0.1', origins: 'auto' }),
 }
 
 /** A journal that nobody looks into. */

@@ -39,7 +39,7 @@ test.each([
   expect([status, got.toString()]).toEqual([404, documented])
   expect(headers).toMatchObject({
     ...{ 'content-type': 'application/json', 'content-length': String(documented.length), 'x-id': '7' },
-    'access-control-allow-origin': '*',
+    vary: 'Origin',
   })
 })
 

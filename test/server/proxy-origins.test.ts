@@ -72,7 +72,7 @@ async function askFor(target: string, { url, apiKey }: { readonly url: string; r
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).setEncoding('latin1')
   socket.write(
-    `GET ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${apiKey}\r\nConnection: close\r\n\r\n`,
+    `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\nConnection: close\r\n\r\n`,
     'latin1',
   )
   let answer = ''

@@ -1,14 +1,14 @@
 /** What Standin has decided about limits and about calls from web pages. */
-import { preflight } from '../calls.js'
+import { localPage, preflight } from '../calls.js'
 import { asking, type Clause, type Look } from '../clause.js'
 import { status } from '../looks.js'
 import { tooLarge } from '../mistaken.js'
 
-const anyOrigin: Look = {
-  expected: 'Access-Control-Allow-Origin for any page',
+const localOrigin: Look = {
+  expected: 'Access-Control-Allow-Origin for a page of this machine',
   differs({ headers }) {
     const origin = headers.get('access-control-allow-origin')
-    return origin === '*' || origin === 'https://app.example' ? undefined : (origin ?? 'no such header')
+    return origin === '*' || origin === localPage ? undefined : (origin ?? 'no such header')
   },
 }
 
@@ -25,8 +25,8 @@ export const limitClauses: readonly Clause[] = [
     id: 'CORS-D1',
     section: 'Beyond the document',
     quotes: [],
-    what: 'Web pages of any origin may call.',
+    what: 'Web pages of the same machine, such as http://localhost:3000, may call.',
     source: 'decided',
-    check: asking(preflight, anyOrigin),
+    check: asking(preflight, localOrigin),
   },
 ]

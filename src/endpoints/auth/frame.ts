@@ -51,6 +51,8 @@ export const forAdmin =
   (method: Method, path: string, about: About, reply: Answer): Endpoint => {
     const answer = async (exchange: Exchange) => {
       await requireAdmin(backend, exchange.authorization)
+      // The development keys are public, and with the public secret every page can make tokens of its own.
+      backend.origins.requireOwnAdmin(exchange.headers)
       exchange.caller = { kind: 'service' }
       return reply(exchange)
     }

@@ -70,7 +70,7 @@ async function platformOperations(config: Config): Promise<readonly Placed[]> {
 async function authOperations(config: Config): Promise<readonly Placed[]> {
   const backend: Backend = {
     ...{ state: nobodyAsks, tokens: nobodyAsks, url: nobodyAsks },
-    ...{ settings: config.auth, now: Date.now, announce: () => {} },
+    ...{ settings: config.auth, now: Date.now, announce: () => {}, origins: { requireOwnAdmin: nobodyAsks } },
   }
   return saidBy(authEndpoints(backend), config, (access, path) => {
     const key = config.auth.gateway === 'kong' && !isOpenAtGateway(path) ? { gatewayKey: [] } : {}

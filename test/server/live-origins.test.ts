@@ -1,0 +1,312 @@
+import { once } from 'node:events'
+import http, { type RequestListener } from 'node:http'
+import request from 'supertest'
+import { expect, onTestFinished, test } from 'vitest'
+import { createOrigins } from '../../src/core/origins.js'
+import type { PlatformOptions } from '../../src/index.js'
+import { openPlatform } from '../../src/platform.js'
+import { folderWith } from '../command.js'
+import { appElsewhere, fetchOn, inBrowser, REBOUND, useBrowser } from '../dashboard/browser.js'
+import { hello, platformWith } from '../scene.js'
+import { liveKey, liveWith, proxyTo } from './live.js'
+
+const ok: RequestListener = (_request, response) =>
+  void response.setHeader('content-type', 'application/json').end('{"secret":"of the live platform"}')
+
+const evil = 'https://evil.example'
+const local = 'http://localhost:3000'
+
+/** A live platform, and one in front of it that uses its key. */
+async function inFront(options: PlatformOptions = {}) {
+  const live = await liveWith(ok)
+  return { live, ...(await proxyTo(live.url, { recordings: { dir: folderWith({}) }, ...options })) }
+}
+
+const modes: readonly PlatformOptions[] = [
+  { mode: 'proxy' },
+  { mode: 'record' },
+  { mode: 'replay', recordings: { onMiss: 'record' } },
+  { mode: 'emulate', modes: { 'POST /v1/*': 'proxy', '/undocumented': 'record', '/health': 'proxy' } },
+  { mode: 'proxy', upstream: { credentials: 'pass' } },
+]
+
+const inMode = (options: PlatformOptions) =>
+  inFront({ ...options, recordings: { dir: folderWith({}), ...options.recordings } })
+
+const strangers: readonly Record<string, string>[] = [
+  { origin: evil },
+  { origin: 'null' },
+  { origin: '' },
+  { origin: 'file://' },
+  { origin: 'http://localhost.evil.example:3000' },
+  { origin: 'http://localhost:3000@evil.example' },
+  { origin: 'http://evil.example, http://localhost:3000' },
+  { origin: 'http://127.0.0.1.evil.example' },
+  { origin: 'http://192.168.1.7' },
+  { host: 'evil.example' },
+  { host: 'evil.example', origin: 'http://evil.example' },
+  { host: '127.0.0.1.evil.example:4100' },
+  { host: 'localhost@evil.example' },
+  { host: '0.0.0.0:4100' },
+  { host: '' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'cross-site', referer: `${evil}/page` },
+]
+
+test.each(modes)('nothing that a foreign page may have sent leaves for the live platform: %j', async options => {
+  const { live, url, apiKey } = await inMode(options)
+  for (const headers of strangers) {
+    const ask = (one: request.Test) => one.set({ authorization: `Bearer ${apiKey}`, ...headers })
+    const answers = [
+      await ask(request(url).get('/health')),
+      await ask(request(url).post('/v1/chat/completions')).send(hello),
+      // What a page may send without a preflight.
+      await ask(request(url).post('/v1/chat/completions')).type('text/plain').send(JSON.stringify(hello)),
+      await ask(request(url).post('/undocumented')).send('x=1'),
+    ]
+    for (const { status, body, headers: heard } of answers) {
+      expect({ headers, status, body }).toEqual({ headers, status: 403, body: { error: expect.any(String) } })
+      expect(heard).not.toHaveProperty('access-control-allow-origin')
+      expect(body.error).not.toMatch(/cors|evil/)
+    }
+  }
+  expect(live.seen).toEqual([])
+})
+
+test.each(modes)('its preflight is refused and granted nothing: %j', async options => {
+  const { live, url } = await inMode(options)
+  for (const origin of [evil, 'null']) {
+    const { status, headers } = await request(url).options('/v1/chat/completions').set({
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+      'access-control-request-private-network': 'true',
+    })
+    expect(status).toBe(403)
+    expect(Object.keys(headers).filter(name => name.startsWith('access-control-'))).toEqual([])
+  }
+  expect(live.seen).toEqual([])
+})
+
+test.each(modes)('a local front end and tools without an origin work without configuration: %j', async options => {
+  const { live, chat, ask } = await inMode(options)
+  const welcome: readonly Record<string, string>[] = [
+    {},
+    { origin: local },
+    { origin: 'http://127.0.0.1:5173' },
+    { origin: 'http://[::1]:8080' },
+    { origin: 'https://app.localhost' },
+    { origin: 'capacitor://localhost' },
+    { 'sec-fetch-site': 'cross-site', referer: `${local}/page` },
+    { 'sec-fetch-site': 'none' },
+  ]
+  for (const headers of welcome) {
+    const response = await chat(hello, { headers })
+    expect([headers, response.status]).toEqual([headers, 200])
+    expect(response.headers.get('access-control-allow-origin')).toBe(headers.origin ?? null)
+    await response.text()
+  }
+  // What was recorded before is played.
+  expect(live.seen.length).toBeGreaterThan(0)
+  const preflight = await ask('/v1/chat/completions', {
+    method: 'OPTIONS',
+    bearer: null,
+    headers: {
+      origin: local,
+      'access-control-request-method': 'POST',
+      'access-control-request-private-network': 'true',
+    },
+  })
+  expect(preflight.status).toBe(204)
+  expect(preflight.headers.get('access-control-allow-origin')).toBe(local)
+  expect(preflight.headers.get('access-control-allow-private-network')).toBe('true')
+})
+
+test('endpoints that are answered here stay open to every page, beside those that go to the live platform', async () => {
+  const { live, url, apiKey } = await inFront({ mode: 'emulate', modes: { 'POST /v1/*': 'proxy' } })
+  const { status, headers } = await request(url)
+    .get('/v1/models')
+    .set({ origin: evil, authorization: `Bearer ${apiKey}` })
+  expect([status, headers['access-control-allow-origin']]).toEqual([200, '*'])
+  expect(live.seen).toEqual([])
+})
+
+test('pages on the list of origins may call, and their hosts are names of this machine', async () => {
+  const app = 'https://app.example.com'
+  const { live, url, apiKey } = await inFront({
+    cors: { origins: [app, 'http://standin:4100', 'chrome-extension://abc'] },
+  })
+  const statusOf = async (headers: Record<string, string>) =>
+    (
+      await request(url)
+        .get('/v1/models')
+        .set({ authorization: `Bearer ${apiKey}`, ...headers })
+    ).status
+  for (const origin of [app, 'chrome-extension://abc', local]) expect(await statusOf({ origin })).toBe(200)
+  for (const host of ['standin:4100', 'STANDIN:8080', 'app.example.com']) expect(await statusOf({ host })).toBe(200)
+  expect(live.seen).toHaveLength(6)
+  for (const origin of ['http://app.example.com', `${app}:81`, evil]) expect(await statusOf({ origin })).toBe(403)
+  expect(await statusOf({ host: 'other:4100' })).toBe(403)
+  expect(live.seen).toHaveLength(6)
+})
+
+test('where other machines may ask, they do so by the addresses of this one; a name has to be listed', () => {
+  const isLetIn = (host: string, headers: Record<string, string>) => {
+    try {
+      createOrigins({ host, origins: 'auto' }).requireOwn(headers)
+      return true
+    } catch {
+      return false
+    }
+  }
+  for (const wildcard of ['0.0.0.0', '::']) {
+    expect(isLetIn(wildcard, { host: '192.168.1.7:4100' })).toBe(true)
+    expect(isLetIn(wildcard, { host: '[fe80::1]:4100' })).toBe(true)
+    // The dashboard's own page.
+    expect(isLetIn(wildcard, { host: '192.168.1.7:4100', origin: 'http://192.168.1.7:4100' })).toBe(true)
+    expect(isLetIn(wildcard, { host: '192.168.1.7:4100', origin: 'http://192.168.1.7:80' })).toBe(false)
+    expect(isLetIn(wildcard, { host: 'host.docker.internal:4100' })).toBe(false)
+  }
+  expect(isLetIn('my-box', { host: 'my-box:4100' })).toBe(true)
+  expect(isLetIn('my-box', { host: 'your-box:4100' })).toBe(false)
+  expect(isLetIn('192.168.1.7', { host: '192.168.1.7:4100' })).toBe(true)
+  expect(isLetIn('192.168.1.7', { host: '192.168.1.8:4100' })).toBe(false)
+  expect(isLetIn('::1', { host: '[::1]:4100' })).toBe(true)
+})
+
+/** A platform that tells what it warns of, with the hints of its log. */
+async function toldBy(values: Record<string, unknown>) {
+  const warnings: string[] = []
+  const flags = Object.entries({ port: 0, state: 'memory', ...values }).map(([name, value]) => ({
+    ...{ path: name.split('.'), value, origin: 'the test' },
+  }))
+  const warn = (sentence: string) => void warnings.push(sentence)
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags, warn })
+  onTestFinished(() => platform.stop())
+  const hints: (string | undefined)[] = []
+  platform.journal.follow(({ outcome }) => void hints.push(outcome?.hint))
+  return { ...platform, platform, warnings, hints }
+}
+
+test('the log says which option lets a page or a host name in', async () => {
+  const { url, hints } = await toldBy({ mode: 'proxy', 'upstream.baseUrl': 'http://127.0.0.1:9' })
+  await request(url).get('/health').set({ origin: evil })
+  await request(url).get('/health').set({ host: 'standin:4100' })
+  await request(url).get('/health').set({ origin: 'null' })
+  expect(hints).toEqual([
+    `If "${evil}" is a page of yours, add it to the option cors.origins.`,
+    'If that is a name of this machine, add "http://standin:4100" to the option cors.origins, or set the option host to it.',
+    expect.stringContaining('Only cors.origins: ["*"] lets them in'),
+  ])
+})
+
+test.each(['*', ['*']])(
+  'everything is open where the option says %j, with a warning at the start and on a switch',
+  async origins => {
+    const { url: live, seen } = await liveWith(ok)
+    const proxying = { mode: 'proxy', 'upstream.baseUrl': live, 'upstream.apiKey': liveKey, 'cors.origins': origins }
+    const { url, apiKey, platform, warnings } = await toldBy(proxying)
+    const said = expect.stringContaining('cors.origins is "*": every web page')
+    expect(warnings).toEqual([said])
+    const { status, headers } = await request(url)
+      .get('/v1/models')
+      .set({ origin: evil, host: 'evil.example', authorization: `Bearer ${apiKey}` })
+    expect([status, headers['access-control-allow-origin'], seen.length]).toEqual([200, '*', 1])
+    platform.switchMode('emulate')
+    expect(warnings).toHaveLength(1)
+    platform.switchMode('emulate', { '/health': 'proxy' })
+    expect(warnings).toEqual([said, said])
+  },
+)
+
+test('by default nothing is warned of', async () => {
+  const live = { 'upstream.baseUrl': 'http://127.0.0.1:9' }
+  expect((await toldBy({ mode: 'proxy', ...live })).warnings).toEqual([])
+  expect((await toldBy({ 'cors.origins': '*', ...live })).warnings).toEqual([])
+})
+
+test('a request that was begun before the mode was switched does not slip through', async () => {
+  const live = await liveWith(ok)
+  const { url, apiKey, switchMode } = await platformWith({ upstream: { baseUrl: live.url, apiKey: liveKey } })
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', origin: evil }
+  const asking = http.request(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { ...headers, expect: '100-continue' },
+  })
+  asking.flushHeaders()
+  await once(asking, 'continue')
+  switchMode('proxy')
+  asking.end(JSON.stringify(hello))
+  const [response] = await once(asking, 'response')
+  expect(response.statusCode).toBe(403)
+  expect(live.seen).toEqual([])
+})
+
+test('in auth.mode proxy a foreign page cannot sign anybody in at the live backend; links from mails work', async () => {
+  const live = await liveWith(ok)
+  const { url, anonKey } = await platformWith({
+    auth: { mode: 'proxy' },
+    upstream: { authUrl: live.url, anonKey: 'live-anon' },
+  })
+  const token = request(url).post('/auth/v1/token?grant_type=password')
+  const { status, body, headers } = await token.set({ apikey: anonKey, origin: evil }).send({ email: 'a@b.c' })
+  expect([status, body.error_code]).toEqual([403, 'foreign_origin'])
+  expect(headers).not.toHaveProperty('access-control-allow-origin')
+  const linked = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+  expect((await request(url).get(`/auth/v1/settings?apikey=${anonKey}`).set(linked)).status).toBe(403)
+  expect(live.seen).toEqual([])
+  expect((await request(url).get('/auth/v1/verify?token=t&type=signup').set(linked)).status).toBe(200)
+  expect((await request(url).get('/auth/v1/settings').set({ apikey: anonKey, origin: local })).status).toBe(200)
+  expect(live.seen).toHaveLength(2)
+})
+
+const openPage = useBrowser()
+
+inBrowser(
+  'in a browser, a page of another site gets nothing of the live platform, and one of localhost all of it',
+  async () => {
+    const live = await platformWith({ rules: [{ reply: { text: 'bought with the live key' } }] })
+    const proxying = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: live.apiKey } })
+    const { port } = new URL(proxying.url)
+    const headers = { authorization: `Bearer ${proxying.apiKey}`, 'content-type': 'application/json' }
+    const asked = { method: 'POST', headers, body: JSON.stringify(hello) }
+    const app = new URL(await appElsewhere())
+    const { page } = await openPage()
+
+    await page.goto(`http://${REBOUND}:${app.port}/`)
+    for (const base of [proxying.url, `http://localhost:${port}`, `http://${REBOUND}:${port}`]) {
+      for (const path of ['/v1/chat/completions', '/undocumented'])
+        expect(await fetchOn(page, base + path, asked)).toEqual({ refused: 'Failed to fetch' })
+      const plain = { ...asked, headers: { 'content-type': 'text/plain' } }
+      expect(await fetchOn(page, `${base}/v1/chat/completions`, plain)).toEqual({ refused: 'Failed to fetch' })
+      expect(await fetchOn(page, `${base}/health`)).toEqual({ refused: 'Failed to fetch' })
+      await page.evaluate(`(async () => {
+        const [url, body] = ${JSON.stringify([base, asked.body])}
+        await fetch(url + '/health', { mode: 'no-cors' }).catch(() => {})
+        await fetch(url + '/v1/chat/completions', { mode: 'no-cors', method: 'POST', body }).catch(() => {})
+        navigator.sendBeacon(url + '/v1/chat/completions', body)
+        await Promise.all(['img', 'script', 'iframe'].map(tag => new Promise(done => {
+          const element = document.createElement(tag)
+          element.onload = element.onerror = done
+          element.src = url + '/health?' + tag
+          document.body.append(element)
+        })))
+      })()`)
+    }
+    // As one whose name was made to lead here, and so of the same origin.
+    await page.goto(`http://${REBOUND}:${port}/health`)
+    expect(await fetchOn(page, '/v1/chat/completions', asked)).toMatchObject({ status: 403 })
+    expect(await fetchOn(page, '/v1/models', { headers })).toMatchObject({ status: 403 })
+    expect(live.journal.count()).toBe(0)
+
+    for (const base of [proxying.url, `http://localhost:${port}`]) {
+      await page.goto(`http://localhost:${app.port}/`)
+      expect(await fetchOn(page, `${base}/v1/chat/completions`, asked)).toMatchObject({
+        status: 200,
+        body: { choices: [{ message: { content: 'bought with the live key' } }] },
+      })
+    }
+    expect(live.journal.count()).toBe(2)
+  },
+  60_000,
+)
