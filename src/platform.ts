@@ -215,7 +215,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     },
   })
   const mount = createMount(entrance)
-  const listener = sources.listen === false ? nowhere : await listen(entrance, { host, port: wantedPort })
+  const listener = sources.listen === false ? nowhere : await listen(entrance, { host, port: wantedPort, warn })
 
   url = listener === nowhere ? 'http://localhost' : `http://${urlHost(host)}:${listener.port}`
   const dashboardUrl = `${url}${DASHBOARD}`

@@ -1,5 +1,6 @@
 /** The API keys of users and of the configuration: made, listed, rolled, revoked, and found again by their digests. */
 import { randomUUID } from 'node:crypto'
+import type { KeyFault, Tried } from '../core/caller.js'
 import { developmentApiKey } from '../core/development.js'
 import {
   alreadyRevokedApiKey,
@@ -48,7 +49,7 @@ export interface WorkingApiKey {
 export interface Refusal {
   /** The first characters of what was sent. */
   readonly start: string
-  readonly reason: 'unknown' | 'mistyped' | 'revoked' | 'expired' | 'ownerless'
+  readonly reason: KeyFault
   readonly count: number
   readonly last_at: Moment
 }
@@ -88,7 +89,7 @@ const FLUSH_AFTER_MS = 1000
 
 const KEPT_REFUSALS = 50
 
-const wordRefusal: Record<Exclude<Refusal['reason'], 'unknown'>, () => PlatformError> = {
+const wordRefusal: Record<Exclude<KeyFault, 'unknown'>, (tried: Tried) => PlatformError> = {
   mistyped: mistypedApiKey,
   revoked: revokedApiKey,
   expired: expiredApiKey,
@@ -114,14 +115,16 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
   let flushing: NodeJS.Timeout | undefined
 
   const refused = new Map<string, Refusal>()
-  function refuse(secret: string, reason: Refusal['reason']): PlatformError {
+  function refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
+    const start = startOf(secret)
     const name = `${reason} ${digestOf(secret)}`
     const count = (refused.get(name)?.count ?? 0) + 1
     // Taken out and put in again: what was refused last stands last.
     refused.delete(name)
-    refused.set(name, { start: startOf(secret), reason, count, last_at: moment() })
+    refused.set(name, { start, reason, count, last_at: moment() })
     if (refused.size > KEPT_REFUSALS) refused.delete(refused.keys().next().value as string)
-    return reason === 'unknown' ? unknownApiKey(hintOf(secret)) : wordRefusal[reason]()
+    const tried: Tried = { kind: 'apiKey', reason, start, ...(key && { name: key.name }) }
+    return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : wordRefusal[reason](tried)
   }
 
   const moment = (ms = now()): Moment => new Date(ms).toISOString()
@@ -171,10 +174,10 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
       })
       if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
       // Whatever the moment says: the clock of who revoked it may be ahead.
-      if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked')
+      if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked', key)
       const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
-      if (expiresAtMs <= now()) throw refuse(secret, 'expired')
-      if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless')
+      if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)
+      if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless', key)
       return { caller: { kind: 'apiKey', name: key.name, id: key.id }, expiresAtMs }
     },
     used(id) {

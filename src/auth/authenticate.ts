@@ -13,7 +13,7 @@ import {
 } from '../core/auth-errors.js'
 import type { SessionRow, UserRow } from '../core/state.js'
 import type { Backend } from './backend.js'
-import { TokenRefusal } from './token-refusal.js'
+import { TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims } from './tokens.js'
 import { isBanned } from './users.js'
 
@@ -44,9 +44,10 @@ async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
     user: await users.get(sub.toLowerCase()),
     session: sessionId === undefined ? undefined : await sessions.get(sessionId.toLowerCase()),
   }))
-  if (!user || user.deleted_at !== null) throw userOfTokenNotFound()
-  if (isBanned(user, backend.now())) throw userBanned(403)
-  if (sessionId !== undefined && session?.user_id !== user.id) throw sessionOfTokenNotFound()
+  if (!user || user.deleted_at !== null) throw userOfTokenNotFound(triedToken('user', claims))
+  if (isBanned(user, backend.now())) throw userBanned(403, undefined, triedToken('user', claims))
+  if (sessionId !== undefined && session?.user_id !== user.id)
+    throw sessionOfTokenNotFound(triedToken('session', claims))
   return { user, session, claims }
 }
 
@@ -55,7 +56,7 @@ export async function requireAdmin(backend: Backend, authorization: string | und
   const claims = await claimsOf(backend, authorization)
   // The service key is nobody's. An admin who has signed in is one for as long as the session lasts.
   if (claims.session_id !== undefined) await holderOf(backend, claims)
-  if (!backend.settings.jwtAdminRoles.includes(claims.role ?? '')) throw notAdmin()
+  if (!backend.settings.jwtAdminRoles.includes(claims.role ?? '')) throw notAdmin(undefined, triedToken('role', claims))
 }
 
 /** Throws a 400 for a user token that is meant for somebody else than `asked` (the header X-JWT-AUD), or for nobody. */
@@ -66,11 +67,11 @@ export function requireAudience({ aud }: Claims, asked: string | undefined): voi
 
 async function claimsOf(backend: Backend, authorization: string | undefined): Promise<Claims> {
   const token = /^bearer (\S+$)/i.exec(authorization ?? '')?.[1]
-  if (token === undefined) throw noAuthorization()
+  if (token === undefined) throw noAuthorization(authorization ? { kind: 'header', reason: 'malformed' } : undefined)
   try {
     return await (await backend.tokens()).verify(token)
   } catch (error) {
-    throw error instanceof TokenRefusal ? badJwt(wordsFor(error)) : error
+    throw error instanceof TokenRefusal ? badJwt(wordsFor(error), error.tried) : error
   }
 }
 

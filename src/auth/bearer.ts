@@ -18,8 +18,9 @@ export function bearerToken(header: string | undefined): string {
   const token = header !== undefined && bearer.exec(header)?.[1]
   if (token) return token
   if (header === undefined) throw missingCredential()
-  if (/^(bearer)? *$/i.test(header)) throw emptyCredential()
-  if (!/^bearer[ ,]/i.test(header)) throw wrongScheme()
-  if (/,/.test(header) || /^bearer +\S+ +\S/i.test(header)) throw doubledCredential()
-  throw malformedCredential()
+  if (/^(bearer)? *$/i.test(header)) throw emptyCredential({ kind: 'header', reason: 'empty' })
+  if (!/^bearer[ ,]/i.test(header)) throw wrongScheme({ kind: 'header', reason: 'scheme' })
+  if (/,/.test(header) || /^bearer +\S+ +\S/i.test(header))
+    throw doubledCredential({ kind: 'header', reason: 'doubled' })
+  throw malformedCredential({ kind: 'header', reason: 'malformed' })
 }

@@ -30,7 +30,7 @@ export function wellTyped<C extends Readonly<Record<string, unknown>>>(payload: 
 function requireType(claim: string, value: unknown, type: keyof typeof goTypes): void {
   if (kindOf(value) === type) return
   const why = `cannot unmarshal ${kindOf(value)} into Go struct field AccessTokenClaims.${claim} of type ${goTypes[type]}`
-  throw new TokenRefusal('claims', {}, why)
+  throw new TokenRefusal('claims', {}, { why })
 }
 
 /** Go's name for the type of a JSON value. */

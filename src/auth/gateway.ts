@@ -3,6 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { gatewayKeyMissing, gatewayRefusal } from '../core/auth-errors.js'
 import { digestOf } from '../core/kept-secrets.js'
+import { startOf } from './api-key-form.js'
 import type { Tokens } from './tokens.js'
 
 export interface Gateway {
@@ -39,11 +40,14 @@ export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts
       const given = keysIn(headers.apikey, query)
       const { anonKey, serviceKey } = await tokens()
       if (kind === 'kong' && !isOpenAtGateway(path)) {
-        if (given.length > 1) throw gatewayRefusal('Duplicate API key found')
+        if (given.length > 1) throw gatewayRefusal('Duplicate API key found', { kind: 'header', reason: 'doubled' })
         const [key] = given
         if (key === undefined) throw gatewayKeyMissing()
         const known = [anonKey, serviceKey, publishableKey, secretKey]
-        if (!known.some(one => one !== '' && same(one, key))) throw gatewayRefusal('Invalid authentication credentials')
+        if (!known.some(one => one !== '' && same(one, key))) {
+          const tried = { kind: 'apiKey', reason: 'unknown', start: startOf(key) } as const
+          throw gatewayRefusal('Invalid authentication credentials', tried)
+        }
       }
       const { authorization } = headers
       if (authorization !== undefined && !authorization.startsWith('Bearer sb_')) return authorization

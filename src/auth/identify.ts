@@ -1,4 +1,6 @@
 /** Says who asks: from the Authorization header to a caller. */
+
+import type { Tried } from '../core/caller.js'
 import {
   barredUser,
   endedSession,
@@ -23,7 +25,7 @@ import type { State } from '../core/state.js'
 import type { ApiKeys } from './api-keys.js'
 import { bearerToken } from './bearer.js'
 import { askLive, type LiveBackend } from './live.js'
-import { type TokenFault, TokenRefusal } from './token-refusal.js'
+import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims, Tokens } from './tokens.js'
 import { mayAct } from './users.js'
 
@@ -98,7 +100,7 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
   async function ofToken(token: string): Promise<Known> {
     try {
       const claims = await (await tokens()).verify(token)
-      if (typeof claims.exp !== 'number') throw tokenWithoutExpiry()
+      if (typeof claims.exp !== 'number') throw tokenWithoutExpiry(triedToken('times', claims))
       const caller = callerOf(claims)
       await requireAlive(claims)
       return { caller, expiresAtMs: claims.exp * 1000 }
@@ -106,7 +108,7 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
       if (!(error instanceof TokenRefusal)) throw error
       // A configured key may have two dots as well.
       if (wordFault[error.fault] === malformedToken) return ofDottedKey(token)
-      throw wordFault[error.fault]()
+      throw wordFault[error.fault](error.tried)
     }
   }
 
@@ -115,7 +117,7 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
     try {
       return await apiKeys.find(secret)
     } catch (error) {
-      throw error instanceof PlatformError && isNoKey(error) ? malformedToken() : error
+      throw error instanceof PlatformError && isNoKey(error) ? malformedToken(triedToken('malformed', {})) : error
     }
   }
 
@@ -131,7 +133,8 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
   }
 
   /** A token may outlive its session and its user; they open nothing any more. One that was minted for tests has no session. */
-  async function requireAlive({ session_id, sub }: Claims): Promise<void> {
+  async function requireAlive(claims: Claims): Promise<void> {
+    const { session_id, sub } = claims
     if (session_id === undefined && sub === undefined) return
     const userId = (sub ?? '').toLowerCase()
     const { session, user } = await (await state()).read(async ({ sessions, users }) => ({
@@ -139,8 +142,8 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
       user: await users.get(userId),
     }))
     if (session === undefined || (session !== null && session.user_id !== userId))
-      throw endedSession(user ? 'session' : 'user')
-    if ((user || session) && !mayAct(user, now())) throw barredUser()
+      throw endedSession(triedToken('session', claims), user ? 'session' : 'user')
+    if ((user || session) && !mayAct(user, now())) throw barredUser(triedToken('user', claims))
   }
 
   return {
@@ -174,14 +177,15 @@ function isJwt(token: string): boolean {
 }
 
 /** The role claim says what kind of caller it is, as it does for Supabase's own services. */
-function callerOf({ role, sub, email }: Claims): Caller {
+function callerOf(claims: Claims): Caller {
+  const { role, sub, email } = claims
   if (role === 'anon') return { kind: 'anon' }
   if (role === 'service_role') return { kind: 'service' }
-  if (role !== 'authenticated' || !sub) throw roleUnknown()
+  if (role !== 'authenticated' || !sub) throw roleUnknown(triedToken('role', claims))
   return userCaller(sub, email)
 }
 
-const wordFault: Record<TokenFault, () => PlatformError> = {
+const wordFault: Record<TokenFault, (tried: Tried) => PlatformError> = {
   malformed: malformedToken,
   unreadable: malformedToken,
   algorithm: unsignedToken,

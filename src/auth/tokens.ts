@@ -105,7 +105,12 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
         const { payload } = await jwtVerify(token, keyFor, { algorithms, currentDate: new Date(now()) })
         return wellTyped(payload)
       } catch (error) {
-        throw error instanceof errors.JOSEError ? new TokenRefusal(faultOf(error), headerOf(token)) : error
+        if (!(error instanceof errors.JOSEError)) throw error
+        throw new TokenRefusal(
+          faultOf(error),
+          headerOf(token),
+          'payload' in error ? { claims: error.payload as Claims } : {},
+        )
       }
     },
   }

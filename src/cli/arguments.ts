@@ -230,7 +230,7 @@ export const flags = {
   caller: {
     type: 'string',
     value: 'KIND',
-    meaning: 'Only of apiKey, user, anon, service, anonymous',
+    meaning: 'Only of apiKey, user, anon, service, refused, anonymous',
     commands: ['tail'],
   },
   source: { type: 'string', value: 'TEXT', meaning: 'Only answers of such a rule or recording', commands: ['tail'] },

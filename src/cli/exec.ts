@@ -1,6 +1,7 @@
 /** `standin exec -- <command>`: runs a command with a platform of its own in its environment. */
 import { type LoadedConfig, loadConfig, type Override } from '../config/load.js'
 import { allOptions } from '../config/options.js'
+import { once } from '../core/once.js'
 import { UsageError } from '../core/start-error.js'
 import type { MessageRow } from '../core/state.js'
 import type { Violating, ViolationCounts } from '../core/violation.js'
@@ -14,7 +15,7 @@ import { warningsOf } from './banner.js'
 import { type Child, neverStarted, startChild } from './child.js'
 import { followRequests, loadBodyLines } from './follow-requests.js'
 import { createLogLines } from './log-lines.js'
-import { missText } from './miss.js'
+import { missAdvice, missText } from './miss.js'
 import { colorsFor, createOutput, jsonLine, sizeOf } from './output.js'
 import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
 import { messageEvent, messageLine, requestEvent } from './request-log.js'
@@ -47,7 +48,11 @@ export async function exec(commandLine: CommandLine): Promise<number> {
     await followRequests(platform, true, say.request)
     platform.onMessage(say.message)
   }
-  platform.onMiss(say.miss)
+  const advise = once(() => say.missAdvice(platform, commandLine.child))
+  platform.onMiss(miss => {
+    say.miss(miss)
+    advise()
+  })
   platform.violations.onViolating(say.violating)
   requireStrictFits(commandLine.strict, platform)
   requireJudging(platform, commandLine)
@@ -113,6 +118,10 @@ async function inLines({ json, given }: CommandLine) {
     },
     message: (message: MessageRow) => said(messageEvent(message), () => messageLine(message, colors)),
     miss: (miss: Miss) => said({ event: 'miss', ...miss }, () => missText(miss, colors)),
+    missAdvice(platform: Platform, command: readonly string[]): void {
+      // A program that reads the lines knows what to do.
+      if (!json) output.line(missAdvice(platform.loaded, command, colors))
+    },
     violating: (violating: Violating) => said(violatingEvent(violating), () => violatingText(violating, colors)),
     violations(counts: ViolationCounts) {
       const text = violationsText(counts, colors)

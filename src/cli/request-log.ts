@@ -1,4 +1,6 @@
 /** One line a request: method, path, status, time, who, and what gave the answer; on a second one what to do, where something is. */
+
+import { callerInWords } from '../core/caller.js'
 import { asksLive, type Caller } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
 import type { JournalEntry } from '../journal/index.js'
@@ -117,21 +119,7 @@ const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 const piecesOf = ({ response: { piecesAtMs } }: Told) =>
   piecesAtMs.length === 0 ? '' : ` after ${piecesAtMs.length} ${piecesAtMs.length === 1 ? 'chunk' : 'chunks'}`
 
-function nameOf(caller: Caller): string {
-  switch (caller.kind) {
-    case 'anonymous':
-      return ''
-    case 'anon':
-    case 'service':
-      return `${caller.kind} key`
-    case 'user':
-      return harmless(caller.email ?? caller.id)
-    case 'apiKey':
-      return `API key "${harmless(caller.name)}"`
-    case 'stranger':
-      return `credential ${harmless(caller.id)}`
-  }
-}
+const nameOf = (caller: Caller) => harmless(callerInWords(caller))
 
 /** The first byte tells something where the answer came bit by bit; when the bits of a live one came nobody has noted. */
 function timeOf({ mode, firstByteMs, durationMs, response }: Told): string {

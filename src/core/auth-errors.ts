@@ -1,4 +1,5 @@
 /** What the auth backend says when it refuses, in the words, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
+import type { Tried } from './caller.js'
 import { fromAnotherState, PlatformError } from './errors.js'
 
 const refusal = (status: number, code: string, message: string, more: PlatformError['more'] = {}) =>
@@ -13,19 +14,21 @@ export const validationFailed = invalid
 
 // Who asks.
 
-export const noAuthorization = () => refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
-export const badJwt = (why: string) =>
-  refusal(403, 'bad_jwt', `invalid JWT: unable to parse or verify signature, ${why}`)
+export const noAuthorization = (tried?: Tried) =>
+  refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token', { tried })
+export const badJwt = (why: string, tried?: Tried) =>
+  refusal(403, 'bad_jwt', `invalid JWT: unable to parse or verify signature, ${why}`, { tried })
 export const missingSub = () => refusal(403, 'bad_jwt', 'invalid claim: missing sub claim')
 export const subNotUuid = () => refusal(400, 'bad_jwt', 'invalid claim: sub claim must be a UUID')
 export const sessionNotUuid = () => refusal(403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID')
-export const userOfTokenNotFound = () =>
-  refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist', { hint: fromAnotherState.user })
-export const sessionOfTokenNotFound = () =>
+export const userOfTokenNotFound = (tried?: Tried) =>
+  refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist', { hint: fromAnotherState.user, tried })
+export const sessionOfTokenNotFound = (tried?: Tried) =>
   refusal(403, 'session_not_found', 'Session from session_id claim in JWT does not exist', {
     hint: fromAnotherState.session,
+    tried,
   })
-export const notAdmin = (message = 'User not allowed') => refusal(403, 'not_admin', message)
+export const notAdmin = (message = 'User not allowed', tried?: Tried) => refusal(403, 'not_admin', message, { tried })
 
 // Signing in and up.
 
@@ -41,7 +44,8 @@ export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Emai
 export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
 export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please verify your email first.')
 export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please verify your phone first.')
-export const userBanned = (status = 400, message = 'User is banned') => refusal(status, 'user_banned', message)
+export const userBanned = (status = 400, message = 'User is banned', tried?: Tried) =>
+  refusal(status, 'user_banned', message, { tried })
 export const emailProviderDisabled = (status: number, message: string) =>
   refusal(status, 'email_provider_disabled', message)
 export const phoneProviderDisabled = (status: number, message: string) =>
@@ -148,7 +152,7 @@ export function codeOfStatus(status: number): string {
 }
 
 /** What the gateway in front of the auth backend says; its body has one member. */
-export const gatewayRefusal = (message: string) => new PlatformError(401, GATEWAY, message)
+export const gatewayRefusal = (message: string, tried: Tried) => new PlatformError(401, GATEWAY, message, [], { tried })
 
 /** Only here Kong says what it asks for. */
 export const gatewayKeyMissing = () =>

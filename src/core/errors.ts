@@ -1,4 +1,6 @@
 /** Everything that can go wrong with a request, worded here and nowhere else. */
+
+import type { Tried } from './caller.js'
 import type { CredentialKind } from './exchange.js'
 
 /** A failure on its way to the client. `code` names it for the log and for code; the client is told `message`. */
@@ -16,6 +18,8 @@ export class PlatformError extends Error {
       readonly hint?: string
       /** Further members of the body on the auth backend. */
       readonly details?: object
+      /** The credential that it refuses. */
+      readonly tried?: Tried | undefined
     } = {},
   ) {
     super(message)
@@ -26,28 +30,37 @@ export class PlatformError extends Error {
 
 export const notFound = () => new PlatformError(404, 'not_found', 'Not found.')
 
-/** For a path that perhaps the live platform knows; to the client the same. `why` is what is wrong with the credential. */
-export const notFoundUnasked = (why: string) =>
-  new PlatformError(404, 'not_found', notFound().message, [], { hint: `The live platform was not asked: ${why}` })
+/** For a path that perhaps the live platform knows; to the client the same. The argument is the refusal of the credential. */
+export const notFoundUnasked = ({ message, more: { tried } }: PlatformError) =>
+  new PlatformError(404, 'not_found', notFound().message, [], {
+    hint: `The live platform was not asked: ${message}`,
+    tried,
+  })
 
 /** A 401; RFC 9110 §15.5.2 asks for the challenge beside it. */
-const unauthorized = (code: string, message: string, hint?: string) =>
-  new PlatformError(401, code, message, ['www-authenticate', 'Bearer'], hint === undefined ? {} : { hint })
+const unauthorized = (code: string, message: string, more: PlatformError['more'] = {}) =>
+  new PlatformError(401, code, message, ['www-authenticate', 'Bearer'], more)
 
 export const missingCredential = () =>
   unauthorized('missing_credential', 'No credential was sent. Add the header "Authorization: Bearer <credential>".')
 
-export const emptyCredential = () =>
-  unauthorized('empty_credential', 'The Authorization header has no credential. Send "Bearer", a space and the key.')
+export const emptyCredential = (tried?: Tried) =>
+  unauthorized('empty_credential', 'The Authorization header has no credential. Send "Bearer", a space and the key.', {
+    tried,
+  })
 
-export const wrongScheme = () =>
-  unauthorized('wrong_scheme', 'The Authorization header must use the Bearer scheme: "Bearer <credential>".')
+export const wrongScheme = (tried?: Tried) =>
+  unauthorized('wrong_scheme', 'The Authorization header must use the Bearer scheme: "Bearer <credential>".', { tried })
 
-export const malformedCredential = () =>
-  unauthorized('malformed_credential', 'The credential is malformed. Send "Bearer" and exactly one key or token.')
+export const malformedCredential = (tried?: Tried) =>
+  unauthorized('malformed_credential', 'The credential is malformed. Send "Bearer" and exactly one key or token.', {
+    tried,
+  })
 
-export const doubledCredential = () =>
-  unauthorized('doubled_credential', 'More than one credential was sent. Send exactly one Authorization header.')
+export const doubledCredential = (tried?: Tried) =>
+  unauthorized('doubled_credential', 'More than one credential was sent. Send exactly one Authorization header.', {
+    tried,
+  })
 
 const byAnother = 'made by a Standin with another state, such as that of another folder'
 
@@ -58,55 +71,65 @@ export const fromAnotherState = {
   user: `This state has no such user: the token was probably ${byAnother}, or the user was deleted. Sign in here, or start Standin with that state.`,
 } as const
 
-export const unknownApiKey = (hint?: string) => unauthorized('unknown_api_key', 'The API key is not known.', hint)
+export const unknownApiKey = (tried?: Tried, hint?: string) =>
+  unauthorized('unknown_api_key', 'The API key is not known.', { ...(hint !== undefined && { hint }), tried })
 
 /** To the client the same as a key that is not known; whoever reads the log is told that it was mistyped. */
-export const mistypedApiKey = () =>
-  unauthorized(
-    'mistyped_api_key',
-    unknownApiKey().message,
-    'Its checksum does not fit: part of it was lost or mistyped.',
-  )
+export const mistypedApiKey = (tried?: Tried) =>
+  unauthorized('mistyped_api_key', unknownApiKey().message, {
+    hint: 'Its checksum does not fit: part of it was lost or mistyped.',
+    tried,
+  })
 
-export const ownerlessApiKey = () =>
-  unauthorized('ownerless_api_key', 'The user whose API key this is may not sign in any more.')
+export const ownerlessApiKey = (tried?: Tried) =>
+  unauthorized('ownerless_api_key', 'The user whose API key this is may not sign in any more.', { tried })
 
-export const revokedApiKey = () => unauthorized('revoked_api_key', 'The API key has been revoked.')
+export const revokedApiKey = (tried?: Tried) =>
+  unauthorized('revoked_api_key', 'The API key has been revoked.', { tried })
 
-export const expiredApiKey = () => unauthorized('expired_api_key', 'The API key has expired.')
+export const expiredApiKey = (tried?: Tried) => unauthorized('expired_api_key', 'The API key has expired.', { tried })
 
-export const expiredToken = () => unauthorized('expired_token', 'The token has expired. Sign in again for a fresh one.')
+export const expiredToken = (tried?: Tried) =>
+  unauthorized('expired_token', 'The token has expired. Sign in again for a fresh one.', { tried })
 
 /** `missing` is what the state does not have. */
-export const endedSession = (missing: 'session' | 'user' = 'session') =>
-  unauthorized(
-    'ended_session',
-    'The session of this token has ended. Sign in again for a fresh one.',
-    fromAnotherState[missing],
-  )
+export const endedSession = (tried?: Tried, missing: 'session' | 'user' = 'session') =>
+  unauthorized('ended_session', 'The session of this token has ended. Sign in again for a fresh one.', {
+    hint: fromAnotherState[missing],
+    tried,
+  })
 
 export const refusedByLive = (code: string) =>
-  unauthorized('refused_by_live', 'The live auth backend refuses the token.', `It says ${code}.`)
+  unauthorized('refused_by_live', 'The live auth backend refuses the token.', {
+    hint: `It says ${code}.`,
+    tried: { kind: 'token', reason: 'live' },
+  })
 
-export const barredUser = () => unauthorized('barred_user', 'The user of this token may not sign in any more.')
+export const barredUser = (tried?: Tried) =>
+  unauthorized('barred_user', 'The user of this token may not sign in any more.', { tried })
 
-export const tokenNotYetValid = () => unauthorized('token_not_yet_valid', 'The token is not valid yet.')
+export const tokenNotYetValid = (tried?: Tried) =>
+  unauthorized('token_not_yet_valid', 'The token is not valid yet.', { tried })
 
-export const tokenWithoutExpiry = () =>
-  unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).')
+export const tokenWithoutExpiry = (tried?: Tried) =>
+  unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).', { tried })
 
-export const mistypedClaim = () => unauthorized('mistyped_claim', 'A claim of the token has the wrong type.')
+export const mistypedClaim = (tried?: Tried) =>
+  unauthorized('mistyped_claim', 'A claim of the token has the wrong type.', { tried })
 
-export const unsignedToken = () =>
-  unauthorized('alg_not_allowed', 'The token is not signed with an algorithm that is accepted here.')
+export const unsignedToken = (tried?: Tried) =>
+  unauthorized('alg_not_allowed', 'The token is not signed with an algorithm that is accepted here.', { tried })
 
-export const wronglySignedToken = () =>
-  unauthorized('wrong_signature', "The token was not signed by this platform's auth backend.")
+export const wronglySignedToken = (tried?: Tried) =>
+  unauthorized('wrong_signature', "The token was not signed by this platform's auth backend.", { tried })
 
-export const malformedToken = () => unauthorized('malformed_token', 'The token is not a readable JWT.')
+export const malformedToken = (tried?: Tried) =>
+  unauthorized('malformed_token', 'The token is not a readable JWT.', { tried })
 
-export const roleUnknown = () =>
-  unauthorized('unknown_role', 'The token has no role that opens anything here. Sign in to get a user token.')
+export const roleUnknown = (tried?: Tried) =>
+  unauthorized('unknown_role', 'The token has no role that opens anything here. Sign in to get a user token.', {
+    tried,
+  })
 
 const nameOfKind: Record<CredentialKind, string> = {
   anon: 'the anon key',

@@ -1,10 +1,13 @@
 /** The words of the product: one noun for each thing that travels along the line. */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Caller, CredentialKind } from './caller.js'
 import type { ChatRequest } from './chat.js'
 import type { Fault } from './fault.js'
 import type { Operation } from './operation.js'
 import type { Pace } from './pace.js'
 import type { Violation } from './violation.js'
+
+export { anonymous, type Caller, type CredentialKind, callerKinds, credentialKinds, userCaller } from './caller.js'
 
 /** Where answers come from. */
 export const modes = ['emulate', 'proxy', 'record', 'replay'] as const
@@ -15,26 +18,6 @@ export const asksLive = (mode: Mode) => mode === 'proxy' || mode === 'record'
 
 /** Whether this mode has to do with recordings. */
 export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'replay'
-
-/** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
-export const credentialKinds = ['anon', 'service', 'user', 'apiKey'] as const
-export type CredentialKind = (typeof credentialKinds)[number]
-
-/** Who asks. */
-export type Caller =
-  | { readonly kind: 'anonymous' }
-  | { readonly kind: 'anon' }
-  | { readonly kind: 'service' }
-  | { readonly kind: 'user'; readonly id: string; readonly email?: string }
-  | { readonly kind: 'apiKey'; readonly name: string; readonly id: string }
-  /** Somebody whose credential only the live platform can judge. */
-  | { readonly kind: 'stranger'; readonly id: string }
-
-export const anonymous: Caller = { kind: 'anonymous' }
-
-/** A signed-in user; `email` is what a token or a backend says of it, which may be nothing. */
-export const userCaller = (id: string, email: unknown): Caller =>
-  typeof email === 'string' && email !== '' ? { kind: 'user', id, email } : { kind: 'user', id }
 
 /** Who may: anyone at all, or whoever holds one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
@@ -75,6 +58,8 @@ export interface Exchange {
   mode: Mode | undefined
   /** The body exactly as it came; `undefined` until it was read. */
   body: Buffer | undefined
+  /** Set where only the beginning of the body was read: its size, as announced or as far as it came. */
+  bodyCutFromBytes?: number
   /** What a body asks of a model, once somebody has read it. */
   chat?: ChatRequest
   outcome: Outcome | undefined

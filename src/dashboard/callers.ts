@@ -11,7 +11,7 @@ export type User = Extract<Caller, { kind: 'user' }>
 export async function requireUser(request: Request, identify: Identify): Promise<User> {
   const caller = await identify(request.headers.authorization)
   if (caller.kind === 'user') return caller
-  if (caller.kind === 'anonymous' || caller.kind === 'stranger') throw missingCredential()
+  if (caller.kind === 'anonymous' || caller.kind === 'refused' || caller.kind === 'stranger') throw missingCredential()
   throw wrongKind(caller.kind, ['user'], `${request.method} ${request.originalUrl.split('?', 1)[0]}`)
 }
 

@@ -1,18 +1,12 @@
 /** What the control API tells the page of the journal, as JSON. */
-
-export interface CallerJson {
-  readonly kind: 'anonymous' | 'anon' | 'service' | 'user' | 'apiKey' | 'stranger'
-  readonly id?: string
-  readonly name?: string
-  readonly email?: string
-}
+import type { Caller } from '../core/caller.js'
 
 /** An exchange in short. */
 export interface BriefJson {
   readonly id: string
   readonly at: string
   readonly scope: string
-  readonly caller: CallerJson
+  readonly caller: Caller
   readonly method: string
   readonly path: string
   readonly endpoint: string | null
@@ -37,7 +31,7 @@ export interface EntryJson {
   readonly id: string
   readonly at: string
   readonly scope: string
-  readonly caller: CallerJson
+  readonly caller: Caller
   readonly request: {
     readonly method: string
     readonly path: string
@@ -45,6 +39,7 @@ export interface EntryJson {
     readonly headers: Readonly<Record<string, string>>
     readonly body?: unknown
     readonly bytes: number
+    readonly truncated: boolean
   }
   readonly endpoint: string | null
   readonly mode: string | null

@@ -37,6 +37,8 @@ export function createEndpoints({
 export interface Routes {
   /** The endpoint of a method on a path; GET also answers HEAD. Throws 404 for a path that is not there, 405 for the method. */
   get(method: string, path: string): Endpoint
+  /** The same, and nothing where it would throw. */
+  find(method: string, path: string): Endpoint | undefined
   /** Whether the path is there, for whichever method. */
   has(path: string): boolean
   /** What `Allow` says of a path; `undefined` when the path is not there. */
@@ -60,16 +62,17 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
   const patterns = [...paths]
     .filter(([path]) => path.includes('{'))
     .map(([path, methods]) => [patternOf(path), methods] as const)
-  const find = (path: string) => paths.get(path) ?? patterns.find(([pattern]) => pattern.test(path))?.[1]
+  const methodsAt = (path: string) => paths.get(path) ?? patterns.find(([pattern]) => pattern.test(path))?.[1]
   const methodsOf = (path: string) => {
-    const methods = find(path)
+    const methods = methodsAt(path)
     return methods && [...methods.keys(), 'OPTIONS']
   }
   return {
-    has: path => find(path) !== undefined,
+    has: path => methodsAt(path) !== undefined,
     methodsOf,
+    find: (method, path) => methodsAt(path)?.get(method),
     get(method, path) {
-      const methods = find(path)
+      const methods = methodsAt(path)
       if (!methods) throw notFound()
       const endpoint = methods.get(method)
       if (!endpoint) throw methodNotAllowed(method, methodsOf(path) ?? [])

@@ -2,7 +2,7 @@
 import type { Caller, Exchange, Heard, Mode, Reply } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
-import type { Kept } from './entry.js'
+import { bodyBytesOf, type Kept } from './entry.js'
 
 export interface JournalBrief {
   readonly id: string
@@ -13,7 +13,7 @@ export interface JournalBrief {
   readonly method: string
   /** The beginning of it where it is long, as of every text here. */
   readonly path: string
-  /** `POST /v1/chat/completions`; nothing where the request got no further than its credential. */
+  /** `POST /v1/chat/completions`; nothing where there is none at the path, or none with this method. */
   readonly endpoint: string | null
   readonly mode: Mode | null
   /** The model that was asked, where one was. */
@@ -47,7 +47,7 @@ const TIMED = 1000
 const MOST_TIMES = 60
 
 export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact): JournalBrief {
-  const { method, path, caller, scope, endpoint, mode = null, chat, body, outcome, startedMs } = exchange
+  const { method, path, caller, scope, endpoint, mode = null, chat, outcome, startedMs } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   // First what is secret, then the length: half a secret is known by nothing.
   const told = (text: string | undefined) => (text === undefined ? null : shortened(redaction.text(text)))
@@ -65,7 +65,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     error: told(outcome?.error),
     hint: told(outcome?.hint),
     complete: outcome?.complete ?? false,
-    requestBytes: body?.length ?? 0,
+    requestBytes: bodyBytesOf(exchange),
     responseBytes: bytesIn(outcome?.said),
     firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
     durationMs: rounded(durationMs),

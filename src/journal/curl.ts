@@ -81,9 +81,9 @@ interface Body {
 /** Linux takes no longer argument than 128 KB; for what is built into a shell there is no limit. */
 const LONGEST_ARGUMENT_BYTES = 100_000
 
-function bodyOf({ method, path, body, headers }: Exchange, redaction: Redaction): Body {
-  if (body === undefined && wasUnread(headers))
-    return { head: '# The body of the request was not kept: it is missing here.\n' }
+function bodyOf({ method, path, body, bodyCutFromBytes, headers }: Exchange, redaction: Redaction): Body {
+  if (bodyCutFromBytes !== undefined || (body === undefined && wasUnread(headers)))
+    return { head: '# The body of the request was not kept in full: it is missing here.\n' }
   if (body === undefined || body.length === 0 || method === 'HEAD') return { head: '' }
   const open = openBytes(path, body, redaction)
   const text = open.toString('utf8')

@@ -22,8 +22,10 @@ export interface JournalEntry {
     /** The JSON value, or the text where it is none; nothing where there was no body. */
     readonly body?: unknown
     readonly bytes: number
+    /** Whether `body` is only the beginning. */
+    readonly truncated: boolean
   }
-  /** `POST /v1/chat/completions`; nothing where the request got no further than its credential. */
+  /** `POST /v1/chat/completions`; nothing where there is none at the path, or none with this method. */
   readonly endpoint: string | null
   readonly mode: Mode | null
   /** What gave the answer: `rule "greeting"`, `recording chat-completions/hello-….yaml`, `live`. */
@@ -90,7 +92,8 @@ export function entryOf(
       query: redaction.query(query),
       headers: pairs(redaction.headers(flat)),
       ...(body && body.length > 0 && { body: readable(openText(path, body.subarray(0, shownBytes)), redaction) }),
-      bytes: body?.length ?? 0,
+      bytes: bodyBytesOf(exchange),
+      truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
     },
     // Where only the live platform knows the path, it is the one that was asked for.
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
@@ -116,6 +119,9 @@ export function entryOf(
     durationMs: rounded(durationMs),
   }
 }
+
+/** How large the body of a request is, as far as that is known. */
+export const bodyBytesOf = ({ body, bodyCutFromBytes }: Exchange) => bodyCutFromBytes ?? body?.length ?? 0
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 

@@ -1,7 +1,8 @@
 /** Says which exchanges somebody wants to see. */
 import * as v from 'valibot'
+import { callerInWords } from '../core/caller.js'
 import { closed, number, optional, word } from '../core/check.js'
-import { credentialKinds, modes } from '../core/exchange.js'
+import { callerKinds, modes } from '../core/exchange.js'
 import { glob } from '../core/glob.js'
 import type { Kept } from './entry.js'
 
@@ -23,7 +24,14 @@ export const journalFilter = closed({
   path: optional(text, 'The path; * stands for anything.'),
   status: optional(status, 'The status, or a class such as 4xx.'),
   mode: optional(word(modes), 'Where the answer came from.'),
-  caller: optional(word(['anonymous', 'stranger', ...credentialKinds]), 'Which kind of credential was shown.'),
+  caller: optional(
+    word(callerKinds),
+    'Which kind of credential was sent: refused for one that opens nothing, anonymous without one.',
+  ),
+  credential: optional(
+    text,
+    'A part of how the credential is shown: the name of a key, "revoked key", "expired token", an address; "none" without one.',
+  ),
   source: optional(text, 'A part of what gave the answer: a rule, a recording.'),
   scope: optional(text, 'The scope that asked.'),
   text: optional(text, 'A part of the body of the request.'),
@@ -60,10 +68,11 @@ export const journalScope = closed({ scope: journalFilter.entries.scope })
 
 /** A test for what the journal keeps. */
 export function filterOf(filter: JournalFilter): (kept: Pick<Kept, 'id' | 'exchange'>) => boolean {
-  const { method, path, status, mode, caller, source, scope, text, complete, after, before } = filter
+  const { method, path, status, mode, caller, credential, source, scope, text, complete, after, before } = filter
   const pattern = path === undefined ? undefined : glob(path)
   const first = after === undefined ? 0 : Number(after)
   const end = before === undefined ? Number.POSITIVE_INFINITY : Number(before)
+  const shown = credential?.toLowerCase()
   // Looked for as bytes: making texts of all bodies would take far longer.
   const bytes = text === undefined ? undefined : Buffer.from(text)
   return ({ id, exchange }) => {
@@ -76,6 +85,7 @@ export function filterOf(filter: JournalFilter): (kept: Pick<Kept, 'id' | 'excha
       (status === undefined || isOf(String(status), outcome?.status ?? 0)) &&
       (mode === undefined || exchange.mode === mode) &&
       (caller === undefined || exchange.caller.kind === caller) &&
+      (shown === undefined || (callerInWords(exchange.caller) || 'none').toLowerCase().includes(shown)) &&
       (source === undefined || (outcome?.source ?? '').includes(source)) &&
       (scope === undefined || exchange.scope === scope) &&
       (complete === undefined || (outcome?.complete ?? false) === complete) &&

@@ -147,6 +147,7 @@ const isLimited = (path: string) => path.startsWith('/v1/') || path === '/api/v1
 function keyOf(caller: Caller): string | undefined {
   switch (caller.kind) {
     case 'anonymous':
+    case 'refused':
       return undefined
     case 'user':
     case 'apiKey':

@@ -52,3 +52,46 @@ export function readBody(
   if (Number.isNaN(announced)) request.on('end', () => finish(Buffer.concat(chunks ?? [])))
   request.on('error', () => finish(undefined))
 }
+
+/** As much as the journal shows of a body. */
+const BEGINNING_BYTES = 65_536
+/** A client that sends its body slower than this gets its refusal first. */
+const BEGINNING_MS = 1000
+
+/** Whether a body may still be coming that has not been looked at: `readableFlowing` is null until then. */
+export const isUnread = (request: IncomingMessage): boolean =>
+  request.readableFlowing === null &&
+  !request.destroyed &&
+  (Number(request.headers['content-length'] ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined)
+
+/**
+ * Reads the beginning of the body of a request that is refused, for the journal, and calls back once: when it is all there, when it is as much as
+ * the journal shows, when it takes too long, or when the client left. `cutFromBytes` is the size of a body that is not all there.
+ * What comes later is thrown away, so that the connection can be used again.
+ */
+export function readBeginning(
+  request: IncomingMessage,
+  done: (beginning: Buffer, cutFromBytes: number | undefined) => void,
+): void {
+  const announced = Number(request.headers['content-length'])
+  let chunks: Buffer[] | undefined = []
+  let size = 0
+  const finish = (isWhole: boolean) => {
+    if (!chunks) return
+    const beginning = Buffer.concat(chunks, Math.min(size, BEGINNING_BYTES))
+    chunks = undefined
+    clearTimeout(timer)
+    done(beginning, isWhole && size <= BEGINNING_BYTES ? undefined : announced || size)
+  }
+  // What the network has delivered by then is read first, however busy the process was.
+  const timer = setTimeout(() => setImmediate(finish, false), BEGINNING_MS)
+  request.on('data', (chunk: Buffer) => {
+    if (!chunks) return
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= announced || size > BEGINNING_BYTES) finish(size === announced)
+  })
+  request.on('end', () => finish(true))
+  request.on('error', () => finish(false))
+  request.on('close', () => finish(false))
+}

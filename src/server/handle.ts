@@ -34,11 +34,12 @@ import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Journal } from '../journal/index.js'
 import type { Limits, Pass } from '../limits/index.js'
 import type { Pacer } from '../streaming/pacer.js'
-import { isJson, readBody, requireJson } from './body.js'
+import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
 import { type Cors, isPreflight } from './cors.js'
 import { type DecideParts, decide } from './decide.js'
 import { errorReply } from './error-bodies.js'
 import { strike } from './faults.js'
+import { readBefore } from './foreign.js'
 import { limitChat } from './limit-chat.js'
 import { mayGoLive } from './modes.js'
 import type { Journey } from './proxy/passage.js'
@@ -126,6 +127,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     if (isElsewhere(visit)) return enterElsewhere(visit)
     if (exchange.method === 'OPTIONS') return deliver(visit, options(visit, parts.routes))
     const endpoint = parts.routes.get(exchange.method, exchange.path)
+    exchange.endpoint = endpoint
     if (endpoint.access === 'anyone') return admit(visit, endpoint, anonymous)
     const caller = parts.identify(exchange)
     if (!(caller instanceof Promise)) return admit(visit, endpoint, caller)
@@ -142,7 +144,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       authorize(caller, endpoint)
       admit(visit, endpoint, caller)
     }
-    enter().catch(error => fail(visit, isRefusal(error) ? notFoundUnasked(error.message) : error))
+    enter().catch(error => fail(visit, isRefusal(error) ? notFoundUnasked(error) : error))
   }
 
   /** Who asks the auth backend is found out by its endpoints, or by the live one; a gateway wants to see a key first. */
@@ -159,8 +161,10 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
           else forward(visit, { kind: 'forward' })
         })
       }
+      const found = await routes()
+      exchange.endpoint = found.find(method, path)
       exchange.authorization = await gateway.admit(exchange)
-      admit(visit, (await routes()).get(method, path), anonymous)
+      admit(visit, found.get(method, path), anonymous)
     }
     enter().catch(error => fail(visit, error))
   }
@@ -185,7 +189,10 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const { request, exchange } = visit
     readBody(request, limitBytes, body => {
       if (body === undefined) return journal.add(exchange)
-      if (body instanceof PlatformError) return fail(visit, body)
+      if (body instanceof PlatformError) {
+        exchange.bodyCutFromBytes = limitBytes
+        return fail(visit, body)
+      }
       exchange.body = body
       try {
         if (willBeParsed(visit)) requireModestJson(body)
@@ -306,9 +313,10 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
   }
 
   function fail(visit: Visit, cause: unknown): void {
-    const { response, exchange } = visit
+    const { request, response, exchange } = visit
     const error = cause instanceof PlatformError ? cause : internalError()
     if (error !== cause) report(cause)
+    if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
     // With the connection it was journaled, and what is in the journal does not change.
     if (visit.isStruck && response.destroyed) return
     if (response.headersSent) {
@@ -316,7 +324,17 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       response.destroy()
       return note(visit)
     }
-    reply(visit, errorReply(error, exchange), error)
+    const refuse = () => reply(visit, errorReply(error, exchange), error)
+    if (exchange.body !== undefined) return refuse()
+    const before = readBefore(request)
+    if (before instanceof Buffer) exchange.body = before
+    if (before || !isUnread(request)) return refuse()
+    readBeginning(request, (beginning, cutFromBytes) => {
+      exchange.body = beginning
+      if (cutFromBytes !== undefined) exchange.bodyCutFromBytes = cutFromBytes
+      if (response.destroyed) note(visit)
+      else refuse()
+    })
   }
 
   return accept

@@ -2,6 +2,7 @@
 import { createServer, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
+import { passedMs } from '../core/stopwatch.js'
 import { startError } from './address.js'
 import type { Entrance } from './entrance.js'
 import { errorReply } from './error-bodies.js'
@@ -13,11 +14,17 @@ export interface Listener {
   stop(graceMs: number): Promise<void>
 }
 
-/** Listens on `host` and `port` (0: any free one). Rejects with a StartError when that cannot be. */
-export async function listen(
-  { classes, answer }: Entrance,
-  { host, port }: { host: string; port: number },
-): Promise<Listener> {
+interface Where {
+  readonly host: string
+  /** 0 takes any free one. */
+  readonly port: number
+  /** Told in a sentence of requests that never reach the line, because node cannot read them. */
+  readonly warn?: (sentence: string) => void
+}
+
+/** Listens on `host` and `port`. Rejects with a StartError when that cannot be. */
+export async function listen({ classes, answer }: Entrance, { host, port, warn = () => {} }: Where): Promise<Listener> {
+  const note = createNotes(warn)
   const server = createServer(
     {
       ...classes,
@@ -30,7 +37,13 @@ export async function listen(
     },
     answer,
   )
-  server.on('clientError', refuse)
+  server.on('clientError', (cause: Unreadable, socket: Socket) => {
+    const status = refuse(cause, socket)
+    if (isTls(cause))
+      note('tls', `A client speaks TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
+    else if (status)
+      note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
+  })
   // Node would refuse by itself what it expects to be expected; the line does it in the platform's words.
   server.on('checkExpectation', answer)
 
@@ -59,15 +72,43 @@ export async function listen(
   }
 }
 
-/** What node's parser could not read gets an error body as well, unless an answer is already on its way. */
-function refuse(cause: NodeJS.ErrnoException, socket: Socket): void {
+/** What node's parser says, with the bytes that it was given. */
+interface Unreadable extends NodeJS.ErrnoException {
+  readonly reason?: string
+  readonly rawPacket?: Buffer
+}
+
+/** RFC 8446 §5.1: a record with a handshake begins with 22 and 3. */
+const isTls = ({ rawPacket }: Unreadable) => rawPacket?.[0] === 22 && rawPacket[1] === 3
+
+/** The same is said again no sooner. */
+const AGAIN_MS = 60_000
+
+/** Says the first of a kind at once, and with a later one how many came in between. */
+function createNotes(warn: (sentence: string) => void) {
+  const kinds = new Map<string, { readonly atMs: number; unsaid: number }>()
+  return (kind: string, sentence: string) => {
+    const last = kinds.get(kind)
+    const nowMs = passedMs()
+    if (last && nowMs - last.atMs < AGAIN_MS) return void last.unsaid++
+    kinds.set(kind, { atMs: nowMs, unsaid: 0 })
+    warn(last?.unsaid ? `${sentence} (${last.unsaid} more since the last time)` : sentence)
+  }
+}
+
+/** What node's parser could not read gets an error body as well, unless an answer is already on its way. Gives back its status. */
+function refuse(cause: Unreadable, socket: Socket): number | undefined {
   // Node's own name for the response that a socket is busy with; its default handler looks at the same.
   const { _httpMessage: answering } = socket as { _httpMessage?: ServerResponse }
-  if (!socket.writable || cause.code === 'ECONNRESET' || answering?.headersSent) return void socket.destroy()
+  if (!socket.writable || cause.code === 'ECONNRESET' || answering?.headersSent) {
+    socket.destroy()
+    return undefined
+  }
   const error = unreadable.get(cause.code) ?? unreadableRequest()
   const { status, body } = errorReply(error, { path: '', headers: {} })
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close`
   socket.end(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  return status
 }
 
 const unreadable = new Map<string | undefined, PlatformError>([

@@ -1,7 +1,8 @@
 /** Says which exchanges a test means, by the parts of a request and of its answer that matter. */
 import * as v from 'valibot'
+import { callerInWords } from '../core/caller.js'
 import { closed, optional } from '../core/check.js'
-import type { Exchange } from '../core/exchange.js'
+import type { Caller, Exchange } from '../core/exchange.js'
 import { type JournalEntry, type JournalFilter, journalFilter } from '../journal/index.js'
 import { checking } from './checked.js'
 import { isMatcher } from './pattern.js'
@@ -11,6 +12,8 @@ export interface ExchangeFilter extends Pick<JournalFilter, 'status' | 'mode' | 
   readonly method?: string | RegExp
   /** `*` stands for anything. */
   readonly path?: string | RegExp
+  /** A part of how the credential is shown: the name of a key, `revoked key`, `expired token`, an address; `none` without one. */
+  readonly credential?: string | RegExp
   /** A part of what gave the answer: a rule, a recording. */
   readonly source?: string | RegExp
   /** A part of the body of the request, as it was written. */
@@ -43,8 +46,8 @@ export interface Wanted {
   readonly where: ((exchange: JournalEntry) => boolean) | undefined
 }
 
-const { method, path, status, mode, caller, source, text, complete } = journalFilter.entries
-const known = { method, path, status, mode, caller, source, text, complete }
+const { method, path, status, mode, caller, credential, source, text, complete } = journalFilter.entries
+const known = { method, path, status, mode, caller, credential, source, text, complete }
 const anything = optional(v.unknown(), 'Anything.')
 
 const filterOf = checking(
@@ -104,13 +107,16 @@ export function partsOf(exchange: Exchange, response: () => unknown): Readonly<R
   const value = text === undefined ? undefined : valueIn(text)
   const { model, stream } = (value ?? {}) as { readonly model?: unknown; readonly stream?: unknown }
   return {
-    ...{ method, path, status: outcome?.status, mode, caller: caller.kind, source: outcome?.source },
+    ...{ method, path, status: outcome?.status, mode, source: outcome?.source },
+    ...{ caller: caller.kind, credential: credentialIn(caller) },
     ...{ text, complete: outcome?.complete ?? false, model, stream: stream ?? false, body: value, headers },
     get response() {
       return response()
     },
   }
 }
+
+const credentialIn = (caller: Caller) => callerInWords(caller) || 'none'
 
 function valueIn(text: string): unknown {
   try {
@@ -126,7 +132,8 @@ export function shownParts({ filter, parts }: Wanted, entry: JournalEntry): Read
   const { method, path, headers, body } = request
   const { model, stream = false } = (body ?? {}) as { readonly model?: unknown; readonly stream?: unknown }
   const all: Readonly<Record<string, unknown>> = {
-    ...{ method, path, status, mode, caller: caller.kind, source, text: body, complete },
+    ...{ method, path, status, mode, source, text: body, complete },
+    ...{ caller: caller.kind, credential: credentialIn(caller) },
     ...{ model, stream, body, headers, response: response.body },
   }
   return Object.fromEntries(Object.keys({ ...filter, ...parts }).map(name => [name, all[name]]))

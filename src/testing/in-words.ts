@@ -1,5 +1,6 @@
 /** Says what a test looked for, and what came. */
 import { inspect } from 'node:util'
+import { callerInWords } from '../core/caller.js'
 import type { JournalEntry } from '../journal/index.js'
 import { asFilter, type ExchangeQuery } from './exchange-filter.js'
 import { isMatcher } from './pattern.js'
@@ -47,7 +48,7 @@ export function whatCame(entries: readonly JournalEntry[], underWay = 0): string
   return ['What came:', ...(left > 0 ? [`  (${left} more before)`] : []), ...lines, ...still].join('\n')
 }
 
-function lineOf({ request, status, source, error }: JournalEntry): string {
+function lineOf({ request, status, source, error, caller }: JournalEntry): string {
   const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
   const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
   const asked = typeof last?.content === 'string' ? JSON.stringify(shortened(last.content, 60)) : ''
@@ -60,6 +61,7 @@ function lineOf({ request, status, source, error }: JournalEntry): string {
     ` ${status ?? 'no answer'}`,
     told(model),
     told(asked),
+    told(caller.kind === 'refused' && callerInWords(caller)),
     told(said),
   ].join('')
 }

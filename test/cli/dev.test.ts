@@ -71,12 +71,12 @@ test('each request is a line: method, path, status, time, who, and what answered
 
   await (await askChat({ url, apiKey }, hello)).text()
   expect(await stdout.next('POST')).toEqual(
-    line(`POST /v1/chat/completions 200${time}  API key "development"  emulate · rule "greeting"`),
+    line(`POST /v1/chat/completions 200${time}  key development  emulate · rule "greeting"`),
   )
   await askChat({ url, apiKey }, { ...hello, messages: [{ role: 'user', content: 'bye' }] })
   expect(await stdout.next('POST')).toEqual(
     line(
-      `POST /v1/chat/completions 200${time}  API key "development"  emulate · canned reply\\. The nearest is rule "greeting" .*`,
+      `POST /v1/chat/completions 200${time}  key development  emulate · canned reply\\. The nearest is rule "greeting" .*`,
     ),
   )
   await askChat({ url, apiKey: 'sk-wrong' }, hello)

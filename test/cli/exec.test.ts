@@ -269,6 +269,18 @@ test.each([
   expect(end.stderr.includes('No recording matches POST /v1/chat/completions.')).toBe(missed > 0)
 })
 
+test('misses say once what to do: in which folder, and whether anything is in it', async () => {
+  const { dir, ended } = exec(asking('one', 'two'), { flags: ['--mode', 'replay'] })
+  const { stderr } = await ended
+  const folder = path.join(dir, 'fixtures/recordings')
+  const advice = [
+    `→ ${folder} has no recordings. Record what is missing:`,
+    `    standin exec --mode record --upstream URL -- ${process.execPath} child.mjs`,
+    '  Or have answers made up: --on-miss emulate.',
+  ]
+  expect(stderr.split(advice.join('\n'))).toHaveLength(2)
+})
+
 test('the exit code of a child that failed is not painted over', async () => {
   const dir = await recorded('hello')
   const flags = ['--mode', 'replay', '--recordings', dir, '--strict']

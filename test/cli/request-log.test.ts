@@ -37,7 +37,7 @@ test.each<[string, Exchange['caller']]>([
   ['', { kind: 'anonymous' }],
   [' anon key', { kind: 'anon' }],
   [' service key', { kind: 'service' }],
-  [' API key "ci"', { kind: 'apiKey', id: 'key-1', name: 'ci' }],
+  [' key ci', { kind: 'apiKey', id: 'key-1', name: 'ci' }],
   [' ada@a.test', { kind: 'user', id: 'u-1', email: 'ada@a.test' }],
   [' u-1', { kind: 'user', id: 'u-1' }],
 ])('the line tells who asked:%s', (who, caller) => {

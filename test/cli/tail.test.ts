@@ -34,7 +34,7 @@ test('tail prints the lines of the request log as they happen, and Ctrl-C ends i
   const { stdout, stderr, send, ended } = await tailing(platform.url)
   await (await platform.chat(hello)).text()
   expect(await stdout.next('POST')).toMatch(
-    /^\d\d:\d\d:\d\d POST \/v1\/chat\/completions 200 +[\d.]+ ms {2}API key "development" {2}emulate · rule "greeting"$/,
+    /^\d\d:\d\d:\d\d POST \/v1\/chat\/completions 200 +[\d.]+ ms {2}key development {2}emulate · rule "greeting"$/,
   )
   await platform.ask('/v1/models', { bearer: null })
   expect(await stdout.next('401')).toContain('refused · No credential was sent.')

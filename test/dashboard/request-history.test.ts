@@ -102,7 +102,11 @@ test.each([
   [{ scope: 'one' }, true],
   [{ problems: true }, false],
 ])('%o fits: %s', (filter, fits) => {
-  const of = { source: 'rule "greet"', model: 'gpt-4o', caller: { kind: 'user', email: 'ada@example.com' } } as const
+  const of = {
+    source: 'rule "greet"',
+    model: 'gpt-4o',
+    caller: { kind: 'user', id: 'a', email: 'ada@example.com' },
+  } as const
   expect(matching({ ...everything, ...filter })(brief(1, { ...of, mode: 'emulate', scope: 'one' }))).toBe(fits)
 })
 

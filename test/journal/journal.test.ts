@@ -52,6 +52,7 @@ test('an exchange is told with what was asked, by whom, what was said and why', 
         headers: expect.objectContaining({ 'x-trace': 't-1', authorization: '[authorization]' }),
         body: hello,
         bytes: JSON.stringify(hello).length,
+        truncated: false,
       },
       endpoint: 'POST /v1/chat/completions',
       mode: 'emulate',
@@ -118,7 +119,7 @@ test('what was refused is told with the words of the refusal', async () => {
     status: 401,
     scope: 'one',
     error: 'The API key is not known.',
-    caller: { kind: 'anonymous' },
+    caller: { kind: 'refused', tried: { kind: 'apiKey', reason: 'mistyped' } },
   })
   expect(JSON.stringify(entry)).not.toContain('0123456789abcdef')
 })

@@ -168,11 +168,11 @@ test('what was shown to the auth backend comes from the environment as well', as
   expect(command).toContain('-H "apikey: $SUPABASE_ANON_KEY"')
 })
 
-test('a body that was refused before it was read is told to be missing', async () => {
+test('a body of which a refusal has kept the beginning only is told to be missing', async () => {
   const platform = await platformWith()
-  await (await platform.chat(hello, { bearer: null })).text()
+  await (await platform.chat({ ...hello, user: 'x'.repeat(100_000) }, { bearer: null })).text()
   expect(await curlOf(platform, '1')).toMatch(
-    /^# The body of the request was not kept: it is missing here\.\ncurl -X 'POST' /,
+    /^# The body of the request was not kept in full: it is missing here\.\ncurl -X 'POST' /,
   )
 })
 

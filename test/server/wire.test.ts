@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { hello, platformWith } from '../scene.js'
 import { userToken } from '../signing.js'
 import { answerTo, onTheWire, wireTo } from '../wire.js'
@@ -211,4 +211,18 @@ test('no answer tells which software made it', async () => {
     expect(headers.has('server')).toBe(false)
     expect(headers.has('x-powered-by')).toBe(false)
   }
+})
+
+test('TLS on the plain port, and what is not HTTP, are each told once', async () => {
+  const said = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => said.mockRestore())
+  const { url } = await platformWith()
+  const { port } = new URL(url)
+  for (let i = 0; i < 3; i++) await expect(fetch(`https://127.0.0.1:${port}/health`)).rejects.toThrow('fetch failed')
+  expect((await answerTo(url, 'NOT HTTP AT ALL\r\n\r\n')).status).toBe(400)
+  expect((await answerTo(url, 'NOT HTTP AT ALL\r\n\r\n')).status).toBe(400)
+  expect(said.mock.calls.flat()).toEqual([
+    `A client speaks TLS on port ${port}, which is plain HTTP. Use http://, not https://.`,
+    expect.stringMatching(/^A request got a 400 because it cannot be read: Invalid .*\.$/),
+  ])
 })

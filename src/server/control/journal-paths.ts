@@ -1,5 +1,7 @@
 /** What the document says of the journal. */
-import { credentialKinds, modes } from '../../core/exchange.js'
+
+import { headerFaults, keyFaults, tokenFaults } from '../../core/caller.js'
+import { callerKinds, modes } from '../../core/exchange.js'
 import type { SaidEvent } from '../../core/operation.js'
 import { journalFilter, journalQuery, journalScope, journalSearch } from '../../journal/index.js'
 import type { JsonSchema, Paths } from './part.js'
@@ -21,11 +23,21 @@ import {
 const body = anything
 
 const caller = object({
-  kind: oneOf(['anonymous', 'stranger', ...credentialKinds]),
+  kind: oneOf(callerKinds),
   'id?': text,
   'name?': text,
   'email?': text,
+  'tried?': called('RefusedCredential'),
 })
+
+const refusedCredential: JsonSchema = {
+  description: 'The credential of a request that was refused for it: what it was, and why it opens nothing.',
+  oneOf: [
+    object({ kind: oneOf(['apiKey']), reason: oneOf(keyFaults), start: text, 'name?': text }),
+    object({ kind: oneOf(['token']), reason: oneOf(tokenFaults), 'email?': text }),
+    object({ kind: oneOf(['header']), reason: oneOf(headerFaults) }),
+  ],
+}
 
 export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
   Exchange: object({
@@ -33,7 +45,15 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     at: { type: 'string', format: 'date-time' },
     scope: text,
     caller,
-    request: object({ method: text, path: text, query: text, headers: texts, 'body?': body, bytes: wholeNumber }),
+    request: object({
+      method: text,
+      path: text,
+      query: text,
+      headers: texts,
+      'body?': body,
+      bytes: wholeNumber,
+      truncated: yesOrNo,
+    }),
     endpoint: orNothing(text),
     mode: orNothing(oneOf(modes)),
     source: orNothing(text),
@@ -53,6 +73,7 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     firstByteMs: orNothing(number),
     durationMs: number,
   }),
+  RefusedCredential: refusedCredential,
   Violation: object({
     path: text,
     sentence: text,

@@ -10,7 +10,7 @@ interface Props {
 export function DecisionView({ entry, miss }: Props) {
   const { endpoint, mode, source, error, hint, remark, violations } = entry
   const facts = [
-    ['Endpoint', endpoint ?? 'None was found before it was refused.'],
+    ['Endpoint', endpoint ?? 'None at this path with this method.'],
     ['Mode', mode],
     ['Answer by', source],
     ['Nearest rule', remark],

@@ -16,11 +16,12 @@ interface Props {
 }
 
 export function ExchangeActions({ entry, curl }: Props) {
-  const { id, request, response, endpoint } = entry
+  const { id, request, response, endpoint, caller, status } = entry
+  const isRefused = caller.kind === 'refused' || status === 401
   return (
     <div class="exchange-actions">
-      {endpoint === CHAT && <MakeRule entry={entry} />}
-      {endpoint !== null && !endpoint.includes(' /auth/v1/') && <MakeRecording entry={entry} />}
+      {endpoint === CHAT && !isRefused && <MakeRule entry={entry} />}
+      {endpoint !== null && !isRefused && !endpoint.includes(' /auth/v1/') && <MakeRecording entry={entry} />}
       <CopyButton text={curl} what="as curl" words="Copy as curl" />
       {request.body !== undefined && (
         <CopyButton text={textOf(request.body)} what="request body" words="Copy request body" />

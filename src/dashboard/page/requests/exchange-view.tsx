@@ -12,11 +12,11 @@ import type { Exchange } from './use-exchange.js'
 import { callerName, size } from './wording.js'
 
 export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: Exchange }) {
-  const { at, caller, scope, request } = entry
+  const { at, scope, request } = entry
   return (
     <>
       <p class="quiet">
-        <time dateTime={at}>{exactly(at)}</time>, by <bdi>{callerName(caller)}</bdi>
+        <time dateTime={at}>{exactly(at)}</time>, caller: <bdi>{callerName(entry)}</bdi>
         {scope && (
           <>
             {' '}
@@ -34,8 +34,9 @@ export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: Excha
           </p>
         )}
         <FoldedHeaders headers={request.headers} />
+        {request.truncated && <p class="hint">Only the beginning of its {size(request.bytes)} is kept.</p>}
         {request.body === undefined ? (
-          <p class="quiet">{request.bytes > 0 ? `A body of ${size(request.bytes)}.` : 'It had no body.'}</p>
+          <p class="quiet">{request.bytes > 0 ? 'The request body was not kept.' : 'No request body.'}</p>
         ) : (
           <BodyView label="Request body" body={request.body} turns={turnsAsked(request.body)} />
         )}

@@ -1,4 +1,5 @@
 /** Which of the requests are shown: what the address of the page says, and back. */
+import { callerInWords } from '../../../core/caller.js'
 import type { BriefJson } from '../../journal-wire.js'
 
 export interface Filter {
@@ -45,6 +46,5 @@ export function matching(filter: Filter): (brief: BriefJson) => boolean {
 const classOf = (status: number | null) => (status === null ? 'none' : `${Math.floor(status / 100)}xx`)
 
 function saidOf({ method, path, source, model, error, caller }: BriefJson): string {
-  const who = caller.email ?? caller.name ?? ''
-  return `${method} ${path}\n${source ?? ''}\n${model ?? ''}\n${error ?? ''}\n${who}`.toLowerCase()
+  return `${method} ${path}\n${source ?? ''}\n${model ?? ''}\n${error ?? ''}\n${callerInWords(caller)}`.toLowerCase()
 }

@@ -17,7 +17,7 @@ export function Gone({ brief }: { readonly brief: BriefJson | undefined }) {
       {brief && (
         <>
           <dl class="pairs">
-            <Fact name="Who">{callerName(brief.caller)}</Fact>
+            <Fact name="Who">{callerName(brief)}</Fact>
             <Fact name="Why this answer">{decisionOf(brief)}</Fact>
             <Fact name="Asked">{size(brief.requestBytes)}</Fact>
             <Fact name="Answered">

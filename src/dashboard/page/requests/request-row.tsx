@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: Props) {
-  const { at, method, path, model, mode, status, caller, durationMs, scope } = brief
+  const { at, method, path, model, mode, status, durationMs, scope } = brief
   return (
     <Link to={routes.requests + query} class="request" current={isOpen} reachable={isReachable}>
       <span class="request-time">
@@ -31,7 +31,7 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
         {model && <bdi class="request-model"> {model}</bdi>}
       </span>
       <span class="request-who">
-        <bdi>{callerName(caller)}</bdi>
+        <bdi>{callerName(brief)}</bdi>
         {scope && <bdi class="request-scope"> {scope}</bdi>}
       </span>
       <span class={`request-why${brief.missed || brief.error || !brief.complete ? ' request-why-care' : ''}`}>

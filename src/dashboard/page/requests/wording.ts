@@ -1,21 +1,10 @@
 /** How the page says who asked, how long it took and how much it was. */
-import type { BriefJson, CallerJson } from '../../journal-wire.js'
+import { callerInWords } from '../../../core/caller.js'
+import type { BriefJson } from '../../journal-wire.js'
 
-export function callerName({ kind, id, name, email }: CallerJson): string {
-  switch (kind) {
-    case 'anonymous':
-      return 'nobody'
-    case 'anon':
-    case 'service':
-      return `${kind} key`
-    case 'user':
-      return email ?? id ?? 'a user'
-    case 'apiKey':
-      return `key ${name ?? id}`
-    case 'stranger':
-      return `credential ${id}`
-  }
-}
+/** A 401 without a credential is about that; elsewhere no credential was asked for, or none that tells who it is. */
+export const callerName = ({ caller, status }: Pick<BriefJson, 'caller' | 'status'>): string =>
+  callerInWords(caller) || (status === 401 ? 'no credential' : 'not identified')
 
 /** `0.4 ms`, `312 ms`, `1.2 s`, `2 min 5 s`. */
 export function duration(ms: number): string {

@@ -1,0 +1,110 @@
+/** Who asks, as data and in words, and what of a refused credential may be shown. */
+
+/** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
+export const credentialKinds = ['anon', 'service', 'user', 'apiKey'] as const
+export type CredentialKind = (typeof credentialKinds)[number]
+
+/** Who asks. */
+export type Caller =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'anon' }
+  | { readonly kind: 'service' }
+  | { readonly kind: 'user'; readonly id: string; readonly email?: string }
+  | { readonly kind: 'apiKey'; readonly name: string; readonly id: string }
+  /** Somebody whose credential only the live platform can judge. */
+  | { readonly kind: 'stranger'; readonly id: string }
+  /** A credential that opens nothing. Without any the caller is anonymous. */
+  | { readonly kind: 'refused'; readonly tried: Tried }
+
+/** What a caller can be, in the order in which it is listed. */
+export const callerKinds = [
+  'anonymous',
+  'refused',
+  'stranger',
+  ...credentialKinds,
+] as const satisfies readonly Caller['kind'][]
+
+export const anonymous: Caller = { kind: 'anonymous' }
+
+/** A signed-in user; `email` is what a token or a backend says of it, which may be nothing. */
+export const userCaller = (id: string, email: unknown): Caller =>
+  typeof email === 'string' && email !== '' ? { kind: 'user', id, email } : { kind: 'user', id }
+
+/** Why an API key is refused. */
+export const keyFaults = ['unknown', 'mistyped', 'revoked', 'expired', 'ownerless'] as const
+
+/** Why a token is refused: by its form and signature, by its times, or by what its session and user have come to. */
+export const tokenFaults = [
+  ...(['malformed', 'unreadable', 'algorithm', 'unknown-key', 'signature', 'expired', 'not-yet', 'times'] as const),
+  'claims',
+  ...(['role', 'session', 'user', 'live'] as const),
+] as const
+
+/** Why an Authorization header is refused before anyone looks at what it holds. */
+export const headerFaults = ['empty', 'scheme', 'malformed', 'doubled'] as const
+
+export type KeyFault = (typeof keyFaults)[number]
+
+export type Tried =
+  /** `start` is the first characters of what was sent, `name` that of a key which is known. */
+  | { readonly kind: 'apiKey'; readonly reason: KeyFault; readonly start: string; readonly name?: string }
+  /** `email` only where the signature vouches for it. */
+  | { readonly kind: 'token'; readonly reason: (typeof tokenFaults)[number]; readonly email?: string }
+  | { readonly kind: 'header'; readonly reason: (typeof headerFaults)[number] }
+
+const tokenWords: Readonly<Record<(typeof tokenFaults)[number], string>> = {
+  malformed: 'malformed token',
+  unreadable: 'malformed token',
+  algorithm: 'token with another algorithm',
+  'unknown-key': 'token signed elsewhere',
+  signature: 'token signed elsewhere',
+  expired: 'expired token',
+  'not-yet': 'token that is not valid yet',
+  times: 'token without an expiry time',
+  claims: 'token with a claim of the wrong type',
+  role: 'token without the role',
+  session: 'token of an ended session',
+  user: 'token of a disabled user',
+  live: 'token that the live backend refuses',
+}
+
+const headerWords: Readonly<Record<(typeof headerFaults)[number], string>> = {
+  empty: 'empty credential',
+  scheme: 'no Bearer credential',
+  malformed: 'malformed credential',
+  doubled: 'two credentials',
+}
+
+/** The same wherever people read it, and what a query for a credential is compared with; nothing for callers who were not asked for one. */
+export function callerInWords(caller: Caller): string {
+  switch (caller.kind) {
+    case 'anonymous':
+      return ''
+    case 'anon':
+    case 'service':
+      return `${caller.kind} key`
+    case 'user':
+      return caller.email ?? caller.id
+    case 'apiKey':
+      return `key ${caller.name}`
+    case 'stranger':
+      return `credential ${caller.id}`
+    case 'refused':
+      return triedInWords(caller.tried)
+  }
+}
+
+/** `revoked key my laptop (sk-local-TXEo…)`, `expired token (ada@example.com)`. */
+function triedInWords(tried: Tried): string {
+  switch (tried.kind) {
+    case 'apiKey': {
+      const { reason, start, name } = tried
+      const key = [reason === 'ownerless' ? 'key of a disabled user' : `${reason} key`, name].filter(Boolean).join(' ')
+      return start === '' ? key : `${key} (${start}…)`
+    }
+    case 'token':
+      return tokenWords[tried.reason] + (tried.email === undefined ? '' : ` (${tried.email})`)
+    case 'header':
+      return headerWords[tried.reason]
+  }
+}

@@ -1,0 +1,177 @@
+/** What the journal keeps of requests that are refused: who tried what, with which body, at which endpoint. */
+import { AuthClient } from '@supabase/supabase-js'
+import OpenAI from 'openai'
+import { expect, test, vi } from 'vitest'
+import type { Caller } from '../../src/core/caller.js'
+import { matchers } from '../../src/testing/matchers.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+import { answerTo, onTheWire, wireTo } from '../wire.js'
+
+const CHAT = 'POST /v1/chat/completions'
+
+const authClient = ({ authUrl }: Scene, key: string) =>
+  new AuthClient({
+    url: `${authUrl}/auth/v1`,
+    headers: { apikey: key, Authorization: `Bearer ${key}` },
+    persistSession: false,
+    autoRefreshToken: false,
+  })
+
+const triedOf = (platform: Scene) => platform.journal.last()?.caller
+
+test('a revoked key of an openai client is in the journal by its name, with the body and the endpoint of its request', async () => {
+  const platform = await platformWith()
+  const { accessToken } = await platform.signIn({ email: 'ada@example.com' })
+  const keys = (init: RequestInit & { path?: string }) =>
+    platform.ask(`/dashboard/api/keys${init.path ?? ''}`, {
+      ...init,
+      bearer: accessToken,
+      headers: { 'content-type': 'application/json' },
+    })
+  const made = await keys({ method: 'POST', body: JSON.stringify({ name: 'my laptop' }) })
+  const { id, key, start } = (await made.json()) as { id: string; key: string; start: string }
+  await keys({ method: 'DELETE', path: `/${id}` })
+
+  const client = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: key, maxRetries: 0 })
+  await expect(client.chat.completions.create({ ...hello, messages: [] })).rejects.toMatchObject({ status: 401 })
+
+  const [entry] = platform.journal.find({ status: 401 })
+  expect(entry).toMatchObject({
+    caller: { kind: 'refused', tried: { kind: 'apiKey', reason: 'revoked', name: 'my laptop', start } },
+    endpoint: CHAT,
+    request: { body: { model: hello.model, messages: [] }, truncated: false },
+  })
+  expect(entry?.request.bytes).toBe(JSON.stringify({ ...hello, messages: [] }).length)
+  expect(JSON.stringify(entry)).not.toContain(key.slice(start.length))
+
+  expect(platform.journal.count({ caller: 'refused', credential: 'my laptop' })).toBe(1)
+  expect(platform.journal.count({ credential: /^revoked key/ })).toBe(1)
+  expect(platform.journal.count({ credential: 'unknown key' })).toBe(0)
+  const found = await platform.ask('/__standin/journal?credential=MY+LAPTOP&caller=refused')
+  expect(await found.json()).toMatchObject({ data: [{ caller: { tried: { name: 'my laptop' } } }] })
+})
+
+test('what a matcher says of a refused request names the credential', async () => {
+  const platform = await platformWith()
+  await platform.chat(hello, { bearer: 'sk-of-another-place-altogether' })
+  const { pass, message } = matchers.toHaveReceived.call({ utils: { diff: () => '' } }, platform, { status: 200 })
+  expect(pass).toBe(false)
+  expect(message()).toContain('401 · gpt-4o-mini · "hello" · unknown key (sk-of-anot…)')
+})
+
+test.each<[what: string, bearer: (platform: Scene) => string | null | Promise<string | null>, caller: unknown]>([
+  ['none', () => null, { kind: 'anonymous' }],
+  ['an empty one', () => '', { kind: 'refused', tried: { kind: 'header', reason: 'empty' } }],
+  ['an unknown key', () => 'sk-unknown-key-of-mine', refusedKey('unknown', 'sk-unkn')],
+  ['a mistyped key', () => `sk-local-${'x'.repeat(38)}`, refusedKey('mistyped', 'sk-local-xxxx')],
+  ['an expired key', p => p.createKey({ name: 'old', expiresInMs: -1000 }), refusedKey('expired', undefined, 'old')],
+  ['a token that is none', () => 'a.b.c', refusedToken('malformed')],
+  [
+    'a token signed elsewhere',
+    async p => `${(await p.signIn()).accessToken.slice(0, -8)}AAAAAAAA`,
+    refusedToken('signature'),
+  ],
+  ['the anon key where it takes an API key', p => p.anonKey, { kind: 'anon' }],
+])('%s', async (_what, bearerOf, caller) => {
+  const platform = await platformWith()
+  const bearer = await bearerOf(platform)
+  expect((await platform.chat(hello, { bearer })).status).toBe(401)
+  expect(platform.journal.last()).toMatchObject({ caller, endpoint: CHAT, request: { body: hello } })
+})
+
+function refusedKey(reason: string, start?: string, name?: string) {
+  return { kind: 'refused', tried: { kind: 'apiKey', reason, ...(start && { start }), ...(name && { name }) } }
+}
+
+function refusedToken(reason: string, email?: string) {
+  return { kind: 'refused', tried: { kind: 'token', reason, ...(email && { email }) } }
+}
+
+test('tokens that were good once are told with their address: expired, signed out, and of a user who is banned', async () => {
+  const platform = await platformWith()
+  const admin = authClient(platform, platform.serviceKey).admin
+  const email = 'ada@example.com'
+  const { accessToken, session, user } = await platform.signIn({ email })
+  await admin.signOut(accessToken)
+  await platform.chat(hello, { bearer: accessToken })
+  expect(triedOf(platform)).toEqual<Caller>({ kind: 'refused', tried: { kind: 'token', reason: 'session', email } })
+
+  const again = await platform.signIn({ email })
+  platform.clock.advance(session.expires_in * 1000 + 1)
+  await platform.chat(hello, { bearer: again.accessToken })
+  expect(triedOf(platform)).toEqual<Caller>({ kind: 'refused', tried: { kind: 'token', reason: 'expired', email } })
+
+  const third = await platform.signIn({ email })
+  await admin.updateUserById(user.id, { ban_duration: '1h' })
+  await platform.chat(hello, { bearer: third.accessToken })
+  expect(triedOf(platform)).toMatchObject({ kind: 'refused', tried: { kind: 'token' } })
+})
+
+test('the auth backend keeps what it refused as well, with the password taken out', async () => {
+  const platform = await platformWith()
+  const wrong = authClient(platform, 'a-key-of-another-project')
+  const { error } = await wrong.signInWithPassword({ email: 'ada@example.com', password: 'of ada alone' })
+  expect(error?.status).toBe(401)
+  const [entry] = platform.journal.find({ caller: 'refused' })
+  expect(entry).toMatchObject({
+    caller: { tried: { kind: 'apiKey', reason: 'unknown', start: 'a-key-of' } },
+    endpoint: 'POST /auth/v1/token',
+    request: { body: { email: 'ada@example.com' } },
+  })
+  expect(JSON.stringify(entry)).not.toContain('of ada alone')
+
+  const right = authClient(platform, platform.anonKey)
+  await right.getUser('a.b.c')
+  expect(triedOf(platform)).toMatchObject(refusedToken('unreadable'))
+  await right.admin.listUsers()
+  expect(triedOf(platform)).toMatchObject(refusedToken('role'))
+})
+
+test('other refusals keep their body as well: a wrong path, a wrong method, a wrong type', async () => {
+  const platform = await platformWith()
+  const post = (path: string, method = 'POST', type = 'application/json') =>
+    platform.ask(path, { method, body: JSON.stringify(hello), headers: { 'content-type': type } })
+  await post('/v1/chat/completion')
+  expect(platform.journal.last()).toMatchObject({ status: 404, endpoint: null, request: { body: hello } })
+  await post('/v1/chat/completions', 'PUT')
+  expect(platform.journal.last()).toMatchObject({ status: 405, endpoint: null, request: { body: hello } })
+  await post('/v1/chat/completions', 'POST', 'text/csv')
+  expect(platform.journal.last()).toMatchObject({ status: 415, endpoint: CHAT, request: { body: hello } })
+})
+
+test('of a huge body without a credential no more is read than is shown, and the connection can be used again', async () => {
+  const platform = await platformWith()
+  const wire = await wireTo(platform.url)
+  const size = 5_000_000
+  await wire.say(onTheWire(CHAT, [`Content-Length: ${size}`, 'Content-Type: application/json']))
+  const body = wire.say('x'.repeat(size))
+  expect((await wire.answer()).status).toBe(401)
+  await body
+  await wire.say(onTheWire('GET /health'))
+  expect((await wire.answer()).status).toBe(200)
+  const [entry] = platform.journal.find({ status: 401 })
+  expect(entry?.request).toMatchObject({ bytes: size, truncated: true, body: 'x'.repeat(65_536) })
+})
+
+test('a body that never comes holds up neither the answer nor the journal for long', async () => {
+  const platform = await platformWith()
+  const began = performance.now()
+  const answer = await answerTo(
+    platform.url,
+    onTheWire(CHAT, ['Content-Length: 1000', 'Content-Type: application/json']),
+  )
+  expect(answer.status).toBe(401)
+  expect(performance.now() - began).toBeLessThan(30_000)
+  expect(platform.journal.last()).toMatchObject({ status: 401, request: { bytes: 1000, truncated: true } })
+})
+
+test('a client that leaves in the middle of a refused body is in the journal without an answer', async () => {
+  const platform = await platformWith()
+  const wire = await wireTo(platform.url)
+  await wire.say(onTheWire(CHAT, ['Content-Length: 1000', 'Content-Type: application/json']))
+  await wire.say('{"model":')
+  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1))
+  wire.leave()
+  await platform.idle()
+  expect(platform.journal.last()?.request).toMatchObject({ bytes: 1000, body: '{"model":' })
+})
