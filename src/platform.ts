@@ -6,6 +6,7 @@ import type { MintedToken, TokenWish } from './auth/mint.js'
 import { createPeople } from './auth/people.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { type Clock, createClock } from './core/clock.js'
+import { isPublicSecret } from './core/development.js'
 import { usersAreLive } from './core/errors.js'
 import type { Exchange, Mode } from './core/exchange.js'
 import type { FaultCall, FaultCallInput } from './core/fault.js'
@@ -228,12 +229,15 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       import('./auth/open-sessions.js'),
     ])
     const identify: Identify = authorization => current.doorkeeper.identify(authorization)
+    const token = () => current.loaded.config.controlToken || madeUpToken()
+    const keys = { identify, token, isServicePublic: () => isPublicSecret(current.loaded.config.auth.jwtSecret) }
     const people = createPeople(state)
     const dashboard = createDashboard({
       facts: () => factsOf(current, lasting.chosen.mode, url),
       apiKeys: lasting.apiKeys,
       now: clock.now,
       identify,
+      keys,
       people,
     })
     const readiness = () => ({ mode: lasting.chosen.mode, url, version: current.loaded.config.version })
@@ -245,9 +249,8 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       change: switchMode,
       impossible: (mode: Mode) => impossible(withModes(current.loaded, { mode, modes: {} }), listener.port),
     }
-    const token = () => current.loaded.config.controlToken || madeUpToken()
     const control = createControl({
-      ...{ readiness, identify, people, faults, rules, reset, modes, steering, clock, journal, host, token },
+      ...{ ...keys, readiness, people, faults, rules, reset, modes, steering, clock, journal, host },
       ...{ exportState, importState, mintToken, metrics, document, violations, stopping: stopping.signal },
       ...taping,
       library: () => current.library(),

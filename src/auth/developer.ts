@@ -1,6 +1,13 @@
 /** Says whether it is the developer who asks: somebody on this machine, or whoever holds the control token or the service key. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { missingControlToken, notForControl, onlyFromHere, PlatformError, unknownControlToken } from '../core/errors.js'
+import {
+  missingControlToken,
+  notForControl,
+  onlyFromHere,
+  PlatformError,
+  publicServiceKey,
+  unknownControlToken,
+} from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
 import type { Identify } from './identify.js'
 
@@ -13,11 +20,13 @@ interface Asked {
 const loopback = /^(127\.|::1$|::ffff:127\.)/
 
 /** Returns when the developer asks. Rejects with a 403 otherwise, and with a 401 for a credential that is none. */
-export async function requireDeveloper({ remoteAddress, authorization }: Asked, identify: Identify): Promise<void> {
+export async function requireDeveloper({ remoteAddress, authorization }: Asked, keys: ControlKeys): Promise<void> {
   if (loopback.test(remoteAddress ?? '')) return
   if (authorization === undefined) throw onlyFromHere()
-  const caller = await identify(authorization)
+  if (showsToken(authorization, keys.token())) return
+  const caller = await keys.identify(authorization)
   if (caller.kind !== 'service') throw onlyFromHere()
+  if (keys.isServicePublic()) throw publicServiceKey()
 }
 
 /** What opens the control API where it is closed. */
@@ -25,6 +34,8 @@ export interface ControlKeys {
   /** Empty where there is none. */
   readonly token: () => string
   readonly identify: Identify
+  /** Whether everybody can make the service key, and it opens nothing here: it is signed with a public secret. */
+  readonly isServicePublic: () => boolean
 }
 
 /** Whether the Authorization header shows the control token. It takes the same time however much of it is right. */
@@ -35,13 +46,14 @@ export function showsToken(authorization: string | undefined, token: string): bo
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Returns for the control token and the service key. Rejects with a 401, or with a 403 for a credential that opens something else. */
+/** Returns for the control token and for a service key that is secret. Rejects with a 401, or with a 403 for a credential that opens something else. */
 export async function requireControl(authorization: string | undefined, keys: ControlKeys): Promise<void> {
   if (authorization === undefined) throw missingControlToken()
   if (showsToken(authorization, keys.token())) return
   const caller = await callerOf(authorization, keys.identify)
   if (!caller) throw unknownControlToken()
   if (caller.kind !== 'service') throw notForControl()
+  if (keys.isServicePublic()) throw publicServiceKey()
 }
 
 /** Nobody where the credential is none. */

@@ -6,6 +6,14 @@
 /** Signs the anon and the service key, HS256. */
 export const developmentSecret = 'standin-development-secret-that-everybody-may-know'
 
+/** Whether a secret stands in public documents: this one, and those of Supabase's own examples. */
+export const isPublicSecret = (secret: string) =>
+  [
+    developmentSecret,
+    'super-secret-jwt-token-with-at-least-32-characters-long',
+    'your-super-secret-jwt-token-with-at-least-32-characters-long',
+  ].includes(secret)
+
 /** The API key that exists from the start. Its last six characters are a checksum of the 32 before them. */
 export const developmentApiKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'
 

@@ -352,7 +352,7 @@ export const onlyFromHere = () =>
   new PlatformError(
     403,
     'only_from_here',
-    'Users and messages are shown on this machine only, or to whoever sends the service key.',
+    'Users and messages are shown on this machine only. From another one they take the control token, or a service key that is signed with an auth.jwtSecret of your own.',
   )
 
 export const usersAreLive = () =>
@@ -361,7 +361,7 @@ export const usersAreLive = () =>
 // The control API, where others can reach the address.
 
 const howToControl =
-  'Add the header "Authorization: Bearer <control token>": it is the option controlToken, or the one that was printed at the start. The service key opens it as well.'
+  'Add the header "Authorization: Bearer <control token>": it is the option controlToken, or the one that was printed at the start. With an auth.jwtSecret of your own the service key opens it as well.'
 
 export const missingControlToken = () =>
   unauthorized(
@@ -374,6 +374,13 @@ export const unknownControlToken = () =>
 
 export const notForControl = () =>
   new PlatformError(403, 'not_for_control', `This credential does not open the control API. ${howToControl}`)
+
+export const publicServiceKey = () =>
+  new PlatformError(
+    403,
+    'public_service_key',
+    `The service key opens nothing here: it is signed with a public auth.jwtSecret, so that everybody can make it. ${howToControl}`,
+  )
 
 export const noSuchExchange = (id: string) =>
   new PlatformError(

@@ -1,6 +1,6 @@
 /** Who may ask the dashboard's API for what. */
 import type { Request } from 'express'
-import { requireDeveloper as requireDeveloperFrom } from '../auth/developer.js'
+import { type ControlKeys, requireDeveloper as requireDeveloperFrom } from '../auth/developer.js'
 import type { Identify } from '../auth/identify.js'
 import { missingCredential, wrongKind } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
@@ -15,6 +15,6 @@ export async function requireUser(request: Request, identify: Identify): Promise
   throw wrongKind(caller.kind, ['user'], `${request.method} ${request.originalUrl.split('?', 1)[0]}`)
 }
 
-/** Returns when the developer asks: on this machine, or with the service key. Rejects with a 403 otherwise. */
-export const requireDeveloper = ({ socket, headers }: Request, identify: Identify): Promise<void> =>
-  requireDeveloperFrom({ remoteAddress: socket.remoteAddress, authorization: headers.authorization }, identify)
+/** Returns when the developer asks: on this machine, or with the control token or a secret service key. Rejects with a 403 otherwise. */
+export const requireDeveloper = ({ socket, headers }: Request, keys: ControlKeys): Promise<void> =>
+  requireDeveloperFrom({ remoteAddress: socket.remoteAddress, authorization: headers.authorization }, keys)

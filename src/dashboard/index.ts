@@ -1,6 +1,7 @@
 /** The user dashboard at /dashboard: its page, and the REST API that the page and scripts use. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import type { ApiKeys } from '../auth/api-keys.js'
+import type { ControlKeys } from '../auth/developer.js'
 import type { Identify } from '../auth/identify.js'
 import type { People } from '../auth/people.js'
 import { notFound } from '../core/errors.js'
@@ -33,6 +34,8 @@ export interface DashboardParts {
   /** Asked each time, since a reload may change them. */
   readonly facts: () => Promise<DashboardFacts>
   readonly identify: Identify
+  /** What shows from another machine that the developer asks. */
+  readonly keys: ControlKeys
   readonly apiKeys: ApiKeys
   /** Milliseconds since 1970, on the clock that keys expire by. */
   readonly now: () => number
@@ -40,7 +43,7 @@ export interface DashboardParts {
   readonly people: People
 }
 
-export function createDashboard({ facts, identify, apiKeys, now, people }: DashboardParts): Router {
+export function createDashboard({ facts, identify, keys, apiKeys, now, people }: DashboardParts): Router {
   const router = Router()
   router.use(protect)
   router
@@ -48,7 +51,7 @@ export function createDashboard({ facts, identify, apiKeys, now, people }: Dashb
     .get(async (_request, response: Response<ConfigJson>) => response.json(configJson(await facts())))
     .all(only('GET', 'HEAD'))
   router.use('/api/keys', createKeysApi({ identify, apiKeys, now }))
-  router.use('/api', createPeopleApi({ identify, apiKeys, people }))
+  router.use('/api', createPeopleApi({ keys, apiKeys, people }))
   router.use(createPageFiles(facts))
   router.use(unreadablePath)
   return router

@@ -1,7 +1,7 @@
 /** What the developer sees of the app's people over REST: users, messages that were not sent, API keys that were refused. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import type { ApiKeys } from '../auth/api-keys.js'
-import type { Identify } from '../auth/identify.js'
+import type { ControlKeys } from '../auth/developer.js'
 import type { People } from '../auth/people.js'
 import { pageRequest } from '../core/dashboard-request.js'
 import { only } from '../core/only.js'
@@ -10,15 +10,15 @@ import { checked } from './json-body.js'
 import type { ListJson, MessageJson, PageJson, PersonJson, RefusalJson } from './wire.js'
 
 interface Parts {
-  readonly identify: Identify
+  readonly keys: ControlKeys
   readonly apiKeys: Pick<ApiKeys, 'refusals'>
   readonly people: People
 }
 
-export function createPeopleApi({ identify, apiKeys, people }: Parts): Router {
+export function createPeopleApi({ keys, apiKeys, people }: Parts): Router {
   const router = Router()
   const onlyDeveloper = async (request: Request, _response: Response, next: NextFunction) => {
-    await requireDeveloper(request, identify)
+    await requireDeveloper(request, keys)
     next()
   }
   router

@@ -328,14 +328,15 @@ inBrowser('all of it works by keyboard alone, and the keyboard keeps its place',
   await page.getByText('1 day ahead of the real time').waitFor()
 })
 
-inBrowser('where others can reach it, the service key opens the controls', async ({ skip }) => {
+inBrowser('where others can reach it, the control token opens the controls', async ({ skip }) => {
   const address = addressOfThisMachine()
   if (address === undefined) skip('This machine has no address but its own loopback.')
-  const { url, serviceKey } = await platformWith({ host: '0.0.0.0' })
+  const controlToken = 'control-token-of-this-test'
+  const { url } = await platformWith({ host: '0.0.0.0', controlToken })
   const { page } = await openPage()
   await page.goto(`http://${address}:${new URL(url).port}/dashboard/controls`)
   await page.getByText('The control API is closed here').waitFor()
-  await page.getByLabel('Service key').fill(serviceKey)
+  await page.getByLabel('Control token').fill(controlToken)
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('button', { name: '+ 1 hour' }).click()
   await page.getByText('1 hour ahead of the real time').waitFor()

@@ -91,10 +91,13 @@ inBrowser('refused keys are listed with the reason', async () => {
   expect(await page.content()).not.toContain(apiKey.slice(0, -3))
 })
 
-inBrowser('from another machine the service key opens the views of the developer', async ({ skip }) => {
+inBrowser('from another machine a secret service key opens the views of the developer', async ({ skip }) => {
   const address = addressOfThisMachine()
   if (address === undefined) skip('This machine has no address but its own loopback.')
-  const { url, serviceKey, anonKey } = await platformWith({ host: '0.0.0.0' })
+  const { url, serviceKey, anonKey } = await platformWith({
+    host: '0.0.0.0',
+    auth: { jwtSecret: 'a-secret-of-our-own-with-32-characters' },
+  })
   const { page } = await openPage()
   await page.goto(`http://${address}:${new URL(url).port}/dashboard/users`)
   await page.getByText('Users and messages are shown on this machine only').waitFor()

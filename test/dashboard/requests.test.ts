@@ -287,10 +287,13 @@ inBrowser('whatever was asked is shown as text: odd paths, markup, huge bodies a
   expect(complaints).toEqual([])
 })
 
-inBrowser('from another machine it takes the service key, which is not kept', async () => {
+inBrowser('from another machine it takes the control token or a secret service key, which is not kept', async () => {
   const address = addressOfThisMachine()
   if (address === undefined) return
-  const platform = await platformWith({ host: '0.0.0.0' })
+  const platform = await platformWith({
+    host: '0.0.0.0',
+    auth: { jwtSecret: 'a-secret-of-our-own-with-32-characters' },
+  })
   const dashboardUrl = platform.dashboardUrl.replace('0.0.0.0', address)
   await visit(platform, '/one')
   const { page } = await watching({ ...platform, dashboardUrl })

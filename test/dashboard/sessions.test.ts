@@ -60,11 +60,12 @@ inBrowser('nobody is signed in at first, and whoever signs in on the page appear
   await page.getByRole('row').filter({ hasText: ada.email }).getByText('aal1, with password').waitFor()
 })
 
-inBrowser('from another machine the service key opens sessions, recordings and replies', async ({ skip }) => {
+inBrowser('from another machine the control token opens sessions, recordings and replies', async ({ skip }) => {
   const address = addressOfThisMachine()
   if (address === undefined) skip('This machine has no address but its own loopback.')
   const platform = await platformWith({
     host: '0.0.0.0',
+    controlToken: 'control-token-of-this-test',
     users: [ada],
     rules: [{ name: 'mine', reply: { text: 'x' } }],
   })
@@ -72,7 +73,7 @@ inBrowser('from another machine the service key opens sessions, recordings and r
   const { page } = await openPage()
   await page.goto(`http://${address}:${new URL(platform.url).port}/dashboard/sessions`)
   await page.getByText('The control API is closed here').waitFor()
-  await page.getByLabel('Service key').fill(platform.serviceKey)
+  await page.getByLabel('Control token').fill('control-token-of-this-test')
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('row').filter({ hasText: ada.email }).waitFor()
   await page.getByRole('link', { name: 'Replies' }).click()

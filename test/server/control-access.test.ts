@@ -1,7 +1,9 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
+import { developmentSecret } from '../../src/core/development.js'
 import { startReady } from '../command.js'
 import { platformWith } from '../scene.js'
+import { secretToken } from '../signing.js'
 
 const open = '/__standin/ready'
 const closed = [
@@ -21,6 +23,7 @@ const closed = [
 
 const controlToken = 'control-token-of-this-test'
 const everywhere = { host: '0.0.0.0', controlToken }
+const ownSecret = { auth: { jwtSecret: 'a-secret-of-our-own-with-32-characters' } }
 
 const get = (url: string, path: string, headers: Record<string, string> = {}) => request(url).get(path).set(headers)
 const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` })
@@ -52,8 +55,8 @@ test('where others can reach it, everything but its readiness is closed', async 
   }
 })
 
-test('the control token and the service key open it', async () => {
-  const { url, serviceKey } = await platformWith(everywhere)
+test('the control token opens it, and so does the service key of a secret of your own', async () => {
+  const { url, serviceKey } = await platformWith({ ...everywhere, ...ownSecret })
   for (const credential of [controlToken, serviceKey]) {
     expect((await get(url, '/__standin/journal', bearer(credential))).status).toBe(200)
     expect((await get(url, '/__standin/nowhere', bearer(credential))).status).toBe(404)
@@ -63,6 +66,24 @@ test('the control token and the service key open it', async () => {
       .send({ fault: { hang: true } })
     expect(status).toBe(201)
   }
+})
+
+test.each([
+  ['of this stand-in', developmentSecret],
+  ["of Supabase's examples", 'super-secret-jwt-token-with-at-least-32-characters-long'],
+])('no service key opens it where everybody can make it, with the public secret %s', async (_whose, secret) => {
+  const { url, serviceKey, ask } = await platformWith({ ...everywhere, auth: { jwtSecret: secret } })
+  for (const key of [serviceKey, await secretToken({ role: 'service_role' }, secret)]) {
+    for (const path of closed) {
+      const { status, body } = await get(url, path, bearer(key))
+      expect([path, status]).toEqual([path, 403])
+      expect(body.error).toMatch(/public auth\.jwtSecret.*"Authorization: Bearer <control token>"/)
+    }
+    expect((await ask('/api/v1', { bearer: key })).status).toBe(200)
+  }
+  const elsewhere = await platformWith({ ...everywhere, ...ownSecret })
+  const forged = await secretToken({ role: 'service_role' }, secret)
+  expect((await get(elsewhere.url, '/__standin/journal', bearer(forged))).status).toBe(401)
 })
 
 test.each([

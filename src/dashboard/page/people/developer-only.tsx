@@ -1,4 +1,4 @@
-/** A listing that is for the developer: from another machine it takes the service key. */
+/** A listing that is for the developer: from another machine it takes the control token, or a service key that is secret. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Loaded } from '../listing.js'
@@ -23,11 +23,11 @@ export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
       <p>{listing.failure?.message}</p>
       <Form send="Show" onSend={async () => setServiceKey(written.trim())}>
         <Field
-          label="Service key"
+          label="Control token or service key"
           autocomplete="off"
           value={written}
           onChange={setWritten}
-          hint={serviceKey === undefined ? 'It stands in the terminal of whoever started Standin.' : 'That was not it.'}
+          hint={serviceKey === undefined ? 'Standin prints the control token when it starts.' : 'That was not it.'}
         />
       </Form>
     </div>
