@@ -48,6 +48,8 @@ export function requestRows(told: Told, { colors, columns = Number.POSITIVE_INFI
     width <= room
       ? [[head, ...painted(rest, told, colors)].join('  ').trimEnd()]
       : [head, ...below(rest.join('  '), text => text)]
+  const { openaiRefuses } = told
+  if (openaiRefuses) rows.push(...below(`→ OpenAI refuses this with 400: ${harmless(openaiRefuses)}`, colors.yellow))
   const advice = adviceFor(told)
   return advice === undefined ? rows : [...rows, ...below(`→ ${advice}`, colors.cyan)]
 }
@@ -62,7 +64,7 @@ const targetOf = ({ request: { path, query } }: Told) => harmless(query === '' ?
 
 /** The same as an object, for --json; with both sides in full where there is an entry. */
 export function requestEvent(told: Told, entry?: JournalEntry) {
-  const { request, caller, status, mode, source, error, hint, remark, complete } = told
+  const { request, caller, status, mode, source, error, hint, remark, openaiRefuses, complete } = told
   return {
     event: 'request',
     method: request.method,
@@ -72,7 +74,7 @@ export function requestEvent(told: Told, entry?: JournalEntry) {
     durationMs: told.durationMs,
     ...(told.firstByteMs !== null && { firstByteMs: told.firstByteMs }),
     caller,
-    ...known({ mode, source, error, hint, remark }),
+    ...known({ mode, source, error, hint, remark, openaiRefuses }),
     complete,
     ...(entry && { id: entry.id, request: entry.request, response: entry.response }),
   }

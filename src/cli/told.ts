@@ -5,7 +5,18 @@ import type { Redact } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import type { JournalEntry } from '../journal/index.js'
 
-type Facts = 'at' | 'caller' | 'endpoint' | 'mode' | 'source' | 'remark' | 'status' | 'error' | 'hint' | 'complete'
+type Facts =
+  | 'at'
+  | 'caller'
+  | 'endpoint'
+  | 'mode'
+  | 'source'
+  | 'remark'
+  | 'status'
+  | 'error'
+  | 'hint'
+  | 'openaiRefuses'
+  | 'complete'
 
 /** Every entry of the journal is one. */
 export interface Told extends Pick<JournalEntry, Facts | 'firstByteMs' | 'durationMs'> {
@@ -34,6 +45,7 @@ export function toldOf(exchange: Exchange, redact: Redact): Told {
     status: outcome?.status || null,
     error: open(outcome?.error),
     hint: open(outcome?.hint),
+    openaiRefuses: open(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
     response: { piecesAtMs: outcome?.piecesAtMs ?? [] },
     firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),

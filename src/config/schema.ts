@@ -129,6 +129,11 @@ export const configSchema = closed({
     false,
     'Whether a chat request that no rule matches is an error (424) that names the nearest rule, instead of a canned reply.',
   ),
+  requests: option(
+    word(['warn', 'strict', 'lenient']),
+    'warn',
+    'What is made of a chat request that OpenAI is known to refuse with 400, such as a tool message without its call: warn answers it and reports it in the log and the journal, strict refuses it in the same words, lenient says nothing.',
+  ),
   magic: option(
     v.boolean('true or false'),
     true,

@@ -80,8 +80,9 @@ const anyRequest = open({
   top_p: maybe(number(0, 1)),
   n: maybe(count(1, 128)),
   stop: maybe(v.union([text, listOf(text, 'texts')], 'text or an array of texts')),
-  max_tokens: maybe(count(1)),
-  max_completion_tokens: maybe(count(1)),
+  // OpenAI refuses 0, the platform's document shows no bounds: the option requests says what is made of it.
+  max_tokens: maybe(count(0)),
+  max_completion_tokens: maybe(count(0)),
   frequency_penalty: maybe(number(-2, 2)),
   presence_penalty: maybe(number(-2, 2)),
   seed: maybe(v.pipe(v.number('a whole number'), v.integer('a whole number'))),

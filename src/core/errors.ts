@@ -184,6 +184,12 @@ export const tooManyValues = (most: number) =>
 
 export const invalidRequest = (sentence: string) => new PlatformError(400, 'invalid_request', sentence)
 
+/** In OpenAI's words, where the option requests is strict. */
+export const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>
+  new PlatformError(400, code, message, [], {
+    hint: 'OpenAI refuses this, and requests is strict; with warn it is answered and reported here.',
+  })
+
 /** A 424, which clients do not try again: trying again would change nothing. */
 export const noRuleMatches = (nearest: string) =>
   new PlatformError(424, 'no_rule_matches', `No rule matches this request, and strict is on. ${nearest}`)

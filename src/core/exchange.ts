@@ -62,6 +62,8 @@ export interface Exchange {
   bodyCutFromBytes?: number
   /** What a body asks of a model, once somebody has read it. */
   chat?: ChatRequest
+  /** What OpenAI says to the request, where it is known to refuse it with a 400 and it was answered all the same. */
+  openaiRefuses?: string | undefined
   outcome: Outcome | undefined
   /** What its answer has against the contract, once that was judged. */
   violations?: readonly Violation[]

@@ -17,6 +17,8 @@ export interface BriefJson {
   readonly status: number | null
   readonly error: string | null
   readonly hint: string | null
+  /** What OpenAI says to such a request, where it refuses it. */
+  readonly openaiRefuses: string | null
   readonly complete: boolean
   readonly requestBytes: number
   readonly responseBytes: number
@@ -48,6 +50,8 @@ export interface EntryJson {
   readonly status: number | null
   readonly error: string | null
   readonly hint: string | null
+  /** What OpenAI says to such a request, where it refuses it. */
+  readonly openaiRefuses: string | null
   readonly complete: boolean
   readonly response: {
     readonly headers: Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 /** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
 import type { ChatRequest } from '../core/chat.js'
-import { alternatives, invalidRequest } from '../core/errors.js'
+import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.js'
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
 import { type Pace, type PaceInput, paceFrom } from '../core/pace.js'
 import { paceAsked } from '../core/pace-header.js'
@@ -9,6 +9,7 @@ import { didYouMean } from '../core/suggest.js'
 import type { Replies, Said } from '../replies/index.js'
 import type { Tokenizer } from '../tokenizer/index.js'
 import { createCompletions } from './chat/completion.js'
+import { openaiRefusal } from './chat/openai-refuses.js'
 import { chatSays } from './chat/says.js'
 import type { Model } from './models.js'
 
@@ -20,10 +21,14 @@ interface Parts {
   /** The usual rhythm of streams. */
   readonly pace: Pace
   readonly tokenizer: Tokenizer
+  readonly requests: Requests
 }
 
+/** What is made of a request that OpenAI refuses: it is answered and reported, refused, or answered. */
+export type Requests = 'warn' | 'strict' | 'lenient'
+
 /** Checks the request, asks `replies` what the model says, and gives it the form that was asked for: whole or as a stream. */
-export function chatCompletions({ access, models, replies, pace, tokenizer }: Parts): Endpoint {
+export function chatCompletions({ access, models, replies, pace, tokenizer, requests }: Parts): Endpoint {
   const modelIds = models.map(({ id }) => id)
   /** The usual rhythm of each model. */
   const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
@@ -41,10 +46,18 @@ export function chatCompletions({ access, models, replies, pace, tokenizer }: Pa
   const paceOf = ({ model }: ChatRequest, said: Said, asked: PaceInput | undefined): Pace =>
     paceFrom(asked, paceFrom(said.pace, usual.get(model) ?? pace))
 
+  /** What OpenAI says to such a request; with `strict` so does this one. */
+  function refusedAtOpenai(request: ChatRequest): string | undefined {
+    const refusal = openaiRefusal(request)
+    if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)
+    return refusal?.message
+  }
+
   function reply(exchange: Exchange): Reply | Promise<Reply> {
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
     if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
+    if (requests !== 'lenient') exchange.openaiRefuses = refusedAtOpenai(request)
     // Read before a rule counts its answer: a request that is refused has had none.
     const asked = paceAsked(exchange.headers)
     const said = replies.answer(request, exchange)

@@ -5,7 +5,7 @@ import type { Pace } from '../core/pace.js'
 import type { Replies } from '../replies/index.js'
 import type { Tokenizer } from '../tokenizer/index.js'
 import { withIndex } from './api-index.js'
-import { chatCompletions } from './chat-completions.js'
+import { chatCompletions, type Requests } from './chat-completions.js'
 import { health } from './health.js'
 import { type Model, modelList } from './models.js'
 
@@ -15,6 +15,7 @@ export interface EndpointParts {
   readonly replies: Pick<Replies, 'answer'>
   readonly pace: Pace
   readonly tokenizer: Tokenizer
+  readonly requests: Requests
   readonly access: { readonly health: Access; readonly index: Access; readonly models: Access; readonly chat: Access }
 }
 
@@ -25,12 +26,13 @@ export function createEndpoints({
   replies,
   pace,
   tokenizer,
+  requests,
   access,
 }: EndpointParts): readonly Endpoint[] {
   return withIndex(access.index, [
     health({ version, access: access.health }),
     modelList({ models, access: access.models }),
-    chatCompletions({ models, replies, pace, tokenizer, access: access.chat }),
+    chatCompletions({ models, replies, pace, tokenizer, requests, access: access.chat }),
   ])
 }
 

@@ -26,6 +26,8 @@ export interface JournalBrief {
   readonly status: number | null
   readonly error: string | null
   readonly hint: string | null
+  /** What OpenAI says to such a request, where it is known to refuse it with 400 and it was answered here. */
+  readonly openaiRefuses: string | null
   /** False where the client left or the answer was cut. */
   readonly complete: boolean
   readonly requestBytes: number
@@ -64,6 +66,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     status: outcome?.status || null,
     error: told(outcome?.error),
     hint: told(outcome?.hint),
+    openaiRefuses: told(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
     requestBytes: bodyBytesOf(exchange),
     responseBytes: bytesIn(outcome?.said),

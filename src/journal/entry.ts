@@ -37,6 +37,8 @@ export interface JournalEntry {
   /** What the client was told went wrong, and what only whoever reads this is told. */
   readonly error: string | null
   readonly hint: string | null
+  /** What OpenAI says to such a request, where it is known to refuse it with 400 and it was answered here. */
+  readonly openaiRefuses: string | null
   /** False where the client left or the answer was cut. */
   readonly complete: boolean
   /** What the answer has against the contract; empty as well where it was not judged. */
@@ -104,6 +106,7 @@ export function entryOf(
     status: outcome?.status || null,
     error: told(outcome?.error),
     hint: told(outcome?.hint),
+    openaiRefuses: told(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
     violations: exchange.violations ?? [],
     response: {

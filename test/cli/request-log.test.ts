@@ -53,6 +53,16 @@ test('the line tells where the answer came from, what gave it, or what was wrong
   )
 })
 
+test('what OpenAI would refuse is said on a line of its own', () => {
+  const openaiRefuses = 'Unrecognized request argument supplied: top_k\x1b[2J'
+  expect(rowsOf({ openaiRefuses })).toEqual([
+    expect.stringContaining('GET  /health'),
+    expect.stringMatching(/^ +→ OpenAI refuses this with 400: Unrecognized request argument supplied: top_k/),
+  ])
+  expect(rowsOf({ openaiRefuses }).join()).not.toContain('\x1b')
+  expect(requestEvent(told({ openaiRefuses }))).toMatchObject({ openaiRefuses })
+})
+
 test('what was refused before it was known what is asked says so', () => {
   const refused = (error: string, status: number) =>
     lineOf({ endpoint: undefined, outcome: { ...answered, status, error } })

@@ -22,6 +22,7 @@ const brief = (id: number, more: Partial<BriefJson> = {}): BriefJson => ({
   status: 200,
   error: null,
   hint: null,
+  openaiRefuses: null,
   complete: true,
   requestBytes: 0,
   responseBytes: 0,

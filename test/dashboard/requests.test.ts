@@ -58,14 +58,17 @@ inBrowser(
   'one exchange is shown in full: the conversation, the decision, the answer put together, and its curl',
   async () => {
     const platform = await platformWith({ rules, pace })
-    await (await platform.chat({ ...hello, stream: true })).text()
+    await (await platform.chat({ ...hello, stream: true, top_k: 5 })).text()
     const { page } = await watching(platform, { permissions: ['clipboard-read', 'clipboard-write'] })
+    expect(await row(page, '/v1/chat/completions').innerText()).toContain('OpenAI refuses this · rule "greeting"')
     await row(page, '/v1/chat/completions').click()
     const one = page.getByRole('complementary', { name: 'POST /v1/chat/completions' })
     expect(await hasFocus(page, one.getByRole('heading', { name: 'POST /v1/chat/completions' }))).toBe(true)
     expect(new URL(page.url()).search).toBe('?id=1')
     const part = (name: string) => one.getByRole('region', { name, exact: true })
     expect(await part('Decision').innerText()).toContain('rule "greeting"')
+    const refusal = 'OpenAI refuses this with 400: Unrecognized request argument supplied: top_k'
+    expect(await part('Decision').innerText()).toContain(refusal)
     expect(await part('Request').innerText()).toMatch(/user\s+hello/)
     expect(await part('Answer').innerText()).toMatch(/assistant\s+Hi there, and welcome to our shop\./)
     await part('Answer').getByRole('tab', { name: 'Events' }).click()

@@ -57,7 +57,7 @@ test('an exchange is told with what was asked, by whom, what was said and why', 
       endpoint: 'POST /v1/chat/completions',
       mode: 'emulate',
       source: 'rule "greet"',
-      ...{ remark: null, status: 200, error: null, hint: null, complete: true, violations: [] },
+      ...{ remark: null, status: 200, error: null, hint: null, openaiRefuses: null, complete: true, violations: [] },
       response: {
         headers: expect.objectContaining({ 'content-type': 'application/json' }),
         body: expect.objectContaining({ object: 'chat.completion' }),

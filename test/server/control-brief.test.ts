@@ -86,7 +86,7 @@ test('in brief each exchange is a line: who, what, why, how long, without header
       mode: 'emulate',
       model: 'gpt-4o-mini',
       source: 'rule "greet"',
-      ...{ missed: false, status: 200, error: null, hint: null, complete: true },
+      ...{ missed: false, status: 200, error: null, hint: null, openaiRefuses: null, complete: true },
       requestBytes: JSON.stringify({ ...hello, stream: true }).length,
       responseBytes: expect.any(Number),
       firstByteMs: expect.any(Number),

@@ -61,6 +61,7 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     status: orNothing(wholeNumber),
     error: orNothing(text),
     hint: orNothing(text),
+    openaiRefuses: orNothing(text),
     complete: yesOrNo,
     violations: listOf(called('Violation')),
     response: object({
@@ -100,6 +101,7 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     status: orNothing(wholeNumber),
     error: orNothing(text),
     hint: orNothing(text),
+    openaiRefuses: orNothing(text),
     complete: yesOrNo,
     requestBytes: wholeNumber,
     responseBytes: wholeNumber,

@@ -27,6 +27,7 @@ export function modelSaying(said: Partial<Said>) {
     replies: { answer: () => complete },
     pace: unpaced,
     tokenizer: estimated,
+    requests: 'warn',
   })
   const answer = (body: Buffer) => endpoint.reply({ body, headers: {} } as Exchange) as Reply
   const replyTo = (request: object) => answer(Buffer.from(JSON.stringify({ ...hello, ...request })))

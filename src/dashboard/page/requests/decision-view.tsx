@@ -8,7 +8,7 @@ interface Props {
 }
 
 export function DecisionView({ entry, miss }: Props) {
-  const { endpoint, mode, source, error, hint, remark, violations } = entry
+  const { endpoint, mode, source, error, hint, remark, openaiRefuses, violations } = entry
   const facts = [
     ['Endpoint', endpoint ?? 'None at this path with this method.'],
     ['Mode', mode],
@@ -24,6 +24,7 @@ export function DecisionView({ entry, miss }: Props) {
           {hint !== null && <p>{hint}</p>}
         </Notice>
       )}
+      {openaiRefuses && <Notice tone="care">OpenAI refuses this with 400: {openaiRefuses}</Notice>}
       {!entry.complete && (
         <Notice tone="care">
           {entry.status === null ? 'No answer has left.' : 'The client left, or the answer was cut, before its end.'}

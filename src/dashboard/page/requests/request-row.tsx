@@ -19,6 +19,7 @@ interface Props {
 
 export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: Props) {
   const { at, method, path, model, mode, status, durationMs, scope } = brief
+  const needsCare = brief.missed || brief.error || brief.openaiRefuses || !brief.complete
   return (
     <Link to={routes.requests + query} class="request" current={isOpen} reachable={isReachable}>
       <span class="request-time">
@@ -34,7 +35,7 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
         <bdi>{callerName(brief)}</bdi>
         {scope && <bdi class="request-scope"> {scope}</bdi>}
       </span>
-      <span class={`request-why${brief.missed || brief.error || !brief.complete ? ' request-why-care' : ''}`}>
+      <span class={`request-why${needsCare ? ' request-why-care' : ''}`}>
         <bdi>{decisionOf(brief)}</bdi>
         {mode && <span class="request-mode"> {mode}</span>}
       </span>

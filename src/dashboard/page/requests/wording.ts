@@ -38,12 +38,13 @@ export function clockTime(at: string): string {
 }
 
 /** Why the answer is what it is, in a few words. */
-export function decisionOf({ error, source, complete, status, missed }: BriefJson): string {
+export function decisionOf({ error, source, complete, status, missed, openaiRefuses }: BriefJson): string {
   if (error !== null) return error
   if (status === null) return 'The client left before there was an answer.'
   const what = source ?? ''
   if (!complete) return `Broken off: ${what}`
-  return missed ? `No rule fitted: ${what}` : what
+  const decision = missed ? `No rule fitted: ${what}` : what
+  return openaiRefuses ? `OpenAI refuses this · ${decision}` : decision
 }
 
 /** `first byte after 12 ms, 48 pieces, 1.2 s in all`. */

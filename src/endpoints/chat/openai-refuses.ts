@@ -1,0 +1,290 @@
+/** What OpenAI is known to answer with a 400 to, in its own words: one table, of which a request meets the rows of the fields that it has. */
+import { type ChatMessage, type ChatRequest, textOf } from '../../core/chat.js'
+import { wrongInSchema } from './strict-schema.js'
+
+/** Why OpenAI refuses a request. */
+export interface Refusal {
+  readonly code: string
+  readonly message: string
+}
+
+/** A field, a code, and what OpenAI says of it, or nothing where it takes it; `at` is the place of a message. */
+type Row<O> = readonly [field: string, code: string, says: (object: O, at: number) => string | undefined]
+type Table<O> = ReadonlyMap<string, readonly Row<O>[]>
+
+const ofRequest: readonly Row<ChatRequest>[] = [
+  ['messages', 'invalid_messages', ({ messages }) => unpaired(messages)],
+  [
+    'max_tokens',
+    'both_max_tokens',
+    ({ max_completion_tokens: other }) =>
+      when(isSet(other), () => "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."),
+  ],
+  [
+    'max_tokens',
+    'unsupported_parameter',
+    // The models that think before they answer.
+    ({ model }) =>
+      when(
+        /^(o\d|gpt-5)/.test(model),
+        () =>
+          "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      ),
+  ],
+  ['max_tokens', 'integer_below_min_value', ({ max_tokens }) => belowOne('max_tokens', max_tokens)],
+  [
+    'max_completion_tokens',
+    'integer_below_min_value',
+    ({ max_completion_tokens }) => belowOne('max_completion_tokens', max_completion_tokens),
+  ],
+  ['stop', 'array_above_max_length', ({ stop }) => (Array.isArray(stop) ? longerThan(4, 'stop', stop) : undefined)],
+  ['tools', 'empty_array', ({ tools }) => emptyArray('tools', tools)],
+  ['tools', 'array_above_max_length', ({ tools }) => longerThan(128, 'tools', tools)],
+  [
+    'tools',
+    'invalid_value',
+    ({ tools }) =>
+      firstOf(tools, ({ type }, i) =>
+        when(type !== 'function' && type !== 'custom', () => unknownValue(`tools[${i}].type`, type, toolTypes)),
+      ),
+  ],
+  [
+    'tools',
+    'invalid_function_name',
+    ({ tools }) =>
+      firstOf(tools, ({ type, function: fn, custom }, i) =>
+        wrongName(`tools[${i}].${type}.name`, type === 'custom' ? custom?.name : fn?.name),
+      ),
+  ],
+  [
+    'tools',
+    'invalid_function_parameters',
+    ({ tools }) =>
+      firstOf(tools, ({ function: fn }) =>
+        fn
+          ? wrongInSchema(`function '${shown(fn.name)}'`, fn.parameters, fn.strict === true, tools?.length)
+          : undefined,
+      ),
+  ],
+  ['functions', 'empty_array', ({ functions }) => when(functions?.length === 0, () => "[] is too short - 'functions'")],
+  [
+    'functions',
+    'invalid_function_name',
+    ({ functions }) => firstOf(functions, ({ name }, i) => wrongName(`functions[${i}].name`, name)),
+  ],
+  ['tool_choice', 'tools_missing', ({ tools }) => onlyWith('tool_choice', 'tools', tools)],
+  ['parallel_tool_calls', 'tools_missing', ({ tools }) => onlyWith('parallel_tool_calls', 'tools', tools)],
+  ['function_call', 'functions_missing', ({ functions }) => onlyWith('function_call', 'functions', functions)],
+  [
+    'stream_options',
+    'stream_missing',
+    ({ stream }) =>
+      when(stream !== true, () => "The 'stream_options' parameter is only allowed when 'stream' is enabled."),
+  ],
+  [
+    'response_format',
+    'json_not_mentioned',
+    ({ response_format, messages }) =>
+      when(
+        response_format?.type === 'json_object' && !messages.some(message => /json/i.test(textOf(message))),
+        () => "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+      ),
+  ],
+  [
+    'response_format',
+    'invalid_schema_name',
+    ({ response_format }) => wrongName('response_format.json_schema.name', response_format?.json_schema?.name),
+  ],
+  [
+    'response_format',
+    'invalid_json_schema',
+    ({ response_format }) => {
+      const { json_schema: format } = response_format ?? {}
+      if (!format?.strict) return undefined
+      return wrongInSchema(`response_format '${shown(format.name)}'`, format.schema, true)
+    },
+  ],
+]
+
+/** The same for each message. */
+const ofMessage: readonly Row<ChatMessage>[] = [
+  [
+    'content',
+    'empty_array',
+    ({ content }, i) => (Array.isArray(content) ? emptyArray(`messages[${i}].content`, content) : undefined),
+  ],
+  [
+    'content',
+    'invalid_value',
+    ({ content }, i) =>
+      Array.isArray(content)
+        ? firstOf(content, ({ type }, j) =>
+            when(!partTypes.includes(type), () => unknownValue(`messages[${i}].content[${j}].type`, type, partTypes)),
+          )
+        : undefined,
+  ],
+  [
+    'role',
+    'missing_content',
+    ({ role, content, tool_calls, function_call, audio }) =>
+      when(
+        role === 'assistant' && !isSet(content) && !isSet(tool_calls) && !isSet(function_call) && !isSet(audio),
+        () => "Invalid value for 'content': expected a string, got null.",
+      ),
+  ],
+  ['role', 'missing_name', ({ role, name }) => when(role === 'function' && !isSet(name), () => required('name', role))],
+  [
+    'role',
+    'missing_tool_call_id',
+    ({ role, tool_call_id: id }) => when(role === 'tool' && !isSet(id), () => required('tool_call_id', role)),
+  ],
+  [
+    'name',
+    'invalid_name',
+    ({ name }, i) =>
+      when(isSet(name) && !/^[^\s<|\\/>]+$/.test(name), () => mismatch(`messages[${i}].name`, '^[^\\s<|\\\\/>]+$')),
+  ],
+  ['tool_calls', 'empty_array', ({ tool_calls }, i) => emptyArray(`messages[${i}].tool_calls`, tool_calls)],
+  [
+    'tool_calls',
+    'invalid_function_name',
+    ({ tool_calls }, i) =>
+      firstOf(tool_calls, ({ function: fn }, j) =>
+        wrongName(`messages[${i}].tool_calls[${j}].function.name`, fn?.name),
+      ),
+  ],
+]
+
+/** The other fields that OpenAI knows (openai 7, ChatCompletionCreateParams). */
+const taken =
+  'model temperature top_p n stream seed frequency_penalty presence_penalty logprobs top_logprobs logit_bias user metadata store ' +
+  'audio modalities moderation prediction prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort ' +
+  'safety_identifier service_tier verbosity web_search_options'
+
+const requestRows = byField(ofRequest, taken.split(' '))
+const messageRows = byField(ofMessage)
+
+/** Why OpenAI refuses this request, as far as it is known to; `undefined` where it takes it. */
+export function openaiRefusal(request: ChatRequest): Refusal | undefined {
+  const unknown: string[] = []
+  for (const field in request) if (!requestRows.has(field)) unknown.push(shown(field))
+  if (unknown.length > 0) return { code: 'unrecognized_argument', message: unrecognized(unknown) }
+  // By their numbers, as everything on this way: iterators would take longer than the checks.
+  for (let at = 0; at < request.messages.length; at++) {
+    const refusal = found(messageRows, request.messages[at] as ChatMessage, at)
+    if (refusal) return refusal
+  }
+  return found(requestRows, request)
+}
+
+function found<O extends ChatRequest | ChatMessage>(table: Table<O>, object: O, at = 0): Refusal | undefined {
+  for (const field in object) {
+    const rows = table.get(field)
+    if (!rows || !isSet(object[field])) continue
+    for (let i = 0; i < rows.length; i++) {
+      const message = rows[i]?.[2](object, at)
+      if (message !== undefined) return { code: rows[i]?.[1] ?? '', message }
+    }
+  }
+  return undefined
+}
+
+function byField<O>(rows: readonly Row<O>[], others: readonly string[] = []): Table<O> {
+  const fields = new Set([...others, ...rows.map(([field]) => field)])
+  return new Map([...fields].map(name => [name, rows.filter(([field]) => field === name)]))
+}
+
+const unrecognized = (fields: readonly string[]) =>
+  `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.slice(0, 20).join(', ')}`
+
+/** Each message of role tool answers a call of the assistant's message before it, and each of its calls is answered. */
+function unpaired(messages: readonly ChatMessage[]): string | undefined {
+  let calls: ReadonlySet<unknown> | undefined
+  let waiting: Set<unknown> = none
+  for (let i = 0; i < messages.length; i++) {
+    const { role, tool_calls, tool_call_id: id } = messages[i] as ChatMessage
+    if (role === 'tool') {
+      // The words are OpenAI's, their spelling included.
+      if (!calls)
+        return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+      if (isSet(id) && !calls.has(id)) {
+        return `Invalid parameter: 'tool_call_id' of '${shown(id)}' not found in 'tool_calls' of previous message.`
+      }
+      waiting.delete(id)
+    } else {
+      if (waiting.size > 0) return unanswered(waiting)
+      calls = role === 'assistant' && tool_calls?.length ? new Set(tool_calls.map(({ id }) => id)) : undefined
+      waiting = calls ? new Set(calls) : none
+    }
+  }
+  return waiting.size > 0 ? unanswered(waiting) : undefined
+}
+
+const none = new Set<unknown>()
+
+const unanswered = (ids: ReadonlySet<unknown>) =>
+  `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...ids].slice(0, 20).map(shown).join(', ')}`
+
+const toolTypes = ['function', 'custom']
+const partTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file']
+
+const isSet = <T>(value: T): value is NonNullable<T> => value !== null && value !== undefined
+const when = (holds: boolean, says: () => string) => (holds ? says() : undefined)
+/** What a client has named may be long. */
+const shown = (value: unknown) => String(value).slice(0, 100)
+
+function firstOf<T>(all: readonly T[] | null | undefined, says: (one: T, at: number) => string | undefined) {
+  for (const [i, one] of (all ?? []).entries()) {
+    const said = says(one, i)
+    if (said !== undefined) return said
+  }
+  return undefined
+}
+
+type Items = readonly unknown[] | null | undefined
+
+const emptyArray = (field: string, items: Items) =>
+  when(
+    items?.length === 0,
+    () => `Invalid '${field}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
+  )
+
+const longerThan = (most: number, field: string, items: Items) =>
+  when(
+    (items?.length ?? 0) > most,
+    () =>
+      `Invalid '${field}': array too long. Expected an array with maximum length ${most}, but got an array with length ${items?.length} instead.`,
+  )
+
+const belowOne = (field: string, value: number | null | undefined) =>
+  when(
+    isSet(value) && value < 1,
+    () => `Invalid '${field}': integer below minimum value. Expected a value >= 1, but got ${value} instead.`,
+  )
+
+const onlyWith = (field: string, other: string, items: Items) =>
+  when(!isSet(items), () => `'${field}' is only allowed when '${other}' are specified.`)
+
+const required = (field: string, role: string) =>
+  `Missing parameter '${field}': messages with role '${role}' must have a '${field}'.`
+
+const unknownValue = (field: string, value: string, known: readonly string[]) => {
+  const last = known.length - 1
+  const names = known.map((name, i) => (i === last ? `and '${name}'` : `'${name}'`))
+  return `Invalid value: '${shown(value)}' (${field}). Supported values are: ${names.join(known.length > 2 ? ', ' : ' ')}.`
+}
+
+const mismatch = (field: string, pattern: string) =>
+  `Invalid '${field}': string does not match pattern. Expected a string that matches the pattern '${pattern}'.`
+
+const LONGEST_NAME = 64
+
+function wrongName(field: string, name: string | null | undefined): string | undefined {
+  if (!isSet(name)) return undefined
+  if (!/^[a-zA-Z0-9_-]*$/.test(name)) return mismatch(field, '^[a-zA-Z0-9_-]+$')
+  return when(
+    name.length > LONGEST_NAME,
+    () =>
+      `Invalid '${field}': string too long. Expected a string with maximum length ${LONGEST_NAME}, but got a string with length ${name.length} instead.`,
+  )
+}

@@ -1,0 +1,71 @@
+/** What OpenAI has against the JSON Schema of a function or of an answer. */
+
+/** Where in a schema something stands: the last step, and what is above it. */
+interface Place {
+  readonly step: string
+  readonly above: Place | undefined
+}
+
+type Node = Readonly<Record<string, unknown>>
+
+/** No more parts of all schemas of a request are looked at, so that large ones hold nothing up. */
+const MOST_PARTS = 20_000
+
+/** The sentence about the first thing that is wrong, from the outside in. `what` is called `function 'x'`; it is one of `count` schemas. */
+export function wrongInSchema(what: string, root: unknown, isStrict: boolean, count = 1): string | undefined {
+  if (!isNode(root)) return undefined
+  const said = (why: string) => `Invalid schema for ${what}: ${why}`
+  if (!isOf('object', root)) {
+    const type = root.type === undefined ? 'None' : String(root.type).slice(0, 100)
+    return said(`schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`)
+  }
+  const parts: { readonly node: Node; readonly place: Place | undefined }[] = [{ node: root, place: undefined }]
+  const most = Math.ceil(MOST_PARTS / count)
+  for (let next = 0; next < parts.length; next++) {
+    const { node, place } = parts[next] as (typeof parts)[number]
+    const wrong = wrongIn(node, isStrict)
+    if (wrong !== undefined) return said(`In context=${written(place)}, ${wrong}`)
+    addParts(node, place)
+  }
+  return undefined
+
+  /** The schemas in a schema that are looked at. */
+  function addParts(node: Node, above: Place | undefined): void {
+    for (const step of ['properties', '$defs', 'definitions', 'anyOf']) {
+      const inner = node[step]
+      if (typeof inner !== 'object' || inner === null) continue
+      const place = { step, above }
+      for (const name in inner) add((inner as Node)[name], { step: name, above: place })
+    }
+    if (node.items !== undefined) add(node.items, { step: 'items', above })
+  }
+
+  function add(node: unknown, place: Place): void {
+    if (isNode(node) && parts.length < most) parts.push({ node, place })
+  }
+}
+
+function wrongIn(node: Node, isStrict: boolean): string | undefined {
+  if (isOf('array', node) && node.items === undefined && node.prefixItems === undefined) {
+    return 'array schema missing items.'
+  }
+  if (!isStrict) return undefined
+  for (const word of ['allOf', 'oneOf']) if (node[word] !== undefined) return `'${word}' is not permitted.`
+  if (!isOf('object', node) && node.properties === undefined) return undefined
+  if (node.additionalProperties !== false) return "'additionalProperties' is required to be supplied and to be false."
+  const required = new Set(Array.isArray(node.required) ? node.required : [])
+  const missing = Object.keys(isNode(node.properties) ? node.properties : {}).find(name => !required.has(name))
+  if (missing === undefined) return undefined
+  return `'required' is required to be supplied and to be an array including every key in properties. Missing '${missing.slice(0, 100)}'.`
+}
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isOf = (type: string, { type: own }: Node) => own === type || (Array.isArray(own) && own.includes(type))
+
+/** As OpenAI writes it: `()`, `('items',)`, `('properties', 'city')`. */
+function written(place: Place | undefined): string {
+  const steps: string[] = []
+  for (let at = place; at && steps.length < 20; at = at.above) steps.unshift(`'${at.step.slice(0, 100)}'`)
+  return `(${steps.join(', ')}${steps.length === 1 ? ',' : ''})`
+}
