@@ -136,9 +136,24 @@ export const knownPaths = [
   ),
 ]
 
+/** OpenAI's endpoints that the platform's document does not have. */
+const ofOpenai =
+  /^(?:\/v1)?\/(responses|embeddings|completions|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime)(?:\/|$)/
+
+function openaiAlone(name: string): string {
+  const has = `The platform's document has no /v1/${name}, so Standin has none.`
+  const chat = 'It has /v1/chat/completions:'
+  if (name === 'responses')
+    return `${has} ${chat} use chat.completions of the openai client, openai.chat(model) or createOpenAICompatible of the AI SDK, or useResponsesApi: false of LangChain.`
+  if (name === 'completions') return `${has} ${chat} use chat.completions of the openai client.`
+  return `${has} In the modes proxy and record the live platform is asked, which may have it.`
+}
+
 function notFound({ mode, error, request: { path } }: Told): string | undefined {
   // What the live platform, or a user of the auth backend, did not find is no mistake in the path.
   if (error === null || knownPaths.includes(path)) return undefined
+  const [, name] = ofOpenai.exec(path) ?? []
+  if (name !== undefined) return openaiAlone(name)
   const near = nearest(path, knownPaths)
   if (near !== undefined) return `Did you mean ${near}? ${baseAdvice(path, near)}`.trim()
   return mode === 'replay' ? 'Nothing is recorded for this path: ask it once with standin record.' : undefined

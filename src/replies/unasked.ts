@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { ChatRequest } from '../core/chat.js'
 import { PlatformError, unfitSchema } from '../core/errors.js'
 import { type CalledTool, calledTool } from './called-tool.js'
+import { type ToolResult, toolResultsIn } from './conditions/asked.js'
 import { fakeReply, seedOf, variant } from './fake.js'
 import { anyAnswer, promptedSchema } from './prompted-json.js'
 import type { Choice, Said } from './said.js'
@@ -24,7 +25,18 @@ export async function unasked(request: ChatRequest, seed: number): Promise<Said>
   }
   // OpenAI's types let a name stand without a schema.
   if (format && format.type !== 'text') return { choices: await objects(request, seed), source: 'canned JSON' }
+  const results = toolResultsIn(request.messages)
+  if (results.length > 0) return { choices: [{ text: repeated(results) }], source: 'canned reply' }
   return { choices: await texts(request, seed), source: 'canned reply' }
+}
+
+/** So much of a result is repeated. */
+const REPEATED = 2000
+
+/** A model that has called tools tells what they have answered; so an app can see that its result has arrived. */
+function repeated(results: readonly ToolResult[]): string {
+  const shortened = (text: string) => (text.length > REPEATED ? `${text.slice(0, REPEATED)}…` : text)
+  return results.map(({ tool, text }) => `${tool || 'The tool'} says: ${shortened(text)}`).join('\n')
 }
 
 const countOf = ({ n }: ChatRequest, most: number) => Math.min(n ?? 1, most)

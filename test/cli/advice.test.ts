@@ -22,6 +22,19 @@ async function lastLine({ ask }: Scene) {
   return { line: line.trim(), advice: advice.trim() }
 }
 
+test.each([
+  ['/v1/responses', /no \/v1\/responses.*chat\.completions.*useResponsesApi: false/],
+  ['/responses', /no \/v1\/responses/],
+  ['/v1/completions', /It has \/v1\/chat\/completions/],
+  ['/v1/embeddings', /no \/v1\/embeddings.*the live platform is asked/],
+  ['/v1/files/file-1/content', /no \/v1\/files/],
+])('who asks %s for OpenAI is told that the platform has no such endpoint', async (path, expected) => {
+  const platform = await platformWith()
+  const response = await platform.ask(path, { method: 'POST', body: '{}' })
+  expect(await response.json()).toEqual({ error: 'Not found.', path })
+  expect((await lastLine(platform)).advice).toMatch(expected)
+})
+
 const grace = { email: 'grace@example.com', password: 'correct-horse' }
 
 test('the line of a wrong password says what is wrong, and the one below it what to do', async () => {

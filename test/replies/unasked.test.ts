@@ -53,6 +53,19 @@ describe('words', () => {
     })
   })
 
+  test('what tools have answered is repeated, with the names of the tools, and a long answer in part', async () => {
+    const call = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } })
+    const result = (tool_call_id: string, content: string) => ({ role: 'tool', tool_call_id, content })
+    const calls = { role: 'assistant', content: null, tool_calls: [call('a', 'get_weather'), call('b', 'get_time')] }
+    const messages = [{ role: 'user', content: 'x' }, calls, result('a', '{"sky":"rain"}'), result('b', '12:00')]
+    const { choices } = await said({ tools, messages })
+    expect(choices).toEqual([{ text: 'get_weather says: {"sky":"rain"}\nget_time says: 12:00' }])
+    const long = await said({ messages: [...messages.slice(0, 3), result('c', 'y'.repeat(5000))] })
+    expect(long.choices[0]?.text).toMatch(/\nThe tool says: y{2000}…$/)
+    const later = await said({ messages: [...messages, { role: 'user', content: 'And now?' }] })
+    expect(later.choices[0]?.text).not.toContain('says:')
+  })
+
   test('n choices are n different texts, and the first is the one of n = 1', async () => {
     const { choices } = await said({ n: 5 })
     const texts = choices.map(({ text }) => text)

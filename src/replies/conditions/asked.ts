@@ -93,7 +93,7 @@ function lastTextOf(messages: readonly ChatMessage[], role: ChatMessage['role'])
 }
 
 /** Results stand behind the assistant's message that called for them, with nothing else in between. */
-function toolResultsIn(messages: readonly ChatMessage[]): readonly ToolResult[] {
+export function toolResultsIn(messages: readonly ChatMessage[]): readonly ToolResult[] {
   const isResult = ({ role }: ChatMessage) => role === 'tool' || role === 'function'
   const first = messages.findLastIndex(message => !isResult(message)) + 1
   return messages.slice(first).map(message => ({ tool: toolOf(message, messages), text: textOf(message) }))
