@@ -15,7 +15,8 @@ const MOST_LINES = 60
 const LONGEST_LINE = 500
 
 /** Lines that stand below the one of the request; a body that is not there has none. */
-export function bodyLines({ request, response, status, firstByteMs }: JournalEntry, colors: Colors): readonly string[] {
+export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[] {
+  const { request, response, upstream, status, firstByteMs } = entry
   const { piecesAtMs, bytes, truncated } = response
   const last = piecesAtMs.at(-1)
   const rhythm =
@@ -28,6 +29,9 @@ export function bodyLines({ request, response, status, firstByteMs }: JournalEnt
         ]
   return [
     ...part(`> ${inBytes(request.bytes)}`, shownLines(request.body), request.bytes > 0, colors),
+    ...(upstream
+      ? part(`< ${inBytes(upstream.bytes)}, as the platform said it`, answerLines(upstream, status ?? 0), true, colors)
+      : []),
     ...part(
       [
         `< ${inBytes(bytes)}`,
@@ -56,7 +60,10 @@ const part = (title: string, lines: readonly string[], isThere: boolean, colors:
   isThere ? [colors.dim(`  ${title}`), ...lines.map(line => `    ${line}`.trimEnd())] : []
 
 /** Of a stream of a model what it said; anything else as it came. */
-function answerLines({ headers, body }: JournalEntry['response'], status: number): readonly string[] {
+function answerLines(
+  { headers, body }: Pick<JournalEntry['response'], 'headers' | 'body'>,
+  status: number,
+): readonly string[] {
   if (typeof body !== 'string') return shownLines(body)
   const text = assembledText({
     ...{ status, headers: Object.entries(headers), headMs: 0, endMs: 0, complete: true },

@@ -76,7 +76,9 @@ export function requestEvent(told: Told, entry?: JournalEntry) {
     caller,
     ...known({ mode, source, error, hint, remark, openaiRefuses }),
     complete,
+    ...(told.upstream && { fitted: true }),
     ...(entry && { id: entry.id, request: entry.request, response: entry.response }),
+    ...(entry?.upstream && { upstream: entry.upstream }),
   }
 }
 
@@ -101,8 +103,8 @@ export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRo
 })
 
 function decisionOf(told: Told): string {
-  const { mode, endpoint, source, error, hint, remark, status, complete } = told
-  const by = [mode, source].filter(Boolean).join(' · ')
+  const { mode, endpoint, source, error, hint, remark, status, complete, upstream } = told
+  const by = [mode, source, upstream && FITTED].filter(Boolean).join(' · ')
   if (error !== null) {
     const said = harmless(hint === null ? error : `${sentence(error)} ${hint}`)
     if (endpoint === null || (mode === null && source === null)) return `refused · ${said}`
@@ -114,6 +116,9 @@ function decisionOf(told: Told): string {
   if (!complete) return harmless(`${by} (broken off${piecesOf(told)})`).trim()
   return harmless(remark === null ? by : `${by}. ${remark}`)
 }
+
+/** Says why the body is another one than the live platform's. */
+const FITTED = 'error put into the documented form'
 
 /** What somebody else has said may be no sentence. */
 const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)

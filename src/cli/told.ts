@@ -22,6 +22,8 @@ type Facts =
 export interface Told extends Pick<JournalEntry, Facts | 'firstByteMs' | 'durationMs'> {
   readonly request: Pick<JournalEntry['request'], 'method' | 'path' | 'query'>
   readonly response: Pick<JournalEntry['response'], 'piecesAtMs'>
+  /** There where the body of an error was made to fit the document. */
+  readonly upstream?: object
 }
 
 /** Much less work than a whole entry, which only few lines need. */
@@ -48,6 +50,8 @@ export function toldOf(exchange: Exchange, redact: Redact): Told {
     openaiRefuses: open(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
     response: { piecesAtMs: outcome?.piecesAtMs ?? [] },
+    // Nothing of it is told in the line.
+    ...(outcome?.upstream && { upstream: {} }),
     firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
     durationMs: rounded(performance.now() - startedMs),
   }

@@ -78,6 +78,25 @@ export const modesByEndpoint = v.pipe(
 /** What the control API is told to change the mode. */
 export const modeSwitch = closed({ mode: word(modes), modes: v.optional(modesByEndpoint) })
 
+const errorForms = ['documented', 'untouched'] as const
+
+/** The base URL of OpenAI's clients ends in /v1; the paths that are added here begin with it. */
+const addedPath = /\/v1(\/(chat\/completions|models))?\/*$/i
+const baseAddress = v.pipe(
+  httpUrl,
+  v.check(
+    // The path alone: a host may be called v1.
+    address => !addedPath.test(new URL(address).pathname),
+    ({ input }) => `is "${input}", and Standin adds /v1 itself: ${withoutV1(input.replace(addedPath, ''))}`,
+  ),
+)
+
+/** Below /api/v1 there is either the platform's index or all of an OpenAI-compatible API. */
+const withoutV1 = (base: string) =>
+  base.endsWith('/api')
+    ? `write "${base.slice(0, -'/api'.length)}", or "${base}" if its models are at /api/v1/models.`
+    : `write "${base}".`
+
 /** Where rules are looked for without being told. */
 export const defaultReplies = 'fixtures/replies/*.yaml'
 
@@ -175,9 +194,9 @@ export const configSchema = closed({
   upstream: group(
     {
       baseUrl: option(
-        v.union([v.literal(''), httpUrl], anAddress),
+        v.union([v.literal(''), baseAddress], anAddress),
         '',
-        'Address of the live platform, for the modes proxy and record.',
+        'Address of the live platform without /v1, for the modes proxy and record.',
       ),
       authUrl: option(
         v.union(
@@ -195,9 +214,11 @@ export const configSchema = closed({
         "Whose credentials the live platform sees: swap checks the caller's local one and sends the live one, pass sends the caller's own and lets the live platform judge.",
       ),
       errors: option(
-        word(['normalise', 'untouched']),
-        'normalise',
-        'Whether a 404 of the live platform without the documented body gets it (normalise).',
+        v.picklist(errorForms, ({ input }) =>
+          input === 'normalise' ? 'says normalise, which is called documented now.' : `one of ${errorForms.join(', ')}`,
+        ),
+        'documented',
+        'Whether errors of the live platform and of recordings are delivered with the documented body { error }, made from what they say (documented), or just as they came (untouched).',
       ),
       insecure: flag(false, 'Whether certificates that nobody vouches for, such as self-signed ones, are accepted.'),
       firstByteTimeoutMs: option(

@@ -15,8 +15,6 @@ export interface Answered {
   readonly body: Buffer
   /** Whether the body is all of it, to its end. */
   readonly isWhole: boolean
-  /** Whether the body of a 404 was not the documented one, and the client got that in its place. */
-  readonly isMended: boolean
   /** What was asked of a chat completion; nothing where the request cannot be read. */
   readonly asked: { readonly stream: boolean; readonly usage: boolean } | undefined
 }
@@ -24,8 +22,9 @@ export interface Answered {
 /** Nothing where the answer is ours, was spoilt on purpose, or cannot be read. */
 export function answeredIn(exchange: Exchange): Answered | undefined {
   const { method, path, endpoint, outcome } = exchange
-  const said = outcome?.said
-  if (!said || !endpoint || outcome.error !== undefined || isSpoilt(outcome.source)) return undefined
+  // What the platform said is judged, not what became of it here.
+  const said = outcome?.upstream ?? outcome?.said
+  if (!outcome || !said || !endpoint || outcome.error !== undefined || isSpoilt(outcome.source)) return undefined
   const { headers, body, isAll } = saidIn(said)
   const coding = headerIn(headers, 'content-encoding')
   const plain = readable(body, coding)
@@ -37,7 +36,6 @@ export function answeredIn(exchange: Exchange): Answered | undefined {
     body: plain,
     // Of what is compressed only the whole was read.
     isWhole: isAll && outcome.complete,
-    isMended: said.kind === 'heard' && said.isMended === true,
     asked: endpoint.path === CHAT ? askedIn(exchange.body) : undefined,
   }
 }

@@ -47,9 +47,8 @@ function ofDocument(section: string, schema: Schema): Form {
   return { schema, section, found: documented(section) }
 }
 
-function judgeError({ status, body, contentType, path, isWhole, isMended }: Answered): readonly Violation[] {
+function judgeError({ status, body, contentType, path, isWhole }: Answered): readonly Violation[] {
   const found = documented('Errors')
-  if (isMended) return [found('', `A 404 must have a JSON body with error and path; the live platform's had none.`)]
   const type = isJson(contentType) ? [] : [found('', `An error must be JSON, and its content type is not.`)]
   if (!isWhole) return type
   const value = parsed(body)

@@ -1,20 +1,112 @@
-/** Takes the compression off a body that is there as a whole. */
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+/** Takes the compression off a body: one that is there as a whole, or one in chunks with their times. */
+import type { Transform } from 'node:stream'
 
-/** `coding` is what its Content-Encoding says. Throws where it cannot be decoded, or would be longer than `mostBytes`. */
-export function decoded(body: Buffer, coding: string | undefined, mostBytes: number): Buffer {
-  const limit = { maxOutputLength: mostBytes }
-  switch (coding?.toLowerCase() ?? 'identity') {
-    case 'identity':
-      return body
+type Decompress = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer
+
+// Asked for when there is something compressed: the journal is there from the start, and hardly ever needs it.
+const zlib = () => process.getBuiltinModule('node:zlib')
+
+/** What node has from 22.15 on. */
+interface Zstd {
+  readonly zstdDecompressSync?: Decompress
+  readonly createZstdDecompress?: () => Transform
+}
+
+interface Decoder {
+  readonly whole: Decompress
+  readonly stream: () => Transform
+}
+
+/** What is called deflate comes with a header and without one (RFC 9110 §8.4.1.2). */
+const hasHeader = (first: Buffer | undefined) => ((first?.[0] ?? 0) & 0x0f) === 8
+
+/** Nothing for a coding that cannot be read here. `first` are the first bytes of the body. */
+function decoderFor(coding: string, first: Buffer | undefined): Decoder | undefined {
+  const all = zlib() as ReturnType<typeof zlib> & Zstd
+  switch (coding) {
     case 'gzip':
     case 'x-gzip':
-      return gunzipSync(body, limit)
+      return { whole: all.gunzipSync, stream: all.createGunzip }
     case 'deflate':
-      return inflateSync(body, limit)
+      return hasHeader(first)
+        ? { whole: all.inflateSync, stream: all.createInflate }
+        : { whole: all.inflateRawSync, stream: all.createInflateRaw }
     case 'br':
-      return brotliDecompressSync(body, limit)
+      return { whole: all.brotliDecompressSync, stream: all.createBrotliDecompress }
+    case 'zstd': {
+      const { zstdDecompressSync: whole, createZstdDecompress: stream } = all
+      return whole && stream && { whole, stream }
+    }
     default:
-      throw new Error(`No way to decode ${coding}.`)
+      return undefined
   }
+}
+
+function requiredDecoder(coding: string, first: Buffer | undefined): Decoder {
+  const decoder = decoderFor(coding, first)
+  if (!decoder) throw new Error(`its Content-Encoding ${JSON.stringify(coding.slice(0, 100))} cannot be read here`)
+  return decoder
+}
+
+/** The codings of a Content-Encoding header, the last one that was applied first. */
+const codingsIn = (encoding: string | undefined): readonly string[] =>
+  (encoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '' && name !== 'identity')
+    .reverse()
+
+/** `encoding` is what its Content-Encoding says. Throws where it cannot be decoded, or would be longer than `mostBytes`. */
+export const decoded = (body: Buffer, encoding: string | undefined, mostBytes: number): Buffer =>
+  codingsIn(encoding).reduce(
+    (bytes, coding) => requiredDecoder(coding, bytes).whole(bytes, { maxOutputLength: mostBytes }),
+    body,
+  )
+
+/** Bytes, and when they came. */
+interface Chunk {
+  readonly atMs: number
+  readonly bytes: Buffer
+}
+
+/**
+ * The chunks without their `encoding` (the header's value), each with the bytes that could be read from it. Rejects with an Error that says
+ * why when they cannot be read, or are more than `mostBytes`. What broke off is read as far as it goes.
+ */
+export async function decodedChunks(
+  chunks: readonly Chunk[],
+  encoding: string | undefined,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<readonly Chunk[]> {
+  let plain = chunks
+  for (const coding of codingsIn(encoding)) plain = await unpacked(plain, coding, mostBytes)
+  return plain
+}
+
+async function unpacked(chunks: readonly Chunk[], coding: string, mostBytes: number): Promise<readonly Chunk[]> {
+  const [first] = chunks
+  const { stream } = requiredDecoder(coding, first?.bytes)
+  if (!first) return chunks
+  const decoder = stream()
+  const broken = new Promise<never>((_resolve, reject) => {
+    decoder.once('error', ({ message }) => reject(new Error(`it is not the ${coding} that it says it is (${message})`)))
+  })
+  broken.catch(() => {})
+  let parts: Buffer[] = []
+  decoder.on('data', (part: Buffer) => void parts.push(part))
+  const found: Chunk[] = []
+  let allBytes = 0
+  for (const { atMs, bytes } of chunks) {
+    parts = []
+    await Promise.race([broken, new Promise(done => decoder.write(bytes, done))])
+    const unpacked = Buffer.concat(parts)
+    found.push({ atMs, bytes: unpacked })
+    allBytes += unpacked.length
+    if (allBytes <= mostBytes) continue
+    decoder.destroy()
+    throw new Error(`unpacked it is larger than recordings.maxBytes (${mostBytes})`)
+  }
+  decoder.destroy()
+  return found
 }

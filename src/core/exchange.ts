@@ -93,6 +93,8 @@ export interface Reply {
   readonly fault?: Fault | undefined
   /** Whether it is played from a recording: then its headers are those of the live platform alone. */
   readonly isRecorded?: true
+  /** What the recording has, where that is an error that had to be made to fit the document. */
+  readonly upstream?: Heard | undefined
   /** What it costs of a limit on tokens. */
   readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
 }
@@ -149,8 +151,6 @@ export interface Heard {
   readonly beginning: Buffer[]
   /** All of the body. */
   bytes: number
-  /** Whether it is the documented 404 in place of another one of the live platform. */
-  readonly isMended?: boolean | undefined
 }
 
 /** What actually left. */
@@ -172,6 +172,8 @@ export interface Outcome {
   readonly requestId?: string | undefined
   /** What was said: a reply of ours, or as much of the live platform's as is kept. */
   readonly said?: Reply | Heard | undefined
+  /** What the live platform said, where that was an error that had to be made to fit the document. */
+  readonly upstream?: Heard | undefined
   /** When the head left, by `passedMs` of core/stopwatch.ts. */
   readonly beganMs?: number
   /** When pieces of a stream left, after the head, in milliseconds; the first thousand. */

@@ -53,17 +53,20 @@ export interface EntryJson {
   /** What OpenAI says to such a request, where it refuses it. */
   readonly openaiRefuses: string | null
   readonly complete: boolean
-  readonly response: {
-    readonly headers: Readonly<Record<string, string>>
-    readonly body?: unknown
-    readonly bytes: number
-    readonly truncated: boolean
-    readonly piecesAtMs: readonly number[]
-  }
+  /** What the live platform said, where the client got it in the documented form. */
+  readonly upstream?: AnswerJson
+  readonly response: AnswerJson & { readonly piecesAtMs: readonly number[] }
   readonly firstByteMs: number | null
   readonly durationMs: number
   /** What the answer of the live platform, or of a recording, has against the contract. */
   readonly violations: readonly ViolationJson[]
+}
+
+export interface AnswerJson {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly bytes: number
+  readonly truncated: boolean
 }
 
 export interface ViolationJson {

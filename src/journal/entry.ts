@@ -1,4 +1,5 @@
 /** An exchange as the journal tells it: readable, and nothing secret in it. */
+import { decoded } from '../core/decode.js'
 import { isTooDeep } from '../core/depth.js'
 import type { Caller, Exchange, Mode, Outcome } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
@@ -43,13 +44,10 @@ export interface JournalEntry {
   readonly complete: boolean
   /** What the answer has against the contract; empty as well where it was not judged. */
   readonly violations: readonly Violation[]
-  readonly response: {
-    readonly headers: Readonly<Record<string, string>>
-    /** The JSON value, or the text; the beginning of it where it is long. */
-    readonly body?: unknown
-    readonly bytes: number
-    /** Whether `body` is only the beginning. */
-    readonly truncated: boolean
+  /** What the live platform, or a recording of it, said, where that was an error that was made to fit the document for the client. */
+  readonly upstream?: SaidJson
+  /** What the client was sent. */
+  readonly response: SaidJson & {
     /** When pieces of a stream left, after its head, in milliseconds. */
     readonly piecesAtMs: readonly number[]
   }
@@ -57,6 +55,15 @@ export interface JournalEntry {
   readonly firstByteMs: number | null
   /** From the request to the end. */
   readonly durationMs: number
+}
+
+export interface SaidJson {
+  readonly headers: Readonly<Record<string, string>>
+  /** The JSON value, or the text; the beginning of it where it is long. */
+  readonly body?: unknown
+  readonly bytes: number
+  /** Whether `body` is only the beginning. */
+  readonly truncated: boolean
 }
 
 /** What the journal keeps of an exchange until somebody looks. */
@@ -79,10 +86,6 @@ export function entryOf(
   const { method, path, query, headers, body, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   const flat = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
-  const said = saidIn(outcome)
-  const answered = pairs(said.headers)
-  // What an answer hands out, such as a session in a cookie, is secret in its body as well.
-  const later = redaction.knowing({ headers: Object.entries(answered) })
   const told = (text: string | undefined) => (text === undefined ? null : redaction.text(text))
   return {
     id: String(id),
@@ -109,13 +112,9 @@ export function entryOf(
     openaiRefuses: told(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
     violations: exchange.violations ?? [],
+    ...(outcome?.upstream && { upstream: saidJson({ said: outcome.upstream }, { path, redaction, shownBytes }) }),
     response: {
-      headers: pairs(later.headers(said.headers)),
-      ...(said.beginning.length > 0 && {
-        body: readable(openText(path, said.beginning.subarray(0, shownBytes)), later),
-      }),
-      bytes: said.bytes,
-      truncated: said.bytes > Math.min(said.beginning.length, shownBytes),
+      ...saidJson(outcome, { path, redaction, shownBytes }),
       piecesAtMs: outcome?.piecesAtMs ?? [],
     },
     firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
@@ -125,6 +124,39 @@ export function entryOf(
 
 /** How large the body of a request is, as far as that is known. */
 export const bodyBytesOf = ({ body, bodyCutFromBytes }: Exchange) => bodyCutFromBytes ?? body?.length ?? 0
+
+interface Telling {
+  readonly path: string
+  readonly redaction: ReturnType<Redact>
+  readonly shownBytes: number
+}
+
+function saidJson(outcome: Partial<Outcome> | undefined, { path, redaction, shownBytes }: Telling): SaidJson {
+  const { headers, beginning, bytes } = saidIn(outcome)
+  // What an answer hands out, such as a session in a cookie, is secret in its body as well.
+  const later = redaction.knowing({ headers: Object.entries(pairs(headers)) })
+  const readableBytes = unpacked(beginning, headers, bytes)
+  const shown = readableBytes.subarray(0, shownBytes)
+  return {
+    headers: pairs(later.headers(headers)),
+    ...(shown.length > 0 && { body: readable(openText(path, shown), later) }),
+    bytes,
+    truncated: bytes > beginning.length || readableBytes.length > shownBytes,
+  }
+}
+
+/** Of what came compressed only the whole can be read. */
+function unpacked(beginning: Buffer, headers: readonly string[], bytes: number): Buffer {
+  const at = headers.findIndex((name, i) => i % 2 === 0 && /^content-encoding$/i.test(name))
+  if (at < 0 || beginning.length === 0 || beginning.length < bytes) return beginning
+  try {
+    return decoded(beginning, headers[at + 1], MOST_UNPACKED_BYTES)
+  } catch {
+    return beginning
+  }
+}
+
+const MOST_UNPACKED_BYTES = 1_048_576
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 

@@ -5,8 +5,8 @@ export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {
   const bodyBytes = body?.length ?? 0
   // What a chat request asks is kept beside its bytes.
   const asked = path.length + query.length + bodyBytes + (chat ? bodyBytes : 0)
-  const { said, piecesAtMs = none } = outcome ?? {}
-  return asked + piecesAtMs.length * TIME_BYTES + (said ? heldOf(said) : 0)
+  const { said, upstream, piecesAtMs = none } = outcome ?? {}
+  return asked + piecesAtMs.length * TIME_BYTES + (said ? heldOf(said) : 0) + (upstream ? heldOf(upstream) : 0)
 }
 
 const none: readonly number[] = []

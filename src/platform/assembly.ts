@@ -144,6 +144,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
     contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
     recordings,
     onMiss: config.recordings.onMiss,
+    errors: upstream.errors,
     passed: lasting.taping.passed,
     identify: exchange =>
       upstream.credentials === 'pass' && asksLive(lasting.chosen.of(exchange))

@@ -1,5 +1,5 @@
 /** An answer as the network delivered it, and how it comes into the form in which it is kept. */
-import { decodedChunks } from './decoded.js'
+import { decodedChunks } from '../core/decode.js'
 import { bodyOf, isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
 
 export interface Heard {
@@ -17,7 +17,7 @@ export interface Heard {
 /** Nothing is redacted yet. Rejects with an Error that says why when its compression cannot be read, or hides more than `mostBytes`. */
 export async function responseOf(heard: Heard, mostBytes?: number): Promise<RecordedResponse> {
   const { status, headMs, endMs, complete } = heard
-  const came = await decodedChunks(heard.chunks, headerIn(heard.headers, 'content-encoding') ?? 'identity', mostBytes)
+  const came = await decodedChunks(heard.chunks, headerIn(heard.headers, 'content-encoding'), mostBytes)
   const headers = thoseThatMatter(heard.headers)
   return {
     ...{ status, headers, headMs: rounded(headMs), endMs: rounded(endMs) },

@@ -49,7 +49,8 @@ function heardIn({ exchange, durationMs }: Past, redaction: Redaction): Heard {
   const { outcome, method, startedMs } = exchange
   const why = objectionTo(exchange, redaction)
   if (why !== undefined || !outcome?.said) throw cannotBeRecorded(why ?? 'no answer has left')
-  const { said, status, complete, beganMs = startedMs, piecesAtMs = [] } = outcome
+  const { status, complete, beganMs = startedMs, piecesAtMs = [] } = outcome
+  const said = outcome.upstream ?? outcome.said
   const headMs = beganMs - startedMs
   const endMs = Math.max(0, durationMs - headMs)
   const type = said.kind === 'reply' && said.contentType !== '' ? ['content-type', said.contentType] : []
@@ -73,7 +74,8 @@ function objectionTo({ path, endpoint, outcome }: Exchange, redaction: Redaction
   return objectionToAnswer(outcome)
 }
 
-function objectionToAnswer({ said, complete }: Outcome): string | undefined {
+function objectionToAnswer({ said: delivered, upstream, complete }: Outcome): string | undefined {
+  const said = upstream ?? delivered
   // A client that has read [DONE] may hang up; of what the live platform said that can be seen.
   if (said?.kind !== 'heard') return complete ? undefined : 'its answer broke off'
   const kept = said.beginning.reduce((sum, { length }) => sum + length, 0)

@@ -16,6 +16,8 @@ export interface DecideParts {
   readonly faultByRule?: FaultByRule | undefined
   /** What was recorded and is to be; asked only in the modes that have to do with it. */
   readonly recordings: () => Promise<Recordings>
+  /** Whether errors with another body than the documented one are made to fit. */
+  readonly errors: 'documented' | 'untouched'
   /** What replay does with a request that has no recording. */
   readonly onMiss: 'fail' | 'emulate' | 'record'
   /** Who may go to the live platform. */
@@ -67,7 +69,8 @@ async function replay(parts: DecideParts, endpoint: Endpoint, exchange: Exchange
   if (found.kind === 'found') {
     const { reply, afterMs } = found.played
     if (afterMs > 0) await pause(afterMs)
-    return reply
+    if (reply.status >= 200 && reply.status < 400) return reply
+    return (await import('./fit-error.js')).deliverable(reply, exchange, parts.errors)
   }
   switch (parts.onMiss) {
     case 'emulate':

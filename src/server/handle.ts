@@ -293,6 +293,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       remark: reply.remark,
       requestId,
       said: reply,
+      upstream: reply.upstream,
       beganMs: passedMs(),
       piecesAtMs,
       complete: false,

@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { bodyLines } from '../../src/cli/bodies.js'
 import type { JournalEntry } from '../../src/journal/index.js'
+import { liveWith } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 
 const colors = pc.createColors(false)
@@ -35,6 +36,24 @@ test('a stream is shown as what it said, with its chunks and their times', async
     /^ {2}< [\d.]+ k?B, \d+ events, \d+ chunks?, the first after \d+ ms, the last after \d+ ms$/,
   )
   expect(shown.slice(title + 1)).toEqual(['    One two three four.'])
+})
+
+test('of an error that was made to fit, what the platform said is shown as well', async () => {
+  const live = await liveWith((_request, response) =>
+    response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
+  )
+  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url } })
+  await (await platform.chat(hello)).text()
+  const shown = await shownOf(platform)
+  const title = shown.findIndex(line => line.startsWith('  <'))
+  expect(shown.slice(title)).toEqual([
+    '  < 20 B, as the platform said it',
+    '    <h1>Bad gateway</h1>',
+    '  < 23 B',
+    '    {',
+    '      "error": "Bad gateway"',
+    '    }',
+  ])
 })
 
 test('a long body is cut, and how much of it is not shown is told', async () => {

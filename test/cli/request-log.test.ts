@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { requestEvent, requestRows } from '../../src/cli/request-log.js'
 import { toldOf } from '../../src/cli/told.js'
 import { notFound, unknownApiKey } from '../../src/core/errors.js'
-import type { Endpoint, Exchange, Outcome } from '../../src/core/exchange.js'
+import type { Endpoint, Exchange, Heard, Outcome } from '../../src/core/exchange.js'
 import { createRedact } from '../../src/core/redact.js'
 import { exchangeWith } from '../exchanges.js'
 
@@ -61,6 +61,14 @@ test('what OpenAI would refuse is said on a line of its own', () => {
   ])
   expect(rowsOf({ openaiRefuses }).join()).not.toContain('\x1b')
   expect(requestEvent(told({ openaiRefuses }))).toMatchObject({ openaiRefuses })
+})
+
+test('the line tells that an error was made to fit the document', () => {
+  const upstream: Heard = { kind: 'heard', headers: [], beginning: [], bytes: 0 }
+  const outcome = { ...answered, status: 502, source: 'live', upstream }
+  expect(lineOf({ mode: 'proxy', outcome })).toMatch(/502 - ms proxy · live · error put into the documented form$/)
+  expect(requestEvent(told({ mode: 'proxy', outcome }))).toMatchObject({ status: 502, fitted: true })
+  expect(requestEvent(told())).not.toHaveProperty('fitted')
 })
 
 test('what was refused before it was known what is asked says so', () => {

@@ -29,6 +29,18 @@ test.each([
     'upstream.baseUrl must be an http or https address without a password',
   ],
   ['upstream: { baseUrl: "https://live.test?k=v" }', 'upstream.baseUrl must be an http or https address'],
+  [
+    'upstream: { baseUrl: "https://live.test/v1" }',
+    'upstream.baseUrl is "https://live.test/v1", and Standin adds /v1 itself: write "https://live.test".',
+  ],
+  ['upstream: { baseUrl: "https://live.test/team/v1/" }', 'Standin adds /v1 itself: write "https://live.test/team".'],
+  ['upstream: { baseUrl: "http://v1:8080/v1/chat/completions" }', 'write "http://v1:8080".'],
+  [
+    'upstream: { baseUrl: "https://live.test/api/v1" }',
+    'write "https://live.test", or "https://live.test/api" if its models are at /api/v1/models.',
+  ],
+  ['upstream: { errors: normalise }', 'upstream.errors says normalise, which is called documented now.'],
+  ['upstream: { errors: raw }', 'upstream.errors must be one of documented, untouched, not "raw".'],
   ['upstream: { baseUrl: "http:live" }', 'upstream.baseUrl must be an http or https address'],
   ['upstream: { apiKey: "sk\\nlive" }', 'upstream.apiKey must be a key without spaces or line ends.'],
   ['recordings: { ignore: [{}] }', 'recordings.ignore[0] says nothing: it needs one of path and query, or a pattern.'],
@@ -43,6 +55,13 @@ test.each([
   ['seed: "0x10"', 'seed must be a whole number'],
 ])('%s is told', (yaml, complaint) => {
   expect(complaintAbout(yaml)).toContain(complaint)
+})
+
+test.each([
+  ...['https://live.test', 'https://live.test/', 'https://live.test/team/ai', 'http://v1', 'http://v1:8080/'],
+  ...['https://gateway.test/v1/account/platform', 'https://live.test/v1beta', 'https://live.test/api-v1'],
+])('%s may be the base address of the live platform', baseUrl => {
+  expect(complaintAbout(`upstream: { baseUrl: "${baseUrl}" }`)).toBe('nothing')
 })
 
 test('a password in an address is not repeated', () => {

@@ -9,11 +9,12 @@ export const notHere = () => Promise.reject(new Error('not in this mode'))
 
 export const emulating: Pick<
   LineParts,
-  'modeOf' | 'recordings' | 'onMiss' | 'passed' | 'scopeOf' | 'liveCors' | 'origins'
+  'modeOf' | 'recordings' | 'onMiss' | 'errors' | 'passed' | 'scopeOf' | 'liveCors' | 'origins'
 > = {
   modeOf: () => 'emulate',
   recordings: notHere,
   onMiss: 'fail',
+  errors: 'documented',
   passed: () => {},
   scopeOf: () => '',
   liveCors: createCors(() => false),

@@ -57,7 +57,7 @@ const misbehaviours: readonly Misbehaviour[] = [
   {
     how: 'has a status that nobody knows',
     speak: says('HTTP/1.1 799 Odd\r\nContent-Length: 2\r\n\r\n{}'),
-    course: all('{}', 799),
+    course: refused,
   },
   {
     how: 'has no reason behind its status',

@@ -39,6 +39,8 @@ const refusedCredential: JsonSchema = {
   ],
 }
 
+const said = { headers: texts, 'body?': body, bytes: wholeNumber, truncated: yesOrNo }
+
 export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
   Exchange: object({
     id: text,
@@ -64,11 +66,9 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     openaiRefuses: orNothing(text),
     complete: yesOrNo,
     violations: listOf(called('Violation')),
+    'upstream?': object(said),
     response: object({
-      headers: texts,
-      'body?': body,
-      bytes: wholeNumber,
-      truncated: yesOrNo,
+      ...said,
       piecesAtMs: listOf(number),
     }),
     firstByteMs: orNothing(number),

@@ -2,11 +2,12 @@
 
 import type { IncomingMessage } from 'node:http'
 import { upstreamUnreadable } from '../../core/errors.js'
+import { createEventSplitter, dataOf } from '../../core/events.js'
 import type { Heard } from '../../core/exchange.js'
 import { passedMs } from '../../core/stopwatch.js'
+import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES } from '../fit-error.js'
 import { endWith } from './end-with.js'
 import { replaced, withoutHops } from './headers.js'
-import { fitting } from './not-found.js'
 import type { Passage } from './passage.js'
 
 const nothing = Buffer.alloc(0)
@@ -18,9 +19,8 @@ export function carryBack(passage: Passage): void {
   try {
     if (!answer) return
     requireReadable(answer)
-    if (answer.statusCode === 404 && manners.errors === 'normalise') carryNotFound(passage, answer)
-    else if (isWhole(answer))
-      sendWhole(passage, answer, { headers: withoutHops(answer), body: answer.read() ?? nothing })
+    if ((answer.statusCode ?? 0) >= 400 && manners.errors === 'documented') carryError(passage, answer)
+    else if (isWhole(answer)) carryWhole(passage, answer)
     else stream(passage, answer)
   } catch (error) {
     // Node's parser lets pass what node's writer throws at.
@@ -33,7 +33,7 @@ const isWhole = ({ complete, readableLength, headers }: IncomingMessage) =>
   complete && (readableLength === 0 || headers['content-length'] !== undefined)
 
 function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): void {
-  if (status < 200) throw new Error(`status ${status}`)
+  if (!isStatus(status)) throw new Error(`status ${status}`)
   const coding = headers['transfer-encoding']
   // Node undoes no other one, and nobody has asked for any.
   if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
@@ -42,15 +42,15 @@ function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): 
 /** What leaves before the body. */
 interface Head {
   readonly headers: readonly string[]
-  /** Whether the body was made to fit the document. */
-  readonly isMended?: true | undefined
+  /** What stood in the place of what leaves. */
+  readonly upstream?: Heard | undefined
   /** Where the times of a stream's pieces are noted. */
   readonly piecesAtMs?: number[]
 }
 
 /** The head, with `headers` as they came from the live side, or were made to fit the document. */
-function sendHead(passage: Passage, answer: IncomingMessage, { headers, isMended, piecesAtMs }: Head): void {
-  const { journey, manners, witness } = passage
+function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream, piecesAtMs }: Head): void {
+  const { journey, manners } = passage
   const { request, response, exchange, ours, source = 'live' } = journey
   const { statusCode: status = 0, statusMessage = '' } = answer
   const leaving = replaced(headers, ours?.() ?? [])
@@ -63,23 +63,14 @@ function sendHead(passage: Passage, answer: IncomingMessage, { headers, isMended
     status,
     source,
     error: undefined,
-    said: heard(headers, isMended),
+    said: asSaid(headers, nothing),
+    upstream,
     beganMs: passedMs(),
     piecesAtMs,
     complete: false,
   }
   exchange.outcome = passage.outcome
-  witness?.head(status, headers)
 }
-
-/** Head and body leave together, as they came. */
-/** So much of a body is kept to be looked at. */
-const KEPT_BYTES = 65_536
-
-const heard = (headers: readonly string[], isMended?: true): Heard => ({
-  ...{ kind: 'heard', headers, beginning: [], bytes: 0 },
-  ...(isMended && { isMended }),
-})
 
 /** Keeps the beginning of a body for the journal. */
 function keep({ outcome }: Passage, bytes: Buffer): void {
@@ -103,11 +94,18 @@ function time({ outcome }: Passage): void {
   if (piecesAtMs && piecesAtMs.length < MOST_TIMES) piecesAtMs.push(Math.round((passedMs() - beganMs) * 10) / 10)
 }
 
-function sendWhole(passage: Passage, answer: IncomingMessage, { headers, body, isMended }: Whole): void {
-  const { journey, witness } = passage
-  sendHead(passage, answer, { headers, isMended })
-  endWith(journey.response, body)
+/** Head and body leave together. */
+function sendWhole(passage: Passage, answer: IncomingMessage, { headers, body, upstream }: Whole): void {
+  sendHead(passage, answer, { headers, upstream })
+  endWith(passage.journey.response, body)
   keep(passage, body)
+}
+
+function carryWhole(passage: Passage, answer: IncomingMessage): void {
+  const { witness } = passage
+  const [headers, body]: [string[], Buffer] = [withoutHops(answer), answer.read() ?? nothing]
+  sendWhole(passage, answer, { headers, body })
+  witness?.head(answer.statusCode ?? 0, headers)
   if (body.length > 0) witness?.bytes(body)
   passage.answered()
 }
@@ -122,7 +120,9 @@ function stream(passage: Passage, answer: IncomingMessage): void {
     time(passage)
     witness?.bytes(chunk)
   }
-  sendHead(passage, answer, { headers: withoutHops(answer), piecesAtMs: [] })
+  const headers = withoutHops(answer)
+  sendHead(passage, answer, { headers, piecesAtMs: [] })
+  witness?.head(answer.statusCode ?? 0, headers)
   passage.listens()
   // Not with the first byte of the body, unless that is here: the first token of a stream may be seconds away.
   // Empty bytes rather than flushHeaders(), which would write the headers' letters as UTF-8 instead of as they came.
@@ -137,9 +137,50 @@ function stream(passage: Passage, answer: IncomingMessage): void {
   })
 }
 
-function carryNotFound(passage: Passage, answer: IncomingMessage): void {
+/** A witness gets more of an error than is held back, so that it has all of a long page. */
+const MOST_WITNESSED_BYTES = 8_388_608
+/** An event stream that has told its error may stay open: so long its end is waited for. */
+const LAST_EVENT_MS = 250
+
+/**
+ * Holds an error back until it is known whether its body is the documented one. The witness sees it as it came. Nothing of it resets the
+ * timer: an error that comes slowly must not keep the client waiting for longer than silence would.
+ */
+function carryError(passage: Passage, answer: IncomingMessage): void {
+  const { witness, journey } = passage
+  const { statusCode: status = 0 } = answer
+  const headers = withoutHops(answer)
+  const events = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '') ? createEventSplitter() : undefined
+  const held: Buffer[] = []
+  let bytes = 0
+  let waiting: NodeJS.Timeout | undefined
   passage.listens()
-  fitting(answer, passage.journey.exchange, found => {
-    if (!passage.isOver) sendWhole(passage, answer, found)
+  witness?.head(status, headers)
+
+  function deliver(isWhole: boolean): void {
+    clearTimeout(waiting)
+    if (passage.isOver || passage.outcome) return
+    const body = Buffer.concat(held)
+    const isHeld = isWhole && body.length === bytes
+    try {
+      const found = fitted({ status, headers, body, isWhole: isHeld }, journey.exchange)
+      sendWhole(passage, answer, found ? { ...found, upstream: asSaid(headers, body, bytes) } : { headers, body })
+      passage.answered(isWhole)
+    } catch (error) {
+      passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
+    }
+    if (!isWhole) answer.destroy()
+  }
+
+  answer.on('data', (chunk: Buffer) => {
+    const room = MOST_ERROR_BYTES - bytes
+    bytes += chunk.length
+    if (room > 0) held.push(chunk.subarray(0, room))
+    witness?.bytes(chunk)
+    if (bytes > (witness ? MOST_WITNESSED_BYTES : MOST_ERROR_BYTES)) deliver(false)
+    else if (events?.push(chunk).some(event => dataOf(event) !== undefined)) {
+      waiting ??= setTimeout(deliver, LAST_EVENT_MS, false)
+    }
   })
+  answer.on('end', () => deliver(true))
 }

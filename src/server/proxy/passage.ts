@@ -28,8 +28,8 @@ export interface Journey {
 export interface Manners {
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** Whether a 404 gets the documented body where it has another one. */
-  readonly errors: 'normalise' | 'untouched'
+  /** Whether errors with another body than the documented one are made to fit. */
+  readonly errors: 'documented' | 'untouched'
   /** What goes on an answer that names no origins itself, as node's flat array. */
   corsFor(origin: string | undefined): readonly string[]
 }
@@ -139,11 +139,11 @@ export class Passage {
     this.#timer?.refresh()
   }
 
-  /** All of the answer is there. */
-  answered(): void {
+  /** All of the answer is there, or as much of it as anybody waits for. */
+  answered(isWhole = true): void {
     this.#isAnswered = true
     clearTimeout(this.#timer)
-    this.witness?.end(true)
+    this.witness?.end(isWhole)
   }
 
   /** Nothing has left for the client yet: it is told this. */

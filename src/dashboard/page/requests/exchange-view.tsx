@@ -1,5 +1,5 @@
 /** What was asked, what was decided and what was answered. */
-import type { EntryJson } from '../../journal-wire.js'
+import type { AnswerJson } from '../../journal-wire.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { BodyView, SHOWN } from './body-view.jsx'
@@ -41,7 +41,15 @@ export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: Excha
           <BodyView label="Request body" body={request.body} turns={turnsAsked(request.body)} />
         )}
       </section>
-      <Answer entry={entry} />
+      <Answer title="Answer" answer={entry.response} status={entry.status} />
+      {entry.upstream && (
+        <Answer
+          title="What the platform said"
+          answer={entry.upstream}
+          status={entry.status}
+          hint="This error was not in the documented form: the client got the answer above, made from it."
+        />
+      )}
       <TimingView entry={entry} />
       <section aria-labelledby="again">
         <h3 id="again">Ask again in the terminal</h3>
@@ -55,17 +63,25 @@ export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: Excha
   )
 }
 
-function Answer({ entry: { status, response } }: { readonly entry: EntryJson }) {
-  const { headers, body, bytes, truncated } = response
+interface AnswerProps {
+  readonly title: string
+  readonly answer: AnswerJson
+  readonly status: number | null
+  readonly hint?: string
+}
+
+function Answer({ title, answer: { headers, body, bytes, truncated }, status, hint }: AnswerProps) {
+  const id = title.toLowerCase().replaceAll(' ', '-')
   return (
-    <section aria-labelledby="answered">
-      <h3 id="answered">Answer</h3>
+    <section aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      {hint && <p class="hint">{hint}</p>}
       <FoldedHeaders headers={headers} />
       {truncated && <p class="hint">Only the beginning of its {size(bytes)} is kept.</p>}
       {body === undefined ? (
         <p class="quiet">{status === null ? 'No answer has left.' : 'It had no body.'}</p>
       ) : (
-        <BodyView label="Answer body" body={body} turns={turnsAnswered(body)} />
+        <BodyView label={`${title}: body`} body={body} turns={turnsAnswered(body)} />
       )}
     </section>
   )

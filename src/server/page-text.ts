@@ -1,0 +1,73 @@
+/** Reads what an HTML page says to people: enough to find the reason in the error page of a gateway. */
+
+/** Part of a page's text, and the element around it that matters here. */
+interface Part {
+  readonly text: string
+  readonly tag: string
+  /** Two elements with the same tag have different numbers. */
+  readonly element: number
+}
+
+/** What stands in these is not for readers. */
+const unread = new Set(['script', 'style', 'svg', 'template', 'noscript'])
+/** Titles that say nothing: the text of the page says more. */
+const meaningless = /^(error|untitled|document)?$/i
+/** The reason stands at the beginning. It also bounds the work. */
+const MOST_LETTERS = 65_536
+
+/** The title, else the first heading, else the visible text. */
+export function pageText(html: string): string {
+  const parts = partsOf(html.slice(0, MOST_LETTERS))
+  const heading = parts.find(({ tag, text }) => /^h[1-3]$/.test(tag) && text.trim() !== '')
+  const candidates = [
+    parts.filter(({ tag }) => tag === 'title'),
+    parts.filter(({ element }) => element === heading?.element),
+  ]
+  const found = candidates.map(tidy).find(text => !meaningless.test(text))
+  return found ?? tidy(parts.filter(({ tag }) => tag !== 'title'))
+}
+
+/** Reads each character once: a regular expression over the whole page could take seconds. */
+function partsOf(html: string): readonly Part[] {
+  const parts: Part[] = []
+  let tag = ''
+  let element = 0
+  let isComment = false
+  for (const [i, piece] of `>${html}`.split('<').entries()) {
+    if (i > 0 && piece.startsWith('!--')) isComment = true
+    const mark = isComment ? '-->' : '>'
+    const end = piece.indexOf(mark)
+    if (isComment && end < 0) continue
+    if (!isComment) {
+      const [, slash, name = ''] = /^(\/?)([a-z][a-z0-9]*)/i.exec(piece) ?? []
+      const opened = name.toLowerCase()
+      if (slash && opened === tag) tag = ''
+      else if (!slash && tag === '' && (unread.has(opened) || /^(title|h[1-3])$/.test(opened))) {
+        tag = opened
+        element++
+      }
+    }
+    isComment = false
+    // A "<" that begins no tag is text.
+    const text = end < 0 ? piece : piece.slice(end + mark.length)
+    if (text !== '' && !unread.has(tag)) parts.push({ text, tag, element: tag === '' ? 0 : element })
+  }
+  return parts
+}
+
+const named: Readonly<Record<string, string>> = {
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' },
+  ...{ mdash: '—', ndash: '–', hellip: '…', middot: '·', copy: '©' },
+}
+
+const tidy = (parts: readonly Part[]): string =>
+  parts
+    .map(({ text }) => text)
+    .join(' ')
+    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, (all, decimal, hex, name) => {
+      if (name !== undefined) return named[name.toLowerCase()] ?? all
+      const point = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+      return point <= 0x10ffff ? String.fromCodePoint(point) : all
+    })
+    .replace(/\s+/g, ' ')
+    .trim()

@@ -1,0 +1,399 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { tape } from '../recordings/live.js'
+import { hello } from '../scene.js'
+import { liveOnSocket, liveWith, proxyTo, send } from './live.js'
+
+type Encode = (text: string) => Buffer
+const encodings: readonly (readonly [string, Encode])[] = [
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+]
+
+/** A live platform that says the same error to everything. */
+const liveRefusing = (status: number, body: string | Buffer, headers: Record<string, string> = {}) =>
+  liveWith((_request, response) =>
+    response.writeHead(status, { 'content-type': 'application/json', 'x-id': '7', ...headers }).end(body),
+  )
+
+/** Asks for the models, and takes the answer as it stands on the wire. */
+async function askThrough(
+  live: { readonly url: string },
+  method = 'GET',
+  errors: 'documented' | 'untouched' = 'documented',
+) {
+  const { url, apiKey } = await proxyTo(live.url, { upstream: { errors } })
+  const headers = { authorization: `Bearer ${apiKey}`, 'accept-encoding': 'gzip, deflate, br' }
+  return send(`${url}/v1/models`, { method, headers })
+}
+
+const html = { 'content-type': 'text/html' }
+const plain = { 'content-type': 'text/plain' }
+const events = { 'content-type': 'text/event-stream' }
+const none = { 'content-type': '' }
+const nginx =
+  '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n'
+const openai = JSON.stringify({
+  error: { message: 'The model `gpt-9` does not exist.', type: 'invalid_request_error', code: 'model_not_found' },
+})
+
+const fitting: readonly (readonly [
+  what: string,
+  status: number,
+  body: string | Buffer,
+  type: object,
+  error: string,
+])[] = [
+  ['the page of a gateway', 502, nginx, html, '502 Bad Gateway'],
+  ['nothing at all', 503, '', none, 'Service Unavailable'],
+  ["an error object in OpenAI's form", 400, openai, {}, 'The model `gpt-9` does not exist.'],
+  ['a message', 429, '{"message":"API rate limit exceeded"}', {}, 'API rate limit exceeded'],
+  ['a detail', 401, '{"detail":"Invalid token"}', {}, 'Invalid token'],
+  [
+    'what is wrong with each field, as FastAPI does',
+    422,
+    '{"detail":[{"loc":["body","model"],"msg":"Field required"},{"loc":["body"],"msg":"Not a list"}]}',
+    {},
+    'Field required; Not a list',
+  ],
+  ['a problem (RFC 9457)', 403, '{"type":"about:blank","title":"No credit.","status":403}', {}, 'No credit.'],
+  ['an error that is no text, and a message', 500, '{"error":true,"message":"Out of memory"}', {}, 'Out of memory'],
+  ['an object in a list, as Google does', 400, '[{"error":{"code":400,"message":"Bad key"}}]', {}, 'Bad key'],
+  ['a JSON text', 500, '"Busy."', {}, 'Busy.'],
+  ['JSON without any words', 500, '{"code":17}', {}, 'Internal Server Error'],
+  [
+    'a line of text',
+    503,
+    'upstream connect error\n  or disconnect/reset\n',
+    plain,
+    'upstream connect error or disconnect/reset',
+  ],
+  [
+    'text in an older charset',
+    500,
+    Buffer.from('Zu viele Anfragen für heute', 'latin1'),
+    plain,
+    'Zu viele Anfragen für heute',
+  ],
+  [
+    'text in a charset that it names',
+    500,
+    Buffer.from([0x8f, 0x49]),
+    { 'content-type': 'text/plain; charset=shift_jis' },
+    '終',
+  ],
+  [
+    'bytes that are no text',
+    500,
+    Buffer.from([0, 1, 2, 3, 255]),
+    { 'content-type': 'image/png' },
+    'Internal Server Error',
+  ],
+  ['JSON that breaks off', 400, '{"error":"a"', {}, '{"error":"a"'],
+  [
+    'an event stream',
+    500,
+    'event: error\ndata: {"error":{"message":"Overloaded"}}\n\ndata: [DONE]\n\n',
+    events,
+    'Overloaded',
+  ],
+  [
+    'a page with a title that says nothing, as Express does',
+    400,
+    '<!DOCTYPE html><title>Error</title><style>p{}</style><!-- <h1>no</h1> --><pre>Cannot use &lt;this&gt; &amp; that</pre>',
+    none,
+    'Cannot use <this> & that',
+  ],
+  [
+    'a page with a heading alone',
+    500,
+    '<body><h1>Down for <b>repair</b></h1><p>Sorry.</p><h2>Later</h2>',
+    html,
+    'Down for repair',
+  ],
+  [
+    'XML',
+    403,
+    '<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
+    { 'content-type': 'application/xml' },
+    'AccessDenied Access Denied',
+  ],
+  ['a long text', 500, 'word '.repeat(50_000), plain, `${'word '.repeat(100).trim()}…`],
+]
+
+describe.each(fitting)('an error that says %s', (_what, status, body, type, error) => {
+  test('is delivered as { error }, in proxy, record and replay', async () => {
+    const live = await liveRefusing(status, body, {
+      'retry-after': '7',
+      'www-authenticate': 'Bearer realm="live"',
+      'x-ratelimit-remaining-requests': '0',
+      etag: '"theirs"',
+      ...type,
+    })
+    const expected = { status, body: { error } }
+    const headers = {
+      'content-type': 'application/json',
+      'retry-after': '7',
+      'x-id': '7',
+      'x-ratelimit-remaining-requests': '0',
+    }
+    const through = async ({ url, apiKey }: { readonly url: string; readonly apiKey: string }) => {
+      const answer = await send(`${url}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } })
+      expect({ status: answer.status, body: JSON.parse(answer.body.toString()) }).toEqual(expected)
+      expect(answer.headers).toMatchObject({ ...headers, 'www-authenticate': 'Bearer realm="live"' })
+      expect(answer.headers['content-length']).toBe(String(answer.body.length))
+      expect(answer.headers).not.toHaveProperty('etag')
+    }
+    await through(await proxyTo(live.url))
+    const { recording, replaying } = tape(live.url)
+    const recorder = await recording()
+    await through(recorder)
+    await recorder.stop()
+    await through(await replaying())
+  })
+})
+
+describe('a 404', () => {
+  test.each([
+    [
+      'has what the platform said, and the path',
+      openai,
+      { error: 'The model `gpt-9` does not exist.', path: '/v1/models' },
+    ],
+    [
+      'keeps all that it says where only the path is missing',
+      '{"error":"No such model.","code":12345678901234567890}\n',
+      undefined,
+    ],
+    ['has a path in place of one that is none', '{"error":"No.","path":7}', { error: 'No.', path: '/v1/models' }],
+    ['is told by its status where it says nothing', '', { error: 'Not Found', path: '/v1/models' }],
+  ])('%s', async (_what, body, expected) => {
+    const answer = await askThrough(await liveRefusing(404, body))
+    if (expected) expect(JSON.parse(answer.body.toString())).toEqual(expected)
+    else expect(answer.body.toString()).toBe(`${body.trimEnd().slice(0, -1)},"path":"/v1/models"}`)
+  })
+
+  test('has the path that was asked for, not what the live platform makes of it', async () => {
+    const { url } = await liveRefusing(404, 'gone', plain)
+    const { ask } = await proxyTo(`${url}/prefix`)
+    expect(await (await ask('/v1/files/%41?x=1')).json()).toEqual({ error: 'gone', path: '/v1/files/%41' })
+  })
+})
+
+describe('an error that is as documented', () => {
+  const theirs = '{ "path": "/v1/models",\n "error": "No such thing.", "more": 1 }'
+
+  test.each([404, 400, 500, 599])('passes byte for byte (%i)', async status => {
+    for (const headers of [{}, { 'content-length': String(theirs.length) }]) {
+      const answer = await askThrough(await liveRefusing(status, theirs, headers))
+      expect([answer.status, answer.body.toString()]).toEqual([status, theirs])
+      expect(answer.headers['content-length']).toBe(headers['content-length'])
+    }
+  })
+
+  test.each(encodings)('passes as it is when it is compressed with %s', async (name, encode) => {
+    const packed = encode(theirs)
+    const { headers, body } = await askThrough(await liveRefusing(404, packed, { 'content-encoding': name }))
+    expect(body.equals(packed)).toBe(true)
+    expect(headers).toMatchObject({ 'content-encoding': name, 'x-id': '7' })
+  })
+
+  test('keeps its bytes where only its type is wrong', async () => {
+    const { headers, body } = await askThrough(await liveRefusing(400, theirs, html))
+    expect([headers['content-type'], body.toString()]).toEqual(['application/json', theirs])
+  })
+})
+
+test.each(encodings)('one that is compressed with %s is read, and delivered as plain text', async (name, encode) => {
+  const expectations = [
+    [encode('<h1>Gone &mdash; for good</h1>'), 'Gone — for good'],
+    [encode('0'.repeat(2_000_000)), 'Internal Server Error'],
+    [Buffer.from('not what it says'), 'Internal Server Error'],
+  ] as const
+  for (const [packed, error] of expectations) {
+    const { headers, body } = await askThrough(await liveRefusing(500, packed, { 'content-encoding': name, ...html }))
+    expect(JSON.parse(body.toString())).toEqual({ error })
+    expect(headers).not.toHaveProperty('content-encoding')
+  }
+})
+
+test('one in a compression that cannot be read is told by its status', async () => {
+  const { body } = await askThrough(await liveRefusing(500, '????', { 'content-encoding': 'lzma' }))
+  expect(JSON.parse(body.toString())).toEqual({ error: 'Internal Server Error' })
+})
+
+test('HEAD is told that the error would be JSON, and no length that would be wrong', async () => {
+  const page = await askThrough(await liveRefusing(404, '', { ...html, 'content-length': '5000' }), 'HEAD')
+  expect(page).toMatchObject({ status: 404, headers: { 'content-type': 'application/json', 'x-id': '7' } })
+  expect(page.headers).not.toHaveProperty('content-length')
+  const json = await askThrough(await liveRefusing(404, '', { 'content-length': '99' }), 'HEAD')
+  expect(json.headers['content-length']).toBe('99')
+})
+
+test('with errors untouched an error is as it came, live and from a recording', async () => {
+  const live = await liveRefusing(404, 'gone', plain)
+  const { body, headers } = await askThrough(live, 'GET', 'untouched')
+  expect([body.toString(), headers['content-type']]).toEqual(['gone', 'text/plain'])
+  const { recording, replaying } = tape(live.url)
+  const recorder = await recording()
+  await recorder.ask('/v1/models')
+  await recorder.stop()
+  const { ask } = await replaying({ upstream: { errors: 'untouched' } })
+  expect(await (await ask('/v1/models')).text()).toBe('gone')
+})
+
+test('what is no error is never touched', async () => {
+  for (const status of [200, 304, 399]) {
+    const { status: came, headers } = await askThrough(await liveRefusing(status, '<h1>yes</h1>', html))
+    expect([came, headers['content-type']]).toEqual([status, 'text/html'])
+  }
+})
+
+test('an error that breaks off before its end is a 502', async () => {
+  const head = 'HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\n{"error":'
+  const { chat } = await proxyTo(await liveOnSocket(socket => socket.end(head)))
+  const response = await chat(hello)
+  expect([response.status, await response.json()]).toEqual([
+    502,
+    { error: expect.stringContaining('could not be reached') },
+  ])
+})
+
+test('an error that falls silent before its end is a 504', async () => {
+  const head = 'HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n{"error":'
+  const { chat } = await proxyTo(await liveOnSocket(socket => socket.write(head)), { upstream: { idleTimeoutMs: 50 } })
+  const response = await chat(hello)
+  expect([response.status, await response.json()]).toEqual([504, { error: expect.stringContaining('did not answer') }])
+})
+
+test('an error whose bytes drip for ever is not waited for longer than for silence', async () => {
+  const { url } = await liveWith((_request, response) => {
+    response.writeHead(503)
+    const timer = setInterval(() => response.write('.'), 5)
+    response.on('close', () => clearInterval(timer))
+  })
+  const { ask } = await proxyTo(url, { upstream: { idleTimeoutMs: 100 } })
+  expect((await ask('/v1/models')).status).toBe(504)
+})
+
+test('an error that never ends is cut off, and told by its beginning', async () => {
+  const { url } = await liveWith((_request, response) => {
+    response.writeHead(503)
+    const timer = setInterval(() => response.write('Too busy. '.repeat(1000)), 1)
+    response.on('close', () => clearInterval(timer))
+  })
+  const { ask } = await proxyTo(url)
+  const response = await ask('/v1/models')
+  expect([response.status, await response.json()]).toEqual([503, { error: expect.stringMatching(/^(Too busy\. )+/) }])
+})
+
+test('an event stream that stays open after its error is not waited for', async () => {
+  const { url } = await liveWith((_request, response) => {
+    response.writeHead(500, events).write(': hello\n\nda')
+    response.write('ta: {"error":"Overloaded"}\n\n')
+  })
+  const { chat } = await proxyTo(url)
+  const response = await chat({ ...hello, stream: true })
+  expect([response.status, await response.json()]).toEqual([500, { error: 'Overloaded' }])
+})
+
+test('a page of many megabytes is recorded whole, and delivered in a sentence', async () => {
+  const live = await liveRefusing(500, `<h1>Down</h1>${'<p>lorem ipsum</p>'.repeat(100_000)}`, html)
+  const { recording, replaying, text } = tape(live.url)
+  const recorder = await recording()
+  expect(await (await recorder.ask('/v1/models')).json()).toEqual({ error: 'Down' })
+  await recorder.stop()
+  expect(text().length).toBeGreaterThan(1_800_000)
+  expect(await (await (await replaying()).ask('/v1/models')).json()).toEqual({ error: 'Down' })
+})
+
+describe('what the platform said is kept', () => {
+  test('in the recording, byte for byte, and in the journal beside what was delivered', async () => {
+    const { recording, replaying, text } = tape((await liveRefusing(404, openai)).url)
+    const delivered = { error: 'The model `gpt-9` does not exist.', path: '/v1/models' }
+    for (const platform of [await recording(), await replaying()]) {
+      await platform.ask('/v1/models')
+      const { data } = (await (await fetch(`${platform.url}/__standin/journal`)).json()) as { data: readonly object[] }
+      expect(data).toMatchObject([
+        {
+          status: 404,
+          response: { body: delivered, headers: { 'content-type': 'application/json' } },
+          upstream: { body: JSON.parse(openai), headers: { 'x-id': '7' }, truncated: false },
+        },
+      ])
+      await platform.stop()
+    }
+    expect(text()).toContain('code: model_not_found')
+    expect(text()).not.toContain('path: /v1/models\n          ')
+  })
+
+  test('readable in the journal even where it came compressed', async () => {
+    const live = await liveRefusing(500, gzipSync(openai), { 'content-encoding': 'gzip' })
+    const { url, ask } = await proxyTo(live.url)
+    await ask('/v1/models')
+    const { data } = (await (await fetch(`${url}/__standin/journal`)).json()) as { data: readonly object[] }
+    expect(data).toMatchObject([{ upstream: { body: JSON.parse(openai) } }])
+  })
+
+  test('and judged by the contract: what reaches the client is not', async () => {
+    const { ask, violations } = await proxyTo((await liveRefusing(500, '<h1>no</h1>', html)).url)
+    await (await ask('/v1/models')).text()
+    expect(await violations()).toMatchObject([
+      {
+        status: 500,
+        violations: [
+          { sentence: 'An error must be JSON, and its content type is not.' },
+          { sentence: 'An error must be a JSON object with the field error.' },
+        ],
+      },
+    ])
+  })
+})
+
+test("the errors of a live auth backend stay in GoTrue's own form", async () => {
+  const body = '{"code":400,"error_code":"invalid_credentials","msg":"Invalid login credentials"}'
+  const live = await liveRefusing(400, body)
+  const { url } = await proxyTo(live.url, { auth: { mode: 'proxy' }, upstream: { authUrl: live.url } })
+  const response = await fetch(`${url}/auth/v1/token?grant_type=password`, { method: 'POST', body: '{}' })
+  expect([response.status, await response.text()]).toEqual([400, body])
+})
+
+describe('a status that is none', () => {
+  test.each(['600', '799', '999', '000', '099'])('%s of the live platform is a 502', async status => {
+    const live = await liveOnSocket(socket => socket.end(`HTTP/1.1 ${status} Odd\r\nContent-Length: 2\r\n\r\n{}`))
+    const { chat } = await proxyTo(live)
+    const response = await chat(hello)
+    expect([response.status, await response.json()]).toEqual([
+      502,
+      { error: `The live platform answered with something that is not valid HTTP (status ${Number(status)}).` },
+    ])
+  })
+
+  test('one that a recording holds is a 502 as well', async () => {
+    const live = await liveRefusing(503, '{"error":"Busy."}')
+    const { dir, recording, replaying, files, text } = tape(live.url)
+    const recorder = await recording()
+    await recorder.ask('/v1/models')
+    await recorder.stop()
+    for (const status of [999, 600]) {
+      writeFileSync(path.join(dir, files()[0] ?? ''), text().replace(/status: \d+/, `status: ${status}`))
+      const response = await (await replaying()).ask('/v1/models')
+      expect([response.status, await response.json()]).toEqual([
+        502,
+        { error: expect.stringContaining(`(status ${status})`) },
+      ])
+    }
+  })
+
+  test('an interim status that nobody knows is not an answer', async () => {
+    const live = await liveOnSocket(socket =>
+      socket.end('HTTP/1.1 150 Wait\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'),
+    )
+    const { chat } = await proxyTo(live)
+    expect(await (await chat(hello)).text()).toBe('{}')
+  })
+})
