@@ -1,6 +1,6 @@
 /** The calls that clauses make. Several clauses look at the same one. */
 import { type Call, UNKNOWN_MODEL, Unasked } from './call.js'
-import type { CallFor } from './clause.js'
+import type { CallFor, DocumentedEndpoint } from './clause.js'
 import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
 
@@ -46,6 +46,15 @@ export const withAnonKey =
   (path: string): CallFor =>
   target =>
     get(path, bearer(anonKeyOf(target)))
+
+/** Where both keys are the same string, one of them opens what the other one does: that is no breach. */
+export const withKeyOfItsOwn =
+  (callFor: CallFor): CallFor =>
+  target => {
+    const { apiKey, anonKey } = target.credentials
+    if (apiKey !== undefined && apiKey === anonKey) throw new Unasked('the API key and the anon key are the same')
+    return callFor(target)
+  }
 
 export const withUserToken =
   (path: string): CallFor =>
@@ -135,6 +144,17 @@ export const chat =
 
 /** The whole answer is what the document asks for with `stream: false`; what comes without a word of it is left open. */
 export const chatWithoutStream = chat({ stream: undefined })
+
+/** What clauses about credentials ask. */
+export const documentedEndpoints = {
+  index: documentedEndpoint('EP-2', '/api/v1', index),
+  models: documentedEndpoint('EP-4', '/v1/models', models),
+  chat: documentedEndpoint('EP-3', '/v1/chat/completions', chat()),
+}
+
+function documentedEndpoint(clause: string, path: string, rightly: CallFor): DocumentedEndpoint {
+  return { clause, path, rightly, bare: strange(path, true) }
+}
 
 /** With `max_tokens`, whatever comes of it. */
 export const shortestChat: CallFor = async target =>

@@ -52,6 +52,35 @@ export const asking =
     return isLimited(heard) ? skipped(LIMITED) : looked(target, call, looks)
   }
 
+/** A documented endpoint, as a clause about who may ask it needs it. */
+export interface DocumentedEndpoint {
+  /** The clause that says that it is there. */
+  readonly clause: string
+  readonly path: string
+  /** With the credential that opens it. */
+  readonly rightly: CallFor
+  /** Without any credential. */
+  readonly bare: CallFor
+}
+
+/**
+ * The same for a clause about credentials. An endpoint that is not there says nothing about them: that is one breach, of the clause that says
+ * that it is there. Without the credential for that, the first clause that asks without any reports it.
+ */
+export const askingAt =
+  ({ clause, rightly, bare }: DocumentedEndpoint, callFor: CallFor, ...looks: readonly Look[]): Check =>
+  async target => {
+    const call = await callFor(target)
+    if (isMissing(await target.ask(call))) {
+      const other = (await possible(target, rightly)) ?? (await bare(target))
+      const isOther = JSON.stringify(other) !== JSON.stringify(call)
+      if (isOther && isMissing(await target.ask(other))) return skipped(`the endpoint is not there, which is ${clause}`)
+    }
+    return asking(() => call, ...looks)(target)
+  }
+
+const isMissing = (heard: Heard) => heard.kind === 'answered' && heard.status === 404
+
 const LIMITED = 'the target limits the rate of calls, and answered with status 429'
 
 /** Whoever limits the rate of calls has not judged this one. */

@@ -1,6 +1,6 @@
 /** What clauses look for in answers. */
 import { check, type Path } from '../core/check.js'
-import type { Answered } from './call.js'
+import { type Answered, Unasked } from './call.js'
 import type { Look } from './clause.js'
 
 /** One of core/answers.ts. */
@@ -53,11 +53,14 @@ export const field = (name: string, schema: Schema, expected: string): Look => (
   differs: ({ text }) => mistakesIn(schema, text, path => path.length === 0 || path[0] === name),
 })
 
-/** The error says this. */
+/** The error says this. Where it is in another form there are no words to look at; that form is what ERR-5 is about. */
 export const naming = (word: string): Look => ({
   expected: `an error that names ${word}`,
-  differs: answered =>
-    errorIn(answered).includes(word) ? undefined : `the error ${JSON.stringify(errorIn(answered))}`,
+  differs(answered) {
+    const error = errorIn(answered)
+    if (error === undefined) throw new Unasked('the status holds, and the body is not in the form of an error (ERR-5)')
+    return error.includes(word) ? undefined : `the error ${JSON.stringify(error)}`
+  },
 })
 
 /** The body has these fields and no others. */
@@ -70,9 +73,9 @@ export const onlyFields = (...names: readonly string[]): Look => ({
   },
 })
 
-const errorIn = ({ text }: Answered): string => {
+const errorIn = ({ text }: Answered): string | undefined => {
   const { error } = (jsonIn(text).value ?? {}) as { readonly error?: unknown }
-  return typeof error === 'string' ? error : ''
+  return typeof error === 'string' ? error : undefined
 }
 
 function mistakesIn(schema: Schema, text: string, concerns: (path: Path) => boolean = () => true) {

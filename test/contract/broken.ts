@@ -357,7 +357,7 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(to(CHAT, 413), html),
     change(
       both(to(CHAT, 400), ({ body }) => body.temperature === 'warm'),
-      answer => ({ ...answer, status: 422, text: '{"detail":[]}' }),
+      answer => ({ ...answer, text: '{"detail":[]}' }),
     ),
   ],
   'ERR-D1': [

@@ -41,6 +41,64 @@ test('everything is asked below the base address, which may have a path of its o
   expect(findings.map(({ verdict }) => verdict.kind)).toEqual(Array.from({ length: 7 }, () => 'held'))
 })
 
+/** The verdicts on these clauses, by their ids. */
+async function verdictsOn(only: string, answer: RequestListener, options: Partial<TargetOptions>) {
+  const target = await targetOf(answer, options)
+  const findings = await judgeAll({ target, table: clauses, wanted: wantedOf(clauses, only) })
+  return Object.fromEntries(
+    findings.map(({ clause, verdict }) => [clause.id, verdict.kind === 'skipped' ? verdict.why : verdict.kind]),
+  )
+}
+
+const nowhere: RequestListener = ({ url }, response) =>
+  void response.writeHead(404, json).end(JSON.stringify({ error: 'No.', path: url }))
+const aboutIndex = 'EP-2,INDEX-*,AUTH-1.1,AUTH-1.2,AUTH-1.5,AUTH-3.2,AUTH-6.1,AUTH-6.2,AUTH-D6'
+
+test('an API index that is not there is one breach, not one for each credential', async () => {
+  const verdicts = await verdictsOn(aboutIndex, nowhere, { apiKey: 'sk-one', anonKey: jwtLike('anon') })
+  const { 'EP-2': there, ...others } = verdicts
+  expect(there).toBe('broken')
+  expect(Object.keys(others)).toHaveLength(12)
+  expect(new Set(Object.values(others))).toEqual(
+    new Set(['EP-2 is broken', 'the endpoint is not there, which is EP-2']),
+  )
+})
+
+test('without the key that opens the API index, the one breach is that of the first call without any', async () => {
+  const verdicts = await verdictsOn(aboutIndex, nowhere, {})
+  expect(Object.entries(verdicts).filter(([, verdict]) => verdict === 'broken')).toEqual([['AUTH-6.1', 'broken']])
+})
+
+test('an API index that hides behind a 404 from those without its key breaks what is said of them', async () => {
+  const hidden: RequestListener = (request, response) =>
+    request.headers.authorization === 'Bearer sk-two'
+      ? void response.writeHead(200, json).end('{"status":"ok","endpoints":[]}')
+      : nowhere(request, response)
+  expect(await verdictsOn('EP-2,AUTH-6.1,AUTH-6.2', hidden, { anonKey: 'sk-two' })).toEqual({
+    ...{ 'EP-2': 'held', 'AUTH-6.1': 'broken', 'AUTH-6.2': 'broken' },
+  })
+})
+
+test('one string that is both keys is no breach', async () => {
+  const same = 'the API key and the anon key are the same'
+  expect(await verdictsOn('AUTH-D5,AUTH-D6', fine, { apiKey: 'sk-one', anonKey: 'sk-one' })).toEqual({
+    ...{ 'AUTH-D5': same, 'AUTH-D6': same },
+  })
+})
+
+test('where the form of an error is wrong its status is judged all the same', async () => {
+  const refusing =
+    (status: number): RequestListener =>
+    (_, response) =>
+      void response.writeHead(status, json).end('{"message":"Bad request."}')
+  const options = { apiKey: 'sk-one', model: 'one' }
+  expect(await verdictsOn('ERR-5,CHAT-D6', refusing(422), options)).toEqual({ 'ERR-5': 'broken', 'CHAT-D6': 'broken' })
+  expect(await verdictsOn('ERR-5,CHAT-D6', refusing(400), options)).toEqual({
+    'ERR-5': 'broken',
+    'CHAT-D6': 'the status holds, and the body is not in the form of an error (ERR-5)',
+  })
+})
+
 test('whoever limits the rate of calls has broken nothing, and nothing is found out of what was asked too often', async () => {
   const target = await targetOf((_, response) => void response.writeHead(429, json).end('{"error":"Slow down."}'))
   const findings = await judgeAll({

@@ -1,12 +1,10 @@
 /** Documented clauses about who may ask. */
-import { signIn, strange } from '../calls.js'
-import { asking, type Clause, type Look } from '../clause.js'
+import { documentedEndpoints, signIn, strange } from '../calls.js'
+import { asking, askingAt, type Clause, type DocumentedEndpoint, type Look } from '../clause.js'
 import { intruders } from '../intruders.js'
 import { jsonIn, jsonObject, status } from '../looks.js'
 
-const MODELS = '/v1/models'
-const INDEX = '/api/v1'
-const CHAT = '/v1/chat/completions'
+const { index: INDEX, models: MODELS, chat: CHAT } = documentedEndpoints
 
 const everyEndpoint =
   'The platform states that every endpoint requires a valid JWT issued by its authentication backend.'
@@ -14,9 +12,9 @@ const missingOrInvalid = 'A missing or invalid credential yields HTTP 401 with b
 const row = '| 401 | Credential missing or invalid | { error: <string> } |'
 const bearer = 'Requests carry the header Authorization with the value Bearer followed by a credential.'
 
-const refusal = (id: string, what: string, path: string, isMissing: boolean): Clause => ({
+const refusal = (id: string, what: string, at: DocumentedEndpoint, isMissing: boolean): Clause => ({
   ...{ id, section: 'Authentication', quotes: [missingOrInvalid, row], what, source: 'documented' },
-  check: asking(strange(path, isMissing), status(401)),
+  check: askingAt(at, strange(at.path, isMissing), status(401)),
 })
 
 const jwt: Look = {
@@ -34,7 +32,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A JWT with a wrong signature does not open GET /api/v1.',
     source: 'documented',
-    check: asking(intruders.forgedAtIndex, status(401)),
+    check: askingAt(INDEX, intruders.forgedAtIndex, status(401)),
   },
   {
     id: 'AUTH-1.2',
@@ -42,7 +40,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A JWT without a signature does not open GET /api/v1.',
     source: 'documented',
-    check: asking(intruders.unsignedAtIndex, status(401)),
+    check: askingAt(INDEX, intruders.unsignedAtIndex, status(401)),
   },
   {
     id: 'AUTH-1.3',
@@ -50,7 +48,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A user JWT with a wrong signature does not open GET /v1/models.',
     source: 'documented',
-    check: asking(intruders.forgedUserAtModels, status(401)),
+    check: askingAt(MODELS, intruders.forgedUserAtModels, status(401)),
   },
   {
     id: 'AUTH-1.4',
@@ -58,7 +56,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A user JWT with a wrong signature does not open POST /v1/chat/completions.',
     source: 'documented',
-    check: asking(intruders.forgedUserAtChat, status(401)),
+    check: askingAt(CHAT, intruders.forgedUserAtChat, status(401)),
   },
   {
     id: 'AUTH-1.5',
@@ -66,7 +64,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A user JWT with a wrong signature does not open GET /api/v1.',
     source: 'documented',
-    check: asking(intruders.forgedUserAtIndex, status(401)),
+    check: askingAt(INDEX, intruders.forgedUserAtIndex, status(401)),
   },
   {
     id: 'AUTH-1.6',
@@ -74,7 +72,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A JWT without a signature does not open GET /v1/models.',
     source: 'documented',
-    check: asking(intruders.unsignedAtModels, status(401)),
+    check: askingAt(MODELS, intruders.unsignedAtModels, status(401)),
   },
   {
     id: 'AUTH-1.7',
@@ -82,7 +80,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [everyEndpoint],
     what: 'A JWT without a signature does not open POST /v1/chat/completions.',
     source: 'documented',
-    check: asking(intruders.unsignedAtChat, status(401)),
+    check: askingAt(CHAT, intruders.unsignedAtChat, status(401)),
   },
   {
     id: 'AUTH-2',
@@ -103,7 +101,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [bearer],
     what: 'An API key without the word Bearer before it does not open GET /v1/models.',
     source: 'documented',
-    check: asking(intruders.keyAloneAtModels, status(401)),
+    check: askingAt(MODELS, intruders.keyAloneAtModels, status(401)),
   },
   {
     id: 'AUTH-3.2',
@@ -111,7 +109,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [bearer],
     what: 'An anon key with another word than Bearer before it does not open GET /api/v1.',
     source: 'documented',
-    check: asking(intruders.otherSchemeAtIndex, status(401)),
+    check: askingAt(INDEX, intruders.otherSchemeAtIndex, status(401)),
   },
   {
     id: 'AUTH-3.3',
@@ -119,7 +117,7 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [bearer],
     what: 'An API key without the word Bearer before it does not open POST /v1/chat/completions.',
     source: 'documented',
-    check: asking(intruders.keyAloneAtChat, status(401)),
+    check: askingAt(CHAT, intruders.keyAloneAtChat, status(401)),
   },
   refusal('AUTH-6.1', 'GET /api/v1 without a credential yields 401.', INDEX, true),
   refusal('AUTH-6.2', 'GET /api/v1 with an invalid credential yields 401.', INDEX, false),
@@ -133,6 +131,6 @@ export const authenticationClauses: readonly Clause[] = [
     quotes: [missingOrInvalid, row],
     what: 'GET /v1/models with the word Bearer alone yields 401.',
     source: 'documented',
-    check: asking(intruders.schemeAloneAtModels, status(401)),
+    check: askingAt(MODELS, intruders.schemeAloneAtModels, status(401)),
   },
 ]

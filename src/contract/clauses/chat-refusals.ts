@@ -9,7 +9,7 @@ const bodies = 'Error codes other than 404 and 401, and error bodies for invalid
 
 /** Status 400, and an error that names the field. */
 const invalid = (id: string, what: string, named: string, call: CallFor, quotes = [bounds, bodies]): Clause => ({
-  ...{ id, what, quotes, section: 'Resources and their fields', source: 'decided', needs: ['ERR-5'] },
+  ...{ id, what, quotes, section: 'Resources and their fields', source: 'decided' },
   check: asking(call, status(400), naming(named)),
 })
 

@@ -1,7 +1,9 @@
 /** What Standin has decided about signing in and about which credential opens what. */
-import { signIn, withAnonKey, withApiKey, withUserToken } from '../calls.js'
-import { asking, type CallFor, type Clause, type Look } from '../clause.js'
+import { documentedEndpoints, signIn, withAnonKey, withApiKey, withKeyOfItsOwn, withUserToken } from '../calls.js'
+import { asking, askingAt, type CallFor, type Clause, type DocumentedEndpoint, type Look } from '../clause.js'
 import { jsonIn, status } from '../looks.js'
+
+const { index: INDEX, models: MODELS } = documentedEndpoints
 
 const signingIn = 'Sign-in endpoint paths, token lifetime, refresh, and scopes of API keys: not shown.'
 const kinds = 'Which credential type is accepted on which endpoint beyond the rules above: not shown.'
@@ -21,9 +23,14 @@ const session: Look = {
   },
 }
 
-const opening = (id: string, what: string, call: CallFor, wanted: number, needs: readonly string[]): Clause => ({
+const opening = (
+  id: string,
+  what: string,
+  [at, call, wanted]: readonly [DocumentedEndpoint, CallFor, number],
+  needs: readonly string[],
+): Clause => ({
   ...{ id, section: 'Authentication', quotes: [kinds], what, source: 'decided', needs },
-  check: asking(call, status(wanted)),
+  check: askingAt(at, call, status(wanted)),
 })
 
 export const credentialClauses: readonly Clause[] = [
@@ -44,8 +51,13 @@ export const credentialClauses: readonly Clause[] = [
     needs: ['AUTH-2'],
     check: asking(signIn, session),
   },
-  opening('AUTH-D3', 'A user JWT opens GET /api/v1.', withUserToken('/api/v1'), 200, ['AUTH-2']),
-  opening('AUTH-D4', 'A user JWT opens GET /v1/models.', withUserToken('/v1/models'), 200, ['AUTH-2']),
-  opening('AUTH-D5', 'An anon key does not open GET /v1/models.', withAnonKey('/v1/models'), 401, []),
-  opening('AUTH-D6', 'An API key does not open GET /api/v1.', withApiKey('/api/v1'), 401, []),
+  opening('AUTH-D3', 'A user JWT opens GET /api/v1.', [INDEX, withUserToken('/api/v1'), 200], ['AUTH-2']),
+  opening('AUTH-D4', 'A user JWT opens GET /v1/models.', [MODELS, withUserToken('/v1/models'), 200], ['AUTH-2']),
+  opening(
+    'AUTH-D5',
+    'An anon key does not open GET /v1/models.',
+    [MODELS, withKeyOfItsOwn(withAnonKey('/v1/models')), 401],
+    [],
+  ),
+  opening('AUTH-D6', 'An API key does not open GET /api/v1.', [INDEX, withKeyOfItsOwn(withApiKey('/api/v1')), 401], []),
 ]
