@@ -5,6 +5,7 @@ import type { LiveSession } from '../auth/live-session.js'
 import type { Config } from '../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Ask, Heard, RecordedRequest } from '../recordings/index.js'
+import { isStatus } from '../server/fit-error.js'
 
 interface AskLiveOptions {
   readonly upstream: Config['upstream']
@@ -47,6 +48,11 @@ export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): Ask 
       request.once('response', answer => {
         clearTimeout(timer)
         isAnswered = true
+        const { statusCode = 0 } = answer
+        if (!isStatus(statusCode)) {
+          answer.destroy()
+          return reject(upstreamUnreadable(`status ${statusCode}`))
+        }
         hear(answer, { startedMs, idleMs: upstream.idleTimeoutMs, maxBytes }).then(resolve, reject)
       })
       // Afterwards it is the answer that tells how it ended.

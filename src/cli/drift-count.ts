@@ -11,6 +11,8 @@ export interface DriftCount {
   readonly updated: number
   readonly skipped: number
   readonly notAsked: number
+  /** Those whose credential the live platform refuses. */
+  readonly refused: number
   readonly unreadable: number
   /** Those that were left when the command was stopped. */
   readonly notReached: number
@@ -38,9 +40,28 @@ export function countOf(findings: readonly Finding[], recordings: number): Drift
     updated: findings.filter(finding => finding.kind === 'compared' && finding.updated).length,
     skipped: kinds('skipped'),
     notAsked: kinds('notAsked'),
+    refused: kinds('refused'),
     unreadable: kinds('unreadable'),
     notReached: recordings - findings.length,
   }
+}
+
+/** Whether it is the first of the findings that say the same: a refused credential is told once. */
+export const isToldHere = (finding: Finding, all: readonly Finding[]): boolean =>
+  finding.kind !== 'refused' ||
+  finding === all.find(other => other.kind === 'refused' && other.credential === finding.credential)
+
+/** Why recordings could not be compared, and what to do about it. */
+export function refusalText(
+  { credential, status }: Extract<Finding, { kind: 'refused' }>,
+  all: readonly Finding[],
+): string {
+  const count = all.filter(other => other.kind === 'refused' && other.credential === credential).length
+  const what = count === 1 ? '1 recording was' : `${count} recordings were`
+  const advice = credential.startsWith('upstream.')
+    ? 'Check it'
+    : 'Set the key in the configuration, or run standin login'
+  return `The live platform refuses ${credential} (${status}): ${what} not compared. ${advice}.`
 }
 
 /** The drifts of a finding that are this bad and are there still: what was updated has been accepted. */

@@ -1,7 +1,7 @@
 /** What came of comparing recordings with the live platform, as JUnit XML for continuous integration. */
 import { wordProblem } from '../core/problem.js'
 import type { Drift, Finding, Severity } from '../recordings/index.js'
-import { driftsOf, failuresOf, fromWorst } from './drift-count.js'
+import { driftsOf, failuresOf, fromWorst, isToldHere, refusalText } from './drift-count.js'
 import { attributes, escaped, junitDocument } from './junit.js'
 
 interface JunitOptions {
@@ -16,25 +16,32 @@ export function junitOf(findings: readonly Finding[], { threshold, seconds }: Ju
   const counts = {
     tests: findings.length,
     failures: count(finding => failuresOf(finding, threshold).length > 0),
-    errors: count(({ kind }) => kind === 'unreadable'),
-    skipped: count(({ kind }) => kind === 'skipped' || kind === 'notAsked'),
+    errors: count(
+      finding => finding.kind === 'unreadable' || (finding.kind === 'refused' && isToldHere(finding, findings)),
+    ),
+    skipped: count(
+      finding =>
+        finding.kind === 'skipped' ||
+        finding.kind === 'notAsked' ||
+        (finding.kind === 'refused' && !isToldHere(finding, findings)),
+    ),
     seconds,
   }
   return junitDocument(
     'drift',
     counts,
-    findings.map(finding => testCase(finding, threshold)),
+    findings.map(finding => testCase(finding, threshold, findings)),
   )
 }
 
-function testCase(finding: Finding, threshold: Severity): string {
+function testCase(finding: Finding, threshold: Severity, all: readonly Finding[]): string {
   const [folder, name] = finding.file.split(/\/(?=[^/]*$)/)
-  const inside = outcome(finding, threshold)
+  const inside = outcome(finding, threshold, all)
   const head = `    <testcase${attributes({ classname: name === undefined ? 'recordings' : folder, name: name ?? folder })}`
   return inside === '' ? `${head}/>\n` : `${head}>\n${inside}    </testcase>\n`
 }
 
-function outcome(finding: Finding, threshold: Severity): string {
+function outcome(finding: Finding, threshold: Severity, all: readonly Finding[]): string {
   switch (finding.kind) {
     case 'compared':
       return failure(fromWorst(failuresOf(finding, threshold))) + rest(finding, threshold)
@@ -42,6 +49,12 @@ function outcome(finding: Finding, threshold: Severity): string {
       return `      <skipped${attributes({ message: finding.reason })}/>\n`
     case 'notAsked':
       return `      <skipped${attributes({ message: `not asked: ${finding.reason}` })}/>\n`
+    case 'refused': {
+      const message = refusalText(finding, all)
+      return isToldHere(finding, all)
+        ? `      <error${attributes({ type: 'refused', message })}/>\n`
+        : `      <skipped${attributes({ message })}/>\n`
+    }
     case 'unreadable':
       return `      <error${attributes({ type: 'unreadable', message: finding.problems.map(wordProblem).join(' ') })}/>\n`
   }

@@ -1,14 +1,20 @@
 /** What came of comparing recordings with the live platform, in words for people. */
 import { wordProblem } from '../core/problem.js'
 import type { Drift, Finding, Severity } from '../recordings/index.js'
-import { type DriftCount, fromWorst } from './drift-count.js'
+import { type DriftCount, fromWorst, isToldHere, refusalText } from './drift-count.js'
 import { type Colors, harmless } from './output.js'
 
 /** Recording by recording; of those that are the same nothing is said. */
 export const findingLines = (findings: readonly Finding[], colors: Colors): readonly string[] =>
-  findings.flatMap(finding => linesOf(finding, colors))
+  findings.flatMap(finding =>
+    finding.kind === 'refused'
+      ? isToldHere(finding, findings)
+        ? [colors.red(harmless(refusalText(finding, findings)))]
+        : []
+      : linesOf(finding, colors),
+  )
 
-function linesOf(finding: Finding, colors: Colors): readonly string[] {
+function linesOf(finding: Exclude<Finding, { kind: 'refused' }>, colors: Colors): readonly string[] {
   const file = harmless(finding.file)
   switch (finding.kind) {
     case 'compared':
@@ -47,6 +53,7 @@ export function countLine(count: DriftCount): string {
     [count.updated, 'updated'],
     [count.skipped, 'skipped'],
     [count.notAsked, 'not asked'],
+    [count.refused, 'refused'],
     [count.unreadable, 'not readable'],
     [count.notReached, 'not reached'],
   ])

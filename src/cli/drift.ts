@@ -93,6 +93,7 @@ async function look(
   const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
   const findings = await findDrift({
     ...{ folder, kept, concurrency, update, signal },
+    credentialFor: path => credentialFor(path, { ...upstream, hasSession: userToken !== undefined }),
     ask: askLive({ upstream, maxBytes: recordings.maxBytes, userToken }),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),
@@ -100,6 +101,23 @@ async function look(
     ended: progress.step,
   }).finally(progress.end)
   return { findings, total: kept.length }
+}
+
+/** What askLive shows for a path, as people know it. */
+function credentialFor(
+  path: string,
+  {
+    apiKey,
+    anonKey,
+    hasSession,
+  }: Pick<LoadedConfig['config']['upstream'], 'apiKey' | 'anonKey'> & { hasSession: boolean },
+): string | undefined {
+  if (path.startsWith('/v1/')) {
+    if (apiKey !== '') return 'upstream.apiKey'
+    return hasSession ? 'the session of standin login' : 'a request without upstream.apiKey'
+  }
+  if (!path.startsWith('/api/v1')) return undefined
+  return anonKey === '' ? 'a request without upstream.anonKey' : 'upstream.anonKey'
 }
 
 function exitCodeOf(findings: readonly Finding[], failOn: Severity, { aborted }: AbortSignal): number {
@@ -110,5 +128,6 @@ function exitCodeOf(findings: readonly Finding[], failOn: Severity, { aborted }:
     console.error(`Nothing could be compared. ${unanswered.reason}`)
     return EXIT_DRIFTED
   }
-  return findings.some(finding => failuresOf(finding, failOn).length > 0) ? EXIT_DRIFTED : 0
+  const isFailure = (finding: Finding) => finding.kind === 'refused' || failuresOf(finding, failOn).length > 0
+  return findings.some(isFailure) ? EXIT_DRIFTED : 0
 }

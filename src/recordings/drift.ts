@@ -5,7 +5,7 @@ import type { Folder } from './folder.js'
 import { type Heard, responseOf } from './heard.js'
 import type { Kept } from './names.js'
 import { type Ask, patientAsk } from './patient-ask.js'
-import type { RecordedResponse, Recording } from './recording.js'
+import { bodyOf, type RecordedResponse, type Recording } from './recording.js'
 import { redactedResponse } from './redacted.js'
 import { reasonNotToRepeat } from './repeatable.js'
 import { shapeOfAnswer } from './shape/answer-shape.js'
@@ -17,6 +17,8 @@ export interface DriftParts {
   /** The recordings that are looked at. */
   readonly kept: readonly Kept[]
   readonly ask: Ask
+  /** What a path is asked with, in words such as `upstream.apiKey`; nothing where it needs no credential. */
+  readonly credentialFor: (path: string) => string | undefined
   /** How many are asked for at the same time. */
   readonly concurrency: number
   readonly redact: Redact
@@ -44,30 +46,48 @@ export type Finding =
   | { readonly kind: 'skipped'; readonly file: string; readonly reason: string }
   /** It was to be sent, but there was no answer that could be compared. */
   | { readonly kind: 'notAsked'; readonly file: string; readonly reason: string }
+  /** The live platform takes its credential for nothing at all. */
+  | { readonly kind: 'refused'; readonly file: string; readonly credential: string; readonly status: number }
   | { readonly kind: 'unreadable'; readonly file: string; readonly problems: readonly Problem[] }
 
 /** As many requests in a row without any answer, and none before: then nobody is there. */
 const GIVE_UP_AFTER = 5
 
+type Refused = Extract<Finding, { kind: 'refused' }>
+
+/** What became of the requests with one credential. */
+interface Standing {
+  accepted: number
+  refused: number
+  /** What the last refusal said. */
+  status: number
+}
+
 /** Findings in the order of the recordings; of those that were not looked at when the signal came there are none. */
 export async function findDrift(parts: DriftParts): Promise<readonly Finding[]> {
   const { kept, signal } = parts
   const ask = unlessNobodyIsThere(parts.ask)
-  const asks = { ask, askPatiently: patientAsk(ask) }
+  const asks = { ask, askPatiently: patientAsk(ask), standings: new Map<string, Standing>() }
   const found: (Finding | undefined)[] = kept.map(() => undefined)
+  const refusals: { readonly at: number; readonly refused: Refused }[] = []
   const queue = kept.entries()
   async function work(): Promise<void> {
     for (const [i, one] of queue) {
       if (signal.aborted) return
       parts.begun(one.file)
-      const finding = await look(one, { ...parts, ...asks })
+      const { finding, refused } = await look(one, { ...parts, ...asks })
       // What was broken off by the signal is nothing that the platform has said.
       if (signal.aborted && finding.kind === 'notAsked') return
       found[i] = finding
+      if (refused) refusals.push({ at: i, refused })
       parts.ended(finding)
     }
   }
   await Promise.all(Array.from({ length: parts.concurrency }, work))
+  // A credential that opens something is no bad one: then each refusal is a change of the platform.
+  for (const { at, refused } of refusals) {
+    if (asks.standings.get(refused.credential)?.accepted === 0) found[at] = refused
+  }
   return found.filter(finding => finding !== undefined)
 }
 
@@ -93,25 +113,68 @@ function unlessNobodyIsThere(ask: Ask): Ask {
 /** Ready to be asked. */
 interface Looking extends DriftParts {
   readonly askPatiently: Ask
+  /** By credential. */
+  readonly standings: Map<string, Standing>
 }
 
-async function look({ file, key }: Kept, parts: Looking): Promise<Finding> {
-  let recording: Recording
+interface Looked {
+  readonly finding: Finding
+  /** What it is instead if the credential turns out to open nothing. */
+  readonly refused?: Refused
+}
+
+async function look({ file, key }: Kept, parts: Looking): Promise<Looked> {
+  const recording = await readable(file, parts.folder)
+  if ('kind' in recording) return { finding: recording }
+  const skipped = reasonNotToRepeat(recording, parts.placeholder)
+  if (skipped !== undefined) return { finding: { kind: 'skipped', file, reason: skipped } }
+  const credential = parts.credentialFor(recording.request.path)
+  const standing = credential === undefined ? undefined : standingOf(credential, parts.standings)
+  // As with a platform that is away: nobody sends a bad key ten thousand times.
+  if (credential !== undefined && standing && standing.accepted === 0 && standing.refused >= GIVE_UP_AFTER) {
+    return { finding: { kind: 'refused', file, credential, status: standing.status } }
+  }
+  const recordedAt = new Date().toISOString()
+  const live = await answerTo(recording, parts)
+  if (typeof live === 'string') return { finding: { kind: 'notAsked', file, reason: live } }
+  const drifts = driftsOf(recording, live)
+  const updated = parts.update && isSameClass(recording.response, live)
+  if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
+  const finding: Finding = { kind: 'compared', file, drifts, updated }
+  if (credential === undefined || !standing || isRefusal(recording.response.status)) return { finding }
+  if (!isRefusal(live.status)) {
+    standing.accepted++
+    return { finding }
+  }
+  standing.refused++
+  standing.status = live.status
+  return { finding, refused: { kind: 'refused', file, credential, status: live.status } }
+}
+
+const isRefusal = (status: number) => status === 401 || status === 403
+
+function standingOf(credential: string, standings: Map<string, Standing>): Standing {
+  const standing = standings.get(credential) ?? { accepted: 0, refused: 0, status: 0 }
+  standings.set(credential, standing)
+  return standing
+}
+
+function driftsOf(recording: Recording, live: RecordedResponse): readonly Drift[] {
+  if (live.status === 404 && wasFitted(recording)) return []
+  return compare(shapeOfAnswer(recording.response), shapeOfAnswer(live))
+}
+
+/** Earlier versions recorded a 404 as they delivered it: what the platform had said is not known. */
+const wasFitted = ({ request, response }: Recording) =>
+  response.status === 404 && bodyOf(response).toString() === JSON.stringify({ error: 'Not found.', path: request.path })
+
+async function readable(file: string, folder: Folder): Promise<Recording | Extract<Finding, { kind: 'unreadable' }>> {
   try {
-    recording = await parts.folder.read(file)
+    return await folder.read(file)
   } catch (error) {
     if (error instanceof ProblemsError) return { kind: 'unreadable', file, problems: error.problems }
     throw error
   }
-  const skipped = reasonNotToRepeat(recording, parts.placeholder)
-  if (skipped !== undefined) return { kind: 'skipped', file, reason: skipped }
-  const recordedAt = new Date().toISOString()
-  const live = await answerTo(recording, parts)
-  if (typeof live === 'string') return { kind: 'notAsked', file, reason: live }
-  const drifts = compare(shapeOfAnswer(recording.response), shapeOfAnswer(live))
-  const updated = parts.update && isSameClass(recording.response, live)
-  if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
-  return { kind: 'compared', file, drifts, updated }
 }
 
 /** The answer without its secrets, or why there is none that could be compared. */

@@ -118,7 +118,7 @@ test('--json is one document, and says nothing else', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(stdout)).toEqual({
     ...{ recordings: 1, same: 0, drifted: 1, critical: 0, warning: 1, info: 0 },
-    ...{ updated: 0, skipped: 0, notAsked: 0, unreadable: 0, notReached: 0 },
+    ...{ updated: 0, skipped: 0, notAsked: 0, refused: 0, unreadable: 0, notReached: 0 },
     findings: [
       {
         kind: 'compared',
@@ -252,6 +252,61 @@ test('a platform that answers nobody is not asked for ever', async () => {
   })
   expect(stdout).toMatch(/^30 recordings: 0 the same, 30 not asked$/m)
   expect(live.asked.length).toBeLessThan(10)
+})
+
+test('a live key that is refused is told once, and soon not sent any more', async () => {
+  const live = await liveThat(({ url }) =>
+    url?.startsWith('/v1/')
+      ? { status: 401, body: { error: 'The API key is not known.' } }
+      : { body: { status: 'ok' } },
+  )
+  const prompts = Array.from({ length: 30 }, (_, i) => `hello ${i}`)
+  const files = project(live, [
+    ...prompts.map(prompt => recorded(asking(prompt), { body: {} })),
+    recorded(getting('/api/v1'), { body: { status: 'ok' } }),
+  ])
+  const command = start(['drift', '--concurrency', '1', '--junit', 'drift.xml'], { files })
+  expect(await command.ended).toEqual({
+    ...{ code: 1, signal: null, stderr: '' },
+    stdout: `The live platform refuses upstream.apiKey (401): 30 recordings were not compared. Check it.
+31 recordings: 1 the same, 30 refused
+`,
+  })
+  expect(live.asked.length).toBeLessThan(10)
+  const xml = readFileSync(path.join(command.dir, 'drift.xml'), 'utf8')
+  expect(xml).toContain('tests="31" failures="0" errors="1" skipped="29"')
+})
+
+test('a key that opens other things is no bad one: what it opens no longer has drifted', async () => {
+  const live = await liveThat(asked =>
+    promptIn(asked) === 'closed' ? { status: 403, body: { error: 'No.' } } : { body: {} },
+  )
+  const closed = recorded(asking('closed'), { body: {} })
+  const files = project(live, [closed, recorded(asking('open'), { body: {} })])
+  expect(await run(['drift'], { files })).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(`${closed.name}\n  critical  status: recorded 200, live 403`),
+  })
+})
+
+test('an error in a form of its own has not drifted, whether it was recorded as it came or as earlier versions did', async () => {
+  const page = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>404</h1>' }
+  const live = await liveThat(() => page)
+  const files = project(live, [
+    recorded(getting('/v1/one'), page),
+    recorded(getting('/v1/two'), { status: 404, body: { error: 'Not found.', path: '/v1/two' } }),
+  ])
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '2 recordings: 2 the same\n' })
+})
+
+test('a live status that is none is not compared', async () => {
+  const live = await liveThat(() => ({ status: 999, body: {} }))
+  const file = recorded(asking('odd'), { body: {} })
+  const reason = 'The live platform answered with something that is not valid HTTP (status 999).'
+  expect(await run(['drift'], { files: project(live, [file]) })).toMatchObject({
+    ...{ code: 1, stderr: `Nothing could be compared. ${reason}\n` },
+    stdout: `${file.name} not asked: ${reason}\n1 recording: 0 the same, 1 not asked\n`,
+  })
 })
 
 test('a platform that nobody can reach is told in a sentence', async () => {
