@@ -230,7 +230,13 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     'path',
     'documented',
   ],
-  ['a 404 that was made to fit for the client', elsewhere, { status: 404, body: { detail: 'No.' } }, 'error', 'documented'],
+  [
+    'a 404 that was made to fit for the client',
+    elsewhere,
+    { status: 404, body: { detail: 'No.' } },
+    'error',
+    'documented',
+  ],
   [
     'a redirect',
     p => p.ask('/v1/models', { redirect: 'manual' }),
