@@ -7,7 +7,7 @@ import { createPeople } from './auth/people.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { type Clock, createClock } from './core/clock.js'
 import { isPublicSecret } from './core/development.js'
-import { usersAreLive } from './core/errors.js'
+import { isStateUnavailable, usersAreLive } from './core/errors.js'
 import type { Exchange, Mode } from './core/exchange.js'
 import type { FaultCall, FaultCallInput } from './core/fault.js'
 import { once } from './core/once.js'
@@ -130,8 +130,12 @@ export interface Platform {
  * Rejects with a ProblemsError for bad configuration or rules, with a StartError for a port or a state that cannot be had.
  */
 export async function openPlatform(sources: PlatformSources): Promise<Platform> {
-  const report = sources.report ?? console.error
+  const told = sources.report ?? console.error
   const warn = sources.warn ?? console.error
+  // That the state cannot be used is said once, by the state.
+  const report = (error: unknown) => {
+    if (!isStateUnavailable(error)) told(error)
+  }
   const loaded = loadConfig(sources)
   const violations = createViolations(report, () => redact)
   const journal = createJournal({ ...loaded.config.journal, redact: () => redact, report })
@@ -139,7 +143,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   journal.follow(meter.count)
   const clock = createClock()
   const state = once(async () => {
-    const opened = await openSeededState(loaded, clock)
+    const opened = await openSeededState(loaded, clock, warn)
     opened.onRevoked(() => current.doorkeeper.forget())
     return opened
   })

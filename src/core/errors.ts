@@ -534,6 +534,12 @@ export const faultsByHeaderOff = (header: string) =>
     `Header ${header}: faults by header are switched off here. Leave it out, or set the option faults.header to true.`,
   )
 
+/** Where the state is kept is away, full or damaged. `sentence` names it without credentials. */
+export const stateUnavailable = (sentence: string) => new PlatformError(503, 'state_unavailable', sentence)
+
+export const isStateUnavailable = (error: unknown) =>
+  error instanceof PlatformError && error.code === stateUnavailable('').code
+
 export const internalError = () =>
   new PlatformError(500, 'internal_error', 'Something went wrong inside Standin. Its own output says more.')
 

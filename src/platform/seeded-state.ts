@@ -7,10 +7,14 @@ import { ProblemsError } from '../core/problem.js'
 import { type State, TakenError } from '../core/state.js'
 
 /** The state with the users and keys of the configuration in it. */
-export async function openSeededState(loaded: LoadedConfig, clock: Clock): Promise<State> {
+export async function openSeededState(
+  loaded: LoadedConfig,
+  clock: Clock,
+  warn?: (sentence: string) => void,
+): Promise<State> {
   const { config, dir } = loaded
   const { openState } = await import('../state/index.js')
-  const state = await openState(config.state, { dir })
+  const state = await openState(config.state, { dir, warn })
   try {
     await plant(state, loaded, clock)
     return state

@@ -46,7 +46,8 @@ function authErrorReply(error: PlatformError, asked: Asked): TextReply {
 }
 
 /** Failures of ours under the names that Supabase has for them. */
-const named: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
+const named: Readonly<Record<string, { readonly code: string; readonly message?: string }>> = {
+  state_unavailable: { code: 'unexpected_failure' },
   internal_error: {
     code: 'unexpected_failure',
     message: 'Unexpected failure, please check server logs for more information',
@@ -59,7 +60,7 @@ const named: Readonly<Record<string, { readonly code: string; readonly message: 
 
 function toldByCode(error: PlatformError, asked: Asked): TextReply {
   const { status, headers, more } = error
-  const { code, message } = named[error.code] ?? error
+  const { code, message = error.message } = named[error.code] ?? error
   const version = asked.headers['x-supabase-api-version']
   const isNew = typeof version === 'string' && version >= VERSION
   const body = isNew

@@ -19,11 +19,13 @@ export function stateKindOf(where: string): StateKind | undefined {
 export interface Surroundings {
   /** What relative paths start from. */
   readonly dir: string
+  /** Told in a sentence when the state cannot be used, when it can again, and what of it is damaged. */
+  readonly warn?: ((sentence: string) => void) | undefined
 }
 
 /** Opens `memory`, `file:PATH` or `postgres://…`. Rejects with a StartError that says what to do when that cannot be done. */
-export async function openState(where: string, { dir }: Surroundings): Promise<State> {
-  return createState(await openStore(where, dir))
+export async function openState(where: string, { dir, warn = () => {} }: Surroundings): Promise<State> {
+  return createState(await openStore(where, dir, warn), warn)
 }
 
 // What a document may say is loaded when somebody exports or imports one.
@@ -37,13 +39,13 @@ export const importState = async (state: State, document: unknown): Promise<void
   (await documents()).importState(state, document)
 
 // Databases are loaded when they are asked for, and most platforms ask for none.
-async function openStore(where: string, dir: string): Promise<Store> {
+async function openStore(where: string, dir: string, warn: (sentence: string) => void): Promise<Store> {
   switch (stateKindOf(where)) {
     case 'memory':
       return createMemoryStore()
     case 'file': {
       const { openSqlite } = await import('./sqlite.js').catch(unloadable)
-      return openSqlite(path.resolve(dir, where.slice('file:'.length)))
+      return openSqlite(path.resolve(dir, where.slice('file:'.length)), warn)
     }
     case 'postgres': {
       const { openPostgres } = await import('./postgres.js')

@@ -1,6 +1,7 @@
 /** Says in a sentence why PostgreSQL could not be opened, and what to do about it. */
 import { StartError } from '../core/start-error.js'
 import type { Address } from './postgres-address.js'
+import type { Trouble } from './store.js'
 
 interface Failure {
   readonly code?: string
@@ -8,6 +9,21 @@ interface Failure {
 }
 
 export const cannotOpen = (error: Failure, address: Address) => new StartError(sentence(error, address))
+
+/** Of the connection, the server or the database, and not of a statement: errors of the system, and classes of SQLSTATE. */
+const ofTheServer = /^(E[A-Z]+|08...|25006|28...|3D...|53...|57...|58...|XX...)$/
+const ofTheConnection = /terminated|timeout|connection|not queryable/i
+
+/** What an error says about the database as a whole; `undefined` for an error of one statement, or of something else. */
+export function troubleWith(error: Failure, address: Address): Trouble | undefined {
+  const { code, message } = error
+  if (!(code === undefined ? ofTheConnection.test(message) : ofTheServer.test(code))) return undefined
+  const { server, database } = address
+  return {
+    said: `The database of the state ("${database}" in PostgreSQL at ${server}) cannot be used at the moment. Try again later.`,
+    line: sentence(error, address),
+  }
+}
 
 function sentence({ code = '', message }: Failure, { server, user, database }: Address): string {
   switch (code) {

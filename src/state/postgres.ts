@@ -6,7 +6,7 @@ import { StartError } from '../core/start-error.js'
 import { isCurrent, migrate } from './migrations.js'
 import { type Hearing, hear } from './notifications.js'
 import { addressOf } from './postgres-address.js'
-import { cannotOpen } from './postgres-trouble.js'
+import { cannotOpen, troubleWith } from './postgres-trouble.js'
 import { createSqlStore, type Database } from './sql.js'
 import type { Store } from './store.js'
 
@@ -70,5 +70,6 @@ export async function openPostgres(url: string): Promise<Store> {
       tell = listener
     },
     close,
+    troubleOf: error => troubleWith(error as Error, address),
   })
 }

@@ -22,12 +22,13 @@ export interface Source {
   announce?(transaction: Transaction<Database>): Promise<void>
   follow: Store['follow']
   close: Store['close']
+  troubleOf: Store['troubleOf'] & {}
 }
 
 const atOnce: Turns = work => work()
 
 export function createSqlStore(source: Source): Store {
-  const { reading, writing, inTurn = atOnce, lock, announce, follow, close } = source
+  const { reading, writing, inTurn = atOnce, lock, announce, follow, close, troubleOf } = source
   return {
     read(work) {
       // One look: what is kept meanwhile is not seen.
@@ -47,6 +48,7 @@ export function createSqlStore(source: Source): Store {
     },
     follow,
     close,
+    troubleOf,
   }
 }
 

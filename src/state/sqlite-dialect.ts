@@ -13,6 +13,7 @@ import { whenFree } from './patience.js'
 /** What libsql, like better-sqlite3, makes of a file. */
 export interface SqliteFile extends SqliteDatabase {
   exec(sql: string): unknown
+  readonly inTransaction: boolean
 }
 
 /** How long a writer waits for those of other processes. */
@@ -56,7 +57,8 @@ function driverFor(file: SqliteFile): Driver {
       await whenFree(() => file.exec('begin immediate'), WRITERS_PATIENCE_MS)
     },
     commitTransaction: async () => void file.exec('commit'),
-    rollbackTransaction: async () => void file.exec('rollback'),
+    // A full disk ends a transaction by itself, and to end it again would be an error in place of the cause.
+    rollbackTransaction: async () => void (file.inTransaction && file.exec('rollback')),
     async releaseConnection() {},
     destroy: async () => void file.close(),
   }

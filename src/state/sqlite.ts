@@ -9,7 +9,8 @@ import { isCurrent, migrate } from './migrations.js'
 import { whenFree } from './patience.js'
 import { createSqlStore, type Database } from './sql.js'
 import { sqliteDialect } from './sqlite-dialect.js'
-import type { Store } from './store.js'
+import { reportDamage } from './sqlite-log.js'
+import type { Store, Trouble } from './store.js'
 import { createTurns } from './turns.js'
 
 /** How long another process may take over its own start; far more than it needs. */
@@ -17,13 +18,14 @@ const OPENING_PATIENCE_MS = 3000
 const LOOK_EVERY_MS = 250
 
 /** Opens the file, and makes it when it is not there. Throws a StartError when that cannot be done. */
-export async function openSqlite(file: string): Promise<Store> {
+export async function openSqlite(file: string, warn: (sentence: string) => void): Promise<Store> {
   try {
     makeRoomFor(file)
+    await reportDamage(file, warn)
     return await open(file)
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(`The state cannot be kept in ${file}: ${reason(file, error as Failure)}`)
+    throw new StartError(cannotKeep(file, error as Failure))
   }
 }
 
@@ -68,6 +70,7 @@ async function open(file: string): Promise<Store> {
       }
       looks = setInterval(look, LOOK_EVERY_MS).unref()
     },
+    troubleOf: error => troubleWith(file, error as Failure),
     async close() {
       gather(writer)
       close()
@@ -106,6 +109,18 @@ function dataVersion(writer: Libsql.Database): number | undefined {
   }
 }
 
+/** What SQLite says of its file rather than of a statement. */
+const ofTheFile = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)/
+
+function troubleWith(file: string, error: Partial<Failure>): Trouble | undefined {
+  const { code = '', message = '' } = error
+  if (!ofTheFile.test(code)) return undefined
+  const failure = { code, message }
+  return { said: `The state cannot be kept: ${reason(file, failure)}`, line: cannotKeep(file, failure) }
+}
+
+const cannotKeep = (file: string, failure: Failure) => `The state cannot be kept in ${file}: ${reason(file, failure)}`
+
 interface Failure {
   readonly code?: string
   readonly message: string
@@ -119,6 +134,12 @@ function reason(file: string, { code = '', message }: Failure): string {
     case 'SQLITE_READONLY':
     case 'SQLITE_CANTOPEN':
       return `this user may not write there (${code}). Allow it, choose another file, or keep nothing with --state memory.`
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'SQLITE_FULL':
+      return 'its disk is full. Make room there, or choose another file.'
+    case 'SQLITE_IOERR':
+      return `its disk cannot be read or written (${code}). Look whether it is full or damaged.`
     case 'EISDIR':
       return `it is a folder. Name a file in it, such as ${path.join(file, 'standin.db')}.`
     case 'ENOTDIR':

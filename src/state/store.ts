@@ -1,6 +1,15 @@
 /** Turns a store, which knows how rows are kept, into a state: one writer at a time, an orderly end, and listeners that are told. */
+import { stateUnavailable } from '../core/errors.js'
 import type { State, Tables } from '../core/state.js'
 import { createTurns } from './turns.js'
+
+/** Why nothing can be read or written at the moment, although what was asked is right. */
+export interface Trouble {
+  /** What clients are told: a sentence without paths and credentials. */
+  readonly said: string
+  /** What the log is told: the cause, and what to do. */
+  readonly line: string
+}
 
 /** How rows are kept: the part in which the kinds of state differ. */
 export interface Store {
@@ -11,9 +20,12 @@ export interface Store {
   follow(tell: () => void): void
   /** Called once, when nothing is read or written any more. */
   close(): Promise<void>
+  /** What an error says about the place where rows are kept; `undefined` for any other error. */
+  troubleOf?(error: unknown): Trouble | undefined
 }
 
-export function createState(store: Store): State {
+/** `warn` is told once when the state cannot be used, and once when it can again. */
+export function createState(store: Store, warn: (sentence: string) => void = () => {}): State {
   const listeners = new Set<() => void>()
   const running = new Set<Promise<unknown>>()
   const inTurn = createTurns()
@@ -23,12 +35,26 @@ export function createState(store: Store): State {
     for (const listener of listeners) listener()
   }
 
-  async function run<T>(work: () => Promise<T>): Promise<T> {
+  /** What has failed since it last worked. A full disk can still be read, which does not end the trouble. */
+  let failing: 'read' | 'write' | undefined
+
+  async function run<T>(kind: 'read' | 'write', work: () => Promise<T>): Promise<T> {
     if (end) throw new Error('The state is closed.')
     const promise = work()
     running.add(promise)
     try {
-      return await promise
+      const result = await promise
+      if (failing !== undefined && (failing === 'read' || kind === 'write')) {
+        failing = undefined
+        warn('The state can be used again.')
+      }
+      return result
+    } catch (error) {
+      const trouble = store.troubleOf?.(error)
+      if (!trouble) throw error
+      if (failing === undefined) warn(trouble.line)
+      failing ??= kind
+      throw stateUnavailable(trouble.said)
     } finally {
       running.delete(promise)
     }
@@ -40,9 +66,9 @@ export function createState(store: Store): State {
   }
 
   return {
-    read: work => run(() => store.read(work)),
+    read: work => run('read', () => store.read(work)),
     write: work =>
-      run(async () => {
+      run('write', async () => {
         const { result, closed } = await inTurn(() => store.write(work))
         if (closed) tell()
         return result

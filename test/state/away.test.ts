@@ -44,7 +44,10 @@ describe.skipIf(!server)('PostgreSQL', () => {
       await cutOff(place.where)
       await users.count({})
     })
-    await expect(cut).rejects.toThrow(/terminat|connection/i)
+    await expect(cut).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringMatching(/^The database of the state/),
+    })
     const reason = new Error('changed my mind')
     const failing = state.write(async () => {
       await cutOff(place.where)

@@ -1,0 +1,68 @@
+/** Looks whether SQLite's write-ahead log is damaged: SQLite itself passes over everything behind the damage without a word. */
+import { copyFileSync, readFileSync, statSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+
+// The form of the file: https://www.sqlite.org/fileformat2.html#walformat
+const HEADER = 32
+const FRAME_HEADER = 24
+/** SQLite empties the log at some 4 MB; a much longer one would take too long to read at a start. */
+const LONGEST_BYTES = 2 ** 26
+
+/** Keeps copies of a database whose log is damaged, and says so in a sentence. Called before the database is opened, which may drop the log. */
+export async function reportDamage(file: string, warn: (sentence: string) => void): Promise<void> {
+  if (damageIn(file) === undefined) return
+  // Another process may have been in the middle of a write.
+  await pause(50)
+  const damage = damageIn(file)
+  if (damage === undefined) return
+  warn(`The write-ahead log of ${file} is damaged${damage}: changes after that are lost. ${keepCopies(file)}`)
+}
+
+function keepCopies(file: string): string {
+  try {
+    for (const ending of ['', '-wal']) copyFileSync(file + ending, `${file}.damaged${ending}`)
+    return `Both files as they were are kept as ${file}.damaged and ${file}.damaged-wal.`
+  } catch (error) {
+    return `No copy could be kept (${(error as NodeJS.ErrnoException).code}).`
+  }
+}
+
+/** Where the log is damaged, as a part of a sentence; `undefined` where it is not, or where there is none. */
+function damageIn(file: string): string | undefined {
+  const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  if (size <= HEADER || size > LONGEST_BYTES) return undefined
+  const log = readFileSync(`${file}-wal`)
+  const magic = log.readUInt32BE(0)
+  const sum = checksums(magic === 0x377f0683)
+  const isGood = (magic === 0x377f0682 || magic === 0x377f0683) && sum.fits(log.subarray(0, 24), log, 24)
+  if (!isGood) return ' at its beginning'
+  const frameBytes = FRAME_HEADER + log.readUInt32BE(8)
+  const salts = log.subarray(16, 24)
+  /** Frames with other salts are left over from before the log was last emptied. */
+  const isOurs = (at: number) => log.subarray(at + 8, at + 16).equals(salts)
+  let at = HEADER
+  for (; at + frameBytes <= log.length && isOurs(at); at += frameBytes) {
+    const isWhole =
+      sum.fits(log.subarray(at, at + 8), log, -1) ||
+      sum.fits(log.subarray(at + FRAME_HEADER, at + frameBytes), log, at + 16)
+    if (!isWhole) return ` at byte ${at}`
+  }
+  for (let later = at; later + frameBytes <= log.length; later += frameBytes) if (isOurs(later)) return ` at byte ${at}`
+  return undefined
+}
+
+/** SQLite's checksum, which runs on from one part of the file to the next. */
+function checksums(isBigEndian: boolean) {
+  let [one, other] = [0, 0]
+  return {
+    /** Adds `bytes`; gives back whether the sum stands at `at` in the log. Negative: nothing stands anywhere yet. */
+    fits(bytes: Buffer, log: Buffer, at: number): boolean {
+      for (let i = 0; i + 8 <= bytes.length; i += 8) {
+        const word = (from: number) => (isBigEndian ? bytes.readUInt32BE(from) : bytes.readUInt32LE(from))
+        one = (one + word(i) + other) >>> 0
+        other = (other + word(i + 4) + one) >>> 0
+      }
+      return at >= 0 && log.readUInt32BE(at) === one && log.readUInt32BE(at + 4) === other
+    },
+  }
+}

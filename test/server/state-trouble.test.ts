@@ -1,0 +1,144 @@
+/** The place of the state is away, full or damaged: requests get a plain 503, and the log says it once. */
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openPlatform } from '../../src/platform.js'
+import { openState } from '../../src/state/index.js'
+import { freshFolder, opened, server } from '../state/kinds.js'
+import { user } from '../state/rows.js'
+
+/** A platform with its state there, and what it says besides its answers. */
+async function platformAt(state: string) {
+  const lines: string[] = []
+  const reports: unknown[] = []
+  const values = { port: 0, state }
+  const flags = Object.entries(values).map(([name, value]) => ({ path: [name], value, origin: 'test' }))
+  const platform = await openPlatform({
+    ...{ cwd: freshFolder(), file: false, flags },
+    warn: line => void lines.push(line),
+    report: error => void reports.push(error),
+  })
+  onTestFinished(() => platform.stop())
+  const ask = async (path: string, bearer: string, init: RequestInit = {}) => {
+    const headers = { apikey: platform.anonKey, authorization: `Bearer ${bearer}` }
+    const response = await fetch(platform.url + path, { ...init, headers })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  const signIn = (password = 'developer') =>
+    ask('/auth/v1/token?grant_type=password', platform.anonKey, {
+      method: 'POST',
+      body: JSON.stringify({ email: 'developer@example.com', password }),
+    })
+  return { platform, lines, reports, ask, signIn }
+}
+
+test.skipIf(!server)(
+  'while PostgreSQL is away requests get a 503 that names the database, and the log has two lines',
+  async () => {
+    const url = new URL((await server?.freshDatabase()) ?? '')
+    const { platform, lines, reports, ask, signIn } = await platformAt(String(url))
+    const accessToken = String((await signIn()).body.access_token)
+    const database = `"${url.pathname.slice(1)}" in PostgreSQL at ${url.host}`
+    const error = `The database of the state (${database}) cannot be used at the moment. Try again later.`
+    await server?.stop()
+    for (const credential of [platform.apiKey, accessToken, 'sk-unknown']) {
+      expect(await ask('/v1/models', credential)).toEqual({ status: 503, body: { error } })
+    }
+    expect(await signIn()).toEqual({
+      status: 503,
+      body: { code: 503, error_code: 'unexpected_failure', msg: error, error_id: expect.any(String) },
+    })
+    expect((await ask('/health', 'none')).status).toBe(200)
+    expect(lines).toEqual([expect.stringContaining(`No PostgreSQL answers at ${url.host}.`)])
+    await server?.start()
+    await vi.waitFor(async () => expect((await ask('/v1/models', platform.apiKey)).status).toBe(200), {
+      timeout: 20_000,
+    })
+    expect((await signIn()).status).toBe(200)
+    expect(lines.slice(1)).toEqual(['The state can be used again.'])
+    expect(reports).toEqual([])
+    expect(JSON.stringify(lines)).not.toContain(url.password)
+  },
+)
+
+/** A disk of this size, where root may make one. */
+function smallDisk(size: string): string | undefined {
+  const folder = path.join(freshFolder(), 'disk')
+  mkdirSync(folder)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  onTestFinished(() => void execFileSync('umount', ['-l', folder]))
+  return folder
+}
+
+test('a full disk is told as what it is, once, and everything goes on when there is room again', async ({ skip }) => {
+  const folder = smallDisk('1m') ?? skip('Only root can make a small disk.')
+  const { lines, reports, ask, signIn, platform } = await platformAt(`file:${folder}/state.db`)
+  expect((await signIn()).status).toBe(200)
+  const ballast = path.join(folder, 'ballast')
+  for (const bytes of [4096, 1024, 64]) {
+    try {
+      for (;;) appendFileSync(ballast, 'x'.repeat(bytes))
+    } catch {}
+  }
+  const failed = await vi.waitFor(async () => {
+    const answer = await signIn()
+    expect(answer.status).toBe(503)
+    return answer
+  })
+  expect(failed.body).toMatchObject({
+    error_code: 'unexpected_failure',
+    msg: 'The state cannot be kept: its disk is full. Make room there, or choose another file.',
+  })
+  await signIn()
+  expect((await ask('/v1/models', platform.apiKey)).status).toBe(200)
+  expect(lines).toEqual([
+    `The state cannot be kept in ${folder}/state.db: its disk is full. Make room there, or choose another file.`,
+  ])
+  rmSync(ballast)
+  expect((await signIn()).status).toBe(200)
+  expect(lines.slice(1)).toEqual(['The state can be used again.'])
+  expect(reports).toEqual([])
+})
+
+/** A state with a log that holds `users` users, as a process that was killed leaves it. */
+async function unfinished(users: number) {
+  const [lived, dir] = [freshFolder(), freshFolder()]
+  const state = await opened({ where: 'file:state.db', dir: lived })
+  for (let i = 0; i < users; i++) await state.write(tables => tables.users.insert(user({ id: `user-${i}` })))
+  for (const name of ['state.db', 'state.db-wal']) copyFileSync(path.join(lived, name), path.join(dir, name))
+  const warnings: string[] = []
+  const open = async () => {
+    const again = await openState('file:state.db', { dir, warn: line => void warnings.push(line) })
+    onTestFinished(() => again.close())
+    return again.read(tables => tables.users.count({}))
+  }
+  return { file: path.join(dir, 'state.db'), log: path.join(dir, 'state.db-wal'), warnings, open }
+}
+
+test('the log of a process that was killed is no damaged one, whole or with its last write cut off', async () => {
+  const { log, warnings, open } = await unfinished(5)
+  writeFileSync(log, readFileSync(log).subarray(0, statSync(log).size - 1000))
+  expect(await open()).toBe(4)
+  expect(warnings).toEqual([])
+})
+
+test.each([
+  ['in the middle', (size: number) => Math.floor(size / 2), /damaged at byte \d+: changes after that are lost/],
+  ['in a page near its end', (size: number) => size - 100, /damaged at byte \d+: /],
+  ['in its header', () => 17, /damaged at its beginning: /],
+])('a log with one byte flipped %s is reported, and kept as it was', async (_where, place, words) => {
+  const { file, log, warnings, open } = await unfinished(5)
+  const bytes = readFileSync(log)
+  const at = place(bytes.length)
+  bytes[at] = (bytes[at] ?? 0) ^ 0x10
+  writeFileSync(log, bytes)
+  expect(await open()).toBeLessThan(5)
+  expect(warnings).toEqual([expect.stringMatching(words)])
+  expect(warnings[0]).toContain(`Both files as they were are kept as ${file}.damaged and ${file}.damaged-wal.`)
+  expect(readFileSync(`${file}.damaged-wal`)).toEqual(bytes)
+})
