@@ -1,5 +1,6 @@
 /** Clients at a platform that may be killed at any moment: they note what was acknowledged, and afterwards look whether it still holds. */
 import { isDeepStrictEqual } from 'node:util'
+import { digestOf } from '../../src/core/kept-secrets.js'
 import type { RefreshTokenRow, State, Tables } from '../../src/core/state.js'
 import { answerOf, askAuth, claimsOf, type Place, sentences } from '../auth/people.js'
 import { type Account, after, newAccount, type Step, stepOf, taken } from './accounts.js'
@@ -237,6 +238,6 @@ async function refresh(place: Place, session: Session, wasRefreshed: boolean) {
 function forked({ refreshTokens }: Rows, { email, sessions }: Account): readonly unknown[] {
   const active = new Set(refreshTokens.filter(({ revoked }) => !revoked).map(({ token }) => token))
   return sessions
-    .filter(({ refresh, ended }) => refresh !== undefined && !ended && !active.has(refresh))
+    .filter(({ refresh, ended }) => refresh !== undefined && !ended && !active.has(digestOf(refresh)))
     .map(({ access = '' }) => ({ email, session: claimsOf(access).session_id }))
 }
