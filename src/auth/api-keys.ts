@@ -178,7 +178,8 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
       const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
       if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)
       if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless', key)
-      return { caller: { kind: 'apiKey', name: key.name, id: key.id }, expiresAtMs }
+      const email = owner?.email ? { email: owner.email } : {}
+      return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
     },
     used(id) {
       usedAtMs.set(id, now())

@@ -10,7 +10,8 @@ export type Caller =
   | { readonly kind: 'anon' }
   | { readonly kind: 'service' }
   | { readonly kind: 'user'; readonly id: string; readonly email?: string }
-  | { readonly kind: 'apiKey'; readonly name: string; readonly id: string }
+  /** `email` is its owner's. */
+  | { readonly kind: 'apiKey'; readonly name: string; readonly id: string; readonly email?: string }
   /** Somebody whose credential only the live platform can judge. */
   | { readonly kind: 'stranger'; readonly id: string }
   /** A credential that opens nothing. Without any the caller is anonymous. */

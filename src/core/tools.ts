@@ -70,6 +70,8 @@ export const functionCall = v.union([text, named], 'text or an object')
 export const responseFormat = withOwnPart(
   open({
     type: word(['text', 'json_object', 'json_schema']),
+    // Some platforms take the schema of a json_object beside its type.
+    schema: maybe(anObject),
     json_schema: maybe(open({ name, schema: maybe(anObject), strict: maybe(v.boolean('true or false')) })),
   }),
   ['json_schema'],

@@ -103,6 +103,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
     table = await openTokenizer(config)
   })
   const tokenizer: Tokenizer = {
+    name: config.tokenizer,
     count: text => table.count(text),
     cut: (text, most) => table.cut(text, most),
     pieces: text => table.pieces(text),

@@ -8,7 +8,7 @@ import { withoutExpressions } from './conditions/written.js'
 import { type ReadyRule, readyRule, type Standing, standsAt } from './ready-rule.js'
 import { type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates } from './templates.js'
-import { readTextFile } from './text-file.js'
+import { isTemplateFile, readTextFile } from './text-file.js'
 
 export interface ReplyFiles {
   /** Names or globs, relative to `dir`. */
@@ -166,7 +166,10 @@ interface Making {
 async function makeReady(rules: readonly Rule[], making: Making): Promise<LoadedRules> {
   const { dir = '', seed, standing, complain } = making
   const texts = await readTexts(rules, making)
-  const said = rules.map(({ reply, replies }) => [reply, replies])
+  const said = [
+    rules.map(({ reply, replies }) => [reply, replies]),
+    [...texts].filter(([name]) => isTemplateFile(name)),
+  ]
   const templates = hasTemplate(said) ? await loadTemplates(said) : undefined
   const ready = rules.map((rule, i) =>
     readyRule(rule, standing(i), {

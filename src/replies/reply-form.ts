@@ -31,7 +31,10 @@ const toolCall = closed({
 
 const choiceEntries = {
   text: optional(text, 'What the model says. May be a template: Hi {{match[1]}}.'),
-  file: optional(filled, 'A file whose text it says, beside the file with the rule. It is no template.'),
+  file: optional(
+    filled,
+    'A file whose text it says, beside the file with the rule. It is a template where its name ends in .liquid.',
+  ),
   json: optional(
     v.unknown(),
     'A value that it says as JSON. Keys and texts in it may be templates; an item { forEach, as, item } of a list stands for as many as another list has.',

@@ -17,6 +17,7 @@ import {
   type Templates,
   toolFact,
 } from './templates.js'
+import { isTemplateFile } from './text-file.js'
 
 /** What sayings are made with. */
 export interface Texts {
@@ -118,7 +119,7 @@ function choicePart(form: ChoiceForm, path: Path, texts: Texts): Part<Choice> {
       ? mapped(valuePart(value, [...path, 'json'], texts), json)
       : file === undefined
         ? written('text')
-        : { fixed: texts.file(file) }
+        : filePart(file, path, texts)
   const all = joined<unknown>([spoken, written('refusal'), written('reasoning'), callsPart(toolCalls, path, texts)])
   return mapped(all, ([text, refusal, reasoning, toolCalls]) => {
     const silent = (toolCalls as readonly ToolCall[]).length > 0 || refusal !== undefined
@@ -130,6 +131,13 @@ function choicePart(form: ChoiceForm, path: Path, texts: Texts): Part<Choice> {
       ...(finishReason && { finishReason }),
     }
   })
+}
+
+function filePart(file: string, path: Path, texts: Texts): Part<string | undefined> {
+  const text = texts.file(file)
+  if (text === undefined || !isTemplateFile(file)) return { fixed: text }
+  const complain: Texts['complain'] = (at, sentence) => texts.complain(at, `${file}: ${sentence}`)
+  return textPart(text, [...path, 'file'], { ...texts, complain })
 }
 
 type CallForm = NonNullable<ChoiceForm['toolCalls']>[number]

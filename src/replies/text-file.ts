@@ -1,6 +1,9 @@
 /** Reads the files that authors write: rules, and the texts that rules say. */
 import { readFile, stat } from 'node:fs/promises'
 
+/** Whether the text of a file that a rule says is a template. */
+export const isTemplateFile = (name: string) => name.endsWith('.liquid')
+
 /** The text of a file, without a byte order mark. Rejects where there is none that could be read. */
 export async function readTextFile(file: string): Promise<string> {
   const stats = await stat(file)

@@ -67,6 +67,8 @@ const asObject = (schema: object) => ('type' in schema || '$ref' in schema ? sch
 
 /** What a prompt shows is no promise: where nothing fits it, any object will do. */
 async function objects(request: ChatRequest, seed: number): Promise<readonly Choice[]> {
+  const { schema } = request.response_format ?? {}
+  if (schema) return jsonTexts({ name: 'json_object', schema, field: 'response_format.schema' }, request, seed)
   const asked = { name: 'json_object', schema: promptedSchema(request), field: 'response_format' }
   try {
     return await jsonTexts(asked, request, seed)

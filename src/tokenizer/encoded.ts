@@ -4,7 +4,7 @@ import { bytesOf } from './characters.js'
 import { remembered } from './remembered.js'
 import type { Tokenizer } from './tokenizer.js'
 
-export type Encoding = 'o200k_base' | 'cl100k_base'
+export type Encoding = Exclude<Tokenizer['name'], 'estimate'>
 
 /** The package's own, as far as it is used. */
 interface Encoder {
@@ -18,7 +18,7 @@ type Table = readonly (string | readonly number[])[]
 /** Loads an encoding's table, some megabytes, and makes its tokenizer. */
 export async function loadTokenizer(encoding: Encoding): Promise<Tokenizer> {
   const [encoder, { default: table }] = await tables[encoding]()
-  return createTokenizer(encoder, table)
+  return createTokenizer(encoding, encoder, table)
 }
 
 const tables: Readonly<Record<Encoding, () => Promise<[Encoder, { default: Table }]>>> = {
@@ -43,7 +43,7 @@ interface Part {
   readonly tokens: number
 }
 
-function createTokenizer(encoder: Encoder, table: Table): Tokenizer {
+function createTokenizer(name: Encoding, encoder: Encoder, table: Table): Tokenizer {
   encoder.setMergeCacheSize(WORDS)
 
   function counted(text: string): number {
@@ -69,7 +69,7 @@ function createTokenizer(encoder: Encoder, table: Table): Tokenizer {
     return kept.join('')
   }
 
-  return { count: remembered(counted, MEMORY), cut, pieces: text => Array.from(partsOf(text), part => part.text) }
+  return { name, count: remembered(counted, MEMORY), cut, pieces: text => Array.from(partsOf(text), part => part.text) }
 }
 
 /** Goes through tokens and characters side by side, in bytes, and parts them where both end. */

@@ -5,6 +5,7 @@ import type { Tokenizer } from './tokenizer.js'
 const CHARACTERS = 4
 
 export const estimated: Tokenizer = {
+  name: 'estimate',
   count: text => Math.ceil(text.length / CHARACTERS),
   cut(text, most) {
     const end = Math.max(most, 0) * CHARACTERS

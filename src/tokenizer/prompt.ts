@@ -12,11 +12,10 @@ export function promptTokens(request: ChatRequest, tokenizer: Tokenizer): number
   let sum = OF_ANSWER
   for (const message of request.messages) sum += tokensOfMessage(message, tokenizer)
   const { tools, functions, response_format: format } = request
-  if (tools) sum += countJson(tools, () => tools.map(describedTool), tokenizer)
-  if (Array.isArray(functions)) sum += countJson(functions, () => functions.map(described), tokenizer)
-  if (isObject(format?.json_schema)) {
-    const { json_schema: schema } = format
-    sum += countJson(schema, () => schema, tokenizer)
+  if (tools) sum += countOnce(tools, tokenizer, () => tokensOfTools(tools.map(partOfTool), tokenizer))
+  if (Array.isArray(functions)) sum += countOnce(functions, tokenizer, () => tokensOfTools(functions, tokenizer))
+  for (const schema of [format?.json_schema, format?.schema]) {
+    if (isObject(schema)) sum += countOnce(schema, tokenizer, () => tokenizer.count(JSON.stringify(schema)))
   }
   return sum
 }
@@ -68,23 +67,78 @@ function tokensOfAudio(audio: unknown): number {
   return Math.ceil((bytes / BYTES_A_SECOND[audio.format === 'wav' ? 'wav' : 'compressed']) * TOKENS_A_SECOND)
 }
 
-/** Written once for each request, which may be counted more than once. */
-const written = new WeakMap<object, string>()
+const known = new WeakMap<Tokenizer, WeakMap<object, number>>()
 
-function countJson(key: object, value: () => unknown, tokenizer: Tokenizer): number {
-  const text = written.get(key) ?? JSON.stringify(value())
-  written.set(key, text)
-  return tokenizer.count(text)
+/** A request may be counted more than once. */
+function countOnce(part: object, tokenizer: Tokenizer, count: () => number): number {
+  const counts = known.get(tokenizer) ?? new WeakMap<object, number>()
+  known.set(tokenizer, counts)
+  const tokens = counts.get(part) ?? count()
+  counts.set(part, tokens)
+  return tokens
 }
 
 /** What a model is told of a tool; OpenAI's custom tools have theirs under another name. */
-const describedTool = ({ function: own, custom }: Readonly<Record<string, unknown>>) => described(own ?? custom)
+const partOfTool = ({ function: own, custom }: Readonly<Record<string, unknown>>) => own ?? custom
 
-function described(tool: unknown): unknown {
-  if (!isObject(tool)) return tool
-  const { name, description, parameters, format } = tool
-  return { name, description, parameters, format }
+// OpenAI's cookbook, "How to count tokens with tiktoken", section 7 (num_tokens_for_tools): what frames a function, its properties
+// and the values of an enum.
+const OF_FUNCTION = { o200k_base: 7, estimate: 7, cl100k_base: 10 }
+const OF_PROPERTIES = 3
+const OF_PROPERTY = 3
+const OF_ENUM = -3
+const OF_VALUE = 3
+const OF_TOOLS = 12
+
+function tokensOfTools(tools: readonly unknown[], tokenizer: Tokenizer): number {
+  const described = tools.filter(isObject)
+  if (described.length === 0) return 0
+  return described.reduce((sum, tool) => sum + tokensOfTool(tool, tokenizer), OF_TOOLS)
 }
+
+function tokensOfTool({ name, description, parameters, format }: Shape, tokenizer: Tokenizer): number {
+  let sum = OF_FUNCTION[tokenizer.name] + tokenizer.count(line(name, description))
+  // A custom tool has the grammar of its text in place of parameters.
+  if (isObject(format)) sum += tokenizer.count(JSON.stringify(format))
+  for (const schema of schemasIn(parameters)) sum += tokensOfSchema(schema, tokenizer)
+  return sum
+}
+
+type Shape = Readonly<Record<string, unknown>>
+
+/** The cookbook reads one level; what is nested costs the same. */
+function tokensOfSchema({ properties, enum: values }: Shape, tokenizer: Tokenizer): number {
+  let sum = 0
+  for (const [name, property] of isObject(properties) ? Object.entries(properties) : []) {
+    const { type, description } = isObject(property) ? property : {}
+    sum += (sum === 0 ? OF_PROPERTIES : 0) + OF_PROPERTY + tokenizer.count(line(name, type, description))
+  }
+  if (!Array.isArray(values)) return sum
+  const texts = values.map(value => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')))
+  return texts.reduce((sum, text) => sum + OF_VALUE + tokenizer.count(text), sum + OF_ENUM)
+}
+
+/** A schema and those inside of it, without recursion: a client may nest them deeply. */
+function* schemasIn(parameters: unknown): Generator<Shape> {
+  const waiting = [parameters]
+  while (waiting.length > 0) {
+    const schema = waiting.pop()
+    if (!isObject(schema)) continue
+    yield schema
+    const { properties, $defs, definitions, items, anyOf, oneOf, allOf, prefixItems } = schema
+    for (const inside of [properties, $defs, definitions, anyOf, oneOf, allOf, prefixItems]) {
+      if (isObject(inside)) for (const one of Object.values(inside)) waiting.push(one)
+    }
+    waiting.push(items)
+  }
+}
+
+/** The parts of a line that are there, a description without its full stop. */
+const line = (...parts: readonly unknown[]) =>
+  parts
+    .filter(part => typeof part === 'string' || Array.isArray(part))
+    .map(part => String(part).replace(/\.$/, ''))
+    .join(':')
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null

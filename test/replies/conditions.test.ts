@@ -165,6 +165,7 @@ test('a condition on a header never repeats what was sent, and on a credential n
 
 const ada: Caller = { kind: 'user', id: '1', email: 'ada@example.com' }
 const key: Caller = { kind: 'apiKey', id: '2', name: 'my app' }
+const owned: Caller = { ...key, email: 'ada@example.com' }
 
 test.each<[When, Caller, string]>([
   [{ caller: { kind: 'user' } }, ada, ''],
@@ -173,6 +174,7 @@ test.each<[When, Caller, string]>([
   [{ caller: { kind: 'apiKey', key: 'my app' } }, key, ''],
   [{ caller: { kind: 'apiKey' } }, ada, 'caller.kind is not "apiKey".'],
   [{ caller: { email: 'ada@example.com' } }, key, 'caller.email is not "ada@example.com".'],
+  [{ caller: { email: 'ada@example.com', kind: 'apiKey' } }, owned, ''],
   [{ caller: { key: 'other' } }, key, 'caller.key is not "other".'],
 ])('%j for the caller %j: %j', async (when, caller, why) => {
   expect(await objectionTo(when, asking({}), { caller })).toBe(why)

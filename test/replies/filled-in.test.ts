@@ -138,3 +138,45 @@ test('a condition tells long numbers apart by their last digit', async () => {
   const scene = await platformWith({ rules: rules.reverse() })
   expect((await answerTo(scene, withId)).choices[0].message.content).toBe(ID)
 })
+
+test('a key that belongs to a user has the email address of its owner', async () => {
+  const ada = { email: 'ada@example.com', password: 'correct horse' }
+  const rules = [{ when: { caller: { email: 'ada@*' } }, reply: { text: '{{caller.kind}} of {{caller.email}}' } }]
+  const apiKeys = [{ name: 'laptop', key: 'sk-ada', user: ada.email }]
+  const { chat } = await platformWith({ users: [ada], apiKeys, rules })
+  const answer = (await (await chat(hello, { bearer: 'sk-ada' })).json()) as Answer
+  expect(answer.choices[0].message.content).toBe('apiKey of ada@example.com')
+})
+
+test('a text file is a template where its name ends in .liquid', async () => {
+  const text = '{% if turn == 1 %}Hi {{user}}!{% endif %}\n'
+  const scene = async (file: string, words = text) => {
+    const dir = folderWith({
+      'platform.config.yaml': 'state: memory\nreplies: rules.yaml\n',
+      'rules.yaml': `- reply: { file: ${file} }\n`,
+      [file]: words,
+    })
+    return platformWith({ config: path.join(dir, 'platform.config.yaml') })
+  }
+  const said = async (file: string) => (await answerTo(await scene(file), {})).choices[0].message.content
+  expect(await said('hi.md.liquid')).toBe('Hi hello!\n')
+  expect(await said('hi.md')).toBe(text)
+  const wrong = scene('hi.liquid', 'one\n{{usr}}').then(wrong => answerTo(wrong, {}))
+  await expect(wrong).rejects.toThrow(
+    /rules\.yaml:1:\d+: \[0\]\.reply\.file: hi\.liquid: In its line 2: usr is not known in templates\. Did you mean "user"\?/,
+  )
+})
+
+test('the schema that stands beside json_object is honoured, and one that nothing fits is refused', async () => {
+  const scene = await platformWith()
+  const schema = {
+    type: 'object',
+    properties: { city: { enum: ['Oslo'] } },
+    required: ['city'],
+    additionalProperties: false,
+  }
+  const { choices } = await answerTo(scene, { response_format: { type: 'json_object', schema } })
+  expect(JSON.parse(choices[0].message.content ?? '')).toEqual({ city: 'Oslo' })
+  const none = await answerTo(scene, { response_format: { type: 'json_object', schema: { enum: [] } } })
+  expect(none.error).toContain('response_format.schema')
+})

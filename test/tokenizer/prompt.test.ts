@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type ChatRequest, chatRequest } from '../../src/core/chat.js'
 import { check } from '../../src/core/check.js'
-import { estimated, promptTokens } from '../../src/tokenizer/index.js'
+import { estimated, loadTokenizer, promptTokens } from '../../src/tokenizer/index.js'
 
 /** A checked request. */
 function asked(fields: object): ChatRequest {
@@ -61,25 +61,67 @@ test('audio costs by its length in time', () => {
   expect(count(user([{ type: 'text', text: 'hello' }, audio('mp3')]))).toBe(hello + 90)
 })
 
-test('tools that are offered cost what the model is told of them', () => {
-  const told = { name: 'now', description: 'The time.', parameters: { type: 'object', properties: {} } }
-  const tokens = (fields: object) => promptTokens(asked({ messages: [user('hello')], ...fields }), estimated)
-  const ofTools = estimated.count(JSON.stringify([told]))
-  expect(tokens({ tools: [{ type: 'function', function: { ...told, strict: true } }] })).toBe(hello + ofTools)
-  expect(tokens({ functions: [told] })).toBe(hello + ofTools)
-  const schema = { name: 'answer', schema: { type: 'object' } }
-  expect(tokens({ response_format: { type: 'json_schema', json_schema: schema } })).toBe(
-    hello + estimated.count(JSON.stringify(schema)),
-  )
-  expect(tokens({ response_format: { type: 'json_object' }, tools: null, functions: null })).toBe(hello)
+// OpenAI's cookbook, "How to count tokens with tiktoken", section 7: the example, and what its function and the API count for it.
+const weather = {
+  name: 'get_current_weather',
+  description: 'Get the current weather in a given location',
+  parameters: {
+    type: 'object',
+    properties: {
+      location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' },
+      unit: { type: 'string', description: 'The unit of temperature to return', enum: ['celsius', 'fahrenheit'] },
+    },
+    required: ['location'],
+  },
+}
+const question = [
+  { role: 'system', content: 'You are a helpful assistant that can answer to questions about the weather.' },
+  { role: 'user', content: "What's the weather like in San Francisco?" },
+]
+
+test.each([
+  ['cl100k_base', 105],
+  ['o200k_base', 101],
+] as const)('%s counts the example of the cookbook as the cookbook does', async (encoding, tokens) => {
+  const tokenizer = await loadTokenizer(encoding)
+  const counted = (fields: object) => promptTokens(asked({ messages: question, ...fields }), tokenizer)
+  expect(counted({ tools: [{ type: 'function', function: weather }] })).toBe(tokens)
+  expect(counted({ functions: [weather] })).toBe(tokens)
 })
 
-test('tools are written as JSON once, however often a request is counted', () => {
-  let written = 0
-  const parameters = { toJSON: () => `${written++}` }
-  const tool = { type: 'function', function: { name: 'now', parameters } }
-  const request = { ...asked({ messages: [user('hello')] }), tools: [tool] }
-  const counts = [1, 2, 3].map(() => promptTokens(request, estimated))
-  expect(new Set(counts).size).toBe(1)
-  expect(written).toBe(1)
+test('what is nested in the parameters of a tool costs what it costs above', () => {
+  const tokens = (parameters: object) =>
+    promptTokens(asked({ messages: [user('hello')], functions: [{ name: 'f', parameters }] }), estimated)
+  const bare = tokens({ type: 'object', properties: {} })
+  expect(bare).toBe(hello + 12 + 7 + 1)
+  const one = { type: 'object', properties: { a: { type: 'string' } } }
+  // "a:string" is two tokens, as is "b:array".
+  expect(tokens(one)).toBe(bare + 3 + 3 + 2)
+  expect(tokens({ type: 'object', properties: { b: { type: 'array', items: one } } })).toBe(bare + 2 * (3 + 3 + 2))
+  expect(tokens({ anyOf: [one, one] })).toBe(bare + 2 * (3 + 3 + 2))
+  expect(tokens({ properties: { a: { type: ['string', 'null'], enum: ['yes', null, 42] } } })).toBe(
+    bare + 3 + 3 + 4 - 3 + 3 * (3 + 1),
+  )
+  let deep: object = one
+  for (let i = 0; i < 100_000; i++) deep = { items: deep }
+  expect(tokens(deep)).toBe(bare + 3 + 3 + 2)
+})
+
+test('the schema of a reply costs its JSON', () => {
+  const tokens = (response_format: object) =>
+    promptTokens(asked({ messages: [user('hello')], response_format, tools: null, functions: null }), estimated)
+  const schema = { type: 'object' }
+  const named = { name: 'answer', schema }
+  expect(tokens({ type: 'json_schema', json_schema: named })).toBe(hello + estimated.count(JSON.stringify(named)))
+  expect(tokens({ type: 'json_object', schema })).toBe(hello + estimated.count(JSON.stringify(schema)))
+  expect(tokens({ type: 'json_object' })).toBe(hello)
+})
+
+test('tools are counted once, however often a request is', () => {
+  let counted = 0
+  const tokenizer = { ...estimated, count: (text: string) => (text === 'now:The time' ? ++counted : 1) }
+  const tool = { type: 'function', function: { name: 'now', description: 'The time.' } }
+  const request = asked({ messages: [user('hello')], tools: [tool] })
+  expect(promptTokens(request, tokenizer)).toBe(promptTokens(request, tokenizer))
+  expect(counted).toBe(1)
 })

@@ -146,7 +146,7 @@ function onCaller(name: string, wanted: string): Condition {
   return simple(`caller.${name}`, test, ({ caller }) => {
     if (name === 'kind') return caller.kind
     if (name === 'key') return caller.kind === 'apiKey' ? caller.name : undefined
-    return caller.kind === 'user' ? caller.email : undefined
+    return 'email' in caller ? caller.email : undefined
   })
 }
 
