@@ -46,7 +46,8 @@ export async function tryReplies(commandLine: CommandLine): Promise<string> {
   const replies = createReplies({ rules, seed, strict: false, magic: false })
   const explanation = replies.explain(request)
   const said = await replies.answer(request)
-  return `${[...verdict(explanation, said, strict), ...others(explanation)].join('\n')}\n`
+  const hint = replies.misfit(request, said)?.()
+  return `${[...verdict(explanation, said, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
 }
 
 function verdict({ rule, nearest }: Explanation, said: Said, strict: boolean): readonly string[] {

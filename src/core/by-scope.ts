@@ -9,6 +9,7 @@ export interface ByScope<T> {
   /** Forgets one scope, or all where none is said. */
   forget(scope?: string): void
   all(): Iterable<T>
+  keys(): Iterable<string>
 }
 
 /** Far more than tests run side by side. */
@@ -50,5 +51,6 @@ export function createByScope<T>(make: (scope: string) => T, most = MOST): BySco
       last = undefined
     },
     all: () => kept.values(),
+    keys: () => kept.keys(),
   }
 }

@@ -88,7 +88,7 @@ export interface Reply {
   /** What gave the answer, for the log: a rule's name, for example. */
   readonly source?: string | undefined
   /** What is known of it beyond that, for whoever reads the log; worked out when somebody does. */
-  readonly remark?: (() => string) | undefined
+  readonly remark?: (() => string | undefined) | undefined
   /** What is to go wrong with it on its way. */
   readonly fault?: Fault | undefined
   /** Whether it is played from a recording: then its headers are those of the live platform alone. */
@@ -165,7 +165,7 @@ export interface Outcome {
   /** What only whoever reads the log is told of it. */
   readonly hint?: string | undefined
   /** What else is known of it, for the log; worked out when somebody looks. */
-  readonly remark?: (() => string) | undefined
+  readonly remark?: (() => string | undefined) | undefined
   /** Whether a fault has changed what left: then `said` is what would have. */
   readonly isSpoilt?: boolean
   /** The header x-request-id of an answer that was made here. */

@@ -17,7 +17,7 @@ interface Parts {
   readonly access: Access
   /** The models that may be asked. */
   readonly models: readonly Pick<Model, 'id' | 'pace'>[]
-  readonly replies: Pick<Replies, 'answer'>
+  readonly replies: Pick<Replies, 'answer'> & Partial<Pick<Replies, 'misfit'>>
   /** The usual rhythm of streams. */
   readonly pace: Pace
   readonly tokenizer: Tokenizer
@@ -35,7 +35,7 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
   const completions = createCompletions(tokenizer)
 
   function answer(request: ChatRequest, said: Said, asked: PaceInput | undefined): Reply {
-    const { source, remark, fault } = said
+    const { source, remark = replies.misfit?.(request, said), fault } = said
     const { contentType, headers, body, sent, tokens } = request.stream
       ? completions.streamed(request, said, paceOf(request, said, asked))
       : completions.whole(request, said)

@@ -83,7 +83,8 @@ const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LO
 
 /** Replies that no rule gave have a remark about the nearest one; 424 is what a missing recording or rule is told with. */
 const isMissed = ({ mode, outcome }: Exchange) =>
-  outcome?.remark !== undefined || (outcome?.status === 424 && outcome.source === undefined && mode !== 'proxy')
+  (outcome?.remark !== undefined && outcome.source?.startsWith('canned') === true) ||
+  (outcome?.status === 424 && outcome.source === undefined && mode !== 'proxy')
 
 function bytesIn(said: Reply | Heard | undefined): number {
   if (!said) return 0

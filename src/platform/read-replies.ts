@@ -27,7 +27,7 @@ export async function readReplies(
 }
 
 /** Replies that are asked before their files are read wait; afterwards nothing stands in between. */
-export function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'faultFor'> {
+export function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'misfit' | 'faultFor'> {
   let loaded: Replies | undefined
   const wait = async () => {
     loaded = await load()
@@ -35,6 +35,7 @@ export function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer'
   }
   return {
     answer: (...asked) => (loaded ? loaded.answer(...asked) : wait().then(replies => replies.answer(...asked))),
+    misfit: (...asked) => loaded?.misfit(...asked),
     faultFor: async exchange => (loaded ?? (await wait())).faultFor(exchange),
   }
 }

@@ -43,12 +43,13 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
   function objection(rule: ReadyRule, asked: Asked): string | undefined {
     // Most rules always say the same.
     if (!rule.counts) return unsayable(rule.sayingAt(1), asked.request)
-    const { scenario } = rule
-    const { scope } = asked
-    const answered = memory.answered(rule, scope)
-    if (isSpent(rule, answered)) return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already`
-    if (scenario?.state !== undefined && memory.stateOf(scenario.name, scope) !== scenario.state) {
-      return `scenario "${scenario.name}" is in state "${memory.stateOf(scenario.name, scope)}", not "${scenario.state}"`
+    const { scenario, per } = rule
+    const here = per ? ` for this ${per}` : ''
+    const answered = memory.answeredTo(rule, asked)
+    if (isSpent(rule, answered))
+      return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${here}`
+    if (scenario?.state !== undefined && memory.stateFor(rule, asked) !== scenario.state) {
+      return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, asked)}"${here}, not "${scenario.state}"`
     }
     return unsayable(rule.sayingAt(answered + 1), asked.request)
   }
@@ -60,7 +61,7 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
     take(asked) {
       const rule = find(asked)
       if (!rule) return undefined
-      const count = rule.counts ? memory.note(rule, asked.scope) : 1
+      const count = rule.counts ? memory.note(rule, asked) : 1
       return { saying: rule.sayingAt(count), count }
     },
     reasonsAgainst(rule, asked) {

@@ -11,6 +11,7 @@ import { seedOf } from './fake.js'
 import type { LoadedRules } from './load.js'
 import { callOf, hasMagic, magicOf, saysItself, withMagic } from './magic.js'
 import { createMemory, type Memory } from './memory.js'
+import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
 import { nearestSentence } from './nearest.js'
 import type { ReadyRule } from './ready-rule.js'
 import type { Said } from './said.js'
@@ -44,6 +45,8 @@ type Circumstances = ConstructorParameters<typeof Asked>[1]
 export interface Replies {
   /** A promise only where something has to be made up first. Throws a 424 where no rule matches and one has to. */
   answer(request: ChatRequest, circumstances?: Circumstances): Said | Promise<Said>
+  /** Looks where a reply is not what its request asked for; a sentence for the log. */
+  readonly misfit: typeof misfitOf
   /** What a rule says is to go wrong with the answer to an exchange, whoever gives that. */
   faultFor(exchange: Exchange): Promise<Fault | undefined>
   /** Says which rule would answer, without its answering. */
@@ -130,8 +133,12 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       const asked = new Asked(request, circumstances)
       if (magic && hasMagic(asked.user)) return withMagicWords(asked)
       const taken = take(asked)
-      return taken ? taken.saying.said(asked, taken.count) : withoutRule(asked)
+      if (!taken) return withoutRule(asked)
+      const said = taken.saying.said(asked, taken.count)
+      const isJudged = asksForForm(request) || taken.saying.calls.length > 0
+      return isJudged && !canJudge() ? loadJudge().then(() => said) : said
     },
+    misfit: misfitOf,
     explain(request, circumstances) {
       const asked = new Asked(request, circumstances)
       const tried = triedFor(asked)()

@@ -26,6 +26,7 @@ export function lint(written: readonly ReadyRule[], models: readonly string[]): 
     findings.push(
       ...found(rule, hiddenBy(rule, earlier)),
       ...found(rule, deadScenario(rule, rules)),
+      ...found(rule, dividedScenario(rule, rules)),
       ...whensOf(rule.written.when ?? {}).flatMap(when => [
         ...found(rule, unknownModel(when, models)),
         ...textsOf(when).flatMap(text => found(rule, slow(text))),
@@ -81,12 +82,21 @@ function partIn(written: unknown): string | undefined {
   return typeof contains === 'string' ? contains : undefined
 }
 
-function deadScenario({ scenario }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
+function deadScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
   if (scenario?.state === undefined || scenario.state === START) return undefined
   const { name, state } = scenario
-  const others = rules.flatMap(rule => (rule.scenario?.name === name ? [rule.scenario.next ?? START] : []))
+  const others = rules.flatMap(rule =>
+    rule.scenario?.name === name && rule.per === per ? [rule.scenario.next ?? START] : [],
+  )
   if (others.includes(state)) return undefined
   return `never answers: no rule brings scenario "${name}" into the state "${state}".${didYouMean(state, others)}`
+}
+
+function dividedScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
+  const first = rules.find(rule => scenario !== undefined && rule.scenario?.name === scenario.name)
+  if (!scenario || !first || first.per === per) return undefined
+  const kept = (whose: ReadyRule['per']) => (whose ? `per ${whose}` : 'for all together')
+  return `keeps scenario "${scenario.name}" ${kept(per)}, and ${first.title} (${first.place}) ${kept(first.per)}: neither sees the state of the other.`
 }
 
 function unknownModel({ model }: When, models: readonly string[]): string | undefined {

@@ -1,14 +1,17 @@
-/** What rules remember from one request to the next, in each scope for itself. */
+/** What rules remember from one request to the next, in each scope for itself, and within it for a caller or a conversation. */
 import { createByScope } from '../core/by-scope.js'
+import type { Asked } from './conditions/asked.js'
 import type { ReadyRule } from './ready-rule.js'
 
 export interface Memory {
   /** How often a rule has answered in a scope, or in all of them where none is said. */
   answered(rule: ReadyRule, scope?: string): number
-  /** The state of a scenario. */
-  stateOf(scenario: string, scope: string): string
+  /** How often it has answered those for whom it remembers. */
+  answeredTo(rule: ReadyRule, asked: Asked): number
+  /** The state of the rule's scenario, for those for whom it remembers. */
+  stateFor(rule: ReadyRule, asked: Asked): string
   /** Remembers an answer; gives back how many there are of the rule now. */
-  note(rule: ReadyRule, scope: string): number
+  note(rule: ReadyRule, asked: Asked): number
   /** Brings every scenario back to where it begins. */
   restartScenarios(): void
   /** Forgets all that was remembered in a scope; everything where none is said. */
@@ -19,32 +22,49 @@ export interface Memory {
 export const START = 'start'
 
 interface Notes {
+  readonly scope: string
   /** Rules that are no more need no place here. */
   readonly counts: WeakMap<ReadyRule, number>
   readonly states: Map<string, string>
 }
 
-/** It remembers the last `scopes` that were used. */
-export function createMemory(scopes?: number): Memory {
-  const notes = createByScope<Notes>(() => ({ counts: new WeakMap(), states: new Map() }), scopes)
+/** So many callers and conversations are remembered, in all scopes together. */
+const HOLDERS = 10_000
+
+/** It remembers the last `scopes` that were used, and the last callers and conversations. */
+export function createMemory(scopes?: number, holders = HOLDERS): Memory {
+  const make = (scope: string): Notes => ({ scope, counts: new WeakMap(), states: new Map() })
+  const shared = createByScope(make, scopes)
+  // No scope has a line end in it.
+  const held = createByScope(key => make(key.slice(0, key.indexOf('\n'))), holders)
+
+  const keyFor = (per: NonNullable<ReadyRule['per']>, asked: Asked) => `${asked.scope}\n${asked.holder(per)}`
+  const find = ({ per }: ReadyRule, asked: Asked) => (per ? held.find(keyFor(per, asked)) : shared.find(asked.scope))
   const countIn = (found: Notes | undefined, rule: ReadyRule) => found?.counts.get(rule) ?? 0
+
   return {
     answered(rule, scope) {
-      if (scope !== undefined) return countIn(notes.find(scope), rule)
-      return [...notes.all()].reduce((sum, found) => sum + countIn(found, rule), 0)
+      const all = [...(rule.per ? held : shared).all()]
+      const wanted = scope === undefined ? all : all.filter(notes => notes.scope === scope)
+      return wanted.reduce((sum, notes) => sum + countIn(notes, rule), 0)
     },
-    stateOf: (scenario, scope) => notes.find(scope)?.states.get(scenario) ?? START,
-    note(rule, scope) {
-      const { counts, states } = notes.get(scope)
+    answeredTo: (rule, asked) => countIn(find(rule, asked), rule),
+    stateFor: (rule, asked) => find(rule, asked)?.states.get(rule.scenario?.name ?? '') ?? START,
+    note(rule, asked) {
+      const { per, scenario } = rule
+      const { counts, states } = per ? held.get(keyFor(per, asked)) : shared.get(asked.scope)
       const count = (counts.get(rule) ?? 0) + 1
       counts.set(rule, count)
-      const { scenario } = rule
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
       return count
     },
     restartScenarios() {
-      for (const { states } of notes.all()) states.clear()
+      for (const notes of [shared, held]) for (const { states } of notes.all()) states.clear()
     },
-    forget: notes.forget,
+    forget(scope) {
+      shared.forget(scope)
+      if (scope === undefined) return held.forget()
+      for (const key of [...held.keys()]) if (key.startsWith(`${scope}\n`)) held.forget(key)
+    },
   }
 }

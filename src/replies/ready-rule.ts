@@ -3,7 +3,7 @@ import { stringifyExact } from '../core/exact-json.js'
 import type { PaceInput } from '../core/pace.js'
 import type { Asked } from './conditions/asked.js'
 import { type Condition, compileWhen, firstGroups, userTextOf } from './conditions/compile.js'
-import type { Rule, Then } from './rules.js'
+import type { Per, Rule, Then } from './rules.js'
 import { type Saying, sayingOf, type Texts } from './saying.js'
 
 export interface ReadyRule {
@@ -18,6 +18,8 @@ export interface ReadyRule {
   readonly priority: number
   readonly times: number | undefined
   readonly scenario: Rule['scenario']
+  /** For whom it remembers; for all of a scope together without one. */
+  readonly per: Per | undefined
   readonly sayings: readonly Saying[]
   readonly then: Then
   /** Whether anything about it changes with how often it has answered. */
@@ -41,7 +43,7 @@ export const standsAt = (place: string): Standing => ({ place, title: `rule "${p
 
 /** Makes a rule ready. `texts` are the files that it says and the language of its templates. */
 export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Standing, texts: Texts): ReadyRule {
-  const { name, when, reply, replies, times, priority = 0, scenario, pace } = rule
+  const { name, when, reply, replies, times, priority = 0, scenario, per, pace } = rule
   const conditions = compileWhen(when ?? {})
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
@@ -61,6 +63,7 @@ export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Sta
     priority,
     times,
     scenario,
+    per,
     sayings,
     then,
     counts:

@@ -17,6 +17,9 @@ const scenario = closed({
 const thens = ['repeat-last', 'cycle', 'miss'] as const
 export type Then = (typeof thens)[number]
 
+const pers = ['caller', 'conversation'] as const
+export type Per = (typeof pers)[number]
+
 const replies = 'a list with at least one reply'
 
 export const ruleSchema = v.pipe(
@@ -43,6 +46,10 @@ export const ruleSchema = v.pipe(
     priority: optional(
       number(-1_000_000, 1_000_000),
       'Rules of a higher priority are tried first; those of the same one in the order in which they stand. 0 without it.',
+    ),
+    per: optional(
+      word(pers),
+      'Counts answers, and keeps the state of its scenario, for each caller or each conversation by itself. A conversation is known by its header x-conversation-id, else by its first messages.',
     ),
     scenario: optional(scenario, 'Answers only in one state of a scenario, and moves it on.'),
     pace: v.nullish(

@@ -180,3 +180,53 @@ test('the schema that stands beside json_object is honoured, and one that nothin
   const none = await answerTo(scene, { response_format: { type: 'json_object', schema: { enum: [] } } })
   expect(none.error).toContain('response_format.schema')
 })
+
+const person = {
+  type: 'object',
+  properties: { age: { type: 'integer' } },
+  required: ['age'],
+}
+const offered = [{ type: 'function', function: { name: 'get_age', parameters: person } }]
+const asSchema = { type: 'json_schema', json_schema: { name: 'person', schema: person } }
+
+test.each<[string, RuleInput['reply'], object, string | null]>([
+  [
+    'a text that does not fit the schema',
+    { json: { age: 'ten' } },
+    { response_format: asSchema },
+    'The text does not fit response_format: age: Instance type "string" is invalid. Expected "integer".',
+  ],
+  [
+    'a text that is no JSON',
+    { text: 'Ten.' },
+    { response_format: { type: 'json_object' } },
+    'The text is not JSON, which the request asks for.',
+  ],
+  [
+    'a tool that is not offered',
+    { toolCalls: [{ name: 'get_ages' }] },
+    { tools: offered },
+    'It calls get_ages, which the request does not offer.',
+  ],
+  [
+    'arguments that do not fit',
+    { toolCalls: [{ name: 'get_age', arguments: {} }] },
+    { tools: offered },
+    'The arguments of get_age do not fit its parameters: Instance does not have required property "age".',
+  ],
+  ['what fits', { json: { age: 10 } }, { response_format: asSchema }, null],
+  ['a call that fits', { toolCalls: [{ name: 'get_age', arguments: { age: 10 } }] }, { tools: offered }, null],
+  ['a refusal', { refusal: 'No.' }, { response_format: asSchema }, null],
+  ['a plain text', { text: 'Hi.' }, {}, null],
+])('the journal has a hint about %s, and the reply goes out as it is', async (_what, reply, body, hint) => {
+  const scene = await platformWith({ rules: [{ reply }] })
+  expect((await answerTo(scene, body)).error).toBeUndefined()
+  expect(scene.journal.last()?.remark).toBe(hint)
+})
+
+test('a pattern of a client that would take for ever delays no hint', async () => {
+  const scene = await platformWith({ rules: [{ reply: { json: `${'a'.repeat(60)}!` } }] })
+  const schema = { type: 'string', pattern: '^(a+)+$' }
+  await answerTo(scene, { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })
+  expect(scene.journal.last()?.remark).toBeNull()
+})

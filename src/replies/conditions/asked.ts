@@ -1,4 +1,5 @@
 /** What rules look at in a request: worked out once, and only where a rule asks. */
+import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ChatMessage, type ChatRequest, textOf } from '../../core/chat.js'
 import { parseExact } from '../../core/exact-json.js'
@@ -60,6 +61,25 @@ export class Asked {
   get texts(): readonly string[] {
     this.allTexts ??= this.request.messages.map(textOf)
     return this.allTexts
+  }
+
+  /** Who asks, or in which conversation: what a rule remembers with `per`. */
+  holder(per: 'caller' | 'conversation'): string {
+    const { caller } = this
+    const who = `${caller.kind} ${'id' in caller ? caller.id : ''}`
+    return per === 'caller' ? who : `${who} ${this.conversation}`
+  }
+
+  /** What the header says, else the messages up to the first one of the user, which clients send along with every turn. */
+  private get conversation(): string {
+    const told = this.headers['x-conversation-id']
+    const { messages } = this.request
+    const first = messages.slice(0, messages.findIndex(({ role }) => role === 'user') + 1)
+    return hash(
+      'sha256',
+      told === undefined ? JSON.stringify(first.map(m => [m.role, textOf(m)])) : `id ${told}`,
+      'hex',
+    )
   }
 
   /** The request with every digit of its long whole numbers, which are BigInts. */

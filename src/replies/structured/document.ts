@@ -39,6 +39,18 @@ export function readDocument(sent: unknown): SchemaDocument {
   }
 }
 
+/** What a value has against it in the eyes of a schema: where, and why. Throws an UnfitSchema for a schema that cannot be read. */
+export function objectionTo(sent: object, value: unknown): string | undefined {
+  const root = tidied(sent)
+  const lookup = lookupOf(root) as Record<string, ValidatorSchema>
+  const { errors } = validate(value as Json, root as ValidatorSchema, '2019-09', lookup)
+  // The errors lead from the outside in.
+  const last = errors.at(-1)
+  if (!last) return undefined
+  const place = last.instanceLocation.replace(/^#\/?/, '').replaceAll('/', '.')
+  return place === '' ? last.error : `${place}: ${last.error}`
+}
+
 function lookupOf(root: Schema): Readonly<Record<string, Schema>> {
   try {
     return dereference(root as ValidatorSchema) as Record<string, Schema>

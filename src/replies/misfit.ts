@@ -1,0 +1,76 @@
+/** Says where a reply of a rule is not what its request asked for: a hint for the log, which changes nothing. */
+import { bounded } from '../core/bounded.js'
+import type { ChatRequest } from '../core/chat.js'
+import { offeredTools } from './called-tool.js'
+import type { Choice, Said, ToolCall } from './said.js'
+
+/** What a value has against it, as a schema sees it. */
+type Objection = (schema: object, value: unknown) => string | undefined
+
+let objection: Objection | undefined
+
+/** Whether what is needed to judge a reply is there. */
+export const canJudge = () => objection !== undefined
+
+export async function loadJudge(): Promise<void> {
+  const { objectionTo } = await import('./structured/document.js')
+  objection = objectionTo
+}
+
+/** Whether such a request asks for a form. */
+export const asksForForm = ({ response_format: format }: ChatRequest) => format != null && format.type !== 'text'
+
+/** A client's patterns may take any time. */
+const LONGEST_MS = 50
+
+/** Works when the log is written; nothing where there is nothing to look at, or nothing wrong with it. */
+export function misfitOf(request: ChatRequest, said: Said): (() => string | undefined) | undefined {
+  const { choices, source, fault } = said
+  if (source.startsWith('canned') || fault?.status !== undefined) return undefined
+  if (!asksForForm(request) && !choices.some(({ toolCalls }) => toolCalls)) return undefined
+  return () => {
+    try {
+      return bounded(() => firstMisfit(request, choices), LONGEST_MS)
+    } catch {
+      // It cannot be judged: a schema that cannot be read, or takes too long.
+      return undefined
+    }
+  }
+}
+
+function firstMisfit(request: ChatRequest, choices: readonly Choice[]): string | undefined {
+  for (const { text, toolCalls = [], refusal, finishReason } of choices) {
+    for (const call of toolCalls) {
+      const wrong = wrongCall(request, call)
+      if (wrong) return wrong
+    }
+    const isWhole = toolCalls.length === 0 && refusal === undefined && (finishReason ?? 'stop') === 'stop'
+    const wrong = isWhole && asksForForm(request) ? wrongText(request, text ?? '') : undefined
+    if (wrong) return wrong
+  }
+  return undefined
+}
+
+function wrongCall(request: ChatRequest, { name, arguments: given }: ToolCall): string | undefined {
+  const functions = (request.functions ?? []).map(one => ({ ...one, kind: 'function' }))
+  const tool = [...offeredTools(request), ...functions].find(offered => offered.name === name)
+  if (!tool) return `It calls ${name}, which the request does not offer.`
+  const { kind, parameters } = tool
+  if (kind === 'custom' || typeof parameters !== 'object' || parameters === null) return undefined
+  return wrongJson(given, parameters, `The arguments of ${name}`, 'do not fit its parameters')
+}
+
+function wrongText({ response_format: format }: ChatRequest, text: string): string | undefined {
+  const schema = format?.type === 'json_schema' ? format.json_schema?.schema : format?.schema
+  return wrongJson(text, schema ?? { type: 'object' }, 'The text', 'does not fit response_format')
+}
+
+function wrongJson(text: string, schema: object, what: string, misfits: string): string | undefined {
+  try {
+    const why = objection?.(schema, JSON.parse(text))
+    return why === undefined ? undefined : `${what} ${misfits}: ${why}`
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return `${what} ${what.startsWith('The arguments') ? 'are' : 'is'} not JSON, which the request asks for.`
+  }
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { createReplies, lint, type Said } from '../../src/replies/index.js'
+import { rulesInText } from '../../src/replies/load.js'
+
+const page = readFileSync(new URL('../../docs/rules-and-replies.md', import.meta.url), 'utf8')
+const rules = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => text).join('')
+
+async function documented() {
+  const { rules: ready, problems } = await rulesInText(rules, { name: 'the page', dir: undefined, seed: 0 })
+  expect(problems).toEqual([])
+  return ready
+}
+
+/** What is said, in the form in which the page says it. */
+const shown = ({ choices: [choice] }: Said) =>
+  choice?.toolCalls?.map(call => `${call.name}(${call.arguments})`).join(' ') ?? choice?.text
+
+test('the rules of the page on rules are good', async () => {
+  expect(lint(await documented(), ['gpt-4o-mini'])).toEqual([])
+})
+
+const cities = ['Oslo', 'Bergen']
+
+test.each([
+  ['weather in Oslo', {}, 'get_weather({"city":"Oslo"})'],
+  ['weather in Oslo', { unit: 'celsius' }, 'get_weather({"city":"Oslo","unit":"celsius"})'],
+  ['prices', { city: 'Oslo' }, '{"Oslo":{"price":12}}'],
+  ['everywhere', { cities }, 'get_weather({"city":"Oslo"}) get_weather({"city":"Bergen"})'],
+  ['report', { cities }, '{"cities":[{"name":"Oslo","rank":1},{"name":"Bergen","rank":2}]}'],
+  ['next', {}, 'First.'],
+  ['trial', {}, 'One for you, stranger.'],
+  [
+    'order',
+    { cities },
+    expect.stringMatching(
+      /^\{"id":"\w{8}","quantity":[1-5],"city":"(Oslo|Bergen)","due":"2030-01-\d\d","email":"[^"]+@example\.com"\}$/,
+    ),
+  ],
+])('%s with %j is answered as the page says', async (content, metadata, answer) => {
+  const replies = createReplies({ rules: await documented(), seed: 0, strict: true, magic: false })
+  const messages = [{ role: 'user' as const, content }]
+  expect(shown(await replies.answer({ model: 'gpt-4o-mini', messages, metadata }))).toEqual(answer)
+})

@@ -1,0 +1,121 @@
+/** Rules that remember for each caller, or for each conversation, by itself. */
+import { expect, test } from 'vitest'
+import type { Caller } from '../../src/core/exchange.js'
+import { createMemory, createReplies, lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
+import { textOf } from './said.js'
+
+const ada: Caller = { kind: 'user', id: '1' }
+const bob: Caller = { kind: 'user', id: '2' }
+
+interface Turn {
+  readonly caller?: Caller
+  readonly headers?: Record<string, string>
+  readonly scope?: string
+  readonly system?: string
+}
+
+async function scene(rules: readonly RuleInput[], holders?: number) {
+  const loaded = await rulesFromCode(rules, process.cwd(), 0)
+  const memory = createMemory(undefined, holders)
+  const replies = createReplies({ ...loaded, seed: 0, strict: false, magic: false, memory })
+  const requestOf = (said: readonly string[], system?: string) => ({
+    model: 'm',
+    messages: [
+      ...(system ? [{ role: 'system' as const, content: system }] : []),
+      // What the model said in between makes no difference.
+      ...said.flatMap((content, i) => [
+        ...(i > 0 ? [{ role: 'assistant' as const, content: `${Math.random()}` }] : []),
+        { role: 'user' as const, content },
+      ]),
+    ],
+  })
+  return {
+    ...{ memory, replies, rules: loaded.rules, requestOf },
+    /** What is said at the end of these messages of a user; the canned reply stands as a dash. */
+    async says(said: readonly string[], { system, ...turn }: Turn = {}) {
+      const answer = await replies.answer(requestOf(said, system), turn)
+      return answer.source.startsWith('canned') ? '-' : textOf(answer)
+    },
+  }
+}
+
+const counting = [{ text: 'one' }, { text: 'two' }]
+
+test('per: caller counts for each caller', async () => {
+  const { says, replies } = await scene([{ per: 'caller', replies: counting }])
+  const heard = [
+    await says(['a'], { caller: ada }),
+    await says(['b'], { caller: bob }),
+    await says(['c'], { caller: ada }),
+    await says(['d']),
+  ]
+  expect(heard).toEqual(['one', 'one', 'two', 'one'])
+  expect(replies.list()[0]?.answered).toBe(4)
+})
+
+test('per: conversation counts from its first messages on, however it continues', async () => {
+  const { says } = await scene([{ per: 'conversation', reply: { text: '{{count}}' } }])
+  expect(await says(['hi'])).toBe('1')
+  expect(await says(['hi', 'and?'])).toBe('2')
+  expect(await says(['hello'])).toBe('1')
+  expect(await says(['hi'], { system: 'Make a title.' })).toBe('1')
+  expect(await says(['hi'], { caller: ada })).toBe('1')
+  expect(await says(['hi', 'and?', 'so?'])).toBe('3')
+})
+
+test('a header says which conversation it is, whatever its messages are', async () => {
+  const { says } = await scene([{ per: 'conversation', reply: { text: '{{count}}' } }])
+  const headers = { 'x-conversation-id': 'c1' }
+  expect([await says(['a'], { headers }), await says(['b'], { headers })]).toEqual(['1', '2'])
+  expect(await says(['a'], { headers: { 'x-conversation-id': 'c2' } })).toBe('1')
+})
+
+const order: readonly RuleInput[] = [
+  {
+    per: 'conversation',
+    when: { user: 'pay' },
+    scenario: { name: 'order', state: 'filled' },
+    reply: { text: 'Paid.' },
+  },
+  {
+    per: 'conversation',
+    when: { user: 'add' },
+    scenario: { name: 'order', next: 'filled' },
+    reply: { text: 'Added.' },
+  },
+]
+
+test('a scenario has a state in each conversation', async () => {
+  const { says, memory } = await scene(order)
+  expect([await says(['add']), await says(['add', 'pay'])]).toEqual(['Added.', 'Paid.'])
+  expect(await says(['hello', 'pay'])).toBe('-')
+  memory.restartScenarios()
+  expect(await says(['add', 'pay'])).toBe('-')
+})
+
+test('near misses name whose state it is', async () => {
+  const { replies, requestOf, says } = await scene([...order, { per: 'caller', times: 1, reply: { text: 'x' } }])
+  await says(['hi'])
+  const { nearest, passed } = replies.explain(requestOf(['pay']))
+  expect(nearest).toContain('scenario "order" is in state "start" for this conversation, not "filled"')
+  expect(passed.at(-1)?.reasons).toEqual(['it has answered once already for this caller'])
+})
+
+test('a scope has its own, and forgets them; of many, those that were not used for longest are forgotten', async () => {
+  const { says, memory } = await scene([{ per: 'caller', reply: { text: '{{count}}' } }], 2)
+  const inA = { scope: 'a', caller: ada }
+  expect([await says(['x'], inA), await says(['x'], { caller: ada }), await says(['x'], inA)]).toEqual(['1', '1', '2'])
+  memory.forget('a')
+  expect([await says(['x'], inA), await says(['x'], { caller: ada })]).toEqual(['1', '2'])
+  expect(await says(['x'], { caller: bob })).toBe('1')
+  expect(await says(['x'], inA)).toBe('1')
+  memory.forget()
+  expect(await says(['x'], { caller: bob })).toBe('1')
+})
+
+test('a scenario that is kept in two ways is a finding', async () => {
+  const { rules } = await scene([...order, { scenario: { name: 'order', next: 'filled' }, reply: { text: 'x' } }])
+  expect(lint(rules, ['m']).map(({ sentence }) => sentence)).toEqual([
+    'rule "rules[2]" keeps scenario "order" for all together, and rule "rules[0]" (rules[0]) per conversation: neither sees the state of the other.',
+  ])
+})
