@@ -22,12 +22,12 @@ export interface Origins {
   requireOwnAdmin(headers: IncomingHttpHeaders): void
 }
 
-/** Names that lead to this machine whatever a DNS server says. */
-const loopback =
-  /^(localhost|([\w-]+\.)+localhost|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:(127(\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4})\])$/i
-const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/i
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:(127(\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4})\])$/
+const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/
+/** Names that lead to this machine whatever a DNS server says. No pattern: a long header must not cost a search. */
+const isLoopback = (name: string) => loopback.test(name) || (name.endsWith('.localhost') && /^[\w.-]+$/.test(name))
 /** Names that no website can have: those without a dot, and those under a domain that is reserved for private use. */
-const internal = /^([\w-]+|.*\.internal)$/i
+const isInternal = (name: string) => !name.includes('.') || name.endsWith('.internal')
 const wildcards = new Set(['0.0.0.0', '::'])
 
 export const isOpen = (origins: OriginsOption) => origins === '*' || origins.includes('*')
@@ -46,8 +46,8 @@ export function createOrigins({ host, origins }: { host: string; origins: Origin
   )
 
   const isOwnName = (name: string) =>
-    loopback.test(name) || ownNames.has(name) || (wildcards.has(host) && address.test(name))
-  const isOwnPage = (origin: string) => listed.has(origin) || loopback.test(nameOf(hostOf(origin) ?? ''))
+    isLoopback(name) || ownNames.has(name) || (wildcards.has(host) && address.test(name))
+  const isOwnPage = (origin: string) => listed.has(origin) || isLoopback(nameOf(hostOf(origin) ?? ''))
 
   function strangerIn(headers: IncomingHttpHeaders, mayBeLinked: boolean): Stranger | undefined {
     if (open) return undefined
@@ -72,7 +72,7 @@ export function createOrigins({ host, origins }: { host: string; origins: Origin
       const stranger = strangerIn(headers, false)
       if (!stranger) return
       const name = nameOf(stranger.name)
-      if (stranger.kind === 'origin' || !(internal.test(name) || address.test(name))) throw foreignAdmin(stranger)
+      if (stranger.kind === 'origin' || !(isInternal(name) || address.test(name))) throw foreignAdmin(stranger)
     },
   }
 }
