@@ -167,7 +167,11 @@ const messageRows = byField(ofMessage)
 /** Why OpenAI refuses this request, as far as it is known to; `undefined` where it takes it. */
 export function openaiRefusal(request: ChatRequest): Refusal | undefined {
   const unknown: string[] = []
-  for (const field in request) if (!requestRows.has(field)) unknown.push(shown(field))
+  for (const field in request) {
+    if (requestRows.has(field)) continue
+    unknown.push(shown(field))
+    if (unknown.length === MOST_NAMED) break
+  }
   if (unknown.length > 0) return { code: 'unrecognized_argument', message: unrecognized(unknown) }
   // By their numbers, as everything on this way: iterators would take longer than the checks.
   for (let at = 0; at < request.messages.length; at++) {
@@ -195,7 +199,7 @@ function byField<O>(rows: readonly Row<O>[], others: readonly string[] = []): Ta
 }
 
 const unrecognized = (fields: readonly string[]) =>
-  `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.slice(0, 20).join(', ')}`
+  `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.join(', ')}`
 
 /** Each message of role tool answers a call of the assistant's message before it, and each of its calls is answered. */
 function unpaired(messages: readonly ChatMessage[]): string | undefined {
@@ -223,13 +227,15 @@ function unpaired(messages: readonly ChatMessage[]): string | undefined {
 const none = new Set<unknown>()
 
 const unanswered = (ids: ReadonlySet<unknown>) =>
-  `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...ids].slice(0, 20).map(shown).join(', ')}`
+  `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...ids].slice(0, MOST_NAMED).map(shown).join(', ')}`
 
 const toolTypes = ['function', 'custom']
 const partTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file']
 
 const isSet = <T>(value: T): value is NonNullable<T> => value !== null && value !== undefined
 const when = (holds: boolean, says: () => string) => (holds ? says() : undefined)
+/** No more are named of what is wrong in the same way. */
+const MOST_NAMED = 20
 /** What a client has named may be long. */
 const shown = (value: unknown) => String(value).slice(0, 100)
 

@@ -35,13 +35,16 @@ export function wrongInSchema(what: string, root: unknown, isStrict: boolean, co
       const inner = node[step]
       if (typeof inner !== 'object' || inner === null) continue
       const place = { step, above }
-      for (const name in inner) add((inner as Node)[name], { step: name, above: place })
+      for (const name in inner) {
+        if (parts.length >= most) return
+        add((inner as Node)[name], { step: name, above: place })
+      }
     }
     if (node.items !== undefined) add(node.items, { step: 'items', above })
   }
 
   function add(node: unknown, place: Place): void {
-    if (isNode(node) && parts.length < most) parts.push({ node, place })
+    if (isNode(node)) parts.push({ node, place })
   }
 }
 
