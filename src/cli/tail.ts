@@ -17,7 +17,6 @@ export async function tail(commandLine: CommandLine): Promise<void> {
   const output = createOutput(process.stdout)
   const say = await sayingIn(commandLine, output, place)
   for await (const news of newsOf(place, wish, stopping)) {
-    if (news.kind === 'exchange' && !wish.fits(news.entry)) continue
     say.news(news)
   }
   say.end()

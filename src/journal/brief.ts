@@ -1,5 +1,6 @@
 /** An exchange in a line: what a list of many shows of it, made without reading bodies. */
 import type { Caller, Exchange, Heard, Mode, Reply } from '../core/exchange.js'
+import type { Facts } from '../core/fact-filter.js'
 import type { Redact } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import { bodyBytesOf, type Kept } from './entry.js'
@@ -49,7 +50,7 @@ const TIMED = 1000
 const MOST_TIMES = 60
 
 export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact): JournalBrief {
-  const { method, path, caller, scope, endpoint, mode = null, chat, outcome, startedMs } = exchange
+  const { method, path, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   // First what is secret, then the length: half a secret is known by nothing.
   const told = (text: string | undefined) => (text === undefined ? null : shortened(redaction.text(text)))
@@ -60,7 +61,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     path: told(path) ?? '',
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
-    model: told(chat?.model),
+    model: told(modelOf(exchange) ?? undefined),
     source: outcome?.source ?? null,
     missed: isMissed(exchange),
     status: outcome?.status || null,
@@ -74,6 +75,50 @@ export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     durationMs: rounded(durationMs),
     pieces: piecesOf(exchange),
     piecesAtMs: thinned(outcome?.piecesAtMs ?? []),
+  }
+}
+
+/** The same without taking anything out, and only as far as it is looked at. */
+export function factsOf(exchange: Exchange): Facts {
+  const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
+  return {
+    ...{ method, path, caller, scope, mode },
+    endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    status: outcome?.status || null,
+    source: outcome?.source ?? null,
+    error: outcome?.error ?? null,
+    complete: outcome?.complete ?? false,
+    get model() {
+      return modelOf(exchange)
+    },
+    get missed() {
+      return isMissed(exchange)
+    },
+  }
+}
+
+/** Longer bodies are not read for it. */
+const READ_BYTES = 262_144
+const models = new WeakMap<Buffer, string | null>()
+
+/** What a request asks by its own words, also where it went no further: refused, or carried to the live platform. */
+function modelOf({ chat, body }: Exchange): string | null {
+  if (chat) return chat.model
+  // A chat request is an object: anything else need not be read.
+  if (body?.[0] !== 0x7b || body.length > READ_BYTES) return null
+  const known = models.get(body)
+  if (known !== undefined) return known
+  const model = modelIn(body.toString('utf8'))
+  models.set(body, model)
+  return model
+}
+
+function modelIn(text: string): string | null {
+  try {
+    const { model } = JSON.parse(text) as { readonly model?: unknown }
+    return typeof model === 'string' ? model : null
+  } catch {
+    return null
   }
 }
 

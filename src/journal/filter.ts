@@ -1,29 +1,31 @@
 /** Says which exchanges somebody wants to see. */
 import * as v from 'valibot'
-import { callerInWords } from '../core/caller.js'
 import { closed, number, optional, word } from '../core/check.js'
 import { callerKinds, modes } from '../core/exchange.js'
-import { glob } from '../core/glob.js'
+import { factTest } from '../core/fact-filter.js'
+import { factsOf } from './brief.js'
 import type { Kept } from './entry.js'
 
 const text = v.string('text')
 const anId = 'the id of an exchange, such as 17'
 const id = v.pipe(v.string(anId), v.regex(/^\d{1,15}$/, anId))
-const aStatus = 'a status such as 429, or a class such as 4xx'
+const aStatus = 'a status such as 429, a class such as 4xx, or none'
 const status = v.union(
   [
     v.pipe(v.number(aStatus), v.integer(aStatus), v.minValue(100, aStatus), v.maxValue(999, aStatus)),
-    v.pipe(v.string(aStatus), v.regex(/^[1-9](\d\d|xx)$/, aStatus)),
+    v.pipe(v.string(aStatus), v.regex(/^([1-9](\d\d|xx)|none)$/, aStatus)),
   ],
   aStatus,
 )
 
-/** What all that are wanted have in common. */
+/** What all that are wanted have in common; the same words everywhere: here, in tests, as flags of `standin tail`, and on the dashboard. */
 export const journalFilter = closed({
   method: optional(text, 'The method: POST.'),
   path: optional(text, 'The path; * stands for anything.'),
-  status: optional(status, 'The status, or a class such as 4xx.'),
+  endpoint: optional(text, 'The endpoint, such as POST /v1/chat/completions; * stands for anything.'),
+  status: optional(status, 'The status, a class such as 4xx, or none where no answer has left.'),
   mode: optional(word(modes), 'Where the answer came from.'),
+  model: optional(text, 'The model that was asked; * stands for anything.'),
   caller: optional(
     word(callerKinds),
     'Which kind of credential was sent: refused for one that opens nothing, anonymous without one.',
@@ -34,8 +36,10 @@ export const journalFilter = closed({
   ),
   source: optional(text, 'A part of what gave the answer: a rule, a recording.'),
   scope: optional(text, 'The scope that asked.'),
+  search: optional(text, 'A part of the path, status, source, model, error or credential.'),
   text: optional(text, 'A part of the body of the request.'),
   complete: optional(v.boolean('true or false'), 'Whether the answer came to its end.'),
+  problems: optional(v.boolean('true or false'), 'Whether it was missed, refused, failed or cut.'),
   after: optional(id, 'The id of the one behind which to begin.'),
   before: optional(id, 'The id of the one before which to end.'),
 })
@@ -68,31 +72,15 @@ export const journalScope = closed({ scope: journalFilter.entries.scope })
 
 /** A test for what the journal keeps. */
 export function filterOf(filter: JournalFilter): (kept: Pick<Kept, 'id' | 'exchange'>) => boolean {
-  const { method, path, status, mode, caller, credential, source, scope, text, complete, after, before } = filter
-  const pattern = path === undefined ? undefined : glob(path)
+  const { text, after, before, ...rest } = filter
   const first = after === undefined ? 0 : Number(after)
   const end = before === undefined ? Number.POSITIVE_INFINITY : Number(before)
-  const shown = credential?.toLowerCase()
   // Looked for as bytes: making texts of all bodies would take far longer.
   const bytes = text === undefined ? undefined : Buffer.from(text)
-  return ({ id, exchange }) => {
-    const { outcome } = exchange
-    return (
-      id > first &&
-      id < end &&
-      (method === undefined || exchange.method === method.toUpperCase()) &&
-      (pattern === undefined || pattern.test(exchange.path)) &&
-      (status === undefined || isOf(String(status), outcome?.status ?? 0)) &&
-      (mode === undefined || exchange.mode === mode) &&
-      (caller === undefined || exchange.caller.kind === caller) &&
-      (shown === undefined || (callerInWords(exchange.caller) || 'none').toLowerCase().includes(shown)) &&
-      (source === undefined || (outcome?.source ?? '').includes(source)) &&
-      (scope === undefined || exchange.scope === scope) &&
-      (complete === undefined || (outcome?.complete ?? false) === complete) &&
-      (bytes === undefined || (exchange.body?.includes(bytes) ?? false))
-    )
-  }
+  const fits = factTest(rest)
+  return ({ id, exchange }) =>
+    id > first &&
+    id < end &&
+    fits(factsOf(exchange)) &&
+    (bytes === undefined || (exchange.body?.includes(bytes) ?? false))
 }
-
-const isOf = (wanted: string, status: number) =>
-  wanted.endsWith('xx') ? String(status).startsWith(wanted.charAt(0)) : String(status) === wanted

@@ -8,7 +8,8 @@ import { checking } from './checked.js'
 import { isMatcher } from './pattern.js'
 
 /** What all that are meant have in common. */
-export interface ExchangeFilter extends Pick<JournalFilter, 'status' | 'mode' | 'caller' | 'complete'> {
+export interface ExchangeFilter
+  extends Pick<JournalFilter, 'status' | 'mode' | 'caller' | 'scope' | 'search' | 'complete' | 'problems'> {
   readonly method?: string | RegExp
   /** `*` stands for anything. */
   readonly path?: string | RegExp
@@ -18,7 +19,9 @@ export interface ExchangeFilter extends Pick<JournalFilter, 'status' | 'mode' | 
   readonly source?: string | RegExp
   /** A part of the body of the request, as it was written. */
   readonly text?: string | RegExp
-  /** The model that was asked. */
+  /** `POST /v1/chat/completions`; `*` stands for anything. */
+  readonly endpoint?: string | RegExp
+  /** The model that was asked; `*` stands for anything. */
   readonly model?: string | RegExp
   /** Whether a stream was asked for. */
   readonly stream?: boolean
@@ -46,15 +49,14 @@ export interface Wanted {
   readonly where: ((exchange: JournalEntry) => boolean) | undefined
 }
 
-const { method, path, status, mode, caller, credential, source, text, complete } = journalFilter.entries
-const known = { method, path, status, mode, caller, credential, source, text, complete }
+const { after: _after, before: _before, ...known } = journalFilter.entries
 const anything = optional(v.unknown(), 'Anything.')
 
 const filterOf = checking(
   'the query',
   closed({
     ...known,
-    ...{ model: anything, stream: anything, body: anything, headers: anything, response: anything },
+    ...{ stream: anything, body: anything, headers: anything, response: anything },
     where: optional(v.function('a function'), 'Decides.'),
   }),
 )
@@ -102,12 +104,13 @@ const decided = (where: (entry: JournalEntry) => boolean) => (entry: JournalEntr
 
 /** The parts of an exchange as they came: nothing is taken out, and nothing is shown. */
 export function partsOf(exchange: Exchange, response: () => unknown): Readonly<Record<string, unknown>> {
-  const { method, path, mode, caller, outcome, body, headers } = exchange
+  const { method, path, endpoint, mode, scope, caller, outcome, body, headers } = exchange
   const text = body && body.length > 0 ? body.toString('utf8') : undefined
   const value = text === undefined ? undefined : valueIn(text)
   const { model, stream } = (value ?? {}) as { readonly model?: unknown; readonly stream?: unknown }
   return {
-    ...{ method, path, status: outcome?.status, mode, source: outcome?.source },
+    ...{ method, path, status: outcome?.status, mode, scope, source: outcome?.source },
+    endpoint: endpoint && `${endpoint.method} ${endpoint.path}`,
     ...{ caller: caller.kind, credential: credentialIn(caller) },
     ...{ text, complete: outcome?.complete ?? false, model, stream: stream ?? false, body: value, headers },
     get response() {
@@ -128,11 +131,11 @@ function valueIn(text: string): unknown {
 
 /** The same of what the journal shows, beside what was wanted of the rest. */
 export function shownParts({ filter, parts }: Wanted, entry: JournalEntry): Readonly<Record<string, unknown>> {
-  const { request, response, status, mode, caller, source, complete } = entry
+  const { request, response, endpoint, status, mode, scope, caller, source, complete } = entry
   const { method, path, headers, body } = request
   const { model, stream = false } = (body ?? {}) as { readonly model?: unknown; readonly stream?: unknown }
   const all: Readonly<Record<string, unknown>> = {
-    ...{ method, path, status, mode, source, text: body, complete },
+    ...{ method, path, endpoint, status, mode, scope, source, text: body, complete },
     ...{ caller: caller.kind, credential: credentialIn(caller) },
     ...{ model, stream, body, headers, response: response.body },
   }

@@ -62,11 +62,10 @@ interface Parts {
 }
 
 export function createTestJournal({ journal, scope, sinceMs, underWay }: Parts): TestJournal {
-  const within = scope === undefined ? {} : { scope }
-
   function all(filter = {}) {
     const since = sinceMs()
-    return journal.exchanges({ ...filter, ...within }).filter(({ exchange }) => exchange.startedMs >= since)
+    const isOwn = (exchange: Exchange) => scope === undefined || exchange.scope === scope
+    return journal.exchanges(filter).filter(({ exchange }) => exchange.startedMs >= since && isOwn(exchange))
   }
 
   function isAsWanted({ parts, where }: Wanted, id: string, exchange: Exchange): boolean {

@@ -75,7 +75,7 @@ test('what was cleared does not come back, and another run begins anew', () => {
 
 test('a filter goes into an address and comes back out of it as it was', () => {
   const filters = fc.record({
-    text: fc.string(),
+    search: fc.string(),
     status: fc.constantFrom('', '2xx', 'none'),
     mode: fc.constantFrom('', 'replay'),
     scope: fc.string(),
@@ -92,11 +92,17 @@ test('a filter goes into an address and comes back out of it as it was', () => {
 })
 
 test.each([
-  [{ text: 'HEALTH' }, true],
-  [{ text: 'greet' }, true],
-  [{ text: 'gpt' }, true],
-  [{ text: 'ada@' }, true],
-  [{ text: 'nowhere' }, false],
+  [{ search: 'HEALTH' }, true],
+  [{ search: 'greet' }, true],
+  [{ search: 'gpt' }, true],
+  [{ search: 'ada@' }, true],
+  [{ search: '200' }, true],
+  [{ search: 'nowhere' }, false],
+  [{ search: 'model:gpt-* status:2xx credential:"ada@example.com" greet' }, true],
+  [{ search: 'model:gpt-4 greet' }, false],
+  [{ search: 'status:401' }, false],
+  [{ search: 'caller:user method:get path:/health' }, true],
+  [{ search: 'problems:yes' }, false],
   [{ status: '2xx' }, true],
   [{ status: 'none' }, false],
   [{ mode: 'replay' }, false],

@@ -148,7 +148,7 @@ inBrowser('filters narrow the list, stand in the address, and survive a reload',
   await page.keyboard.press('/')
   await page.keyboard.type('GREET')
   await says(page, '1 request')
-  expect(new URL(page.url()).search).toBe('?text=GREET')
+  expect(new URL(page.url()).search).toBe('?search=GREET')
   await page.getByRole('button', { name: 'Show all' }).click()
   await says(page, '4 requests')
   await page.getByLabel('Status', { exact: true }).selectOption('4xx')

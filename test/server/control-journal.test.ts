@@ -62,7 +62,7 @@ test('a text that looks like a number, or like yes, is still a text', async () =
 
 test.each([
   ['?staus=404', 'staus is not known here. Did you mean "status"?'],
-  ['?status=44', 'status must be a status such as 429, or a class such as 4xx, not "44".'],
+  ['?status=44', 'status must be a status such as 429, a class such as 4xx, or none, not "44".'],
   ['?limit=many', 'limit must be a whole number from 1 to 1000, not "many".'],
   ['?limit=0', 'limit must be a whole number from 1 to 1000, not "0".'],
   ['?limit=1.5', 'limit must be a whole number from 1 to 1000, not "1.5".'],
@@ -134,7 +134,7 @@ test('a test counts and finds what it is about', async () => {
 
 test.each([
   ['journal/count', { staus: 404 }, 'staus is not known here. Did you mean "status"?'],
-  ['journal/count', { status: 44 }, 'status must be a status such as 429, or a class such as 4xx, not 44.'],
+  ['journal/count', { status: 44 }, 'status must be a status such as 429, a class such as 4xx, or none, not 44.'],
   ['journal/count', { limit: 3 }, expect.stringContaining('limit is not known here.')],
   ['journal/find', { complete: 'true' }, 'complete must be true or false, not "true".'],
   ['journal/find', [], 'The request body must be an object, not an empty array.'],

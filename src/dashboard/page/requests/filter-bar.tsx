@@ -31,14 +31,15 @@ export function FilterBar({ filter, scopes, onChange }: Props) {
         ref={search}
         type="search"
         class="filter-text"
-        aria-label="Search in path, rule, recording, model and caller"
+        aria-label="Search in path, status, rule, recording, model, error and credential"
+        title="Also model:gpt-4o* status:401 credential:&quot;my laptop&quot; endpoint:*completions method: path: caller: source: complete:"
         aria-keyshortcuts="/"
         placeholder="Search ( / )"
-        value={filter.text}
+        value={filter.search}
         spellcheck={false}
         autocapitalize="off"
         autocomplete="off"
-        onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+        onInput={({ currentTarget }) => change({ search: currentTarget.value })}
       />
       <Choice
         label="Status"

@@ -1,10 +1,10 @@
 /** Which of the requests are shown: what the address of the page says, and back. */
-import { callerInWords } from '../../../core/caller.js'
+import { type FactFilter, factTest, factWords } from '../../../core/fact-filter.js'
 import type { BriefJson } from '../../journal-wire.js'
 
 export interface Filter {
-  /** Looked for in the path, what gave the answer, the model and who asked. */
-  readonly text: string
+  /** What is looked for anywhere, and words of the journal's query: `hello model:gpt-4o* credential:"my laptop"`. */
+  readonly search: string
   /** `2xx`, `none` where no answer has left; empty for all. */
   readonly status: string
   readonly mode: string
@@ -13,10 +13,19 @@ export interface Filter {
   readonly problems: boolean
 }
 
-export const everything: Filter = { text: '', status: '', mode: '', scope: '', problems: false }
+export const everything: Filter = { search: '', status: '', mode: '', scope: '', problems: false }
+
+const isFact = (word: string): word is keyof FactFilter => (factWords as readonly string[]).includes(word)
+
+/** Those that have a field of their own, and what is no word of a query. */
+const known = new Set([...Object.keys(everything), 'id'])
 
 export const filterIn = (query: URLSearchParams): Filter => ({
-  text: query.get('text') ?? '',
+  search: [
+    ...query.getAll('search'),
+    // Of an address that somebody has written: any other word of the query.
+    ...[...query].flatMap(([word, value]) => (isFact(word) && !known.has(word) ? [`${word}:"${value}"`] : [])),
+  ].join(' '),
   status: query.get('status') ?? '',
   mode: query.get('mode') ?? '',
   scope: query.get('scope') ?? '',
@@ -24,27 +33,26 @@ export const filterIn = (query: URLSearchParams): Filter => ({
 })
 
 /** What stands behind the `?`, with the exchange that is open; empty where nothing is to be said. */
-export function queryOf({ text, status, mode, scope, problems }: Filter, id?: string): string {
-  const said = Object.entries({ text, status, mode, scope, problems: problems ? 'yes' : '', id: id ?? '' })
+export function queryOf({ search, status, mode, scope, problems }: Filter, id?: string): string {
+  const said = Object.entries({ search, status, mode, scope, problems: problems ? 'yes' : '', id: id ?? '' })
   const query = new URLSearchParams(said.filter(([, value]) => value !== '')).toString()
   return query === '' ? '' : `?${query}`
 }
 
-export const hasFailed = ({ status, complete }: Pick<BriefJson, 'status' | 'complete'>) =>
-  status === null || status >= 400 || !complete
-
-export function matching(filter: Filter): (brief: BriefJson) => boolean {
-  const wanted = filter.text.trim().toLowerCase()
-  return brief =>
-    (filter.status === '' || classOf(brief.status) === filter.status) &&
-    (filter.mode === '' || brief.mode === filter.mode) &&
-    (filter.scope === '' || brief.scope === filter.scope) &&
-    (!filter.problems || brief.missed || hasFailed(brief)) &&
-    (wanted === '' || saidOf(brief).includes(wanted))
+export function matching({ search, status, mode, scope, problems }: Filter): (brief: BriefJson) => boolean {
+  const { words, rest } = wordsIn(search)
+  const chosen = Object.entries({ status, mode, scope, search: rest }).filter(([, value]) => value !== '')
+  return factTest({ ...words, ...Object.fromEntries(chosen), ...(problems && { problems }) })
 }
 
-const classOf = (status: number | null) => (status === null ? 'none' : `${Math.floor(status / 100)}xx`)
-
-function saidOf({ method, path, source, model, error, caller }: BriefJson): string {
-  return `${method} ${path}\n${source ?? ''}\n${model ?? ''}\n${error ?? ''}\n${callerInWords(caller)}`.toLowerCase()
+/** `status:401` and the like, and what is left of the text. */
+function wordsIn(text: string): { readonly words: FactFilter; readonly rest: string } {
+  const words: Record<string, unknown> = {}
+  const rest = text.replace(/(\w+):("[^"]*"|\S+)/g, (all, word: string, written: string) => {
+    if (!isFact(word)) return all
+    const value = written.replace(/^"|"$/g, '')
+    words[word] = word === 'complete' || word === 'problems' ? /^(true|yes)$/i.test(value) : value
+    return ''
+  })
+  return { words, rest: rest.trim() }
 }

@@ -44,8 +44,11 @@ function Requests({ live, forget, client }: Props) {
   const { query } = useAddress()
   const written = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])
-  const { text, status, mode, scope, problems } = filter
-  const fits = useMemo(() => matching({ text, status, mode, scope, problems }), [text, status, mode, scope, problems])
+  const { search, status, mode, scope, problems } = filter
+  const fits = useMemo(
+    () => matching({ search, status, mode, scope, problems }),
+    [search, status, mode, scope, problems],
+  )
   const open = query.get('id') ?? undefined
   const held = useHeld(live, fits)
   const scopes = useScopes(live)

@@ -1,0 +1,82 @@
+/** One vocabulary for queries: the control API, the test API, `standin tail` and the dashboard's search take the same words and find the same. */
+import { expect, test } from 'vitest'
+import { readCommandLine } from '../../src/cli/arguments.js'
+import { wishIn } from '../../src/cli/tail-query.js'
+import { factWords } from '../../src/core/fact-filter.js'
+import type { BriefJson } from '../../src/dashboard/journal-wire.js'
+import { filterIn, matching } from '../../src/dashboard/page/requests/filter.js'
+import { journalFilter } from '../../src/journal/index.js'
+import type { ExchangeFilter } from '../../src/testing/exchange-filter.js'
+import { hello, platformWith, type Scene } from '../scene.js'
+
+/** Four requests: answered, refused with its body, a health check, and a path that is not there. */
+async function asked(): Promise<Scene> {
+  const platform = await platformWith()
+  await platform.chat(hello, { headers: { 'x-standin-scope': 'one' } })
+  await platform.chat({ ...hello, model: 'gpt-4o' }, { bearer: 'sk-of-another-place' })
+  await platform.ask('/health')
+  await platform.ask('/v1/nowhere')
+  return platform
+}
+
+const listed = async (platform: Scene, query: Readonly<Record<string, string>>) => {
+  const answer = await platform.ask(`/__standin/journal?brief&${new URLSearchParams(query)}`)
+  return ((await answer.json()) as { readonly data: readonly BriefJson[] }).data
+}
+
+const idsOf = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id)
+
+const queries: readonly (readonly [word: keyof typeof journalFilter.entries, value: string, ids: readonly string[]])[] =
+  [
+    ['method', 'POST', ['1', '2']],
+    ['path', '/v1/chat/*', ['1', '2']],
+    ['endpoint', 'POST /v1/chat/completions', ['1', '2']],
+    ['endpoint', '*/health', ['3']],
+    ['status', '401', ['2']],
+    ['status', '4xx', ['2', '4']],
+    ['status', 'none', []],
+    ['mode', 'emulate', ['1', '3']],
+    ['model', 'gpt-4o', ['2']],
+    ['model', 'gpt-4o*', ['1', '2']],
+    ['caller', 'refused', ['2']],
+    ['caller', 'apiKey', ['1']],
+    ['credential', 'development', ['1']],
+    ['credential', 'unknown key', ['2']],
+    ['source', 'canned', ['1']],
+    ['scope', 'one', ['1']],
+    ['search', 'NOWHERE', ['4']],
+    ['search', 'not known', ['2']],
+    ['complete', 'true', ['1', '2', '3', '4']],
+    ['complete', 'false', []],
+    ['problems', 'true', ['2', '4']],
+  ]
+
+test('every word finds the same over HTTP, in tests, with standin tail and on the dashboard', async () => {
+  const platform = await asked()
+  const all = await listed(platform, {})
+  for (const [word, value, ids] of queries) {
+    const typed = ['complete', 'problems'].includes(word) ? value === 'true' : value
+    const flag = word === 'problems' ? ['--problems'] : [`--${word}`, value]
+    expect({
+      [word]: value,
+      control: idsOf(await listed(platform, { [word]: value })),
+      tests: idsOf(platform.journal.find({ [word]: typed } as ExchangeFilter)),
+      tail: idsOf(await listed(platform, wishIn(readCommandLine(['tail', ...flag])).filter)),
+      search: idsOf(all.filter(matching(filterIn(new URLSearchParams({ search: `${word}:"${value}"` }))))),
+      address: idsOf(all.filter(matching(filterIn(new URLSearchParams({ [word]: value }))))),
+    }).toEqual({ [word]: value, control: ids, tests: ids, tail: ids, search: ids, address: ids })
+  }
+})
+
+test('a part of a body is found everywhere but on the dashboard, whose list has no bodies', async () => {
+  const platform = await asked()
+  expect(idsOf(await listed(platform, { text: '"gpt-4o"' }))).toEqual(['2'])
+  expect(platform.journal.count({ text: '"gpt-4o"' })).toBe(1)
+  expect(wishIn(readCommandLine(['tail', '--text', 'hello'])).filter).toEqual({ text: 'hello' })
+})
+
+test('no word is left out anywhere', () => {
+  const words = Object.keys(journalFilter.entries).filter(word => word !== 'after' && word !== 'before')
+  expect([...new Set(queries.map(([word]) => word)), 'text'].sort()).toEqual(words.sort())
+  expect([...factWords, 'text'].sort()).toEqual(words)
+})
