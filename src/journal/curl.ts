@@ -6,7 +6,8 @@ import { isTooDeep } from '../core/depth.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Redact, Redaction } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
-import { openText } from './entry.js'
+import { isForm, openText } from './entry.js'
+import { withoutSecretFields } from './secret-fields.js'
 import { variableFor } from './variable.js'
 
 /** They are between a client and its neighbour, or say only which client it was. */
@@ -85,7 +86,7 @@ function bodyOf({ method, path, body, bodyCutFromBytes, headers }: Exchange, red
   if (bodyCutFromBytes !== undefined || (body === undefined && wasUnread(headers)))
     return { head: '# The body of the request was not kept in full: it is missing here.\n' }
   if (body === undefined || body.length === 0 || method === 'HEAD') return { head: '' }
-  const open = openBytes(path, body, redaction)
+  const open = openBytes(path, body, redaction, headers['content-type'])
   const text = open.toString('utf8')
   if (!isUtf8(open) || hasControl.test(text)) {
     return { head: `printf %s '${open.toString('base64')}' | base64 --decode | `, argument: '--data-binary @-' }
@@ -102,11 +103,11 @@ const wasUnread = (headers: IncomingHttpHeaders) =>
   Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 
 /** Byte by byte as it came, unless something secret is in it. */
-function openBytes(path: string, body: Buffer, redaction: Redaction): Buffer {
-  if (!isUtf8(body)) return Buffer.from(redaction.text(body.toString('latin1')), 'latin1')
+function openBytes(path: string, body: Buffer, redaction: Redaction, contentType: string | undefined): Buffer {
+  if (!isUtf8(body)) return Buffer.from(redaction.text(withoutSecretFields(body.toString('latin1'), path)), 'latin1')
   const text = openText(path, body)
   const value = valueIn(text)
-  if (value === undefined) return Buffer.from(redaction.text(text))
+  if (value === undefined) return Buffer.from(redaction.text(isForm(contentType) ? redaction.query(text) : text))
   const open = redaction.value(value)
   return Buffer.from(open === value ? text : JSON.stringify(open))
 }

@@ -4,10 +4,9 @@ import { isTooDeep } from '../core/depth.js'
 import type { Caller, Exchange, Mode, Outcome } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
 import { replyBytes } from '../core/reply-bytes.js'
-import { isAuth } from '../core/reserved.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import type { Violation } from '../core/violation.js'
-import { withoutSecretFields } from './auth-fields.js'
+import { withoutSecretFields } from './secret-fields.js'
 
 export interface JournalEntry {
   readonly id: string
@@ -96,7 +95,10 @@ export function entryOf(
       path: redaction.text(path),
       query: redaction.query(query),
       headers: pairs(redaction.headers(flat)),
-      ...(body && body.length > 0 && { body: readable(openText(path, body.subarray(0, shownBytes)), redaction) }),
+      ...(body &&
+        body.length > 0 && {
+          body: readable(openText(path, body.subarray(0, shownBytes)), redaction, headers['content-type']),
+        }),
       bytes: bodyBytesOf(exchange),
       truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
     },
@@ -134,12 +136,13 @@ interface Telling {
 function saidJson(outcome: Partial<Outcome> | undefined, { path, redaction, shownBytes }: Telling): SaidJson {
   const { headers, beginning, bytes } = saidIn(outcome)
   // What an answer hands out, such as a session in a cookie, is secret in its body as well.
-  const later = redaction.knowing({ headers: Object.entries(pairs(headers)) })
+  const answered = pairs(headers)
+  const later = redaction.knowing({ headers: Object.entries(answered) })
   const readableBytes = unpacked(beginning, headers, bytes)
   const shown = readableBytes.subarray(0, shownBytes)
   return {
     headers: pairs(later.headers(headers)),
-    ...(shown.length > 0 && { body: readable(openText(path, shown), later) }),
+    ...(shown.length > 0 && { body: readable(openText(path, shown), later, answered['content-type']) }),
     bytes,
     truncated: bytes > beginning.length || readableBytes.length > shownBytes,
   }
@@ -172,15 +175,17 @@ function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
 }
 
 /** A body's text, without what only its fields say to be secret. */
-export function openText(path: string, bytes: Buffer): string {
-  const text = bytes.toString('utf8')
-  return isAuth(path) ? withoutSecretFields(text) : text
-}
+export const openText = (path: string, bytes: Buffer): string => withoutSecretFields(bytes.toString('utf8'), path)
 
-function readable(text: string, redaction: ReturnType<Redact>): unknown {
+/** A form is redacted as the query of an address is. */
+export const isForm = (contentType: string | undefined) =>
+  /^application\/x-www-form-urlencoded\b/i.test(contentType ?? '')
+
+function readable(text: string, redaction: ReturnType<Redact>, contentType: string | undefined): unknown {
   const value = jsonIn(text)
-  // Nobody could write down again what is nested too deeply.
-  return value === undefined || isTooDeep(value) ? redaction.text(text) : redaction.value(value)
+  // What is nested too deeply cannot be written down again.
+  if (value !== undefined && !isTooDeep(value)) return redaction.value(value)
+  return redaction.text(isForm(contentType) ? redaction.query(text) : text)
 }
 
 /** Nothing where a text is no JSON. */

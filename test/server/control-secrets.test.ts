@@ -121,6 +121,54 @@ test('a code that signs somebody in is hidden, and the code of an error is told'
   })
 })
 
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const parts = 'content-disposition: form-data; name='
+const secret = 'planted-4711-of-a-field'
+const bodies: Readonly<Record<string, readonly [body: string | Buffer, headers?: Record<string, string>]>> = {
+  'a name with an escape': [`{"email":"ada@example.com","pass\\u0077ord":"${secret}"}`],
+  'two fields of one name': [`{"password":"${secret}1","password":"${secret}2"}`],
+  'other letters': [`{"Password":"${secret}1","refreshToken":"${secret}2","ACCESS-TOKEN":"${secret}3"}`],
+  'JSON in JSON': [JSON.stringify({ data: JSON.stringify({ inner: JSON.stringify({ password: secret }) }) })],
+  'a value that is no text': [`{"password":{"new":["${secret}"]},"user":{"refresh_token":["${secret}"]}}`],
+  'a form': [`email=a%40b.c&pass%77ord=${secret}&grant_type=password&api_key=${secret}`, form],
+  'a form that does not say so': [`email=a%40b.c&pass%77ord=${secret}`],
+  'several parts': [
+    `--b\r\n${parts}"password"\r\n\r\n${secret}\r\n--b--\r\n`,
+    { 'content-type': 'multipart/form-data; boundary=b' },
+  ],
+  'single quotes': [`{'email': 'ada@example.com', 'password': '${secret} and more'}`],
+  'a comma too many': [`{"password" : "${secret}",}`],
+  'a body that is cut': [`{"password":"${secret}`],
+  YAML: [`email: ada@example.com\npassword: ${secret}\n`],
+  'a secret where the journal cuts': [`{"x":"${'x'.repeat(65_510)}","password":"${secret}"}`],
+  'bytes that are no text': [Buffer.concat([Buffer.from(`{"password":"${secret}","x":"`), Buffer.from([0xff])])],
+}
+
+test.each(Object.entries(bodies))('a password stays hidden in %s', async (_what, [body, headers = json]) => {
+  const { ask, url, anonKey } = await platformWith()
+  const sent = { method: 'POST', headers: { ...headers, apikey: anonKey }, body: new Uint8Array(Buffer.from(body)) }
+  await (await ask('/auth/v1/token?grant_type=password', { ...sent, bearer: anonKey })).text()
+  await (await ask('/api/v1/log-in', sent)).text()
+  for (const route of ['journal', 'journal/1', 'journal/1/curl', 'journal/2', 'journal/2/curl', 'journal/find']) {
+    const init = route === 'journal/find' ? { method: 'POST', headers: json, body: '{}' } : {}
+    const said = await (await fetch(`${url}/__standin/${route}`, init)).text()
+    expect(said).not.toContain('planted-4711')
+    expect(Buffer.from(/printf %s '([\w+/=]+)'/.exec(said)?.[1] ?? '', 'base64').toString()).not.toContain(
+      'planted-4711',
+    )
+  }
+})
+
+test('what a model says of passwords and tokens is shown', async () => {
+  const { chat, url } = await platformWith()
+  await (
+    await chat({ ...hello, logprobs: true, messages: [{ role: 'user', content: '{"password":"of a game"}' }] })
+  ).text()
+  const entry = await (await fetch(`${url}/__standin/journal/1`)).text()
+  expect(entry).toContain('of a game')
+  expect(entry).toMatch(/"token":"\w/)
+})
+
 test('a secret in a path that only the live platform knows is told nowhere, nor one in an error that is no recording', async () => {
   const live = await liveWith((_request, response) => response.writeHead(404).end('<h1>no</h1>'))
   const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: secrets.upstreamKey } })
