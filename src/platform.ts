@@ -7,10 +7,10 @@ import { createPeople } from './auth/people.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { type Clock, createClock } from './core/clock.js'
 import { isPublicSecret } from './core/development.js'
-import { isStateUnavailable, usersAreLive } from './core/errors.js'
+import { isStateUnavailable, PlatformError, usersAreLive } from './core/errors.js'
 import type { Exchange, Mode } from './core/exchange.js'
 import type { FaultCall, FaultCallInput } from './core/fault.js'
-import { once } from './core/once.js'
+import { once, onceLoaded } from './core/once.js'
 import type { Redact } from './core/redact.js'
 import { DASHBOARD } from './core/reserved.js'
 import { createScopes } from './core/scope.js'
@@ -51,7 +51,7 @@ import { createEntrance } from './server/entrance.js'
 import { createLine } from './server/handle.js'
 import { type Listener, listen } from './server/listen.js'
 import type { ModesByEndpoint } from './server/modes.js'
-import { createMount } from './server/mount.js'
+import { createMount, refuse } from './server/mount.js'
 import type { App, Prototypes } from './server/prototypes.js'
 import { createPacer } from './streaming/pacer.js'
 import { version } from './version.js'
@@ -142,7 +142,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const meter = createMeter()
   journal.follow(meter.count)
   const clock = createClock()
-  const state = once(async () => {
+  const state = onceLoaded(async () => {
     const opened = await openSeededState(loaded, clock, warn)
     opened.onRevoked(() => current.doorkeeper.forget())
     return opened
@@ -159,7 +159,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     }),
     counters: createCounters(clock.now),
     faultCalls: createFaultCalls(),
-    rules: once(openLastingRules),
+    rules: onceLoaded(openLastingRules),
     scopes: createScopes(),
     chances: createChances(),
     chosen: chosenIn(loaded),
@@ -206,16 +206,17 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const line = createLine(() => current.line, { journal: journalLast, pacer: createPacer(), report })
   const stopping = new AbortController()
   const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
-  let app: Promise<App> | undefined
+  let app: (() => Promise<App>) | undefined
   const entrance = createEntrance({
     line: traffic.watch(line),
     rest(request, response, prototypes) {
-      app ??= loadApp(prototypes)
-      app
+      app ??= onceLoaded(() => loadApp(prototypes))
+      app()
         .then(answer => answer(request, response))
         .catch(error => {
           report(error)
-          response.destroy()
+          if (error instanceof PlatformError && !response.headersSent) refuse(request, response, error)
+          else response.destroy()
         })
     },
   })

@@ -211,6 +211,11 @@ export const loopbackOnly = () =>
   )
 
 /** For handlers that outlive their platform. */
+export const noFileDescriptors = () =>
+  new PlatformError(503, 'no_file_descriptors', 'Standin cannot open another file. Try again later.', [], {
+    hint: 'Too many files and connections are open. Close some connections, or allow more with "ulimit -n".',
+  })
+
 export const hasStopped = () => new PlatformError(503, 'has_stopped', 'The platform has been stopped.')
 
 /** A 424 as well. `why` is a sentence that names the nearest recording, or says that there is none. */

@@ -9,7 +9,7 @@ import { askingLive, type LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import type { Clock } from '../core/clock.js'
 import { asksLive, type Endpoint, usesRecordings } from '../core/exchange.js'
-import { once } from '../core/once.js'
+import { onceLoaded } from '../core/once.js'
 import { createOrigins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import type { Redact } from '../core/redact.js'
@@ -85,7 +85,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
   const { auth, upstream } = config
   const { state, clock, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
   const { now } = clock
-  const tokens = once(async () => {
+  const tokens = onceLoaded(async () => {
     const { createTokens } = await import('../auth/tokens.js')
     return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
@@ -93,13 +93,13 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
   const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, origins, announce }
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
-  const replies = once(() => readReplies(loaded, sources, lasting.rules))
+  const replies = onceLoaded(() => readReplies(loaded, sources, lasting.rules))
   const { play: recordings, look } = lasting.taping.open(loaded)
-  const proxy = once(() => openProxy(config, liveCors.headersFor, lasting.warn))
-  const authProxy = once(() => openAuthProxy(config, tokens, liveCors.authHeadersFor, () => doorkeeper.forget()))
+  const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
+  const authProxy = onceLoaded(() => openAuthProxy(config, tokens, liveCors.authHeadersFor, () => doorkeeper.forget()))
   // Whoever asks before the table of an encoding is there waits for it.
   let table = estimated
-  const readTable = once(async () => {
+  const readTable = onceLoaded(async () => {
     table = await openTokenizer(config)
   })
   const tokenizer: Tokenizer = {
@@ -109,7 +109,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
     pieces: text => table.pieces(text),
   }
   const loadedReplies = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
-  const authRoutes = once(async () => {
+  const authRoutes = onceLoaded(async () => {
     const { authEndpoints } = await import('../endpoints/auth/index.js')
     return createRoutes(authEndpoints(backend))
   })

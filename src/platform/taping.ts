@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/load.js'
 import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
-import { once } from '../core/once.js'
+import { once, onceLoaded } from '../core/once.js'
 import type { Redact } from '../core/redact.js'
 import type { ViolationCounts } from '../core/violation.js'
 import type { Miss, Receipt as PlayedAndMade, Recordings, Run } from '../recordings/index.js'
@@ -77,7 +77,7 @@ export function createTaping({ warn, report, violations }: Told): Taping {
 
   return {
     open(loaded) {
-      const look = once(() => open(loaded))
+      const look = onceLoaded(() => open(loaded))
       const play = once(async () => {
         const recordings = await look()
         inUse.push(recordings)

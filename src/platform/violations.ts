@@ -1,6 +1,6 @@
 /** Has the answers of the live platform and of recordings judged, once they have left; nothing is loaded before there is one. */
 import type { Exchange } from '../core/exchange.js'
-import { once } from '../core/once.js'
+import { onceLoaded } from '../core/once.js'
 import type { Redact } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import type { Violating, ViolationCounts } from '../core/violation.js'
@@ -31,7 +31,7 @@ const none: readonly string[] = []
 /** `redact` takes out what is secret: fields may be called anything, and so may a path that only the live platform knows. */
 export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
   const listeners: ((violating: Violating) => void)[] = []
-  const load = once(() => import('../conformance/index.js'))
+  const load = onceLoaded(() => import('../conformance/index.js'))
   let listed: Violating[] = []
   let documented = 0
   let decided = 0

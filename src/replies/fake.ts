@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
 import { type ChatRequest, textOf } from '../core/chat.js'
+import { onceLoaded } from '../core/once.js'
 import { mulberry32 } from '../core/random.js'
 
 export type { Faker } from '@faker-js/faker'
@@ -14,8 +15,6 @@ const openings = [
   'Here is how I would do it.',
   'There is more than one answer to that.',
 ]
-
-let loading: Promise<Faker> | undefined
 
 /**
  * A few sentences, the same for the same conversation, model, temperature and seed, in whatever order they are asked for.
@@ -32,8 +31,7 @@ const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(
 
 /** What `use` makes with a faker that is set to `seed`. There is only one, so nothing can be awaited in between. */
 export async function withFaker<T>(seed: number, use: (faker: Faker) => T): Promise<T> {
-  loading ??= load()
-  const faker = await loading
+  const faker = await loadFaker()
   faker.seed(seed)
   return use(faker)
 }
@@ -48,7 +46,7 @@ export function seedOf({ model, messages, temperature, seed: own }: ChatRequest,
 /** A seed of its own for each of several things that are made of one; the first is the seed itself. */
 export const variant = (seed: number, index: number) => (seed + Math.imul(index, 0x9e3779b1)) >>> 0
 
-async function load(): Promise<Faker> {
+const loadFaker = onceLoaded(async (): Promise<Faker> => {
   const { faker } = await import('@faker-js/faker/locale/en')
   // Its class comes from the instance: the package's root would load every language there is.
   // An instance of our own, so that nobody else's calls move its state; with a generator that is cheap to seed.
@@ -56,7 +54,7 @@ async function load(): Promise<Faker> {
   const internet = { ...rawDefinitions.internet, free_email: [RESERVED], domain_suffix: [RESERVED] }
   const locale = { ...rawDefinitions, internet }
   return new (faker.constructor as typeof Faker)({ locale, randomizer: cheapToSeed() })
-}
+})
 
 /** A domain that belongs to nobody (RFC 2606): what is made up here may be written to, or called. */
 const RESERVED = 'example.com'

@@ -56,7 +56,8 @@ export function createMount({ answer }: Pick<Entrance, 'answer'>): Mount {
 const isAtHome = ({ socket: { localAddress } }: IncomingMessage) =>
   localAddress === undefined || isLoopback(localAddress)
 
-function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, error: PlatformError): void {
+/** Answers with an error without asking any further. */
+export function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, error: PlatformError): void {
   const { status, contentType, body } = errorReply(error, { path: url, headers })
   response.setHeader('content-type', contentType)
   response.statusCode = status

@@ -1,6 +1,7 @@
 /** Values made up from JSON Schemas: the front door. What is behind it is loaded by the first call. */
 import { bounded, TookTooLong } from '../../core/bounded.js'
 import { inWorker } from '../../core/in-worker.js'
+import { onceLoaded } from '../../core/once.js'
 import { withFaker } from '../fake.js'
 import { openedWhereJoined } from './opened.js'
 import { UnfitSchema } from './unfit.js'
@@ -62,13 +63,8 @@ function ifTooLong(error: unknown): SampleOutput {
 
 const TOO_DEEP = 'no value fits the schema: it is nested too deeply'
 
-let loading: Promise<Samples> | undefined
-
 /** Loads what it takes to make up values. */
-export function loadSamples(): Promise<Samples> {
-  loading ??= load()
-  return loading
-}
+export const loadSamples = onceLoaded(load)
 
 async function load(): Promise<Samples> {
   // The one that all share; each sample sets it to its own seed, and lets nobody else in before it is done.

@@ -1,12 +1,12 @@
 /** Metrics over HTTP, in the form that Prometheus scrapes. */
 import { Router } from 'express'
-import { once } from '../../core/once.js'
+import { onceLoaded } from '../../core/once.js'
 import { only } from '../../core/only.js'
 import type { Exposition } from '../../metrics/index.js'
 import type { ControlPart } from './part.js'
 
 export function createMetricsPart(load: () => Promise<Exposition>): ControlPart {
-  const exposition = once(load)
+  const exposition = onceLoaded(load)
   const router = Router()
   router
     .route('/')
