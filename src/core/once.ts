@@ -1,3 +1,4 @@
+/** Does work once, when it is first asked for. */
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { noFileDescriptors } from './errors.js'

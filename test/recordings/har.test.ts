@@ -195,26 +195,32 @@ test('headers that HTTP could not carry are left out, and a header with several 
 })
 
 const entry = fromChrome({ body: prompt })
+const inLines = (har: object) => JSON.stringify(har, null, 2)
 
 test.each<[string, unknown, string]>([
   ['no JSON', '{"log": {\n  "entries": [1 2]\n}}', 'app.har:2:17: This is not valid JSON.'],
+  ['a word that JSON does not know', '{"log": {\n  "entries": [undefined]}}', 'app.har:2:15: This is not valid JSON.'],
+  ['two commas', '{"log":\n{"a": [1,\n ,2]}}', 'app.har:3:2: This is not valid JSON.'],
+  ['more than one document', '{"log": {}}\n{}', 'app.har:2:1: This is not valid JSON.'],
+  ['single quotes', "{\n 'log': 1}", 'app.har:2:2: This is not valid JSON.'],
+  ['a text with a line break', '{"log":\n"a\nb"}', 'app.har:2:1: This is not valid JSON.'],
   ['cut off', '{"log": {\n"entries": [', 'app.har:2:13: This is not valid JSON.'],
-  ['something else', [], 'app.har: The file must be an object, not an empty array.'],
-  ['without entries', { log: {} }, 'app.har: log.entries is missing. It must be a list.'],
+  ['something else', [], 'app.har:1:1: The file must be an object, not an empty array.'],
+  ['without entries', { log: {} }, 'app.har:1:8: log.entries is missing. It must be a list.'],
   [
     'a status in words',
-    harWith({ ...entry, response: { ...entry.response, status: 'OK' } }),
-    'app.har: log.entries[0].response.status must be a number, not "OK".',
+    inLines(harWith({ ...entry, response: { ...entry.response, status: 'OK' } })),
+    'app.har:49:21: log.entries[0].response.status must be a number, not "OK".',
   ],
   [
     'without an address',
-    harWith({ ...entry, request: { ...entry.request, url: '/v1/models' } }),
-    'app.har: log.entries[0].request.url must be an address, not "/v1/models".',
+    inLines(harWith({ ...entry, request: { ...entry.request, url: '/v1/models' } })),
+    'app.har:23:18: log.entries[0].request.url must be an address, not "/v1/models".',
   ],
   [
     'without a time',
-    harWith({ ...entry, startedDateTime: 'now' }),
-    'app.har: log.entries[0].startedDateTime must be a time such as 2030-01-31T12:00:00.000Z, not "now".',
+    inLines(harWith({ ...entry, startedDateTime: 'now' })),
+    'app.har:84:28: log.entries[0].startedDateTime must be a time such as 2030-01-31T12:00:00.000Z, not "now".',
   ],
 ])('a file that is %s says where', (_what, har, sentence) => {
   expect(() => imported(har)).toThrow(sentence)
@@ -234,4 +240,43 @@ test('an entry that is wrong is left out, the others keep their places', () => {
 test('of a file that is wrong throughout the first mistakes are told, and how many more there are', () => {
   const wrong = Array.from({ length: 30 }, () => ({ ...entry, request: 'GET /' }))
   expect(() => imported(harWith(...wrong))).toThrow(/log\.entries\[19\][^\n]*\napp\.har: 10 more values are wrong\.$/)
+})
+
+const said = 'data: {"choices":[{"index":0,"delta":{"content":"Grüße – 日本 “€” 😀"}}]}\n\ndata: [DONE]\n\n'
+const stream = (text: string, size?: number) => {
+  const made = fromChrome({ body: prompt, type: 'text/event-stream', text })
+  return { ...made, response: { ...made.response, content: { ...made.response.content, size } } }
+}
+const bodyIn = ({ recordings: [recording] }: ReturnType<typeof imported>) =>
+  Buffer.concat(recording?.response.chunks.map(({ bytes }) => bytes) ?? []).toString()
+
+test.each([
+  ['Latin-1', said, Buffer.from(said).toString('latin1')],
+  ['Windows-1252', 'data: Grüße “€”\n\ndata: [DONE]\n\n', 'data: GrÃ¼ÃŸe â€œâ‚¬â€\x9d\n\ndata: [DONE]\n\n'],
+])('an event stream that Chromium has saved as %s is put right, and that is said', (_encoding, right, text) => {
+  const har = imported(harWith(stream(text, Buffer.byteLength(right))))
+  expect(bodyIn(har)).toBe(right)
+  expect(har.remarks).toEqual([
+    'log.entries[0] was saved with its UTF-8 read as Latin-1, as Chromium does; its letters are put right.',
+  ])
+})
+
+test('an event stream that is garbled for good is reported and stays as it is', () => {
+  const text = 'data: GrÃ¼ÃŸe \ufffd\n\ndata: [DONE]\n\n'
+  const har = imported(harWith(stream(text, 0)))
+  expect(bodyIn(har)).toBe(text)
+  expect(har.remarks.join()).toMatch(/^log\.entries\[0\] looks garbled/)
+})
+
+test('a stream that is written as it should be is left alone, even where it speaks of garbled text', () => {
+  for (const text of [said, said.replace('Grüße', 'GrÃ¼ÃŸe')]) {
+    const har = imported(harWith(stream(text, Buffer.byteLength(text))))
+    expect(bodyIn(har)).toBe(text)
+    expect(har.remarks).toEqual([])
+  }
+})
+
+test('a JSON answer that was opened in a tab is no static file, whatever its path', () => {
+  const opened = { ...fromChrome({ method: 'GET', path: '/v1/files/logo.png' }), _resourceType: 'document' }
+  expect(imported(harWith(opened))).toMatchObject({ recordings: [{ request: { path: '/v1/files/logo.png' } }] })
 })

@@ -103,7 +103,7 @@ test('no route tells a secret, wherever it was planted', async () => {
     return routes.map(([route]) => `${name} in ${route}`)
   })
   expect(found).toEqual([])
-})
+}, 30_000)
 
 test('a code that signs somebody in is hidden, and the code of an error is told', async () => {
   const { ask, url, anonKey } = await platformWith()

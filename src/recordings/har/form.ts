@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { check, type Mistake, open } from '../../core/check.js'
 import { type Problem, ProblemsError } from '../../core/problem.js'
+import { placeAt, positionOfMistake, positionsOf } from './places.js'
 
 const text = v.string('text')
 const number = v.number('a number')
@@ -87,11 +88,11 @@ const MISTAKES_SHOWN = 20
 export function entriesIn(written: string, origin: string): Entries {
   const json = jsonIn(written, origin)
   const outline = check(har, json, { whole: 'The file' })
-  if ('mistakes' in outline) throw new ProblemsError(problemsOf(outline.mistakes, origin))
+  if ('mistakes' in outline) throw new ProblemsError(problemsOf(outline.mistakes, origin, written))
   const checked = check(full, json)
   const mistakes = 'mistakes' in checked ? checked.mistakes : []
   const wrong = new Set(mistakes.map(({ path }) => path[2]))
-  const problems = problemsOf(mistakes, origin)
+  const problems = problemsOf(mistakes, origin, written)
   const good = outline.value.log.entries.flatMap((one, nth) => {
     const found = wrong.has(nth) ? undefined : check(entry, one)
     return found && 'value' in found ? [{ entry: found.value, nth }] : []
@@ -100,10 +101,18 @@ export function entriesIn(written: string, origin: string): Entries {
   return { good, problems }
 }
 
-function problemsOf(mistakes: readonly Mistake[], origin: string): readonly Problem[] {
+function problemsOf(mistakes: readonly Mistake[], origin: string, written: string): readonly Problem[] {
   const more = mistakes.length - MISTAKES_SHOWN
+  const told = mistakes.slice(0, MISTAKES_SHOWN)
+  const positions =
+    told.length === 0
+      ? []
+      : positionsOf(
+          written,
+          told.map(({ path }) => path),
+        )
   return [
-    ...mistakes.slice(0, MISTAKES_SHOWN).map(({ sentence }) => ({ origin, sentence })),
+    ...told.map(({ sentence }, i) => ({ origin, ...placeAt(written, positions[i] ?? 0), sentence })),
     ...(more > 0 ? [{ origin, sentence: `${more} more values are wrong.` }] : []),
   ]
 }
@@ -113,16 +122,9 @@ function jsonIn(written: string, origin: string): unknown {
   const json = written.replace(/^\ufeff/, '')
   try {
     return JSON.parse(json)
-  } catch (error) {
-    throw new ProblemsError([{ origin, ...placeIn(json, error as Error), sentence: 'This is not valid JSON.' }])
+  } catch {
+    // Not the message itself, which repeats what stands there: that may be a secret.
+    const place = placeAt(json, positionOfMistake(json))
+    throw new ProblemsError([{ origin, ...place, sentence: 'This is not valid JSON.' }])
   }
-}
-
-/** Not the message itself, which repeats what stands there: that may be a secret. */
-function placeIn(json: string, { message }: Error): Pick<Problem, 'line' | 'column'> {
-  const [, position] = / at position (\d+)/.exec(message) ?? []
-  const isCut = /end of JSON input/.test(message)
-  if (position === undefined && !isCut) return {}
-  const before = json.slice(0, isCut ? json.length : Number(position))
-  return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n') }
 }

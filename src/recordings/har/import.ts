@@ -41,7 +41,7 @@ export function importHar(written: string, origin: string, options: HarOptions):
       if (bodiless.has(why)) remarks.push(`${called} is ${why}.`)
       return
     }
-    const recording = recordingOf(entry, place, options.redact)
+    const recording = recordingOf(entry, place, options.redact, what => void remarks.push(`${called} ${what}.`))
     if (!recording.response.complete) remarks.push(`${called} broke off; it is kept as incomplete.`)
     const key = keyOf(recording.request, options.ignore)
     const same = found.get(key) ?? []

@@ -58,10 +58,12 @@ export function reasonAgainst(entry: Entry, { path }: Place): Reason | undefined
 const staticTypes = /^(image|font|audio|video)\/|^text\/css\b|\b(java|ecma)script\b|\bwasm\b|\bmanifest\+json\b/i
 const staticResources = /^(document|stylesheet|script|image|img|imageset|font|media|manifest|texttrack)$/i
 
-/** A page is one when it was got: a gateway's error is written in HTML as well. */
+/** By what it is, never by its path. A page is one when it was got: a gateway's error is written in HTML as well. */
 function isStatic({ request, response, _resourceType }: Entry): boolean {
   if (request.method.toUpperCase() !== 'GET') return false
   const { mimeType } = response.content
+  // What a browser calls a document may be an answer of the platform that was opened in a tab.
+  if (/^(text\/event-stream|application\/((x-)?ndjson|json))\b/i.test(mimeType)) return false
   if (staticTypes.test(mimeType) || staticResources.test(String(_resourceType ?? ''))) return true
   return /^text\/html\b/i.test(mimeType) && response.status < 400
 }

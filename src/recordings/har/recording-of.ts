@@ -1,5 +1,6 @@
 /** Makes a recording of an entry of a HAR file, without the secrets that stand in it. */
 
+import { isUtf8 } from 'node:buffer'
 import { CHAT } from '../../core/read-chat.js'
 import type { Redact, Redaction } from '../../core/redact.js'
 import { credentialsOf } from '../../core/shown-credentials.js'
@@ -11,8 +12,8 @@ import type { Entry } from './form.js'
 import type { Place } from './passed-over.js'
 import { evenPieces, eventsOf, ownPieces, rounded } from './pieces.js'
 
-/** The recording of an exchange that took place there. */
-export function recordingOf(entry: Entry, place: Place, redact: Redact): Recording {
+/** The recording of an exchange that took place there; `remark` is told what was done to its text. */
+export function recordingOf(entry: Entry, place: Place, redact: Redact, remark: (what: string) => void): Recording {
   const headers = Object.fromEntries(entry.request.headers.map(({ name, value }) => [name.toLowerCase(), value]))
   const { authorization } = headers
   const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
@@ -20,7 +21,7 @@ export function recordingOf(entry: Entry, place: Place, redact: Redact): Recordi
   return {
     recordedAt: inUtc(entry.startedDateTime),
     request,
-    response: redactedResponse(responseIn(entry, request.path), redaction),
+    response: redactedResponse(responseIn(entry, request.path, remark), redaction),
   }
 }
 
@@ -43,12 +44,12 @@ function requestBody(postData: Entry['request']['postData']): Buffer | undefined
   return Buffer.from(new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value])).toString())
 }
 
-function responseIn({ response, timings }: Entry, path: string): RecordedResponse {
+function responseIn({ response, timings }: Entry, path: string, remark: (what: string) => void): RecordedResponse {
   const { status, content, _error, _complete } = response
   const headers = responseHeaders(response)
-  const body = Buffer.from(content.text ?? '', content.encoding === 'base64' ? 'base64' : 'utf8')
   const endMs = duration(timings.receive)
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
+  const body = bodyOf(content, isStream({ headers }) && typeof _complete !== 'boolean', remark)
   const events = isStream({ headers }) ? eventsOf(body, type) : []
   const mayLackItsEnd = path === CHAT && events.length > 0 && !hasSaidDone(body)
   const isWhole = !(_error ?? false) && !isCut(response, body) && !mayLackItsEnd
@@ -59,6 +60,45 @@ function responseIn({ response, timings }: Entry, path: string): RecordedRespons
     complete: _complete ?? isWhole,
   }
 }
+
+/** Chromium writes event streams as if each of their bytes were a character. */
+function bodyOf(
+  { text, encoding, size }: Entry['response']['content'],
+  isFromStream: boolean,
+  remark: (what: string) => void,
+): Buffer {
+  if (encoding === 'base64') return Buffer.from(text ?? '', 'base64')
+  const written = Buffer.from(text ?? '')
+  const isGarbled = isFromStream && size !== written.length && garbled.test(text ?? '')
+  if (!isGarbled) return written
+  const bytes = bytesOf(text ?? '')
+  if (bytes && isUtf8(bytes)) {
+    remark('was saved with its UTF-8 read as Latin-1, as Chromium does; its letters are put right')
+    return bytes
+  }
+  remark('looks garbled: its UTF-8 was read in another encoding, and part of it is lost. Record it anew')
+  return written
+}
+
+/** The first byte of a letter beyond ASCII and the second one, or what stands where a byte could not be read. */
+const garbled =
+  /[\xc2-\xf4][\x80-\xbf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122\ufffd]/
+
+/** The bytes that these characters stand for in Latin-1, or in the Windows-1252 that browsers read in its place. */
+function bytesOf(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'latin1')
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) <= 0xff) continue
+    const place = windows.indexOf(text.charAt(i))
+    if (place < 0) return undefined
+    bytes[i] = 0x80 + place
+  }
+  return bytes
+}
+
+/** What the bytes from 0x80 to 0x9f are in Windows-1252. Some versions of node decode it as Latin-1. */
+const windows =
+  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
 /** -1 is what could not be measured. */
 const duration = (ms: number) => rounded(Math.max(0, ms))

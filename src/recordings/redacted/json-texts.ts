@@ -2,10 +2,10 @@
 
 /** A name of a field or a value. */
 export interface JsonText {
-  /** A text: without its quotes. */
+  /** A text: without its quotes. A container: where it begins. */
   readonly start: number
   readonly end: number
-  readonly kind: 'text' | 'number'
+  readonly kind: 'text' | 'number' | 'container'
   /** Where in the document a value stands; empty for names and for what stands too deep to be asked for. */
   readonly path: readonly (string | number)[]
 }
@@ -20,8 +20,10 @@ interface Container {
 
 const DEEPEST_PATH = 16
 
-/** `json` has been parsed: what is not well formed is not noticed. */
-export function* jsonTexts(json: string): Generator<JsonText, void, void> {
+const objectBegun = (): Container => ({ isList: false, place: '', awaitsName: true })
+
+/** `json` has been parsed: what is not well formed is not noticed. Objects and arrays come only where they are asked for. */
+export function* jsonTexts(json: string, withContainers = false): Generator<JsonText, void, void> {
   const open: Container[] = []
   const signs = /["{}[\],]|-?\d[\d.eE+-]*/g
 
@@ -45,10 +47,9 @@ export function* jsonTexts(json: string): Generator<JsonText, void, void> {
     const start = sign.index
     switch (sign[0]) {
       case '{':
-        open.push({ isList: false, place: '', awaitsName: true })
-        break
       case '[':
-        open.push({ isList: true, place: 0, awaitsName: false })
+        if (withContainers) yield { start, end: start + 1, kind: 'container', path: path() }
+        open.push(sign[0] === '{' ? objectBegun() : { isList: true, place: 0, awaitsName: false })
         break
       case '}':
       case ']':
