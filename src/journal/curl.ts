@@ -21,7 +21,7 @@ export function curlOf(exchange: Exchange, redact: Redact, url: string): string 
   const redaction = redact(credentialsOf(exchange, redact))
   const { head, argument } = bodyOf(exchange, redaction)
   const parts = [
-    ['curl', ...flagsOf(exchange), quoted(url + targetOf(exchange, redaction))].join(' '),
+    ['curl', ...flagsOf(exchange, argument !== undefined), quoted(url + targetOf(exchange, redaction))].join(' '),
     ...credentialsIn(exchange),
     ...headersOf(exchange.headers, redaction, argument !== undefined),
     ...(argument === undefined ? [] : [argument]),
@@ -29,10 +29,10 @@ export function curlOf(exchange: Exchange, redact: Redact, url: string): string 
   return `${head}${parts.join(' \\\n  ')}\n`
 }
 
-function flagsOf({ method, path, query, body, headers, outcome }: Exchange): readonly string[] {
+function flagsOf({ method, path, query, headers, outcome }: Exchange, hasBody: boolean): readonly string[] {
   const { said } = outcome ?? {}
   const isStream = /event-stream/.test(said?.kind === 'reply' ? said.contentType : (said?.headers.join() ?? ''))
-  const usual = body && body.length > 0 ? 'POST' : 'GET'
+  const usual = hasBody ? 'POST' : 'GET'
   return [
     // What arrives piece by piece is shown so.
     ...(isStream || /event-stream/.test(headers.accept ?? '') ? ['-N'] : []),
