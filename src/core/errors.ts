@@ -182,6 +182,16 @@ export const tooDeep = (most: number) =>
 export const tooManyValues = (most: number) =>
   new PlatformError(400, 'invalid_json', `The request body has more than ${most} texts, values and brackets.`)
 
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MB`
+
+export const answerTooLarge = (bytes: number, most: number) =>
+  invalidRequest(
+    `The answer would have some ${megabytes(bytes)}, and ${megabytes(most)} is the most. Ask for fewer choices (n), fewer top_logprobs, or fewer tokens (max_tokens).`,
+  )
+
+export const answerTakesTooLong = (why: string) =>
+  invalidRequest(`The answer cannot be made. ${why} Send a shorter prompt, or ask for a shorter answer.`)
+
 export const invalidRequest = (sentence: string) => new PlatformError(400, 'invalid_request', sentence)
 
 /** In OpenAI's words, where the option requests is strict. */
@@ -307,6 +317,13 @@ export const toolNotOffered = (name: string, near: string, offered: readonly str
 
 export const templateFailed = (rule: string, sentence: string) =>
   new PlatformError(500, 'template_failed', `A template of ${rule} failed. ${sentence}`)
+
+export const expressionTakesTooLong = (expression: RegExp) =>
+  new PlatformError(
+    500,
+    'expression_failed',
+    `The expression ${String(expression).slice(0, 200)} of a rule takes too long for this request. Write it without repetitions inside or behind one another.`,
+  )
 
 export const foreignHost = () =>
   new PlatformError(

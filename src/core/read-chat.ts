@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.js'
 export const CHAT = '/v1/chat/completions'
 
 /** What an exchange asks of a model. Throws a 400 that names the first thing that is wrong with its body. */
-export function chatIn(exchange: Exchange): ChatRequest {
+export function chatIn(exchange: Pick<Exchange, 'body' | 'chat'>): ChatRequest {
   exchange.chat ??= requestIn(exchange.body)
   return exchange.chat
 }

@@ -141,23 +141,31 @@ function wrongToolChoice({ tools, tool_choice }: Offer): Wrong | undefined {
     if (words.split(', ').includes(tool_choice)) return undefined
     return { path: ['tool_choice'], value: tool_choice, expectation: `one of ${words}${when}` }
   }
+  const names = new Set(offered.map(tool => nameFor(tool.type, tool)))
   const allowed = tool_choice.type === 'allowed_tools' ? (tool_choice.allowed_tools?.tools ?? []) : []
   return [
-    notOffered(['tool_choice'], tool_choice, offered),
-    ...allowed.map((one, i) => notOffered(['tool_choice', 'allowed_tools', 'tools', i], one, offered)),
+    notOffered(['tool_choice'], tool_choice, names),
+    ...allowed.map((one, i) => notOffered(['tool_choice', 'allowed_tools', 'tools', i], one, names)),
   ].find(wrong => wrong !== undefined)
 }
 
 function notOffered(
   path: Path,
   { type, ...parts }: v.InferOutput<typeof namedTool>,
-  offered: readonly v.InferOutput<typeof tool>[],
+  offered: ReadonlySet<string>,
 ): Wrong | undefined {
   if (type !== 'function' && type !== 'custom') return undefined
   const name = parts[type]?.name
-  if (offered.some(tool => tool.type === type && tool[type]?.name === name)) return undefined
+  if (offered.has(nameFor(type, parts))) return undefined
   const expectation = `the name of a ${type === 'function' ? 'function' : 'custom tool'} that is offered`
   return { path: [...path, type, 'name'], value: name, expectation }
+}
+
+const nameFor = (type: string, { function: fn, custom }: Parts) => `${type} ${(type === 'custom' ? custom : fn)?.name}`
+
+interface Parts {
+  readonly function?: { readonly name?: unknown } | null | undefined
+  readonly custom?: { readonly name?: unknown } | null | undefined
 }
 
 function wrongFunctionCall({ functions, function_call }: Offer): Wrong | undefined {

@@ -9,6 +9,8 @@ import { didYouMean } from '../core/suggest.js'
 import type { Replies, Said } from '../replies/index.js'
 import type { Tokenizer } from '../tokenizer/index.js'
 import { createCompletions } from './chat/completion.js'
+import type { Form } from './chat/frame.js'
+import { heavyCompletion, isHeavyAnswer, isHeavyPrompt } from './chat/heavy.js'
 import { openaiRefusal } from './chat/openai-refuses.js'
 import { chatSays } from './chat/says.js'
 import type { Model } from './models.js'
@@ -34,12 +36,18 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
   const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 
-  function answer(request: ChatRequest, said: Said, asked: PaceInput | undefined): Reply {
-    const { source, remark = replies.misfit?.(request, said), fault } = said
-    const { contentType, headers, body, sent, tokens } = request.stream
-      ? completions.streamed(request, said, paceOf(request, said, asked))
-      : completions.whole(request, said)
-    return { kind: 'reply', status: 200, contentType, headers, body, sent, source, remark, fault, tokens }
+  function answer(exchange: Exchange, said: Said, asked: PaceInput | undefined): Reply | Promise<Reply> {
+    const request = chatIn(exchange)
+    const { remark = replies.misfit?.(request, said), source, fault } = said
+    const replyOf = ({ contentType, headers, body, sent, again, tokens }: Form): Reply => {
+      const common = { kind: 'reply', status: 200, source, remark, fault } as const
+      return { ...common, contentType, headers, body, sent, again, tokens }
+    }
+    const pace = request.stream ? paceOf(request, said, asked) : undefined
+    if (isHeavyPrompt(exchange, tokenizer) || isHeavyAnswer(request, said)) {
+      return heavyCompletion(exchange, said, tokenizer, pace).then(replyOf)
+    }
+    return replyOf(pace ? completions.streamed(request, said, pace) : completions.whole(request, said))
   }
 
   /** What the request itself asks for, else the rule, else the model. */
@@ -61,7 +69,7 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     // Read before a rule counts its answer: a request that is refused has had none.
     const asked = paceAsked(exchange.headers)
     const said = replies.answer(request, exchange)
-    return said instanceof Promise ? said.then(found => answer(request, found, asked)) : answer(request, said, asked)
+    return said instanceof Promise ? said.then(found => answer(exchange, found, asked)) : answer(exchange, said, asked)
   }
 
   return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }

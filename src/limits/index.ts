@@ -37,9 +37,12 @@ export interface Pass {
   readonly countsChat: boolean
   /**
    * Counts the prompt and, if it is to be a stream, the stream: what is given back is to be called when that has ended, however it
-   * did. Throws a 400 for a prompt that is too long and a 429 for what is too much; then neither is counted.
+   * did. Throws a 400 for a prompt that is too long and a 429 for what is too much; then neither is counted. `promptTokens` are given where
+   * they were counted already.
    */
-  chat(request: ChatRequest): (() => void) | undefined
+  chat(request: ChatRequest, promptTokens?: number): (() => void) | undefined
+  /** Whether the length of the prompt matters. */
+  readonly countsPrompts: boolean
   /** Counts the answer, and the prompt the way the answer tells it. */
   settle(tokens: NonNullable<Reply['tokens']>): void
   /** How much is left, for any answer, as node's flat array of names and values. */
@@ -93,8 +96,8 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
         counters.windowOf(key).requests++
       },
       countsChat,
-      chat(request) {
-        const prompt = countsPrompts ? promptTokens(request) : 0
+      countsPrompts,
+      chat(request, prompt = countsPrompts ? promptTokens(request) : 0) {
         requireShortPrompt(request, prompt)
         if (request.stream) requireStreamLeft(key)
         requireTokensLeft(key, prompt)
@@ -122,8 +125,9 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
   const anonymousPass: Pass = {
     request() {},
     countsChat: true,
-    chat(request) {
-      requireShortPrompt(request, promptTokens(request))
+    countsPrompts: true,
+    chat(request, prompt = promptTokens(request)) {
+      requireShortPrompt(request, prompt)
       return undefined
     },
     settle() {},

@@ -8,7 +8,7 @@ import type { Tokens } from '../auth/tokens.js'
 import { askingLive, type LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import type { Clock } from '../core/clock.js'
-import { asksLive, type Endpoint, usesRecordings } from '../core/exchange.js'
+import { asksLive, type Endpoint, type Exchange, usesRecordings } from '../core/exchange.js'
 import { onceLoaded } from '../core/once.js'
 import { createOrigins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
@@ -16,6 +16,7 @@ import type { Redact } from '../core/redact.js'
 import { AUTH } from '../core/reserved.js'
 import type { Scopes } from '../core/scope.js'
 import type { MessageRow, State } from '../core/state.js'
+import { heavyPromptTokens, isHeavyPrompt } from '../endpoints/chat/heavy.js'
 import { createEndpoints, createRoutes } from '../endpoints/index.js'
 import { type Chances, createFaults, type FaultCalls } from '../faults/index.js'
 import { type Counters, createLimits } from '../limits/index.js'
@@ -23,7 +24,7 @@ import type { Library } from '../recordings/index.js'
 import type { Replies } from '../replies/index.js'
 import { createCors } from '../server/cors.js'
 import type { LineParts } from '../server/handle.js'
-import { estimated, loadTokenizer, promptTokens, type Tokenizer } from '../tokenizer/index.js'
+import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../tokenizer/index.js'
 import { type Changes, inForce } from './changes.js'
 import { type Chosen, modesIn } from './chosen.js'
 import { readReplies, whenLoaded } from './read-replies.js'
@@ -100,7 +101,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
   // Whoever asks before the table of an encoding is there waits for it.
   let table = estimated
   const readTable = onceLoaded(async () => {
-    table = await openTokenizer(config)
+    table = await tokenizerNamed(config.tokenizer)
   })
   const tokenizer: Tokenizer = {
     name: config.tokenizer,
@@ -132,6 +133,8 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
           counters,
           promptTokens: request => promptTokens(request, tokenizer),
         }),
+        heavyPrompt: (exchange: Exchange) =>
+          isHeavyPrompt(exchange, tokenizer) ? heavyPromptTokens(exchange, tokenizer) : undefined,
         faults: createFaults({ ...config.faults, random, seed: config.seed, calls, chances }),
       },
     }
@@ -206,10 +209,6 @@ async function loadSigningKeys(loaded: LoadedConfig) {
   const { signingKeysOf } = await import('../config/signing-keys.js')
   return signingKeysOf(loaded)
 }
-
-/** The tables are large, so they are loaded only when they are asked for. */
-const openTokenizer = async ({ tokenizer }: Config): Promise<Tokenizer> =>
-  tokenizer === 'estimate' ? estimated : loadTokenizer(tokenizer)
 
 /** The limits of those models that have their own. */
 const maxPromptTokensOf = ({ models }: Config): ReadonlyMap<string, number> =>

@@ -17,14 +17,17 @@ const openings = [
 ]
 
 /**
- * A few sentences, the same for the same conversation, model, temperature and seed, in whatever order they are asked for.
- * `choice` counts the answers to one request.
+ * For each choice a few sentences, the same for the same conversation, model, temperature and seed, in whatever order they are asked for.
  */
-export async function fakeReply(request: ChatRequest, seed: number, choice = 0): Promise<string> {
-  return withFaker(variant(seedOf(request, seed), choice), faker => {
-    const sentences = faker.helpers.multiple(() => capitalized(faker.hacker.phrase()), { count: { min: 1, max: 3 } })
-    return [faker.helpers.arrayElement(openings), ...sentences].join(' ')
-  })
+export async function fakeReplies(request: ChatRequest, seed: number, choices: number): Promise<readonly string[]> {
+  const own = seedOf(request, seed)
+  return withFaker(own, faker =>
+    Array.from({ length: choices }, (_, i) => {
+      faker.seed(variant(own, i))
+      const sentences = faker.helpers.multiple(() => capitalized(faker.hacker.phrase()), { count: { min: 1, max: 3 } })
+      return [faker.helpers.arrayElement(openings), ...sentences].join(' ')
+    }),
+  )
 }
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

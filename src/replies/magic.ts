@@ -160,7 +160,7 @@ export const magicWords: readonly MagicWord[] = [
 ]
 
 /** A word may stand in a sentence, in brackets or with a full stop behind it; in quotes it is spoken of. */
-const written = /(?<![^\s([])standin:(\S+)/g
+const written = /(?<![^\s([])standin:(\S{1,200})/g
 
 /** Whether there is a magic word in a prompt, or something that was meant as one. */
 export const hasMagic = (lastUserText: string) => lastUserText.includes(PREFIX) && lastUserText.search(written) >= 0

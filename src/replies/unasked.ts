@@ -4,7 +4,7 @@ import type { ChatRequest } from '../core/chat.js'
 import { PlatformError, unfitSchema } from '../core/errors.js'
 import { type CalledTool, calledTool } from './called-tool.js'
 import { type ToolResult, toolResultsIn } from './conditions/asked.js'
-import { fakeReply, seedOf, variant } from './fake.js'
+import { fakeReplies, seedOf, variant } from './fake.js'
 import { anyAnswer, promptedSchema } from './prompted-json.js'
 import type { Choice, Said } from './said.js'
 import { sampled, UnfitSchema } from './structured/index.js'
@@ -42,9 +42,8 @@ function repeated(results: readonly ToolResult[]): string {
 const countOf = ({ n }: ChatRequest, most: number) => Math.min(n ?? 1, most)
 
 async function texts(request: ChatRequest, seed: number): Promise<readonly Choice[]> {
-  const choices: Choice[] = []
-  for (let i = 0; i < countOf(request, MOST_TEXTS); i++) choices.push({ text: await fakeReply(request, seed, i) })
-  return choices
+  const texts = await fakeReplies(request, seed, countOf(request, MOST_TEXTS))
+  return texts.map(text => ({ text }))
 }
 
 async function calls(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly Choice[]> {

@@ -58,6 +58,8 @@ export interface LineParts extends DecideParts {
   /** What pages are told in its place where the request may reach the live platform. */
   readonly liveCors: Cors
   readonly bodyLimitBytes: number
+  /** The tokens of a prompt that takes long to count; `undefined` where it does not. */
+  readonly heavyPrompt: (exchange: Exchange) => Promise<number> | undefined
   /** What one credential may use, where that is limited. */
   readonly limits?: Limits | undefined
   /** What is to go wrong. */
@@ -205,7 +207,12 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
 
   /** Asks for the answer, unless a fault that was asked for comes first. */
   function proceed(visit: Visit, endpoint: Endpoint): void {
-    limitChat(visit)
+    const limited = limitChat(visit)
+    if (limited) limited.then(() => goOn(visit, endpoint)).catch(error => fail(visit, error))
+    else goOn(visit, endpoint)
+  }
+
+  function goOn(visit: Visit, endpoint: Endpoint): void {
     const chosen = faultBefore(visit)
     if (chosen) suffer(visit, chosen, () => answer(visit, endpoint))
     else answer(visit, endpoint)

@@ -1,5 +1,19 @@
 /** Counts tokens: the one front door of this part. */
+import { loadTokenizer } from './encoded.js'
+import { estimated } from './estimated.js'
+import type { Tokenizer } from './tokenizer.js'
+
 export { type Encoding, loadTokenizer } from './encoded.js'
 export { estimated } from './estimated.js'
 export { promptTokens } from './prompt.js'
 export type { Tokenizer } from './tokenizer.js'
+
+const loaded = new Map<Tokenizer['name'], Promise<Tokenizer>>()
+
+/** The tokenizer of this name. The tables are large, so they are loaded when they are first asked for, and once. */
+export async function tokenizerNamed(name: Tokenizer['name']): Promise<Tokenizer> {
+  if (name === 'estimate') return estimated
+  const tokenizer = loaded.get(name) ?? loadTokenizer(name)
+  loaded.set(name, tokenizer)
+  return tokenizer
+}

@@ -6,7 +6,7 @@ import { z } from 'zod/v4'
 import { type ChatRequest, chatRequest } from '../../src/core/chat.js'
 import { check } from '../../src/core/check.js'
 import { PlatformError } from '../../src/core/errors.js'
-import { fakeReply } from '../../src/replies/fake.js'
+import { fakeReplies } from '../../src/replies/fake.js'
 import { unasked } from '../../src/replies/unasked.js'
 import { runs } from '../runs.js'
 import { hello, platformWith } from '../scene.js'
@@ -48,7 +48,7 @@ describe('words', () => {
   test('without a wish the model says what it has always said', async () => {
     const request = requestOf({})
     expect(await unasked(request, 7)).toEqual({
-      choices: [{ text: await fakeReply(request, 7) }],
+      choices: [{ text: (await fakeReplies(request, 7, 1))[0] ?? '' }],
       source: 'canned reply',
     })
   })

@@ -9,7 +9,7 @@ export const notHere = () => Promise.reject(new Error('not in this mode'))
 
 export const emulating: Pick<
   LineParts,
-  'modeOf' | 'recordings' | 'onMiss' | 'errors' | 'passed' | 'scopeOf' | 'liveCors' | 'origins'
+  'modeOf' | 'recordings' | 'onMiss' | 'errors' | 'passed' | 'scopeOf' | 'liveCors' | 'origins' | 'heavyPrompt'
 > = {
   modeOf: () => 'emulate',
   recordings: notHere,
@@ -19,6 +19,7 @@ export const emulating: Pick<
   scopeOf: () => '',
   liveCors: createCors(() => false),
   origins: createOrigins({ host: '127.0.0.1', origins: 'auto' }),
+  heavyPrompt: () => undefined,
 }
 
 /** A journal that nobody looks into. */

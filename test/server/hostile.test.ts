@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
-import { hello, platformWith } from '../scene.js'
+import { eventsOf, hello, platformWith } from '../scene.js'
 
 test('tools that are nested 6,000 levels deep are refused, and the server carries on', async () => {
   const { chat } = await platformWith()
@@ -48,4 +48,64 @@ test('a prompt of 125,000 magic words does what they say', async () => {
   const unknown = await chat(asking('standin:nonsense'))
   expect(unknown.status).toBe(400)
   expect(((await unknown.json()) as { error: string }).error).toContain('standin:nonsense')
+})
+
+test('an answer that would be too large is refused before it is made', async () => {
+  const { chat } = await platformWith()
+  const long = { ...hello, messages: [{ role: 'user', content: 'standin:long' }], logprobs: true, top_logprobs: 20 }
+  const refused = await chat({ ...long, n: 128 })
+  expect(refused.status).toBe(400)
+  expect(((await refused.json()) as { error: string }).error).toMatch(
+    /^The answer would have some \d+ MB, and 32 MB is the most\. Ask for fewer choices/,
+  )
+  expect((await chat({ ...long, n: 128, max_tokens: 10 })).status).toBe(200)
+})
+
+test.each([false, true])('a large answer is made in a worker and is as any other, streamed: %s', async stream => {
+  const { chat } = await platformWith()
+  const body = { ...hello, messages: [{ role: 'user', content: 'standin:long' }], stream, logprobs: true }
+  const choicesOf = async (more: object) => {
+    const text = await (
+      await chat({ ...body, ...more }, { headers: { 'x-standin-pace': 'firstTokenMs=0; tokensPerSecond=0' } })
+    ).text()
+    if (!stream) return (JSON.parse(text) as { choices: readonly unknown[] }).choices
+    return eventsOf(text).chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '')
+  }
+  const small = await choicesOf({ max_tokens: 20, n: 2 })
+  expect(small.length).toBeGreaterThanOrEqual(2)
+  const large = await choicesOf({ n: 2, top_logprobs: 5 })
+  const whole = await (await chat({ ...hello, messages: body.messages })).json()
+  const { content } = (whole as { choices: readonly { message: { content: string } }[] }).choices[0]?.message ?? {
+    content: '',
+  }
+  if (stream) expect(large.join('').length).toBe(2 * content.length)
+  else
+    expect(large).toMatchObject([
+      { index: 0, message: { content } },
+      { index: 1, message: { content } },
+    ])
+})
+
+test('the tokens of a long prompt are counted beside the event loop, and limited all the same', async () => {
+  const platform = await platformWith({ tokenizer: 'o200k_base', limits: { maxPromptTokens: 20_000 } })
+  const asking = (words: number) => ({ ...hello, messages: [{ role: 'user', content: ' word'.repeat(words) }] })
+  const short = await platform.chat(asking(10_000))
+  expect(await short.json()).toMatchObject({ usage: { prompt_tokens: 10_007 } })
+  const long = await platform.chat(asking(20_000))
+  expect(long.status).toBe(400)
+  expect(((await long.json()) as { error: string }).error).toContain('20007')
+})
+
+test.each([
+  ['exponential', '/^(a|a)*$/', `${'a'.repeat(40)}!`],
+  ['quadratic', '/\\s+$/', `${' '.repeat(1_000_000)}!`],
+])('an %s expression of a rule is stopped, and named', async (_what, user, content) => {
+  const { chat } = await platformWith({ rules: [{ when: { user }, reply: { text: 'found' } }] })
+  const response = await chat({ ...hello, messages: [{ role: 'user', content }] })
+  expect(response.status).toBe(500)
+  expect(((await response.json()) as { error: string }).error).toMatch(
+    `The expression ${user} of a rule takes too long`,
+  )
+  const quick = await chat({ ...hello, messages: [{ role: 'user', content: 'aaa  ' }] })
+  expect(quick.status).toBe(200)
 })

@@ -116,17 +116,26 @@ function lastTextOf(messages: readonly ChatMessage[], role: ChatMessage['role'])
 export function toolResultsIn(messages: readonly ChatMessage[]): readonly ToolResult[] {
   const isResult = ({ role }: ChatMessage) => role === 'tool' || role === 'function'
   const first = messages.findLastIndex(message => !isResult(message)) + 1
-  return messages.slice(first).map(message => ({ tool: toolOf(message, messages), text: textOf(message) }))
+  const results = messages.slice(first)
+  const called = results.length > 0 ? calledTools(messages) : new Map<unknown, string>()
+  return results.map(message => ({ tool: toolOf(message, called), text: textOf(message) }))
 }
 
 /** A result says which call it answers, and the call says which tool; the older form says the tool itself. */
-function toolOf(result: ChatMessage, messages: readonly ChatMessage[]): string {
+function toolOf(result: ChatMessage, called: ReadonlyMap<unknown, string>): string {
   if (typeof result.name === 'string') return result.name
   const { tool_call_id: id } = result as { readonly tool_call_id?: unknown }
+  return called.get(id) ?? ''
+}
+
+/** The names of the tools that were called, by the ids of the calls; of two calls of one id the first counts. */
+function calledTools(messages: readonly ChatMessage[]): ReadonlyMap<unknown, string> {
+  const called = new Map<unknown, string>()
   for (const { tool_calls: calls } of messages as readonly { readonly tool_calls?: unknown }[]) {
-    const call = Array.isArray(calls) ? calls.find(call => call?.id === id) : undefined
-    const name = call?.function?.name ?? call?.custom?.name
-    if (typeof name === 'string') return name
+    for (const call of Array.isArray(calls) ? calls : []) {
+      const name = call?.function?.name ?? call?.custom?.name
+      if (typeof name === 'string' && !called.has(call?.id)) called.set(call?.id, name)
+    }
   }
-  return ''
+  return called
 }

@@ -1,4 +1,5 @@
 /** Conditions on texts: a part of it, a regular expression, the whole of it, or one of several. */
+import { found } from './expression.js'
 import { requiredLiterals } from './literals.js'
 
 /** What an author may write: a part, `/a regular expression/flags`, or more said about which. */
@@ -55,8 +56,8 @@ const equal = (whole: string): TextTest => ({
 })
 
 const matching = (expression: RegExp): TextTest => ({
-  holds: text => expression.test(text),
-  exec: text => expression.exec(text),
+  holds: text => found(expression, text) !== null,
+  exec: text => found(expression, text),
   needles: requiredLiterals(expression),
   differs: `does not match ${expression}`,
 })

@@ -1,5 +1,6 @@
 /** Conditions on values that are looked at as a whole: names, headers, fields of the request. */
 import { glob } from '../../core/glob.js'
+import { found } from './expression.js'
 import { expressionIn } from './text.js'
 
 /** A number, or the range that it lies in. */
@@ -60,7 +61,7 @@ export function nameTest(written: string): ValueTest {
   const expression = expressionIn(written)
   if (expression) {
     return {
-      holds: value => typeof value === 'string' && expression.test(value),
+      holds: value => typeof value === 'string' && found(expression, value) !== null,
       differs: `does not match ${expression}`,
     }
   }

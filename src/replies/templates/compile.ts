@@ -13,7 +13,7 @@ import {
 } from 'liquidjs'
 import { alternatives } from '../../core/errors.js'
 import { didYouMean } from '../../core/suggest.js'
-import { createEngine, stops, textOfValue } from './engine.js'
+import { createEngine, LATE, RENDER_MS, stops, textOfValue } from './engine.js'
 import { type Facts, type Faker, factMembers, matched } from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
 import { hasTemplate } from './has-template.js'
@@ -202,7 +202,19 @@ function scopeOf(facts: Facts, { roots, functions }: Used): Scope {
   return scope
 }
 
-const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => engine.renderSync(templates, scope)
+const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => {
+  // Liquid goes by the clock: on a busy machine a template is given more of it, up to the same processor time.
+  for (let renderLimit = RENDER_MS; ; renderLimit *= 2) {
+    const before = process.cpuUsage()
+    try {
+      return engine.renderSync(templates, scope, { renderLimit })
+    } catch (error) {
+      const { user, system } = process.cpuUsage(before)
+      const isLate = LiquidError.is(error) && wordsOf(error) === LATE
+      if (!isLate || (user + system) / 1000 >= RENDER_MS / 2) throw error
+    }
+  }
+}
 
 const toOwnType =
   (output: Output, engine: Liquid) =>

@@ -8,12 +8,16 @@ import { type FilterArgs, withWhat } from './names.js'
 const MEMORY = 16_000_000
 /** What may be written in one rendering. */
 const CHARACTERS = 128_000_000
-const RENDER_MS = 1000
+/** Of processor time: rendering holds everything else up. */
+export const RENDER_MS = 100
+
+/** What Liquid says of a rendering that takes too long. */
+export const LATE = 'template render limit exceeded'
 
 /** Why a rendering was stopped, in the words of Liquid and in ours. */
 export const stops: Readonly<Record<string, string>> = {
   'memory alloc limit exceeded': `its filters and ranges make more than ${MEMORY} characters or elements`,
-  'template render limit exceeded': `it takes longer than ${RENDER_MS} ms`,
+  [LATE]: `it takes longer than ${RENDER_MS} ms`,
   'Invalid string length': `it writes more than ${CHARACTERS} characters`,
 }
 

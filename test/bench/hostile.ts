@@ -1,0 +1,272 @@
+/**
+ * `npm run bench:hostile [part of a name]`: requests that mean harm, one after another, and for each the answer's status, how long it took, and
+ * the longest time that the event loop of the built command stood still. Limits are 100 ms a request; no test depends on it, because a busy
+ * machine makes everything longer.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { developmentApiKey } from '../../src/core/development.js'
+
+const cli = path.join(import.meta.dirname, '../../dist/cli.js')
+const only = process.argv[2] ?? ''
+const PATIENCE_MS = 20_000
+
+/** Runs inside the command: says on demand how long the loop has stood still at most since the last time. */
+const monitor = `
+  import { monitorEventLoopDelay } from 'node:perf_hooks'
+  const delay = monitorEventLoopDelay({ resolution: 2 })
+  delay.enable()
+  process.channel.unref()
+  process.on('message', () => { process.send({ worstMs: delay.count === 0 ? 0 : delay.max / 1e6 - 2 }); delay.reset() })
+`
+
+interface Hostile {
+  readonly path?: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** A text is sent as it is. */
+  readonly body?: unknown
+}
+
+const CHAT = '/v1/chat/completions'
+const hello = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }
+const saying = (content: unknown, more: object = {}) => ({ ...hello, messages: [{ role: 'user', content }], ...more })
+const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+const letters = (count: number) => {
+  let seed = 1
+  return times(count, () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
+    return String.fromCharCode(97 + ((seed >>> 16) % 26))
+  }).join('')
+}
+const MEGABYTE = 1_000_000
+const schema = (schema: unknown) =>
+  saying('hello', { response_format: { type: 'json_schema', json_schema: { name: 'wanted', schema } } })
+const doubling = (keyword: string) => {
+  const next = (i: number) => ({ $ref: `#/$defs/s${i + 1}` })
+  const defs = Object.fromEntries(times(40, i => [`s${i}`, { [keyword]: [next(i), next(i)] }]))
+  return { $defs: { ...defs, s40: { type: 'string' } }, $ref: '#/$defs/s0' }
+}
+const tools = (count: number) =>
+  times(count, i => ({ type: 'function', function: { name: `tool_${i}`, parameters: { type: 'object' } } }))
+const withHole = (body: object, hole: string) => JSON.stringify(body).replace('"HOLE"', hole)
+const rules = (count: number) => times(count, i => ({ when: { user: `word ${i}` }, reply: { text: `reply ${i}` } }))
+const yaml = (count: number) =>
+  times(count, i => `- when: { user: "word ${i}" }\n  reply: { text: "reply ${i}" }\n`).join('')
+
+/** A rule that is in force for the request behind it. */
+const ruled = (rule: object, body: unknown): readonly Hostile[] => [
+  { path: '/__standin/replies', body: rule },
+  { body },
+  { path: '/__standin/replies', method: 'DELETE' },
+]
+
+const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
+  'nothing at all, for comparison': { body: hello },
+  'tools nested 6,000 levels deep, streamed': {
+    body: withHole(
+      saying('x', { stream: true, tools: [{ type: 'function', function: { name: 'f', parameters: 'HOLE' } }] }),
+      nested(6000),
+    ),
+  },
+  'tools nested 1,000 levels deep, streamed': {
+    body: withHole(
+      saying('x', { stream: true, tools: [{ type: 'function', function: { name: 'f', parameters: 'HOLE' } }] }),
+      nested(1000),
+    ),
+  },
+  'a schema nested 1,000 levels deep': { body: withHole(schema('HOLE'), nested(1000)) },
+  '4 MB of opening brackets': { body: '['.repeat(4 * MEGABYTE) },
+  '1,300,000 empty arrays': {
+    body: withHole(saying('x', { metadata: { a: 'HOLE' } }), `[${'[],'.repeat(1_300_000)}[]]`),
+  },
+  '13,000 messages': { body: { ...hello, messages: times(13_000, () => hello.messages[0]) } },
+  '100,000 messages': { body: { ...hello, messages: times(100_000, () => hello.messages[0]) } },
+  '13,000 tool results': {
+    body: {
+      ...hello,
+      messages: [...hello.messages, ...times(12_000, i => ({ role: 'tool', tool_call_id: `c${i}`, content: '' }))],
+    },
+  },
+  '5,000 tools, streamed': { body: saying('x', { stream: true, tools: tools(5000) }) },
+  '3,000 tools of which 3,000 are allowed': {
+    body: saying('x', {
+      tools: tools(3000),
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: {
+          mode: 'auto',
+          tools: times(3000, i => ({ type: 'function', function: { name: `tool_${i}` } })),
+        },
+      },
+    }),
+  },
+  '30,000 unknown fields': { body: { ...hello, ...Object.fromEntries(times(30_000, i => [`field${i}`, i])) } },
+  '30,000 entries of logit_bias': { body: saying('x', { logit_bias: Object.fromEntries(times(30_000, i => [i, 1])) }) },
+  '40,000 stops': { body: saying('standin:long', { stop: times(40_000, i => `stop${i}`) }) },
+  'a stop of 3 MB': { body: saying('standin:long', { stop: 'x'.repeat(3 * MEGABYTE) }) },
+  'a prompt of 4 MB of random letters': { body: saying(letters(4 * MEGABYTE)) },
+  'the same, streamed': { body: saying(letters(4 * MEGABYTE), { stream: true }) },
+  'a prompt of 4 MB of one letter': { body: saying('a'.repeat(4 * MEGABYTE)) },
+  'a prompt of 1,000,000 emoji': { body: saying('😀'.repeat(MEGABYTE)) },
+  'a prompt of 4 MB of spaces': { body: saying(' '.repeat(4 * MEGABYTE)) },
+  'a model name of 4 MB': { body: { ...hello, model: 'm'.repeat(4 * MEGABYTE) } },
+  '125,000 magic words': { body: saying('standin:json '.repeat(125_000)) },
+  '125,000 unknown magic words': { body: saying(times(125_000, i => `standin:x${i}`).join(' ')) },
+  'a magic word of 4 MB': { body: saying(`standin:${'!'.repeat(4 * MEGABYTE)}x`) },
+  'n: 128 with top_logprobs: 20 and a long text': {
+    body: saying('standin:long', { n: 128, logprobs: true, top_logprobs: 20 }),
+  },
+  'n: 4 with top_logprobs: 20 and a long text': {
+    body: saying('standin:long', { n: 4, logprobs: true, top_logprobs: 20 }),
+  },
+  'the same, streamed ': { body: saying('standin:long', { n: 4, logprobs: true, top_logprobs: 20, stream: true }) },
+  'n: 128 of a prompt of 4 MB': { body: saying(`hello ${'word '.repeat(800_000)}`, { n: 128 }) },
+  'a schema whose alternatives double': { body: schema(doubling('anyOf')) },
+  'the same, eight times': { body: { ...schema(doubling('anyOf')), n: 8 } },
+  'a schema that has it all twice': { body: schema(doubling('allOf')) },
+  'a schema with an endless pattern': {
+    body: schema({ type: 'string', pattern: '^(\\w+\\s?)*$', not: { pattern: '^(a|a?)+$' }, minLength: 40 }),
+  },
+  'a schema with 5,000 unlike texts': {
+    body: schema({ type: 'array', minItems: 5000, uniqueItems: true, items: { type: 'string' } }),
+  },
+  'a schema with 20,000 properties': {
+    body: schema({ type: 'object', properties: Object.fromEntries(times(14_000, i => [`p${i}`, { type: 'string' }])) }),
+  },
+  'a JSON object with 4 MB of braces in the prompt': {
+    body: saying('{"'.repeat(2 * MEGABYTE), { response_format: { type: 'json_object' } }),
+  },
+  'replies/check of 60,000 rules': { path: '/__standin/replies/check', body: { yaml: yaml(60_000) } },
+  'replies/check of 3,000 rules': { path: '/__standin/replies/check', body: { yaml: yaml(900) } },
+  'replies/check of 60 KB of brackets': { path: '/__standin/replies/check', body: { yaml: '['.repeat(60_000) } },
+  'replies/check of aliases that double': {
+    path: '/__standin/replies/check',
+    body: { yaml: times(30, i => `a${i}: &a${i} [${i === 0 ? 'x' : `*a${i - 1}, *a${i - 1}`}]\n`).join('') },
+  },
+  '5,000 rules': [
+    { path: '/__standin/replies', body: rules(5000) },
+    { body: hello },
+    { path: '/__standin/replies', method: 'DELETE' },
+  ],
+  'a rule with an exponential expression': ruled(
+    { when: { user: '/^(a|a)*$/' }, reply: { text: 'x' } },
+    saying(`${'a'.repeat(40)}!`),
+  ),
+  'a rule with a quadratic expression': ruled(
+    { when: { user: '/\\s+$/' }, reply: { text: 'x' } },
+    saying(`${' '.repeat(MEGABYTE)}!`),
+  ),
+  'a rule with a wildcard name': ruled(
+    { when: { model: '*a*a*a*a*b' }, reply: { text: 'x' } },
+    { ...hello, model: 'a'.repeat(5000) },
+  ),
+  'a template that loops': ruled(
+    { when: {}, reply: { text: '{% for i in (1..3000) %}{% for j in (1..3000) %}{{ i }}{% endfor %}{% endfor %}' } },
+    hello,
+  ),
+  'a template over 10,000 messages': ruled(
+    {
+      when: {},
+      reply: {
+        text: '{% for m in request.messages %}{% for n in request.messages %}{{ n.role }}{% endfor %}{% endfor %}',
+      },
+    },
+    { ...hello, messages: times(10_000, () => hello.messages[0]) },
+  ),
+  'a template that repeats a prompt of 4 MB': ruled(
+    { when: {}, reply: { text: '{{ user }}' } },
+    saying('word '.repeat(800_000)),
+  ),
+  'the same, streamed  ': ruled(
+    { when: {}, reply: { text: '{{ user }}' } },
+    saying('word '.repeat(800_000), { stream: true }),
+  ),
+  'an e-mail address of 1 MB': {
+    path: '/auth/v1/signup',
+    body: { email: `${'a.'.repeat(450_000)}@example.com`, password: 'correct horse' },
+  },
+  'an e-mail address of many at signs': {
+    path: '/auth/v1/signup',
+    body: { email: 'a@'.repeat(450_000), password: 'correct horse' },
+  },
+  'a redirect of 1 MB': {
+    path: '/auth/v1/recover',
+    body: { email: 'a@example.com', redirect_to: `http://${'a.'.repeat(400_000)}` },
+  },
+  'metadata of 300,000 entries': {
+    path: '/auth/v1/signup',
+    body: { email: 'a@example.com', password: 'correct horse', data: { a: times(300_000, () => 1) } },
+  },
+  'a query of 15 KB in 7,000 parts': { path: `/__standin/journal?${'a&'.repeat(7000)}` },
+  'a pattern of many stars for the journal': {
+    path: '/__standin/journal/find',
+    body: { path: `/${'*a'.repeat(500)}` },
+  },
+  'a text of 60 KB for the journal': { path: '/__standin/journal/find', body: { text: 'x'.repeat(60_000) } },
+  'the journal of all that': { path: '/__standin/journal?limit=1000' },
+  'the journal of all that, in short': { path: '/__standin/journal?limit=1000&brief' },
+  'a token of 15 KB': { headers: { authorization: `Bearer ${'a.'.repeat(7500)}` }, body: hello },
+}
+
+const child = spawn(
+  process.execPath,
+  ['--import', `data:text/javascript,${encodeURIComponent(monitor)}`, cli, 'dev', '--port', '0', '--json'],
+  {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    cwd: import.meta.dirname,
+    env: { ...process.env, STANDIN_TOKENIZER: 'o200k_base' },
+  },
+)
+child.stdout?.setEncoding('utf8')
+let output = ''
+while (!output.includes('\n')) output += (await once(child.stdout as NonNullable<typeof child.stdout>, 'data'))[0]
+child.stdout?.resume()
+const { url } = JSON.parse(output.slice(0, output.indexOf('\n'))) as { url: string }
+
+async function worstMs(): Promise<number> {
+  child.send('worst')
+  const [{ worstMs }] = (await once(child, 'message')) as [{ worstMs: number }]
+  return worstMs
+}
+
+async function ask({ path = CHAT, method, headers, body }: Hostile): Promise<string> {
+  const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  try {
+    const response = await fetch(url + path, {
+      method: method ?? (sent === undefined ? 'GET' : 'POST'),
+      headers: { authorization: `Bearer ${developmentApiKey}`, 'content-type': 'application/json', ...headers },
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      ...(sent !== undefined && { body: sent }),
+    })
+    // A stream goes on as long as its pace says; its beginning says enough.
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) await response.text()
+    else await response.body?.cancel()
+    return String(response.status)
+  } catch (error) {
+    return (error as Error).name
+  }
+}
+
+await ask({ body: hello })
+let worst = 0
+for (const [name, requests] of Object.entries(hostile)) {
+  if (!name.includes(only)) continue
+  await worstMs()
+  const startMs = performance.now()
+  const statuses: string[] = []
+  for (const request of [requests].flat()) statuses.push(await ask(request))
+  const tookMs = performance.now() - startMs
+  // What is left to do when the answer has gone.
+  await new Promise(resolve => setTimeout(resolve, 50))
+  const blockMs = await worstMs()
+  worst = Math.max(worst, blockMs)
+  console.log(
+    `${blockMs > 100 ? '!' : ' '} ${name.padEnd(52)} ${statuses.join(' ').padEnd(14)} ${tookMs.toFixed(0).padStart(6)} ms  worst block ${blockMs.toFixed(0).padStart(5)} ms`,
+  )
+  if (child.exitCode !== null) break
+}
+console.log(`\nThe longest block: ${worst.toFixed(0)} ms.`)
+child.kill()
