@@ -17,7 +17,8 @@ interface Job extends JobRequest {
   readonly reject: (error: unknown) => void
 }
 
-const MOST_WORKERS = Math.max(1, Math.min(4, availableParallelism() - 1))
+/** At least two, so that one slow job does not hold up the quick ones behind it. */
+const MOST_WORKERS = Math.max(2, Math.min(4, availableParallelism() - 1))
 /** An idle worker costs some 10 MB. */
 const IDLE_MS = 10_000
 /** More than any honest job needs; without it one could take all of the process's memory. */

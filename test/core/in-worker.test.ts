@@ -25,6 +25,14 @@ test('a job that takes too long is ended, and the next ones are done all the sam
   ])
 })
 
+test('a slow job does not hold up a quick one behind it', async () => {
+  // Both workers have loaded what they need.
+  await Promise.all([sample({ const: 1 }), sample({ const: 2 })])
+  const slow = sample(endless, 1000).catch(() => 'the slow one')
+  expect(await Promise.race([slow, sample({ const: 3 })])).toEqual({ values: [3] })
+  await slow
+})
+
 test('what cannot be copied and what is no job reject', async () => {
   await expect(sample(() => 1)).rejects.toThrow(/could not be cloned/)
   await expect(inWorker('strange', 1, 1000)).rejects.toThrow('There is no job "strange".')
