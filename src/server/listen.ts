@@ -41,7 +41,8 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
     const status = refuse(cause, socket)
     if (isTls(cause))
       note('tls', `A client speaks TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
-    else if (status)
+    // A client that ends its side in the middle of a request has usually just left.
+    else if (status && cause.code !== 'HPE_INVALID_EOF_STATE')
       note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
   })
   // Node would refuse by itself what it expects to be expected; the line does it in the platform's words.

@@ -69,7 +69,7 @@ test('import leaves out an entry that is wrong, and names it', async () => {
   expect({ code, names }).toEqual({ code: 0, names: [nameOf(recorded())] })
   expect(stdout).toContain('1 exchange imported')
   expect(stderr).toBe(
-    'app.har: log.entries[0].response.status must be a number, not "200".\nWhat is wrong there is left out.\n',
+    'app.har:1:734: log.entries[0].response.status must be a number, not "200".\nWhat is wrong there is left out.\n',
   )
   const told = await run(['import', 'app.har', '--json'], { files: har(broken, chat('{}')) })
   expect(JSON.parse(told.stdout)).toMatchObject({
@@ -96,7 +96,7 @@ test('with --quiet import and export say nothing of what went well', async () =>
 test('a file that is no HAR, or has nothing right in it, is explained, and nothing is written', async () => {
   const { code, stderr, names } = await command(['import', 'app.har'], har(broken))
   expect({ code, names }).toEqual({ code: 2, names: [] })
-  expect(stderr).toBe('app.har: log.entries[0].response.status must be a number, not "200".\n')
+  expect(stderr).toBe('app.har:1:734: log.entries[0].response.status must be a number, not "200".\n')
   expect(await run(['import', 'none.har'])).toMatchObject({ code: 2, stderr: 'none.har: cannot be read (ENOENT).\n' })
 })
 
