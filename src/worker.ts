@@ -7,6 +7,7 @@ const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> =
   completion: async () => (await import('./endpoints/chat/heavy.js')).completionJob,
   password: async () => (await import('./auth/passwords.js')).passwordJob,
   promptTokens: async () => (await import('./endpoints/chat/heavy.js')).promptTokensJob,
+  rules: async () => (await import('./replies/index.js')).rulesSentJob,
   sample: async () => (await import('./replies/index.js')).sampleJob,
 }
 

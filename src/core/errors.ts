@@ -192,6 +192,8 @@ export const answerTooLarge = (bytes: number, most: number) =>
 export const answerTakesTooLong = (why: string) =>
   invalidRequest(`The answer cannot be made. ${why} Send a shorter prompt, or ask for a shorter answer.`)
 
+export const rulesTakeTooLong = (why: string) => invalidRequest(`The rules cannot be read. ${why} Send fewer at once.`)
+
 export const invalidRequest = (sentence: string) => new PlatformError(400, 'invalid_request', sentence)
 
 /** In OpenAI's words, where the option requests is strict. */

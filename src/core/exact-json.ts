@@ -5,19 +5,49 @@ import { randomUUID } from 'node:crypto'
 const MARK = `${randomUUID()} `
 
 const longNumber = /\d{16}/
-/** Texts and numbers as they stand in JSON. */
-const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+/** A text without escapes, and a number, as they stand in JSON. */
+const plainText = /"[^"\\]*"/y
+const number = /-?\d[\d.eE+-]*/y
 const marked = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
 /** Throws a SyntaxError for what is not JSON. */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (!longNumber.test(text)) return value
-  const withMarks = text.replace(token, part => (isBeyondNumbers(part) ? `"${MARK}${part}"` : part))
+  const withMarks = marking(text)
   if (withMarks === text) return value
   return JSON.parse(withMarks, (_key, value) =>
     typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
   )
+}
+
+/** One expression for all of it would run out of stack at a text of a million escapes. */
+function marking(text: string): string {
+  const parts: string[] = []
+  let done = 0
+  for (let i = 0; i < text.length; i++) {
+    const letter = text.charCodeAt(i)
+    if (letter === 0x22) i = endOfText(text, i)
+    else if (letter === 0x2d || (letter >= 0x30 && letter <= 0x39)) {
+      number.lastIndex = i
+      const [written] = number.exec(text) ?? ['-']
+      if (isBeyondNumbers(written)) {
+        parts.push(text.slice(done, i), `"${MARK}${written}"`)
+        done = i + written.length
+      }
+      i += written.length - 1
+    }
+  }
+  return done === 0 ? text : parts.join('') + text.slice(done)
+}
+
+/** Where the text ends that begins at `start`. */
+function endOfText(text: string, start: number): number {
+  plainText.lastIndex = start
+  if (plainText.test(text)) return plainText.lastIndex - 1
+  let i = start + 1
+  for (; i < text.length && text.charCodeAt(i) !== 0x22; i++) if (text.charCodeAt(i) === 0x5c) i++
+  return i
 }
 
 const isBeyondNumbers = (part: string) => /^-?\d{16,}$/.test(part) && !Number.isSafeInteger(Number(part))

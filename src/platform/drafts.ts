@@ -1,7 +1,6 @@
 /** Rules on their way from a draft to a file: written, checked, and kept. */
 import { replyFilesOf } from '../config/load.js'
-import type { Problem } from '../core/problem.js'
-import type { Draft, RuleInput, Told } from '../replies/index.js'
+import type { Draft, SentRules, Told } from '../replies/index.js'
 import type { Assembly } from './assembly.js'
 import { loadReplies } from './read-replies.js'
 import type { PlatformSources } from './sources.js'
@@ -10,25 +9,15 @@ export interface Drafts {
   /** A rule that says again what was said, in texts that `open` has taken the secrets out of. Rejects with a PlatformError that says why there can be none. */
   draft(told: Told, open: (text: string) => string): Promise<Draft>
   /** What is wrong with rules, with the line and the column; or the rules as they are sent. */
-  read(yaml: string): Promise<{ readonly problems: readonly Problem[]; readonly rules: readonly RuleInput[] }>
+  read(yaml: string): Promise<SentRules>
   /** Puts rules that are good into a new file; gives back its name. Rejects with a PlatformError that says why not. */
   keep(yaml: string, name: string): Promise<string>
 }
 
-/** What a text is called that is in no file yet. */
-const HERE = 'the rules'
-
 export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: PlatformSources): Drafts {
   return {
     draft: async (told, open) => (await loadReplies()).draftOf(told, open),
-    async read(yaml) {
-      const { rulesInText } = await loadReplies()
-      // Whoever sends rules must not come by the files of this machine in that way.
-      const { problems, rules } = await rulesInText(yaml, { name: HERE, dir: undefined, seed: 0 })
-      const none = problems.length === 0 && rules.length === 0
-      const empty = { origin: HERE, line: 1, column: 1, sentence: 'There is no rule here.' }
-      return { problems: none ? [empty] : problems, rules: rules.map(({ written }) => written as RuleInput) }
-    },
+    read: async yaml => (await loadReplies()).rulesSent(yaml),
     async keep(yaml, name) {
       const { loaded } = current()
       const { keepRules } = await loadReplies()

@@ -30,7 +30,9 @@ export {
   loadRules,
   type ReplyFiles,
   rulesFromCode,
-  rulesInText,
+  rulesSent,
+  rulesSentJob,
+  type SentRules,
 } from './load.js'
 export { magicWords } from './magic.js'
 export { createMemory, type Memory } from './memory.js'

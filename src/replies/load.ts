@@ -1,13 +1,16 @@
 /** Reads rules: from the files that the configuration names, and from code. */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { TookTooLong } from '../core/bounded.js'
 import { check, type Path } from '../core/check.js'
+import { rulesTakeTooLong } from '../core/errors.js'
+import { inWorker } from '../core/in-worker.js'
 import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { readYaml } from '../core/yaml.js'
 import { withoutExpressions } from './conditions/written.js'
 import { type ReadyRule, readyRule, type Standing, standsAt } from './ready-rule.js'
 import { type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
-import { hasTemplate, loadTemplates } from './templates.js'
+import { hasTemplate, loadTemplates, textsIn } from './templates.js'
 import { isTemplateFile, readTextFile } from './text-file.js'
 
 export interface ReplyFiles {
@@ -155,6 +158,40 @@ export async function rulesInText(text: string, { name, dir, seed }: Written): P
   return { ...loaded, problems }
 }
 
+/** What came of rules that were sent as a text: what is wrong, or the rules as they are written. */
+export interface SentRules {
+  readonly problems: readonly Problem[]
+  readonly rules: readonly RuleInput[]
+}
+
+/** What a text is called that is in no file. */
+const HERE = 'the rules'
+/** More are of no use to a reader. */
+const MOST_PROBLEMS = 1000
+/** Less takes no longer to read than a worker to ask. */
+const SHORT_TEXT = 4096
+const LONGEST_MS = 20_000
+
+/** Reads rules that were sent as a text, long ones in a worker. Rejects with a 400 where that takes too long. */
+export function rulesSent(yaml: string): Promise<SentRules> {
+  if (yaml.length <= SHORT_TEXT) return rulesSentJob(yaml)
+  return inWorker<SentRules>('rules', yaml, LONGEST_MS).catch(error => {
+    throw error instanceof TookTooLong ? rulesTakeTooLong(error.message) : error
+  })
+}
+
+/** What a worker does for rulesSent. */
+export async function rulesSentJob(yaml: string): Promise<SentRules> {
+  // A sender must not get at the files of this machine in that way.
+  const { problems, rules } = await rulesInText(yaml, { name: HERE, dir: undefined, seed: 0 })
+  const none = problems.length === 0 && rules.length === 0
+  const empty = { origin: HERE, line: 1, column: 1, sentence: 'There is no rule here.' }
+  return {
+    problems: none ? [empty] : problems.slice(0, MOST_PROBLEMS),
+    rules: problems.length > 0 ? [] : rules.map(({ written }) => written as RuleInput),
+  }
+}
+
 interface Making {
   /** Where the files stand that rules say; they may say none without it. */
   readonly dir: string | undefined
@@ -171,15 +208,37 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
     [...texts].filter(([name]) => isTemplateFile(name)),
   ]
   const templates = hasTemplate(said) ? await loadTemplates(said) : undefined
-  const ready = rules.map((rule, i) =>
-    readyRule(rule, standing(i), {
-      templates,
-      seed,
-      file: name => texts.get(path.resolve(dir, name)),
-      complain: (at, sentence) => complain([i, ...at], sentence),
-    }),
-  )
+  const ready: ReadyRule[] = []
+  let done = 0
+  for (const [i, rule] of rules.entries()) {
+    const toCompile = charactersToCompile(rule)
+    if (making.dir === undefined && toCompile > MOST_TO_COMPILE) {
+      complain([i], tooMuchToCompile(toCompile))
+      continue
+    }
+    // Other requests have their turn in between.
+    done += OF_A_RULE + toCompile
+    if (done > OF_A_TURN) done = await new Promise<number>(resolve => setImmediate(resolve, 0))
+    const own = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
+    ready.push(readyRule(rule, standing(i), { ...own, complain: (at, why) => complain([i, ...at], why) }))
+  }
   return { rules: ready, files: [...texts.keys()] }
+}
+
+/** Characters of templates and expressions in one rule that is sent. To compile so many takes some 30 ms. */
+export const MOST_TO_COMPILE = 65_536
+/** What a rule without any costs, in such characters. */
+const OF_A_RULE = 400
+const OF_A_TURN = 20_000
+
+const tooMuchToCompile = (characters: number) =>
+  `The templates and expressions of a rule that is sent may have ${MOST_TO_COMPILE} characters together, not ${characters}. Put it into a file.`
+
+function charactersToCompile({ when, reply, replies }: Rule): number {
+  let sum = 0
+  for (const text of textsIn([reply, replies])) if (hasTemplate(text)) sum += text.length
+  for (const text of textsIn(when)) if (text.startsWith('/')) sum += text.length
+  return sum
 }
 
 /** The texts of the files that rules say, by their full names; nothing for those that cannot be read. */

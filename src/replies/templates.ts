@@ -5,7 +5,7 @@ import { textsIn } from './templates/has-template.js'
 
 export type { Compiled, Templates } from './templates/compile.js'
 export { type Facts, shownHeaders, toolFact } from './templates/facts.js'
-export { hasTemplate } from './templates/has-template.js'
+export { hasTemplate, textsIn } from './templates/has-template.js'
 export { TemplateError } from './templates/template-error.js'
 
 /** Loads Liquid; faker too, unless `replies`, which are all that will be compiled, do not speak of it. */

@@ -1,22 +1,23 @@
 /** Drafts of rules by call: made of an exchange, checked, tried at once, and kept in a file. */
 import { type Request, Router } from 'express'
+import { requireModestJson } from '../core/depth.js'
 import { checkCall, draftCall, keepCall, tryCall } from '../core/draft-request.js'
 import { invalidRequest, noSuchExchange } from '../core/errors.js'
+import { stringifyExact } from '../core/exact-json.js'
 import { only } from '../core/only.js'
-import type { Problem } from '../core/problem.js'
 import type { Journal } from '../journal/index.js'
-import type { Draft, RuleInput, Told } from '../replies/index.js'
+import type { Draft, RuleInput, SentRules, Told } from '../replies/index.js'
 import type { ControlPart, Paths } from './control/part.js'
 import { listOf, object, text, wholeNumber } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 import { asRefusal } from './refusals.js'
-import type { RulesByCall } from './replies-router.js'
+import { MOST_VALUES_OF_RULES, RULES_LIMIT_BYTES, type RulesByCall } from './replies-router.js'
 import { scopeIn } from './scope-in.js'
 
 /** What becomes of rules that are in no file yet. */
 export interface DraftsByCall {
   draft(told: Told, open: (text: string) => string): Promise<Draft>
-  read(yaml: string): Promise<{ readonly problems: readonly Problem[]; readonly rules: readonly RuleInput[] }>
+  read(yaml: string): Promise<SentRules>
   keep(yaml: string, name: string): Promise<string>
 }
 
@@ -26,20 +27,21 @@ export interface DraftParts {
   readonly journal: Pick<Journal, 'get' | 'redaction'>
 }
 
-/** Rules may say long texts. */
-const LIMIT_BYTES = 10_485_760
-
 export function createDraftsPart({ drafts, rules, journal }: DraftParts): ControlPart {
   /** Rules that are good. Rejects with a 400 that names the line and the column of the first thing that is wrong. */
   async function goodRules(yaml: string): Promise<readonly RuleInput[]> {
     const { problems, rules } = await drafts.read(yaml)
     const [first] = problems
-    if (!first) return rules
+    // As where they are sent as JSON.
+    if (!first) {
+      requireModestJson(Buffer.from(stringifyExact(rules)), MOST_VALUES_OF_RULES)
+      return rules
+    }
     throw invalidRequest(`Line ${first.line ?? 1}, column ${first.column ?? 1}: ${first.sentence}`)
   }
 
   async function tryOut(request: Request): Promise<readonly { readonly id: string }[]> {
-    const { yaml, scope } = await jsonIn(request, tryCall, LIMIT_BYTES)
+    const { yaml, scope } = await jsonIn(request, tryCall, RULES_LIMIT_BYTES)
     return rules.addSent(await goodRules(yaml), scope ?? scopeIn(request)).catch(asRefusal)
   }
 
@@ -57,7 +59,7 @@ export function createDraftsPart({ drafts, rules, journal }: DraftParts): Contro
   router
     .route('/check')
     .post(async (request, response) => {
-      const { yaml } = await jsonIn(request, checkCall, LIMIT_BYTES)
+      const { yaml } = await jsonIn(request, checkCall, RULES_LIMIT_BYTES)
       const { problems } = await drafts.read(yaml)
       response.json({ problems: problems.map(({ line = 1, column = 1, sentence }) => ({ line, column, sentence })) })
     })
@@ -69,7 +71,7 @@ export function createDraftsPart({ drafts, rules, journal }: DraftParts): Contro
   router
     .route('/keep')
     .post(async (request, response) => {
-      const { yaml, name } = await jsonIn(request, keepCall, LIMIT_BYTES)
+      const { yaml, name } = await jsonIn(request, keepCall, RULES_LIMIT_BYTES)
       await goodRules(yaml)
       response.status(201).json({ file: await drafts.keep(yaml, name) })
     })
@@ -102,7 +104,7 @@ const draftPaths: Paths = {
       body: checkCall,
       answers: {
         200: {
-          what: 'Everything that is wrong; nothing where the rules are good.',
+          what: 'What is wrong, up to 1,000 mistakes; nothing where the rules are good.',
           schema: object({ problems: listOf(object({ line: wholeNumber, column: wholeNumber, sentence: text })) }),
         },
       },

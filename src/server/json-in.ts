@@ -22,9 +22,9 @@ export async function jsonIn<S extends GenericSchema>(
   request: IncomingMessage,
   schema: S,
   limitBytes = LIMIT_BYTES,
-  parse?: Parse,
+  reading?: Reading,
 ): Promise<InferOutput<S>> {
-  const body = await anyJsonIn(request, limitBytes, { parse })
+  const body = await anyJsonIn(request, limitBytes, reading)
   const checked = check(schema, body, { firstOnly: true, whole: 'The request body' })
   if ('value' in checked) return checked.value
   throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not of the form that is asked for.')

@@ -24,13 +24,18 @@ export interface RulesByCall {
 }
 
 /** Rules may say long texts. */
-const LIMIT_BYTES = 10_485_760
+export const RULES_LIMIT_BYTES = 4_194_304
+/** Texts, commas and brackets: more than a thousand rules in one call. To make so many ready takes some 50 ms. */
+export const MOST_VALUES_OF_RULES = 20_000
 
 export function createRepliesRouter(rules: RulesByCall): Router {
   const router = Router()
 
   async function add(request: Request, response: Response): Promise<void> {
-    const sent = await jsonIn(request, ruleByCall, LIMIT_BYTES, parseExact)
+    const sent = await jsonIn(request, ruleByCall, RULES_LIMIT_BYTES, {
+      mostValues: MOST_VALUES_OF_RULES,
+      parse: parseExact,
+    })
     const { scope, ...rule } = Array.isArray(sent) ? {} : sent
     const written = (Array.isArray(sent) ? sent : rule) as RuleInput | readonly RuleInput[]
     const added = await rules.addSent(written, scope ?? scopeIn(request)).catch(asRefusal)

@@ -109,3 +109,49 @@ test.each([
   const quick = await chat({ ...hello, messages: [{ role: 'user', content: 'aaa  ' }] })
   expect(quick.status).toBe(200)
 })
+
+const control = (url: string, path: string, body: unknown) =>
+  fetch(`${url}/__standin${path}`, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+test('while many rules are checked, other requests are answered', async () => {
+  const { url, chat } = await platformWith()
+  const yaml = Array.from({ length: 400 }, (_, i) => `- when: { user: "word ${i}" }\n  reply: { text: "${i}" }\n`).join(
+    '',
+  )
+  const done: string[] = []
+  const checked = control(url, '/replies/check', { yaml: `${yaml}- rply: x\n` }).finally(() => done.push('rules'))
+  await chat(hello).finally(() => done.push('chat'))
+  expect(await (await checked).json()).toMatchObject({ problems: [{ line: 801, column: 3 }] })
+  expect(done).toEqual(['chat', 'rules'])
+})
+
+test('more rules than can be made ready at once are refused, as JSON and as YAML', async () => {
+  const { url } = await platformWith()
+  const rules = Array.from({ length: 110 }, (_, i) => ({ reply: { json: Array(200).fill(i) } }))
+  const refusal = { error: 'The request body has more than 20000 texts, values and brackets.' }
+  for (const [path, body] of [
+    ['/replies', rules],
+    ['/replies/try', { yaml: rules.map(rule => `- ${JSON.stringify(rule)}\n`).join('') }],
+  ] as const) {
+    const refused = await control(url, path, body)
+    expect([refused.status, await refused.json()]).toEqual([400, refusal])
+  }
+  const added = await control(url, '/replies', rules.slice(0, 90))
+  expect(((await added.json()) as { data: unknown[] }).data).toHaveLength(90)
+  const refused = await control(url, '/replies', { reply: { text: '{{ user }}'.repeat(7000) } })
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    { error: expect.stringContaining('may have 65536 characters together, not 70000. Put it into a file.') },
+  ])
+})
+
+test('a text of a million escapes beside a long number is kept as it is', async () => {
+  const { url, chat } = await platformWith()
+  const text = '"'.repeat(1_000_000)
+  const rule = JSON.stringify({ reply: { text, usage: { promptTokens: 1, completionTokens: 1 } } })
+  expect((await control(url, '/replies', rule.replace('{', '{"name":"12345678901234567890",'))).status).toBe(201)
+  expect(await (await chat(hello)).json()).toMatchObject({ choices: [{ message: { content: text } }] })
+})

@@ -9,7 +9,7 @@ const MEMORY = 16_000_000
 /** What may be written in one rendering. */
 const CHARACTERS = 128_000_000
 /** Of processor time: rendering holds everything else up. */
-export const RENDER_MS = 100
+export const RENDER_MS = 50
 
 /** What Liquid says of a rendering that takes too long. */
 export const LATE = 'template render limit exceeded'
