@@ -81,7 +81,7 @@ test('each request is a line: method, path, status, time, who, and what answered
   )
   await askChat({ url, apiKey: 'sk-wrong' }, hello)
   expect(await stdout.next('POST')).toEqual(
-    line(`POST /v1/chat/completions 401${time}  refused · The API key is not known\\.`),
+    line(`POST /v1/chat/completions 401${time}  unknown key \\(sk…\\)  refused · The API key is not known\\.`),
   )
   expect(await stdout.next('→')).toMatch(/^ {9}→ Send OPENAI_API_KEY as the start prints it/)
   await fetch(`${url}/health?key=sk-in-the-query`)
@@ -125,7 +125,7 @@ test('with --json each request is an event, without any credential in it', async
   expect(await event('request')).toEqual({
     ...common,
     status: 401,
-    caller: { kind: 'anonymous' },
+    caller: { kind: 'refused', tried: { kind: 'apiKey', reason: 'unknown', start: 'sk' } },
     error: 'The API key is not known.',
     complete: true,
   })

@@ -25,7 +25,7 @@ test('Prometheus reads how many requests there were, of which kind, and how they
   expect(await metrics()).toMatchObject({
     [`standin_requests_total{${chatPlace},status="200"}`]: 3,
     [`standin_requests_total{${chatPlace},status="400"}`]: 1,
-    'standin_requests_total{method="none",path="none",mode="none",status="401"}': 1,
+    'standin_requests_total{method="GET",path="/v1/models",mode="none",status="401"}': 1,
     [`standin_tokens_total{${chatPlace},kind="prompt"}`]: expect.any(Number),
     'standin_info{version="0.1.0",mode="emulate"}': 1,
     standin_journal_entries: 5,

@@ -108,7 +108,7 @@ test('a wrong method on a documented path is still refused here', async () => {
 test("a page's preflight for an unknown path passes without a credential, for any method", async () => {
   const { url, seen } = await knowing()
   const { ask } = await proxyTo(url)
-  const headers = { origin: 'http://app.test', 'access-control-request-method': 'PATCH' }
+  const headers = { origin: 'http://localhost:3000', 'access-control-request-method': 'PATCH' }
   const response = await ask('/v1/files/1', { method: 'OPTIONS', bearer: null, headers })
   expect(response.status).toBe(204)
   expect(response.headers.get('access-control-allow-methods')).toContain('PATCH')
@@ -118,7 +118,7 @@ test("a page's preflight for an unknown path passes without a credential, for an
 test('a request that only carries the header of a preflight is none', async () => {
   const { url } = await knowing()
   const { ask } = await proxyTo(url)
-  const headers = { origin: 'http://app.test', 'access-control-request-method': 'GET' }
+  const headers = { origin: 'http://localhost:3000', 'access-control-request-method': 'GET' }
   expect(await (await ask('/v1/files/1', { headers })).text()).toBe('GET /v1/files/1')
 })
 
