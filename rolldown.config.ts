@@ -130,6 +130,8 @@ export default defineConfig({
     },
   },
   plugins: [licenses, page],
+  // What is loaded later from one place may be there from the start for another.
+  checks: { ineffectiveDynamicImport: false },
   output: {
     dir: 'dist',
     format: 'esm',

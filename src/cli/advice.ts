@@ -69,7 +69,7 @@ const liveCredential =
 
 const another = 'Sign in again, or take one of standin token.'
 const asPrinted = (path: string) =>
-  `Send "Authorization: Bearer" and ${keyFor(path)}, as the start prints it; standin token makes the token of a user.`
+  `Send the header "Authorization: Bearer KEY" with the ${keyFor(path)} that the start prints, or a token of standin token.`
 
 /** By what the client was told. */
 const ofRefusals: ReadonlyMap<string, string | ((path: string) => string)> = new Map<

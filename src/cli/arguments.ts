@@ -126,10 +126,10 @@ export const flags = {
   email: {
     type: 'string',
     value: 'ADDRESS',
-    meaning: 'Whose token or key it is (the development user; nobody); who signs in',
+    meaning: 'Whose token or key it is (the development user; without an owner); who signs in',
     meanings: {
       token: 'Whose token it is (the development user)',
-      'key create': 'Whose key it is (nobody)',
+      'key create': 'Whose key it is (without one the key has no owner)',
       login: 'Who signs in',
       verify: 'Who signs in at the target',
     },

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { LoadedConfig } from '../config/load.js'
 import { missText as textOf } from '../core/miss-text.js'
+import { quoted } from '../journal/index.js'
 import type { Miss } from '../recordings/index.js'
 import { type Colors, harmless } from './output.js'
 
@@ -17,7 +18,8 @@ export function missAdvice({ config, dir }: LoadedConfig, command: readonly stri
     'standin exec --mode record',
     ...(upstream.baseUrl === '' ? ['--upstream URL'] : []),
     '--',
-    ...command,
+    // To be copied: what has a blank or a sign of the shell in it stands in quotes.
+    ...command.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))),
   ]
   const emulate = recordings.onMiss === 'fail' ? '\n  Or have answers made up: --on-miss emulate.' : ''
   return cyan(`→ ${harmless(state)}. Record what is missing:\n    ${harmless(record.join(' '))}${emulate}`)

@@ -114,7 +114,8 @@ function decisionOf(told: Told): string {
     return source === null ? 'the client left before there was an answer' : harmless(`${by} (no answer)`)
   }
   if (!complete) return harmless(`${by} (broken off${piecesOf(told)})`).trim()
-  return harmless(remark === null ? by : `${by}. ${remark}`)
+  if (remark === null) return harmless(by)
+  return harmless(status >= 400 ? `${by}: ${remark}` : `${by}. ${remark}`)
 }
 
 /** Says why the body is another one than the live platform's. */

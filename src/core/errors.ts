@@ -67,7 +67,7 @@ const byAnother = 'made by a Standin with another state, such as that of another
 /** What the log says of a good credential where the state has nothing that belongs to it, and what to do. */
 export const fromAnotherState = {
   key: `Its checksum is right, but this state has no such key: it was probably ${byAnother}. Make a key here with standin key create, or start Standin with that state.`,
-  session: `This state has no such session: it has ended, or it was ${byAnother}. Sign in here, or start Standin with that state.`,
+  session: `This state has no such session: it has ended, or it was ${byAnother}.`,
   user: `This state has no such user: the token was probably ${byAnother}, or the user was deleted. Sign in here, or start Standin with that state.`,
 } as const
 
@@ -186,7 +186,7 @@ const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MB`
 
 export const answerTooLarge = (bytes: number, most: number) =>
   invalidRequest(
-    `The answer would have some ${megabytes(bytes)}, and ${megabytes(most)} is the most. Ask for fewer choices (n), fewer top_logprobs, or fewer tokens (max_tokens).`,
+    `The answer would be about ${megabytes(bytes)}, and the limit is ${megabytes(most)}. Ask for fewer choices (n), fewer top_logprobs, or fewer tokens (max_tokens).`,
   )
 
 export const answerTakesTooLong = (why: string) =>

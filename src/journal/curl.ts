@@ -123,4 +123,5 @@ function valueIn(text: string): object | undefined {
 }
 
 /** Between single quotes nothing means anything to a shell, but for the quote itself. */
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+/** One word of a POSIX shell. */
+export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

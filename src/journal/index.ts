@@ -10,6 +10,7 @@ import { filterOf, type JournalFilter } from './filter.js'
 import { sizeOf } from './size.js'
 
 export type { JournalBrief } from './brief.js'
+export { quoted } from './curl.js'
 export type { JournalEntry, Kept } from './entry.js'
 export {
   filterOf,

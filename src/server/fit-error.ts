@@ -58,7 +58,9 @@ export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method
 /** What is delivered of a recording whose status is no success. Throws a 502 where the answer itself would have been one. */
 export function deliverable(reply: Reply, asked: Asked, errors: 'documented' | 'untouched'): Reply {
   if (!isStatus(reply.status)) throw upstreamUnreadable(`status ${reply.status}`)
-  return errors === 'documented' && reply.status >= 400 ? fittedReply(reply, asked) : reply
+  if (errors !== 'documented' || reply.status < 400) return reply
+  const delivered = fittedReply(reply, asked)
+  return { ...delivered, remark: () => messageIn(replyBytes(delivered)) }
 }
 
 function fittedReply(reply: Reply, asked: Asked): Reply {
@@ -84,6 +86,14 @@ export const isStatus = (status: number) => status >= 200 && status <= 599
 
 /** So much of a body is kept to be looked at. */
 export const KEPT_BYTES = 65_536
+
+/** What a live error says, for whoever reads the log: its message as the client got it. */
+export function messageIn(body: Buffer | string): string | undefined {
+  if (body.length > KEPT_BYTES) return undefined
+  const value = jsonIn(body.toString())
+  const message = isObject(value) && typeof value.error === 'string' ? value.error.trim() : ''
+  return message === '' ? undefined : message.slice(0, MOST_LETTERS)
+}
 
 /** What the live platform said, as the journal keeps it. */
 export const asSaid = (headers: readonly string[], body: Buffer, bytes = body.length): Heard => ({

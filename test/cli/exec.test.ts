@@ -269,13 +269,14 @@ test.each([
   expect(end.stderr.includes('No recording matches POST /v1/chat/completions.')).toBe(missed > 0)
 })
 
-test('misses say once what to do: in which folder, and whether anything is in it', async () => {
-  const { dir, ended } = exec(asking('one', 'two'), { flags: ['--mode', 'replay'] })
+test('misses say once what to do: in which folder, whether anything is in it, and a command that can be copied', async () => {
+  const { args, files } = child(asking('one', 'two'))
+  const { dir, ended } = start(['exec', '--mode', 'replay', ...args, "it's $HERE"], { files })
   const { stderr } = await ended
   const folder = path.join(dir, 'fixtures/recordings')
   const advice = [
     `→ ${folder} has no recordings. Record what is missing:`,
-    `    standin exec --mode record --upstream URL -- ${process.execPath} child.mjs`,
+    `    standin exec --mode record --upstream URL -- ${process.execPath} child.mjs 'it'\\''s $HERE'`,
     '  Or have answers made up: --on-miss emulate.',
   ]
   expect(stderr.split(advice.join('\n'))).toHaveLength(2)

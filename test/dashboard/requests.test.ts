@@ -109,7 +109,7 @@ inBrowser('what a live answer has against the contract stands in its exchange', 
   await platform.violations()
   const { page } = await watching(platform)
   await row(page, '/health').click()
-  const table = page.getByRole('table', { name: 'What the answer has against the contract' })
+  const table = page.getByRole('table', { name: 'Where the answer breaks the contract' })
   expect(await table.innerText()).toMatch(/status\s+status must be "ok"\.\s+critical, documented/)
 })
 

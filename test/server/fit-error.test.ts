@@ -321,6 +321,7 @@ describe('what the platform said is kept', () => {
       expect(data).toMatchObject([
         {
           status: 404,
+          remark: delivered.error,
           response: { body: delivered, headers: { 'content-type': 'application/json' } },
           upstream: { body: JSON.parse(openai), headers: { 'x-id': '7' }, truncated: false },
         },

@@ -56,7 +56,7 @@ test('an answer that would be too large is refused before it is made', async () 
   const refused = await chat({ ...long, n: 128 })
   expect(refused.status).toBe(400)
   expect(((await refused.json()) as { error: string }).error).toMatch(
-    /^The answer would have some \d+ MB, and 32 MB is the most\. Ask for fewer choices/,
+    /^The answer would be about \d+ MB, and the limit is 32 MB\. Ask for fewer choices/,
   )
   expect((await chat({ ...long, n: 128, max_tokens: 10 })).status).toBe(200)
 })

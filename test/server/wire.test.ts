@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { hello, platformWith } from '../scene.js'
 import { userToken } from '../signing.js'
@@ -219,6 +221,10 @@ test('TLS on the plain port, and what is not HTTP, are each told once', async ()
   const { url } = await platformWith()
   const { port } = new URL(url)
   for (let i = 0; i < 3; i++) await expect(fetch(`https://127.0.0.1:${port}/health`)).rejects.toThrow('fetch failed')
+  // A client that leaves in the middle of its request.
+  const leaving = connect(Number(port), '127.0.0.1')
+  leaving.end(onTheWire('POST /v1/chat/completions', ['Content-Length: 99']))
+  await once(leaving.resume(), 'close')
   expect((await answerTo(url, 'NOT HTTP AT ALL\r\n\r\n')).status).toBe(400)
   expect((await answerTo(url, 'NOT HTTP AT ALL\r\n\r\n')).status).toBe(400)
   expect(said.mock.calls.flat()).toEqual([

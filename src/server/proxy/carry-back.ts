@@ -5,7 +5,7 @@ import { upstreamUnreadable } from '../../core/errors.js'
 import { createEventSplitter, dataOf } from '../../core/events.js'
 import type { Heard } from '../../core/exchange.js'
 import { passedMs } from '../../core/stopwatch.js'
-import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES } from '../fit-error.js'
+import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
 import { endWith } from './end-with.js'
 import { replaced, withoutHops } from './headers.js'
 import type { Passage } from './passage.js'
@@ -44,12 +44,13 @@ interface Head {
   readonly headers: readonly string[]
   /** What stood in the place of what leaves. */
   readonly upstream?: Heard | undefined
+  readonly remark?: (() => string | undefined) | undefined
   /** Where the times of a stream's pieces are noted. */
   readonly piecesAtMs?: number[]
 }
 
 /** The head, with `headers` as they came from the live side, or were made to fit the document. */
-function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream, piecesAtMs }: Head): void {
+function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream, remark, piecesAtMs }: Head): void {
   const { journey, manners } = passage
   const { request, response, exchange, ours, source = 'live' } = journey
   const { statusCode: status = 0, statusMessage = '' } = answer
@@ -63,6 +64,7 @@ function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream
     status,
     source,
     error: undefined,
+    remark,
     said: asSaid(headers, nothing),
     upstream,
     beganMs: passedMs(),
@@ -95,8 +97,8 @@ function time({ outcome }: Passage): void {
 }
 
 /** Head and body leave together. */
-function sendWhole(passage: Passage, answer: IncomingMessage, { headers, body, upstream }: Whole): void {
-  sendHead(passage, answer, { headers, upstream })
+function sendWhole(passage: Passage, answer: IncomingMessage, { body, ...head }: Whole): void {
+  sendHead(passage, answer, head)
   endWith(passage.journey.response, body)
   keep(passage, body)
 }
@@ -164,7 +166,9 @@ function carryError(passage: Passage, answer: IncomingMessage): void {
     const isHeld = isWhole && body.length === bytes
     try {
       const found = fitted({ status, headers, body, isWhole: isHeld }, journey.exchange)
-      sendWhole(passage, answer, found ? { ...found, upstream: asSaid(headers, body, bytes) } : { headers, body })
+      const whole = found ? { ...found, upstream: asSaid(headers, body, bytes) } : { headers, body }
+      const message = messageIn(whole.body)
+      sendWhole(passage, answer, { ...whole, remark: () => message })
       passage.answered(isWhole)
     } catch (error) {
       passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))

@@ -13,7 +13,7 @@ export function DecisionView({ entry, miss }: Props) {
     ['Endpoint', endpoint ?? 'None at this path with this method.'],
     ['Mode', mode],
     ['Answer by', source],
-    ['Nearest rule', remark],
+    [(entry.status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
   ] as const
   return (
     <section aria-labelledby="decision">
@@ -78,7 +78,7 @@ function Nearest({ nearest: { file, differences } }: { readonly nearest: NonNull
 function Violations({ violations }: { readonly violations: readonly ViolationJson[] }) {
   return (
     <table class="table near">
-      <caption>What the answer has against the contract</caption>
+      <caption>Where the answer breaks the contract</caption>
       <thead>
         <tr>
           <th scope="col">Where</th>
