@@ -66,7 +66,9 @@ test('what OpenAI would refuse is said on a line of its own', () => {
 test('the line tells what a live error says, and that it was made to fit the document', () => {
   const upstream: Heard = { kind: 'heard', headers: [], beginning: [], bytes: 0 }
   const outcome = { ...answered, status: 502, source: 'live', upstream, remark: () => '502 Bad Gateway' }
-  expect(lineOf({ mode: 'proxy', outcome })).toMatch(/502 - ms proxy · live · error put into the documented form: 502 Bad Gateway$/)
+  expect(lineOf({ mode: 'proxy', outcome })).toMatch(
+    /502 - ms proxy · live · error put into the documented form: 502 Bad Gateway$/,
+  )
   expect(requestEvent(told({ mode: 'proxy', outcome }))).toMatchObject({ status: 502, fitted: true })
   expect(requestEvent(told())).not.toHaveProperty('fitted')
 })
