@@ -4,8 +4,11 @@ import { tooDeep, tooManyValues } from './errors.js'
 /** A little more than the metadata of a user may have, and far less than a stack bears. */
 export const MOST_LEVELS = 1100
 
-/** Texts, commas and brackets. To read and check so many takes some 30 ms; the largest honest requests have a tenth of that. */
-export const MOST_VALUES = 100_000
+/**
+ * Texts, commas and brackets: 8,500 messages, say. To read and check so many takes some 40 ms; the largest honest requests have a few
+ * thousand, up to 25,000 with 128 tools of large schemas.
+ */
+export const MOST_VALUES = 60_000
 
 /** Whether objects and arrays stand inside one another more than `levels` times. */
 export const isTooDeep = (value: unknown, levels = MOST_LEVELS): boolean =>

@@ -42,9 +42,9 @@ export interface RulesAtRunTime {
 const EVERYBODY = ''
 
 /** In all scopes together: more are those of somebody who never takes them back. */
-const MOST = 10_000
+export const MOST_ADDED = 10_000
 
-export function createRulesAtRunTime(memory: Memory, most = MOST): RulesAtRunTime {
+export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAtRunTime {
   const forEverybody = createShelf(EVERYBODY, memory)
   const ofScopes = createByScope(scope => createShelf(scope, memory))
   let calls = 0

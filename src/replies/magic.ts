@@ -29,7 +29,7 @@ export interface Magic extends Required<Omit<Effect, 'calls'>>, Pick<Effect, 'ca
 type Sample = (schema: unknown) => Promise<unknown>
 
 /** More different words than there are; the rest of such a prompt is passed over. */
-const MOST_WORDS = 50
+export const MOST_WORDS = 50
 
 interface Asked {
   readonly request: ChatRequest

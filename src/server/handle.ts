@@ -400,7 +400,7 @@ function requireNoExpectation({ headers: { expect } }: IncomingMessage): void {
 }
 
 /** Supabase's own limit. */
-const AUTH_BODY_BYTES = 1_048_576
+export const AUTH_BODY_BYTES = 1_048_576
 /** The live auth backend has its own opinion; this is so that nobody fills the memory. */
 const LIVE_AUTH_BODY_BYTES = 10 * AUTH_BODY_BYTES
 

@@ -7,7 +7,7 @@ import { emptyBody, invalidRequest, notJson, PlatformError, unreadableRequest } 
 import { readBody, requireJson } from './body.js'
 
 /** Most of what is told here does not come near it. */
-const LIMIT_BYTES = 65_536
+export const CONTROL_LIMIT_BYTES = 65_536
 
 type Parse = (text: string) => unknown
 
@@ -21,7 +21,7 @@ interface Reading {
 export async function jsonIn<S extends GenericSchema>(
   request: IncomingMessage,
   schema: S,
-  limitBytes = LIMIT_BYTES,
+  limitBytes = CONTROL_LIMIT_BYTES,
   reading?: Reading,
 ): Promise<InferOutput<S>> {
   const body = await anyJsonIn(request, limitBytes, reading)

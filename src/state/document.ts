@@ -1,5 +1,5 @@
 /** Writes the whole state down as a document, and makes a state what a document says. */
-import { check } from '../core/check.js'
+import { check, type Path, spoken } from '../core/check.js'
 import { withDigests } from '../core/kept-secrets.js'
 import { ProblemsError } from '../core/problem.js'
 import type { State, TableName, Tables } from '../core/state.js'
@@ -21,13 +21,16 @@ export function exportState(state: State): Promise<StateDocument> {
 
 /** Puts the rows of a document in place of all that are there. Rejects with a ProblemsError that names the row and the field, and changes nothing then. */
 export async function importState(state: State, document: unknown): Promise<void> {
-  const rows = checked(document)
+  const rows = await checked(document)
   await state.write(async tables => {
     for (const name of tableNames) {
       const table = anyTable(tables, name)
       await table.remove({})
       // The oldest first, as they came about.
-      for (const row of rows[name].toReversed()) await table.insert(withDigests(name, row as unknown as AnyRow))
+      for (const slice of slicesOf<unknown>(rows[name].toReversed())) {
+        for (const row of slice.rows) await table.insert(withDigests(name, row as AnyRow))
+        await othersTurn()
+      }
     }
   })
 }
@@ -36,14 +39,39 @@ export async function importState(state: State, document: unknown): Promise<void
 const isSecret = (path: readonly unknown[]) =>
   /^(encrypted_password|token|token_hash|auth_code|code|link)$/.test(String(path.at(-1)))
 
-function checked(document: unknown): StateDocument {
-  const result = check(stateDocument, document, { firstOnly: true, whole: 'The state', secret: isSecret })
-  if ('mistakes' in result) throw problem(result.mistakes[0]?.sentence ?? 'The state is of no form that is known.')
+/** Looked at, and put in place, before other requests have their turn. */
+const SLICE = 100
+
+const othersTurn = () => new Promise(resolve => setImmediate(resolve))
+
+function* slicesOf<T>(rows: readonly T[]): Generator<{ readonly from: number; readonly rows: readonly T[] }> {
+  for (let from = 0; from < rows.length; from += SLICE) yield { from, rows: rows.slice(from, from + SLICE) }
+}
+
+async function checked(document: unknown): Promise<StateDocument> {
   // As it was given: the order of names in metadata is the app's own.
   const given = document as StateDocument
+  const empty = Object.fromEntries(tableNames.filter(name => Array.isArray(given?.[name])).map(name => [name, []]))
+  const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
+  requireGood(isObject ? { ...document, ...empty } : document)
+  for (const name of tableNames) {
+    for (const { from, rows } of slicesOf<unknown>(given[name])) {
+      requireGood({ ...given, ...empty, [name]: rows }, from)
+      await othersTurn()
+    }
+  }
   const rows = { ...given, refresh_tokens: given.refresh_tokens.map(row => ({ ...row, salt: row.salt ?? null })) }
   for (const name of tableNames) requireUnique(name, rows[name] as unknown as readonly AnyRow[])
   return rows
+}
+
+/** Throws for the first thing that is wrong; `from` is the place of the first row in its table. */
+function requireGood(document: unknown, from = 0): void {
+  const result = check(stateDocument, document, { firstOnly: true, whole: 'The state', secret: isSecret })
+  if (!('mistakes' in result)) return
+  const { path, sentence } = result.mistakes[0] ?? { path: [], sentence: 'The state is of no form that is known.' }
+  const moved: Path = path.map((step, i) => (i === 1 && typeof step === 'number' ? step + from : step))
+  throw problem(spoken(moved) + sentence.slice(spoken(path).length))
 }
 
 function requireUnique(name: TableName, rows: readonly AnyRow[]): void {

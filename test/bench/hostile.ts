@@ -65,6 +65,21 @@ const rules = (count: number) => times(count, i => ({ when: { user: `word ${i}` 
 const yaml = (count: number) =>
   times(count, i => `- when: { user: "word ${i}" }\n  reply: { text: "reply ${i}" }\n`).join('')
 
+/** Good in all but one row, so that nothing is replaced. */
+const state = (count: number) => ({
+  ...{ version: 1, users: [], sessions: [], refresh_tokens: [], one_time_tokens: [], api_keys: [], messages: [] },
+  flow_states: times(count, i => ({
+    ...{
+      id: `${i}`,
+      user_id: null,
+      auth_code: i === count - 1 ? '0' : `${i}`,
+      code_challenge: '',
+      code_challenge_method: '',
+    },
+    ...{ authentication_method: '', created_at: '2030-01-31T12:00:00.000Z', auth_code_issued_at: null },
+  })),
+})
+
 /** A rule that is in force for the request behind it. */
 const ruled = (rule: object, body: unknown): readonly Hostile[] => [
   { path: '/__standin/replies', body: rule },
@@ -91,30 +106,30 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   '1,300,000 empty arrays': {
     body: withHole(saying('x', { metadata: { a: 'HOLE' } }), `[${'[],'.repeat(1_300_000)}[]]`),
   },
-  '13,000 messages': { body: { ...hello, messages: times(13_000, () => hello.messages[0]) } },
+  '8,500 messages': { body: { ...hello, messages: times(8_500, () => hello.messages[0]) } },
   '100,000 messages': { body: { ...hello, messages: times(100_000, () => hello.messages[0]) } },
-  '13,000 tool results': {
+  '5,000 tool results': {
     body: {
       ...hello,
-      messages: [...hello.messages, ...times(12_000, i => ({ role: 'tool', tool_call_id: `c${i}`, content: '' }))],
+      messages: [...hello.messages, ...times(5_000, i => ({ role: 'tool', tool_call_id: `c${i}`, content: '' }))],
     },
   },
-  '5,000 tools, streamed': { body: saying('x', { stream: true, tools: tools(5000) }) },
-  '3,000 tools of which 3,000 are allowed': {
+  '4,000 tools, streamed': { body: saying('x', { stream: true, tools: tools(4000) }) },
+  '2,300 tools of which 2,300 are allowed': {
     body: saying('x', {
-      tools: tools(3000),
+      tools: tools(2300),
       tool_choice: {
         type: 'allowed_tools',
         allowed_tools: {
           mode: 'auto',
-          tools: times(3000, i => ({ type: 'function', function: { name: `tool_${i}` } })),
+          tools: times(2300, i => ({ type: 'function', function: { name: `tool_${i}` } })),
         },
       },
     }),
   },
-  '30,000 unknown fields': { body: { ...hello, ...Object.fromEntries(times(30_000, i => [`field${i}`, i])) } },
-  '30,000 entries of logit_bias': { body: saying('x', { logit_bias: Object.fromEntries(times(30_000, i => [i, 1])) }) },
-  '40,000 stops': { body: saying('standin:long', { stop: times(40_000, i => `stop${i}`) }) },
+  '29,000 unknown fields': { body: { ...hello, ...Object.fromEntries(times(29_000, i => [`field${i}`, i])) } },
+  '29,000 entries of logit_bias': { body: saying('x', { logit_bias: Object.fromEntries(times(29_000, i => [i, 1])) }) },
+  '29,000 stops': { body: saying('standin:long', { stop: times(29_000, i => `stop${i}`) }) },
   'a stop of 3 MB': { body: saying('standin:long', { stop: 'x'.repeat(3 * MEGABYTE) }) },
   'a prompt of 4 MB of random letters': { body: saying(letters(4 * MEGABYTE)) },
   'the same, streamed': { body: saying(letters(4 * MEGABYTE), { stream: true }) },
@@ -142,23 +157,33 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   'a schema with 5,000 unlike texts': {
     body: schema({ type: 'array', minItems: 5000, uniqueItems: true, items: { type: 'string' } }),
   },
-  'a schema with 20,000 properties': {
-    body: schema({ type: 'object', properties: Object.fromEntries(times(14_000, i => [`p${i}`, { type: 'string' }])) }),
+  'a schema with 9,000 properties': {
+    body: schema({ type: 'object', properties: Object.fromEntries(times(9_000, i => [`p${i}`, { type: 'string' }])) }),
   },
   'a JSON object with 4 MB of braces in the prompt': {
     body: saying('{"'.repeat(2 * MEGABYTE), { response_format: { type: 'json_object' } }),
   },
   'replies/check of 60,000 rules': { path: '/__standin/replies/check', body: { yaml: yaml(60_000) } },
-  'replies/check of 3,000 rules': { path: '/__standin/replies/check', body: { yaml: yaml(900) } },
+  'replies/check of 900 rules': { path: '/__standin/replies/check', body: { yaml: yaml(900) } },
   'replies/check of 60 KB of brackets': { path: '/__standin/replies/check', body: { yaml: '['.repeat(60_000) } },
   'replies/check of aliases that double': {
     path: '/__standin/replies/check',
     body: { yaml: times(30, i => `a${i}: &a${i} [${i === 0 ? 'x' : `*a${i - 1}, *a${i - 1}`}]\n`).join('') },
   },
-  '5,000 rules': [
-    { path: '/__standin/replies', body: rules(5000) },
+  '1,800 rules': [
+    { path: '/__standin/replies', body: rules(1800) },
     { body: hello },
     { path: '/__standin/replies', method: 'DELETE' },
+  ],
+  'a rule with 6,000 replies': ruled({ when: {}, replies: times(6000, i => ({ text: `reply ${i}` })) }, hello),
+  'a rule with 60 KB of templates': ruled({ when: {}, reply: { text: '{{user}}'.repeat(8000) } }, hello),
+  'a rule with 9,000 texts to look for': ruled(
+    { when: { user: times(9000, i => `word ${i}`) }, reply: { text: 'x' } },
+    hello,
+  ),
+  'a state of 4 MB': [
+    { path: '/__standin/state', method: 'PUT', body: '{"version":1,"users":[{}]}' },
+    { path: '/__standin/state', method: 'PUT', body: state(25_000) },
   ],
   'a rule with an exponential expression': ruled(
     { when: { user: '/^(a|a)*$/' }, reply: { text: 'x' } },

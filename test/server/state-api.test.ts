@@ -117,11 +117,11 @@ test('a state is larger than other requests may be, and has an end', async () =>
   const response = await fetch(`${platform.url}/__standin/state`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
-    body: ' '.repeat(64 * 1024 * 1024 + 1),
+    body: ' '.repeat(8_388_609),
   })
   expect([response.status, await response.json()]).toEqual([
     413,
-    { error: 'The request body is larger than 67108864 bytes.' },
+    { error: 'The request body is larger than 8388608 bytes.' },
   ])
 })
 

@@ -150,6 +150,11 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
   ['a table too few', { version: 1, users: [] }, 'sessions is missing. It must be a list of rows.'],
   ['a row that is none', { ...everything, sessions: [session(), 7] }, 'sessions[1] must be an object, not 7.'],
   [
+    'a row far down',
+    { ...everything, sessions: [...Array.from({ length: 150 }, () => session()), 7] },
+    'sessions[150] must be an object, not 7.',
+  ],
+  [
     'a field of a wrong type',
     { ...everything, users: [user(), user({ id: 'b', email: 5 as never })] },
     'users[1].email must be a text or null, not 5.',

@@ -15,10 +15,10 @@ import { mostTokens } from './trim.js'
 /** Letters without words take a microsecond each to count; up to here that is some 50 ms. */
 const HEAVY_PROMPT_BYTES = 32_768
 const HEAVY_ANSWER_BYTES = 500_000
-const MOST_ANSWER_BYTES = 33_554_432
+export const MOST_ANSWER_BYTES = 33_554_432
 /** Of stops times the text that they are looked for in. */
 const HEAVY_STOPS = 10_000_000
-const LONGEST_MS = 20_000
+export const LONGEST_MS = 20_000
 
 /** Whether counting the tokens of a prompt takes long. */
 export const isHeavyPrompt = ({ body }: Pick<Exchange, 'body'>, { name }: Tokenizer): boolean =>

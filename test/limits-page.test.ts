@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { MOST_LEVELS, MOST_VALUES } from '../src/core/depth.js'
+import { LONGEST_MS, MOST_ANSWER_BYTES } from '../src/endpoints/chat/heavy.js'
+import { MOST_ADDED } from '../src/replies/at-run-time.js'
+import { MOST_MS } from '../src/replies/conditions/expression.js'
+import { MOST_TO_COMPILE } from '../src/replies/load.js'
+import { MOST_WORDS } from '../src/replies/magic.js'
+import { RENDER_MS } from '../src/replies/templates/engine.js'
+import { AUTH_BODY_BYTES } from '../src/server/handle.js'
+import { CONTROL_LIMIT_BYTES } from '../src/server/json-in.js'
+import { MOST_VALUES_OF_RULES, RULES_LIMIT_BYTES } from '../src/server/replies-router.js'
+import { STATE_LIMIT_BYTES } from '../src/server/state-router.js'
+
+const page = readFileSync(path.join(import.meta.dirname, '../docs/configuration.md'), 'utf8')
+
+test.each([
+  ['levels of objects and arrays in a JSON body', MOST_LEVELS],
+  ['texts, commas and brackets in a JSON body', MOST_VALUES],
+  ['an answer', MOST_ANSWER_BYTES],
+  ['counting a prompt or making an answer', LONGEST_MS],
+  ['a regular expression of a rule', MOST_MS],
+  ['a template of a rule', RENDER_MS],
+  ['magic words in a prompt', MOST_WORDS],
+  ['a body for `/auth/v1`', AUTH_BODY_BYTES],
+  ['a body for `/__standin`', CONTROL_LIMIT_BYTES],
+  ['rules that are sent: the body', RULES_LIMIT_BYTES],
+  ['rules that are sent: texts', MOST_VALUES_OF_RULES],
+  ['rules that are sent: templates', MOST_TO_COMPILE],
+  ['rules that are in force', MOST_ADDED],
+  ['a body for `PUT /__standin/state`', STATE_LIMIT_BYTES],
+])('the page of the limits has the number of the code: %s', (what, most) => {
+  const row = page.split('\n').find(line => line.startsWith(`| ${what}`))
+  expect(row?.split('|')[2]?.trim().split(' ')[0]).toBe(most.toLocaleString('en-US'))
+})
