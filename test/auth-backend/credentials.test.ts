@@ -204,7 +204,7 @@ test('nobody makes an admin of themselves', async () => {
 test('what cannot be compared with a uuid is no session either', async () => {
   const backend = await backendWith()
   const { user } = await newcomer(backend)
-  for (const session_id of [1, null, {}, ['a']]) {
+  for (const session_id of [1, {}, ['a']]) {
     const bearer = await userToken({ sub: user.id, aud: 'authenticated', session_id })
     expect((await backend.ask('/user', { bearer })).status).toBe(403)
   }
