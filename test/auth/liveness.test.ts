@@ -182,7 +182,7 @@ test('requests that are under way while a session ends do not keep it alive', as
     afterwards.push(await answerOf(platform, ada.token))
   }
   const callers = Array.from({ length: 8 }, caller)
-  await vi.waitFor(() => expect(asked).toBeGreaterThan(50))
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(50), { timeout: 20_000 })
   await ada.client.auth.signOut()
   over = true
   await Promise.all(callers)

@@ -370,7 +370,7 @@ test('requests that are under way while the configuration is read again see the 
     }
   }
   const looking = [look(), look()]
-  await vi.waitFor(() => expect(asked).toBeGreaterThan(5))
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(5), { timeout: 20_000 })
   for (const email of ['countess@example.com', ada.email, 'lovelace@example.com']) {
     await scene.reload({ ...inFile, users: [{ ...ada, id: adasId, email }] })
   }

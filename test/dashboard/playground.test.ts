@@ -70,10 +70,13 @@ inBrowser('what was said so far stays when somebody stops it, and the server hea
   await overOn(page)
   expect(await answersOn(page).innerText()).toMatch(/Stopped.*word0 word1 word2 word3 /s)
   expect(await hasFocus(page, messageIn(page))).toBe(true)
-  await vi.waitFor(async () => {
-    const { data } = await journalOf(platform)
-    expect(data).toEqual([expect.objectContaining({ source: 'rule "slow"', complete: false })])
-  })
+  await vi.waitFor(
+    async () => {
+      const { data } = await journalOf(platform)
+      expect(data).toEqual([expect.objectContaining({ source: 'rule "slow"', complete: false })])
+    },
+    { timeout: 20_000 },
+  )
 })
 
 const journalOf = async ({ url }: { readonly url: string }) =>
@@ -283,7 +286,7 @@ inBrowser('a message that is edited is sent in the place of the old one, with wh
   expect(await hasFocus(page, page.getByRole('textbox', { name: 'Message 3' }))).toBe(true)
   await page.getByRole('textbox', { name: 'Message 3' }).fill('hello instead')
   await page.getByRole('button', { name: 'Send from here' }).click()
-  await vi.waitFor(() => expect(questions.length).toBe(4))
+  await vi.waitFor(() => expect(questions.length).toBe(4), { timeout: 20_000 })
   await overOn(page)
   expect(questions.at(-1)?.messages).toEqual([
     { role: 'user', content: 'hello one' },

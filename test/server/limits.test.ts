@@ -175,7 +175,7 @@ test('so many streams are open at once; whoever leaves or is done makes room', a
   expect((await chat(hello)).status).toBe(200)
 
   leaving.abort()
-  await vi.waitFor(async () => expect((await chat({ ...hello, stream: true })).status).toBe(200))
+  await vi.waitFor(async () => expect((await chat({ ...hello, stream: true })).status).toBe(200), { timeout: 20_000 })
   // One after the other they never meet.
   for (let i = 0; i < 10; i++) {
     const response = await chat({ ...hello, stream: true })
@@ -293,8 +293,9 @@ test('an open stream of the live platform is counted until it is done', async ()
   expect((await chat({ ...hello, stream: true })).status).toBe(429)
   leaving.abort()
   const next = new AbortController()
-  await vi.waitFor(async () =>
-    expect((await chat({ ...hello, stream: true }, { signal: next.signal })).status).toBe(200),
+  await vi.waitFor(
+    async () => expect((await chat({ ...hello, stream: true }, { signal: next.signal })).status).toBe(200),
+    { timeout: 20_000 },
   )
   next.abort()
 })

@@ -170,7 +170,7 @@ test('a client that leaves in the middle of a refused body is in the journal wit
   const wire = await wireTo(platform.url)
   await wire.say(onTheWire(CHAT, ['Content-Length: 1000', 'Content-Type: application/json']))
   await wire.say('{"model":')
-  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1))
+  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1), { timeout: 20_000 })
   wire.leave()
   await platform.idle()
   expect(platform.journal.last()?.request).toMatchObject({ bytes: 1000, body: '{"model":' })

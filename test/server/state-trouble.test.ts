@@ -85,11 +85,14 @@ test('a full disk is told as what it is, once, and everything goes on when there
       for (;;) appendFileSync(ballast, 'x'.repeat(bytes))
     } catch {}
   }
-  const failed = await vi.waitFor(async () => {
-    const answer = await signIn()
-    expect(answer.status).toBe(503)
-    return answer
-  })
+  const failed = await vi.waitFor(
+    async () => {
+      const answer = await signIn()
+      expect(answer.status).toBe(503)
+      return answer
+    },
+    { timeout: 20_000 },
+  )
   expect(failed.body).toMatchObject({
     error_code: 'unexpected_failure',
     msg: 'The state cannot be kept: its disk is full. Make room there, or choose another file.',

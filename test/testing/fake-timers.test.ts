@@ -19,7 +19,7 @@ test('so is one that comes after a test which has left something under way', asy
   platform.failNext({ hang: true })
   const leaving = new AbortController()
   const hanging = platform.ask('/v1/models', { signal: leaving.signal }).catch(() => {})
-  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1))
+  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1), { timeout: 20_000 })
   await platform.reset()
   vi.useFakeTimers()
   await platform.ask('/health')

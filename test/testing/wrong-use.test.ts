@@ -101,7 +101,7 @@ test('what a test has left hanging is no concern of those after it', async () =>
   platform.failNext({ hang: true })
   const leaving = new AbortController()
   const hanging = platform.ask('/v1/models', { signal: leaving.signal }).catch(() => {})
-  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1))
+  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1), { timeout: 20_000 })
   await expect(platform.idle({ timeoutMs: 200 })).rejects.toThrow('a request is still under way')
   await platform.reset()
   await platform.idle({ timeoutMs: 200 })
