@@ -44,11 +44,11 @@ inBrowser('requests appear as they come, the newest on top, with who, what, the 
   await says(page, '5 requests')
   const texts = await rowsOf(page).allInnerTexts()
   expect(texts.map(text => text.replace(/\s+/g, ' '))).toEqual([
-    expect.stringMatching(/401 GET \/v1\/models nobody No credential was sent/),
+    expect.stringMatching(/401 GET \/v1\/models no credential No credential was sent/),
     expect.stringMatching(/200 POST \/v1\/chat\/completions gpt-4o-mini key development No rule fitted: /),
     expect.stringMatching(/200 POST .* rule "greeting" emulate first byte after .*, \d+ pieces, .* in all/),
     expect.stringMatching(/200 GET \/v1\/models key development/),
-    expect.stringMatching(/200 GET \/health nobody/),
+    expect.stringMatching(/200 GET \/health not identified/),
   ])
   await page.locator('.chart .unseen').filter({ hasText: '5 requests and 1 failure' }).waitFor()
   expect(complaints).toEqual([])
