@@ -69,13 +69,15 @@ const notKnown = (name: string) =>
   new UsageError(`"${name}" is not a command.${didYouMean(name, [...Object.keys(commands), 'help'])}`)
 
 /** Says in sentences why it ends, and gives back the exit code. Only what is our own mistake comes with its stack. */
-function explain(error: unknown): number {
+function explain(error: unknown, argv: readonly string[]): number {
   if (error instanceof ProblemsError) {
     for (const problem of error.problems) console.error(wordProblem(problem))
     return EXIT_BAD_INPUT
   }
   if (error instanceof UsageError) {
-    console.error(`${error.message} See standin --help.`)
+    const command = argv.find(word => !word.startsWith('-')) ?? ''
+    const known = Object.hasOwn(commands, command) ? `${command} ` : ''
+    console.error(`${error.message} See standin ${known}--help.`)
     return EXIT_BAD_INPUT
   }
   console.error(error instanceof StartError ? error.message : (refusedBySystem(error) ?? error))
@@ -94,6 +96,6 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     await follow(argv)
   } catch (error) {
-    process.exit(explain(error))
+    process.exit(explain(error, argv))
   }
 }

@@ -507,21 +507,21 @@ test('without recordings nothing was compared, which is no success', async () =>
 })
 
 test.each([
-  [['drift', 'now'], 'standin drift takes no further words, such as now. See standin --help.\n'],
+  [['drift', 'now'], 'standin drift takes no further words, such as now. See standin drift --help.\n'],
   [
     ['drift', '--fail-on', 'never'],
-    '--fail-on must be one of critical, warning, info, not "never". See standin --help.\n',
+    '--fail-on must be one of critical, warning, info, not "never". See standin drift --help.\n',
   ],
   [
     ['drift', '--concurrency', '0'],
-    '--concurrency must be a whole number from 1 to 99, not "0". See standin --help.\n',
+    '--concurrency must be a whole number from 1 to 99, not "0". See standin drift --help.\n',
   ],
-  [['drift', '--only', 'x*'], 'No recording has a name like x*. See standin --help.\n'],
+  [['drift', '--only', 'x*'], 'No recording has a name like x*. See standin drift --help.\n'],
   [
     ['drift', '--upstream', ''],
-    'standin drift needs upstream.baseUrl, the address of the live platform. See standin --help.\n',
+    'standin drift needs upstream.baseUrl, the address of the live platform. See standin drift --help.\n',
   ],
-  [['dev', '--update'], 'The flag --update belongs to standin drift. See standin --help.\n'],
+  [['dev', '--update'], 'The flag --update belongs to standin drift. See standin dev --help.\n'],
 ])('%j is refused in a sentence', async (args, stderr) => {
   const files = project({ url: 'http://127.0.0.1:1' }, [recorded(asking('hello'), { body: {} })])
   expect(await run(args, { files })).toEqual({ code: 2, signal: null, stdout: '', stderr })

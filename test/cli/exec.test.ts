@@ -78,7 +78,7 @@ test.each([
   ],
   [['exec', '--port', '--', 'npm'], 'The flag --port needs a value: --port NUMBER.'],
 ])('%j is refused in a sentence', async (args, sentence) => {
-  expect(await run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${sentence} See standin --help.\n` })
+  expect(await run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${sentence} See standin exec --help.\n` })
 })
 
 test('a configuration that is wrong keeps the child from running', async () => {
@@ -298,7 +298,7 @@ test('the receipt is a line of JSON for programs, and none where nothing goes by
 test('who asks for strictness where nothing goes by recordings has forgotten the mode', async () => {
   expect(await exec(asking('hello'), { flags: ['--strict'] }).ended).toMatchObject({
     ...{ code: 2, stdout: '' },
-    stderr: '--strict is about recordings, and the mode is emulate. Add --mode replay. See standin --help.\n',
+    stderr: '--strict is about recordings, and the mode is emulate. Add --mode replay. See standin exec --help.\n',
   })
 })
 

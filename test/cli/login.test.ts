@@ -191,7 +191,7 @@ test.each([
   expect(await run(args, { files: written({ upstream }) })).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: `${sentence} See standin --help.\n`,
+    stderr: `${sentence} See standin ${args[0]} --help.\n`,
   })
 })
 

@@ -286,7 +286,7 @@ const mistakes: readonly (readonly [readonly string[], string])[] = [
 test.each(mistakes)('%j is refused in a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toBe(`${sentence} See standin --help.\n`)
+  expect(stderr).toBe(`${sentence} See standin ${args[0]} --help.\n`)
 })
 
 test.each([['token'], ['key', 'create']])(
@@ -303,7 +303,9 @@ test('users of a live backend have their tokens from there', async () => {
   const files = written({ auth: { mode: 'proxy' }, upstream: { authUrl: 'https://live.test' } })
   const { code, stdout, stderr } = await run(['token'], { files })
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toBe('auth.mode is proxy: users and their tokens are those of the live backend. See standin --help.\n')
+  expect(stderr).toBe(
+    'auth.mode is proxy: users and their tokens are those of the live backend. See standin token --help.\n',
+  )
 })
 
 test('a state that cannot be opened is told in a sentence, without a stack', async () => {

@@ -23,16 +23,16 @@ test('standin record says what it lacks, by its own name', async () => {
 test('a mode beside the command is refused', async () => {
   expect(await run(['replay', '--mode', 'proxy'])).toMatchObject({
     code: 2,
-    stderr: 'standin replay is the mode replay already: leave out --mode. See standin --help.\n',
+    stderr: 'standin replay is the mode replay already: leave out --mode. See standin replay --help.\n',
   })
 })
 
 test.each([
-  [['record', 'all'], 'standin record takes no further words, such as all.'],
-  [['recrod'], '"recrod" is not a command. Did you mean "record"?'],
-  [['replya'], '"replya" is not a command. Did you mean "replay"?'],
-])('%j is refused in a sentence', async (args, sentence) => {
-  expect(await run(args)).toMatchObject({ code: 2, stderr: `${sentence} See standin --help.\n` })
+  [['record', 'all'], 'standin record takes no further words, such as all. See standin record --help.\n'],
+  [['recrod'], '"recrod" is not a command. Did you mean "record"? See standin --help.\n'],
+  [['replya'], '"replya" is not a command. Did you mean "replay"? See standin --help.\n'],
+])('%j is refused in a sentence', async (args, stderr) => {
+  expect(await run(args)).toMatchObject({ code: 2, stderr })
 })
 
 test('the flags of recordings set their options', () => {
@@ -73,6 +73,6 @@ test('a command that plays no recordings cannot be strict about them', async () 
   expect(await run(['token', '--strict'])).toMatchObject({
     code: 2,
     stderr:
-      'The flag --strict belongs to standin dev, standin record, standin replay, standin exec and standin verify. See standin --help.\n',
+      'The flag --strict belongs to standin dev, standin record, standin replay, standin exec and standin verify. See standin token --help.\n',
   })
 })

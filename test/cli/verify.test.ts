@@ -243,13 +243,13 @@ test.each([
   [['now'], 'standin verify takes no further words, such as now.'],
 ])('%j is refused with exit code 2', async (flags, sentence) => {
   const { code, stderr } = await run(['verify', ...flags])
-  expect(stderr).toBe(`${sentence} See standin --help.\n`)
+  expect(stderr).toBe(`${sentence} See standin verify --help.\n`)
   expect(code).toBe(2)
 })
 
 test.each([
-  [['--output='], 2, '--output must name a file. See standin --help.\n'],
-  [['--output', '.'], 2, '--output must name a file, and . is a folder. See standin --help.\n'],
+  [['--output='], 2, '--output must name a file. See standin verify --help.\n'],
+  [['--output', '.'], 2, '--output must name a file, and . is a folder. See standin verify --help.\n'],
   [['--output', 'taken/report.xml'], 1, /^taken\/report\.xml cannot be written \(E\w+\)\.\n$/],
 ])('where no report can be written (%j), nobody is asked anything', async (flags, code, sentence) => {
   const target = await targetWith()
