@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { MOST_LEVELS, MOST_VALUES } from '../src/core/depth.js'
+import { MOST_LEVELS, MOST_VALUES, MOST_VALUES_OF_RULES } from '../src/core/depth.js'
 import { LONGEST_MS, MOST_ANSWER_BYTES } from '../src/endpoints/chat/heavy.js'
 import { MOST_ADDED } from '../src/replies/at-run-time.js'
 import { MOST_MS } from '../src/replies/conditions/expression.js'
@@ -10,7 +10,7 @@ import { MOST_WORDS } from '../src/replies/magic.js'
 import { RENDER_MS } from '../src/replies/templates/engine.js'
 import { AUTH_BODY_BYTES } from '../src/server/handle.js'
 import { CONTROL_LIMIT_BYTES } from '../src/server/json-in.js'
-import { MOST_VALUES_OF_RULES, RULES_LIMIT_BYTES } from '../src/server/replies-router.js'
+import { RULES_LIMIT_BYTES } from '../src/server/replies-router.js'
 import { STATE_LIMIT_BYTES } from '../src/server/state-router.js'
 
 const page = readFileSync(path.join(import.meta.dirname, '../docs/configuration.md'), 'utf8')

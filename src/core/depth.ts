@@ -10,6 +10,9 @@ export const MOST_LEVELS = 1100
  */
 export const MOST_VALUES = 60_000
 
+/** More than a thousand rules in one call. To make so many ready takes some 50 ms. */
+export const MOST_VALUES_OF_RULES = 20_000
+
 /** Whether objects and arrays stand inside one another more than `levels` times. */
 export const isTooDeep = (value: unknown, levels = MOST_LEVELS): boolean =>
   typeof value === 'object' &&

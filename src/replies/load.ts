@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { TookTooLong } from '../core/bounded.js'
 import { check, type Path } from '../core/check.js'
+import { MOST_VALUES_OF_RULES, requireModestJson } from '../core/depth.js'
 import { rulesTakeTooLong } from '../core/errors.js'
+import { stringifyExact } from '../core/exact-json.js'
 import { inWorker } from '../core/in-worker.js'
 import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
 import { readYaml } from '../core/yaml.js'
@@ -184,11 +186,21 @@ export function rulesSent(yaml: string): Promise<SentRules> {
 export async function rulesSentJob(yaml: string): Promise<SentRules> {
   // A sender must not get at the files of this machine in that way.
   const { problems, rules } = await rulesInText(yaml, { name: HERE, dir: undefined, seed: 0 })
-  const none = problems.length === 0 && rules.length === 0
-  const empty = { origin: HERE, line: 1, column: 1, sentence: 'There is no rule here.' }
-  return {
-    problems: none ? [empty] : problems.slice(0, MOST_PROBLEMS),
-    rules: problems.length > 0 ? [] : rules.map(({ written }) => written as RuleInput),
+  if (problems.length > 0) return { problems: problems.slice(0, MOST_PROBLEMS), rules: [] }
+  const written = rules.map(({ written }) => written as RuleInput)
+  const sentence = rules.length === 0 ? 'There is no rule here.' : tooManyIn(written)
+  return sentence
+    ? { problems: [{ origin: HERE, line: 1, column: 1, sentence }], rules: [] }
+    : { problems: [], rules: written }
+}
+
+/** As where rules are sent as JSON. */
+function tooManyIn(rules: readonly RuleInput[]): string | undefined {
+  try {
+    requireModestJson(Buffer.from(stringifyExact(rules)), MOST_VALUES_OF_RULES)
+    return undefined
+  } catch {
+    return `The rules have more than ${MOST_VALUES_OF_RULES} texts, values and brackets together. Send fewer at once.`
   }
 }
 

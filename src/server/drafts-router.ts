@@ -1,9 +1,7 @@
 /** Drafts of rules by call: made of an exchange, checked, tried at once, and kept in a file. */
 import { type Request, Router } from 'express'
-import { requireModestJson } from '../core/depth.js'
 import { checkCall, draftCall, keepCall, tryCall } from '../core/draft-request.js'
 import { invalidRequest, noSuchExchange } from '../core/errors.js'
-import { stringifyExact } from '../core/exact-json.js'
 import { only } from '../core/only.js'
 import type { Journal } from '../journal/index.js'
 import type { Draft, RuleInput, SentRules, Told } from '../replies/index.js'
@@ -11,7 +9,7 @@ import type { ControlPart, Paths } from './control/part.js'
 import { listOf, object, text, wholeNumber } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 import { asRefusal } from './refusals.js'
-import { MOST_VALUES_OF_RULES, RULES_LIMIT_BYTES, type RulesByCall } from './replies-router.js'
+import { RULES_LIMIT_BYTES, type RulesByCall } from './replies-router.js'
 import { scopeIn } from './scope-in.js'
 
 /** What becomes of rules that are in no file yet. */
@@ -32,11 +30,7 @@ export function createDraftsPart({ drafts, rules, journal }: DraftParts): Contro
   async function goodRules(yaml: string): Promise<readonly RuleInput[]> {
     const { problems, rules } = await drafts.read(yaml)
     const [first] = problems
-    // As where they are sent as JSON.
-    if (!first) {
-      requireModestJson(Buffer.from(stringifyExact(rules)), MOST_VALUES_OF_RULES)
-      return rules
-    }
+    if (!first) return rules
     throw invalidRequest(`Line ${first.line ?? 1}, column ${first.column ?? 1}: ${first.sentence}`)
   }
 

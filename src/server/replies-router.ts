@@ -1,5 +1,6 @@
 /** Rules by call: GET lists those in force, POST adds some that stand before all others, DELETE removes what was added. */
 import { type Request, type Response, Router } from 'express'
+import { MOST_VALUES_OF_RULES } from '../core/depth.js'
 import { noSuchRule } from '../core/errors.js'
 import { parseExact, stringifyExact } from '../core/exact-json.js'
 import { type ListingQuery, scopedListingQuery, searchFor } from '../core/listing-request.js'
@@ -25,8 +26,6 @@ export interface RulesByCall {
 
 /** Rules may say long texts. */
 export const RULES_LIMIT_BYTES = 4_194_304
-/** Texts, commas and brackets: more than a thousand rules in one call. To make so many ready takes some 50 ms. */
-export const MOST_VALUES_OF_RULES = 20_000
 
 export function createRepliesRouter(rules: RulesByCall): Router {
   const router = Router()
