@@ -38,7 +38,7 @@ async function run(
   env: Record<string, string>,
   cwd: string,
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env }, timeout: 15_000 })
+  const { stdout } = await promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env }, timeout: 35_000 })
   return stdout
 }
 
