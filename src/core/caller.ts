@@ -12,7 +12,7 @@ export type Caller =
   | { readonly kind: 'user'; readonly id: string; readonly email?: string }
   /** `email` is its owner's. */
   | { readonly kind: 'apiKey'; readonly name: string; readonly id: string; readonly email?: string }
-  /** Somebody whose credential only the live platform can judge. */
+  /** A caller whose credential only the live platform can judge. */
   | { readonly kind: 'stranger'; readonly id: string }
   /** A credential that opens nothing. Without any the caller is anonymous. */
   | { readonly kind: 'refused'; readonly tried: Tried }

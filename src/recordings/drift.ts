@@ -130,7 +130,7 @@ async function look({ file, key }: Kept, parts: Looking): Promise<Looked> {
   if (skipped !== undefined) return { finding: { kind: 'skipped', file, reason: skipped } }
   const credential = parts.credentialFor(recording.request.path)
   const standing = credential === undefined ? undefined : standingOf(credential, parts.standings)
-  // As with a platform that is away: nobody sends a bad key ten thousand times.
+  // As with a platform that is away: a bad key is not sent ten thousand times.
   if (credential !== undefined && standing && standing.accepted === 0 && standing.refused >= GIVE_UP_AFTER) {
     return { finding: { kind: 'refused', file, credential, status: standing.status } }
   }

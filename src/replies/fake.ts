@@ -59,7 +59,7 @@ const loadFaker = onceLoaded(async (): Promise<Faker> => {
   return new (faker.constructor as typeof Faker)({ locale, randomizer: cheapToSeed() })
 })
 
-/** A domain that belongs to nobody (RFC 2606): what is made up here may be written to, or called. */
+/** A domain that is reserved for examples (RFC 2606), since made-up addresses may be written to, or called. */
 const RESERVED = 'example.com'
 
 /** Faker's own generator takes some 20 µs for each seeding. */

@@ -38,7 +38,7 @@ const MOST_LETTERS = 500
 /** Nothing where the answer is as documented: then it passes byte for byte. */
 export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method, path }: Asked): Fitted | undefined {
   const type = headerIn(headers, 'content-type') ?? ''
-  // A body that was not asked for can only be judged by its type, and nobody knows how long ours would be.
+  // A body that was not asked for can only be judged by its type, and the length of ours is not known.
   if (method === 'HEAD') return isJson(type) ? undefined : { headers: ofJson(headers), body: Buffer.alloc(0) }
   const text = textIn(body, type, headerIn(headers, 'content-encoding'))
   const value = isWhole ? jsonIn(text) : undefined
@@ -87,7 +87,7 @@ export const isStatus = (status: number) => status >= 200 && status <= 599
 /** So much of a body is kept to be looked at. */
 export const KEPT_BYTES = 65_536
 
-/** What a live error says, for whoever reads the log: its message as the client got it. */
+/** What the log says of a live error: its message as the client got it. */
 export function messageIn(body: Buffer | string): string | undefined {
   if (body.length > KEPT_BYTES) return undefined
   const value = jsonIn(body.toString())

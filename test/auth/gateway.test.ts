@@ -337,7 +337,7 @@ const countUsers = async ({ url, serviceKey: key }: Scene) =>
 const askAdmin = (url: string, key: string) =>
   fetch(`${url}/auth/v1/admin/users`, { headers: { apikey: key, authorization: `Bearer ${key}` } })
 
-test('a page of another site administers nobody, with no key that is public', async () => {
+test('a page of another site cannot administer users with any public key', async () => {
   const platform = await platformWith()
   const { serviceKey, anonKey } = platform
   const before = await countUsers(platform)

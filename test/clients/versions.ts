@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const sets = path.join(root, 'test/clients/versions')
 const page = path.join(root, 'docs/clients.md')
 
-/** Packages in the table, by the names under which somebody would look for them. */
+/** Packages in the table, by the names that a reader looks for. */
 const shown = new Map([
   ['openai', 'openai'],
   ['openai-v5', 'openai'],

@@ -128,8 +128,12 @@ test.each([
   ['objects, alone', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 400],
   ['arrays that never close', '['.repeat(100_000), 400],
   ['arrays as content', json.replace('"hello"', '['.repeat(100_000) + ']'.repeat(100_000)), 400],
-  ['arrays in a field nobody reads', json.replace('{', `{"x":${'['.repeat(1101)}${']'.repeat(1101)},`), 400],
-  ['a thousand arrays in a field nobody reads', json.replace('{', `{"x":${'['.repeat(1000)}${']'.repeat(1000)},`), 200],
+  ['arrays in a field that is not read', json.replace('{', `{"x":${'['.repeat(1101)}${']'.repeat(1101)},`), 400],
+  [
+    'a thousand arrays in a field that is not read',
+    json.replace('{', `{"x":${'['.repeat(1000)}${']'.repeat(1000)},`),
+    200,
+  ],
   ['brackets in a text', json.replace('hello', '[{'.repeat(10_000)), 200],
   ['brackets in a text with quotes', json.replace('hello', '\\\\\\"[{'.repeat(10_000)), 200],
 ])('nested brackets are read up to a limit: %s', async (_what, body, status) => {

@@ -23,7 +23,7 @@ export const tags: readonly { readonly name: Part; readonly description: string 
   {
     name: 'control',
     description:
-      'Shows what happened and steers what happens next. On a loopback address nobody has to show a credential; on any other one it is the control token, or the service key where auth.jwtSecret is not a public one.',
+      'Shows what happened and steers what happens next. On a loopback address no credential is needed; on any other one it is the control token, or the service key where auth.jwtSecret is not a public one.',
   },
 ]
 

@@ -76,7 +76,7 @@ function bodyOf(
     remark('was saved with its UTF-8 read as Latin-1, as Chromium does; its letters are put right')
     return bytes
   }
-  remark('looks garbled: its UTF-8 was read in another encoding, and part of it is lost. Record it anew')
+  remark('looks garbled: its UTF-8 was read in another encoding, and part of it is lost. Record it again')
   return written
 }
 

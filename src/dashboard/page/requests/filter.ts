@@ -23,7 +23,7 @@ const known = new Set([...Object.keys(everything), 'id'])
 export const filterIn = (query: URLSearchParams): Filter => ({
   search: [
     ...query.getAll('search'),
-    // Of an address that somebody has written: any other word of the query.
+    // Of an address that the user typed: any other word of the query.
     ...[...query].flatMap(([word, value]) => (isFact(word) && !known.has(word) ? [`${word}:"${value}"`] : [])),
   ].join(' '),
   status: query.get('status') ?? '',
