@@ -94,7 +94,8 @@ function runWith(folder: string, report: string | undefined): boolean {
         'npm',
         ['install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
         copy,
-      ) && run(process.execPath, [vitest, 'run', ...tests, ...reporters(path.basename(folder), report)], root)
+      ) &&
+      run(process.execPath, [vitest, 'run', '--retry=1', ...tests, ...reporters(path.basename(folder), report)], root)
     )
   } finally {
     rmSync(copy, { recursive: true, force: true })

@@ -66,12 +66,13 @@ const statusesOf = async (answers: readonly Promise<Response>[]) =>
   (await Promise.all(answers)).map(({ status }) => status)
 
 test('a stream comes back with the same bytes in the same rhythm', async () => {
-  const { replaying, bytes } = await tapedStream({ pauseMs: 60 })
+  // Long pauses, so that a busy machine neither joins pieces nor swallows the rhythm.
+  const { replaying, bytes } = await tapedStream({ pauseMs: 400 })
   const { chat } = await replaying()
   const { times, text } = await arrivals(await chat(streamed))
   expect(text).toBe(bytes)
   expect(times.length).toBeGreaterThanOrEqual(3)
-  expect(times.at(-1)).toBeGreaterThan(150)
+  expect(times.at(-1)).toBeGreaterThan(400)
 })
 
 test('a faster replay keeps the order of things, and speed 0 says everything at once', async () => {
