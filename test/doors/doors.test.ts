@@ -11,8 +11,11 @@ test('an app whose tests use the package has no mistake in its types', { timeout
   const more = hasPackage('@jest/globals') ? ['jest/imported-types.ts'] : []
   writeFileSync(path.join(app.dir, 'tsconfig.all.json'), JSON.stringify({ extends: './tsconfig.json', files: more }))
   const { output } = await app.run('typescript/bin/tsc', '-p', 'tsconfig.all.json')
-  // Mistakes between the types of two other packages are not ours to mend.
-  const mistakes = output.split('\n').filter(line => /^(\w+|node_modules\/standin)\/.*error TS/.test(line))
+  // Mistakes between the types of two other packages are not ours to mend. vitest 5 has given its Matchers another type parameter than 3 and 4:
+  // one file cannot declare both, the matchers are typed all the same, and docs/clients.md says so.
+  const mistakes = output
+    .split('\n')
+    .filter(line => /^(\w+|node_modules\/standin)\/.*error TS/.test(line) && !/vitest\.d\.ts.*TS2428/.test(line))
   expect(mistakes).toEqual([])
   expect(output).not.toMatch(/^error /m)
 })
