@@ -1,9 +1,11 @@
 /** Reads a file of signing keys: private JWKs in an array, as Supabase Auth takes them (GOTRUE_JWT_KEYS). */
+
 import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
 import { check, type Mistake, open, type Path, where } from '../core/check.js'
+import { isJson } from '../core/json-text.js'
 import { ProblemsError, unreadable } from '../core/problem.js'
 import { readYaml } from '../core/yaml.js'
 import type { LoadedConfig } from './load.js'
@@ -113,13 +115,4 @@ function read(file: string, name: string) {
   }
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems)
   return yaml
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

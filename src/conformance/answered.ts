@@ -1,6 +1,8 @@
 /** What is to be judged of an exchange: the answer that the live platform gave, or a recording of it. */
+
 import { decoded } from '../core/decode.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import { headerIn } from '../core/headers.js'
 import { CHAT } from '../core/read-chat.js'
 import { replyBytes } from '../core/reply-bytes.js'
 
@@ -56,9 +58,6 @@ function saidIn(said: Reply | Heard): Said {
   const headers = ['content-type', said.contentType, ...(said.headers ?? [])]
   return { headers, body: replyBytes(said), isAll: true }
 }
-
-const headerIn = (headers: readonly string[], wanted: string) =>
-  headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === wanted)
 
 /** More than this is not looked at. */
 const MOST_BYTES = 16 * 1024 * 1024

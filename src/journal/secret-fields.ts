@@ -1,4 +1,5 @@
 /** Hides what only the name of its field says to be secret: passwords, tokens and codes, in bodies of whatever form. */
+import { closingQuote, isJson } from '../core/json-text.js'
 import { AUTH, isAuth } from '../core/reserved.js'
 
 const always = [
@@ -72,16 +73,6 @@ function inJson(text: string, placeholderOf: PlaceholderOf, depth: number): stri
   return open + text.slice(at)
 }
 
-/** A quote behind an odd number of backslashes is part of the text. Of a text that is cut, its length. */
-function closingQuote(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let first = quote
-    while (first > start && text[first - 1] === '\\') first--
-    if ((quote - first) % 2 === 0) return quote
-  }
-  return text.length
-}
-
 const colon = /\s*:\s*/y
 
 function behindColon(text: string, start: number): number | undefined {
@@ -127,15 +118,6 @@ function endOfBrackets(text: string, start: number): number {
     else if (--depth === 0) return brackets.lastIndex
   }
   return text.length
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 const part = /(\bname="([^"\r\n]*)"[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n)([\s\S]+?)(?=\r?\n--|$)/g

@@ -1,5 +1,7 @@
 /** An answer as the network delivered it, and how it comes into the form in which it is kept. */
+
 import { decodedChunks } from '../core/decode.js'
+import { headerIn } from '../core/headers.js'
 import { bodyOf, isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
 
 export interface Heard {
@@ -27,9 +29,6 @@ export async function responseOf(heard: Heard, mostBytes?: number): Promise<Reco
 }
 
 /** The value of the first header of this name, which is in small letters. */
-export const headerIn = (headers: readonly string[], wanted: string) =>
-  headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === wanted)
-
 const rounded = (ms: number) => Math.round(ms * 10) / 10
 
 /** The end of a stream comes in one piece, or in a few. */

@@ -1,6 +1,7 @@
 /** Asks the live platform, and waits when it says that it is asked too often. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Heard, headerIn } from './heard.js'
+import { headerIn } from '../core/headers.js'
+import type { Heard } from './heard.js'
 import type { RecordedRequest } from './recording.js'
 
 /** Sends a request to the live platform. Rejects with an Error that says why when no answer comes; `signal` ends it. */

@@ -1,10 +1,12 @@
 /** Makes errors of the live platform fit its document ("Errors"): `{ error: <string> }`, and `path` on a 404. */
+
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { decoded } from '../core/decode.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import { createEventSplitter, dataOf } from '../core/events.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import { headerIn } from '../core/headers.js'
 import { replyBytes } from '../core/reply-bytes.js'
 import { pageText } from './page-text.js'
 
@@ -101,9 +103,6 @@ export const asSaid = (headers: readonly string[], body: Buffer, bytes = body.le
   // A copy: what the network delivers is a small part of a large buffer, which would be kept whole.
   beginning: body.length === 0 ? [] : [Buffer.from(body.subarray(0, KEPT_BYTES))],
 })
-
-const headerIn = (headers: readonly string[], wanted: string) =>
-  headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === wanted)
 
 const isJson = (contentType: string) => /^application\/([\w.-]+\+)?json\b/i.test(contentType)
 

@@ -1,7 +1,9 @@
 /** Makes one response spoil the body that it is given, whatever writes it. */
+
 import { OutgoingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Fault } from '../core/fault.js'
+import { headerIn } from '../core/headers.js'
 import { type BodyFacts, halfOf, type Step, type Treatment, treatmentOf } from './treatment.js'
 
 export interface Spoilt {
@@ -159,11 +161,6 @@ export function spoil(response: ServerResponse, fault: Fault): Spoilt {
 
 const bytesOf = (chunk: string | Buffer, encoding: BufferEncoding = 'utf8') =>
   typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
-
-function headerIn(headers: readonly string[], wanted: string): string | undefined {
-  const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === wanted)
-  return at < 0 ? undefined : headers[at + 1]
-}
 
 function factsIn(headers: readonly string[]): BodyFacts {
   const length = headerIn(headers, 'content-length')

@@ -1,4 +1,5 @@
 /** Finds the texts and numbers of a JSON document where they are written. */
+import { closingQuote } from '../../core/json-text.js'
 
 /** A name of a field or a value. */
 export interface JsonText {
@@ -68,14 +69,4 @@ export function* jsonTexts(json: string, withContainers = false): Generator<Json
         yield { start, end: signs.lastIndex, kind: 'number', path: path() }
     }
   }
-}
-
-/** A quote with an odd number of backslashes in front of it is part of the text. */
-function closingQuote(json: string, start: number): number {
-  for (let quote = json.indexOf('"', start); quote >= 0; quote = json.indexOf('"', quote + 1)) {
-    let first = quote
-    while (first > start && json[first - 1] === '\\') first--
-    if ((quote - first) % 2 === 0) return quote
-  }
-  return json.length
 }
