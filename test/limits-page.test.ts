@@ -8,6 +8,7 @@ import { MOST_MS } from '../src/replies/conditions/expression.js'
 import { MOST_TO_COMPILE } from '../src/replies/load.js'
 import { MOST_WORDS } from '../src/replies/magic.js'
 import { RENDER_MS } from '../src/replies/templates/engine.js'
+import { RULE_TEXT_LIMIT_BYTES } from '../src/server/drafts-router.js'
 import { AUTH_BODY_BYTES } from '../src/server/handle.js'
 import { CONTROL_LIMIT_BYTES } from '../src/server/json-in.js'
 import { RULES_LIMIT_BYTES } from '../src/server/replies-router.js'
@@ -26,6 +27,7 @@ test.each([
   ['a body for `/auth/v1`', AUTH_BODY_BYTES],
   ['a body for `/__standin`', CONTROL_LIMIT_BYTES],
   ['rules that are sent: the body', RULES_LIMIT_BYTES],
+  ['rules that are sent as a YAML text: the body', RULE_TEXT_LIMIT_BYTES],
   ['rules that are sent: texts', MOST_VALUES_OF_RULES],
   ['rules that are sent: templates', MOST_TO_COMPILE],
   ['rules that are in force', MOST_ADDED],

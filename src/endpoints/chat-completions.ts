@@ -44,7 +44,8 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
       return { ...common, contentType, headers, body, sent, again, tokens }
     }
     const pace = request.stream ? paceOf(request, said, asked) : undefined
-    if (isHeavyPrompt(exchange, tokenizer) || isHeavyAnswer(request, said)) {
+    // The answer first: one that would be too large is refused, however long its prompt is.
+    if (isHeavyAnswer(request, said) || isHeavyPrompt(exchange, tokenizer)) {
       return heavyCompletion(exchange, said, tokenizer, pace).then(replyOf)
     }
     return replyOf(pace ? completions.streamed(request, said, pace) : completions.whole(request, said))

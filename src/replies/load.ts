@@ -237,8 +237,8 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
   return { rules: ready, files: [...texts.keys()] }
 }
 
-/** Characters of templates and expressions in one rule that is sent. To compile so many takes some 30 ms. */
-export const MOST_TO_COMPILE = 65_536
+/** Characters of templates and expressions in one rule that is sent. To compile so many, and to play them, takes some 50 ms. */
+export const MOST_TO_COMPILE = 20_000
 /** What a rule without any costs, in such characters. */
 const OF_A_RULE = 400
 const OF_A_TURN = 20_000

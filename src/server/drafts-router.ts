@@ -9,7 +9,7 @@ import type { ControlPart, Paths } from './control/part.js'
 import { listOf, object, text, wholeNumber } from './control/shapes.js'
 import { jsonIn } from './json-in.js'
 import { asRefusal } from './refusals.js'
-import { RULES_LIMIT_BYTES, type RulesByCall } from './replies-router.js'
+import type { RulesByCall } from './replies-router.js'
 import { scopeIn } from './scope-in.js'
 
 /** What becomes of rules that are in no file yet. */
@@ -25,6 +25,9 @@ export interface DraftParts {
   readonly journal: Pick<Journal, 'get' | 'redaction'>
 }
 
+/** Rules take far longer to read as a text than as JSON. */
+export const RULE_TEXT_LIMIT_BYTES = 1_048_576
+
 export function createDraftsPart({ drafts, rules, journal }: DraftParts): ControlPart {
   /** Rules that are good. Rejects with a 400 that names the line and the column of the first thing that is wrong. */
   async function goodRules(yaml: string): Promise<readonly RuleInput[]> {
@@ -35,7 +38,7 @@ export function createDraftsPart({ drafts, rules, journal }: DraftParts): Contro
   }
 
   async function tryOut(request: Request): Promise<readonly { readonly id: string }[]> {
-    const { yaml, scope } = await jsonIn(request, tryCall, RULES_LIMIT_BYTES)
+    const { yaml, scope } = await jsonIn(request, tryCall, RULE_TEXT_LIMIT_BYTES)
     return rules.addSent(await goodRules(yaml), scope ?? scopeIn(request)).catch(asRefusal)
   }
 
@@ -53,7 +56,7 @@ export function createDraftsPart({ drafts, rules, journal }: DraftParts): Contro
   router
     .route('/check')
     .post(async (request, response) => {
-      const { yaml } = await jsonIn(request, checkCall, RULES_LIMIT_BYTES)
+      const { yaml } = await jsonIn(request, checkCall, RULE_TEXT_LIMIT_BYTES)
       const { problems } = await drafts.read(yaml)
       response.json({ problems: problems.map(({ line = 1, column = 1, sentence }) => ({ line, column, sentence })) })
     })
@@ -65,7 +68,7 @@ export function createDraftsPart({ drafts, rules, journal }: DraftParts): Contro
   router
     .route('/keep')
     .post(async (request, response) => {
-      const { yaml, name } = await jsonIn(request, keepCall, RULES_LIMIT_BYTES)
+      const { yaml, name } = await jsonIn(request, keepCall, RULE_TEXT_LIMIT_BYTES)
       await goodRules(yaml)
       response.status(201).json({ file: await drafts.keep(yaml, name) })
     })

@@ -22,34 +22,32 @@ export async function jsonIn<S extends GenericSchema>(
   request: IncomingMessage,
   schema: S,
   limitBytes = CONTROL_LIMIT_BYTES,
-  reading?: Reading,
+  { mostValues, parse = JSON.parse }: Reading = {},
 ): Promise<InferOutput<S>> {
-  const body = await anyJsonIn(request, limitBytes, reading)
+  const body = await anyJsonIn(request, limitBytes, bytes => {
+    requireModestJson(bytes, mostValues)
+    return parse(bytes.toString('utf8'))
+  })
   const checked = check(schema, body, { firstOnly: true, whole: 'The request body' })
   if ('value' in checked) return checked.value
   throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not of the form that is asked for.')
 }
 
-/** JSON of any form. Rejects with a PlatformError for what is none, is longer, has more values, or is nested too deeply. */
+/** What `parse` makes of the body. Rejects with a PlatformError for one that is no JSON, is longer, or that `parse` refuses. */
 export async function anyJsonIn(
   request: IncomingMessage,
   limitBytes: number,
-  { mostValues, parse = JSON.parse }: Reading = {},
+  parse: (body: Buffer) => unknown,
 ): Promise<unknown> {
   requireJson(request)
   const body = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
   if (body instanceof PlatformError) throw body
-  // Nobody is there to be told.
+  // The client has left.
   if (!body) throw unreadableRequest()
   if (body.length === 0) throw emptyBody()
-  requireModestJson(body, mostValues)
-  return parsed(body, parse)
-}
-
-function parsed(body: Buffer, parse: Parse): unknown {
   try {
-    return parse(body.toString('utf8'))
+    return await parse(body)
   } catch (error) {
-    throw notJson((error as Error).message)
+    throw error instanceof SyntaxError ? notJson(error.message) : error
   }
 }

@@ -42,6 +42,9 @@ const isSecret = (path: readonly unknown[]) =>
 /** Looked at, and put in place, before other requests have their turn. */
 const SLICE = 100
 
+/** Values compared before other requests have their turn. */
+const OF_A_COLUMN = 10_000
+
 const othersTurn = () => new Promise(resolve => setImmediate(resolve))
 
 function* slicesOf<T>(rows: readonly T[]): Generator<{ readonly from: number; readonly rows: readonly T[] }> {
@@ -61,7 +64,7 @@ async function checked(document: unknown): Promise<StateDocument> {
     }
   }
   const rows = { ...given, refresh_tokens: given.refresh_tokens.map(row => ({ ...row, salt: row.salt ?? null })) }
-  for (const name of tableNames) requireUnique(name, rows[name] as unknown as readonly AnyRow[])
+  for (const name of tableNames) await requireUnique(name, rows[name] as unknown as readonly AnyRow[])
   return rows
 }
 
@@ -74,11 +77,12 @@ function requireGood(document: unknown, from = 0): void {
   throw problem(spoken(moved) + sentence.slice(spoken(path).length))
 }
 
-function requireUnique(name: TableName, rows: readonly AnyRow[]): void {
+async function requireUnique(name: TableName, rows: readonly AnyRow[]): Promise<void> {
   const { key, unique } = shapeOf(name)
   for (const column of [key, ...unique]) {
     const seen = new Map<unknown, number>()
     for (const [i, { [column]: value }] of rows.entries()) {
+      if (i % OF_A_COLUMN === 0) await othersTurn()
       const before = seen.get(value)
       if (before !== undefined) throw problem(`${name}[${i}].${column} must not be that of ${name}[${before}].`)
       if (value !== null) seen.set(value, i)

@@ -28,7 +28,9 @@ export async function openState(where: string, { dir, warn = () => {} }: Surroun
   return createState(await openStore(where, dir, warn), warn)
 }
 
-// What a document may say is loaded when somebody exports or imports one.
+export { documentText, parseDocument } from './document-text.js'
+
+// What a document may say is loaded for the first export or import.
 const documents = () => import('./document.js')
 
 /** The whole state as one document. */

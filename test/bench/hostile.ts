@@ -163,6 +163,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
     body: saying('{"'.repeat(2 * MEGABYTE), { response_format: { type: 'json_object' } }),
   },
   'replies/check of 60,000 rules': { path: '/__standin/replies/check', body: { yaml: yaml(60_000) } },
+  'replies/check of 14,000 rules': { path: '/__standin/replies/check', body: { yaml: yaml(14_000) } },
   'replies/check of 900 rules': { path: '/__standin/replies/check', body: { yaml: yaml(900) } },
   'replies/check of 60 KB of brackets': { path: '/__standin/replies/check', body: { yaml: '['.repeat(60_000) } },
   'replies/check of aliases that double': {
@@ -176,6 +177,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   ],
   'a rule with 6,000 replies': ruled({ when: {}, replies: times(6000, i => ({ text: `reply ${i}` })) }, hello),
   'a rule with 60 KB of templates': ruled({ when: {}, reply: { text: '{{user}}'.repeat(8000) } }, hello),
+  'a rule with 20 KB of templates': ruled({ when: {}, reply: { text: '{{user}}'.repeat(2500) } }, hello),
   'a rule with 9,000 texts to look for': ruled(
     { when: { user: times(9000, i => `word ${i}`) }, reply: { text: 'x' } },
     hello,
@@ -208,6 +210,10 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   'a template that repeats a prompt of 4 MB': ruled(
     { when: {}, reply: { text: '{{ user }}' } },
     saying('word '.repeat(800_000)),
+  ),
+  'a template that repeats a prompt of 400 KB, streamed': ruled(
+    { when: {}, reply: { text: '{{ user }}' } },
+    saying('word '.repeat(80_000), { stream: true }),
   ),
   'the same, streamed  ': ruled(
     { when: {}, reply: { text: '{{ user }}' } },
@@ -243,6 +249,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
     { path: '/__standin/state', method: 'PUT', body: '{"version":1,"users":[{}]}' },
     { path: '/__standin/state', method: 'PUT', body: state(22_000) },
   ],
+  'a state of 8 MB': { path: '/__standin/state', method: 'PUT', body: state(44_000) },
 }
 
 interface Command {
