@@ -5,15 +5,14 @@ import { ask } from './ask.js'
 import { ConfigProvider, useConfigChanges } from './config.jsx'
 import { FreshKeyProvider } from './connect/fresh-key.jsx'
 import { notLoaded } from './failure.js'
+import { Frame } from './frame.jsx'
 import { useListing } from './listing.js'
 import { ServiceKeyProvider } from './people/service-key.jsx'
 import { useAddress } from './routing.js'
 import { SessionProvider } from './session/session.jsx'
-import { Frame } from './shell/frame.jsx'
 import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
-import { FailureNote } from './widgets/failure-note.jsx'
-import { Waiting } from './widgets/waiting.jsx'
+import { FailureNote, Waiting } from './widgets/states.jsx'
 
 const loadConfig = (signal: AbortSignal) => ask<ConfigJson>('/config', { signal })
 

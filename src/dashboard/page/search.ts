@@ -7,7 +7,7 @@ const LIMIT = 20
 /** Whoever types is not interrupted. */
 const SETTLE_MS = 150
 
-export interface Search {
+interface Search {
   /** As it stands in the field. */
   readonly words: string
   /** The query for the listing, a moment after somebody has typed. */

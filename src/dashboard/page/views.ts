@@ -7,10 +7,8 @@ import { KeysView } from './keys/keys-view.jsx'
 import { OutboxView } from './people/outbox-view.jsx'
 import { RefusalsView } from './people/refusals-view.jsx'
 import { UsersView } from './people/users-view.jsx'
-import { ForgotPassword } from './session/forgot-password.jsx'
-import { NewPassword } from './session/new-password.jsx'
-import { SignIn } from './session/sign-in.jsx'
-import { SignUp } from './session/sign-up.jsx'
+import { ForgotPassword, NewPassword } from './session/password-views.jsx'
+import { SignIn, SignUp } from './session/sign-in.jsx'
 
 const there: Partial<Record<View, ComponentType>> = {
   connect: ConnectView,
@@ -44,9 +42,7 @@ async function loadTheRest(): Promise<void> {
   for (const view of Object.keys(later) as View[]) await load(view)
 }
 
-export type Loading =
-  | { readonly kind: 'ready'; readonly Content: ComponentType }
-  | { readonly kind: 'loading' | 'failed' }
+type Loading = { readonly kind: 'ready'; readonly Content: ComponentType } | { readonly kind: 'loading' | 'failed' }
 
 export function useView(view: View): Loading {
   const [, setLoaded] = useState<View>()

@@ -1,10 +1,10 @@
 /** How an app is connected: addresses, code to start with, endpoints, models. */
 import { routes } from '../../routes.js'
+import type { EndpointJson } from '../../wire.js'
 import { useConfig } from '../config.jsx'
+import { CopyButton } from '../widgets/copy-button.jsx'
 import { Link } from '../widgets/link.jsx'
 import { View } from '../widgets/view.jsx'
-import { Addresses } from './addresses.jsx'
-import { EndpointTable } from './endpoint-table.jsx'
 import { PLACEHOLDER } from './snippets.js'
 import { UsePanel } from './use-panel.jsx'
 
@@ -35,5 +35,67 @@ export function ConnectView() {
         </ul>
       </section>
     </View>
+  )
+}
+
+/** Where to point an app. */
+function Addresses() {
+  const { url, auth_url, anon_key } = useConfig()
+  const facts = [
+    ['Base URL', url],
+    ['For OpenAI’s clients', `${url}/v1`],
+    ['Auth URL', auth_url],
+    ['Anon key', anon_key],
+  ] as const
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <code>{value}</code>
+            <CopyButton text={value} what={name} bare />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const credentials: Record<string, string> = {
+  anon: 'anon key',
+  service: 'service key',
+  user: 'user token',
+  apiKey: 'API key',
+}
+
+const spoken = (access: EndpointJson['access']) =>
+  access === 'anyone' ? 'none needed' : access.map(kind => credentials[kind] ?? kind).join(', ')
+
+/** What the platform answers, and who may ask. */
+function EndpointTable({ endpoints }: { readonly endpoints: readonly EndpointJson[] }) {
+  return (
+    <table class="table table-stacking endpoints-table">
+      <thead>
+        <tr>
+          <th scope="col">Method</th>
+          <th scope="col">Path</th>
+          <th scope="col">Credential</th>
+        </tr>
+      </thead>
+      <tbody>
+        {endpoints.map(({ method, path, access }) => (
+          <tr key={`${method} ${path}`}>
+            <td>
+              <code class="method">{method}</code>
+            </td>
+            <td>
+              <code>{path}</code>
+            </td>
+            <td>{spoken(access)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

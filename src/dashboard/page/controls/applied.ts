@@ -1,9 +1,9 @@
-/** Settings that are sent as soon as they are changed: shown at once, the last one wins, and what holds is read again. */
+/** Settings that are sent as soon as they are changed. The last change wins, and errors go to the field that they are about. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 
-export interface Applied<Settings> {
+interface Applied<Settings> {
   /** What is shown: as it holds, or as it is on its way. */
   readonly shown: Settings
   readonly failure: Failure | undefined
@@ -63,5 +63,23 @@ export function useApplied<Settings>({ inForce, send, reload }: Parts<Settings>)
       setDraft(undefined)
       setFailure(undefined)
     },
+  }
+}
+
+/** Which field a sentence of the server is about: it begins with the field's name. */
+export interface FieldErrors {
+  /** What is wrong with a field; nothing where it is another one's. */
+  of(field: string): string | undefined
+  /** What is about no field. */
+  readonly other: string | undefined
+}
+
+/** `prefix` stands before the names of the fields: `models.gpt-4o.`. */
+export function fieldErrors(failure: Failure | undefined, fields: readonly string[], prefix = ''): FieldErrors {
+  const message = failure?.message
+  const isAbout = (field: string) => message?.startsWith(`${prefix}${field} `) === true
+  return {
+    of: field => (isAbout(field) ? message : undefined),
+    other: fields.some(isAbout) ? undefined : message,
   }
 }

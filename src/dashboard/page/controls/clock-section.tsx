@@ -2,14 +2,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
+import { useWorking } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { useWorking } from '../widgets/working.js'
-import { awayInWords } from './away.js'
 import type { ClockTurn } from './controls-client.js'
-import { goOnInGroup } from './go-on.js'
-import type { ControlProps } from './parts.js'
-import { Section } from './section.jsx'
+import { type ControlProps, goOnInGroup, Section } from './section.jsx'
 
 const MINUTE_MS = 60_000
 const steps = [
@@ -73,4 +70,24 @@ function useShown({ now, frozen, offsetMs }: ControlProps['controls']['clock']):
     return () => clearInterval(timer)
   }, [frozen])
   return frozen ? now : new Date(Date.now() + offsetMs).toISOString()
+}
+
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const
+
+/** `2 days and 3 hours ahead of the real time`; the two largest units are enough. */
+function awayInWords(offsetMs: number): string {
+  let leftMs = Math.round(Math.abs(offsetMs) / 1000) * 1000
+  const parts: string[] = []
+  for (const [unit, ms] of units) {
+    const count = Math.floor(leftMs / ms)
+    leftMs -= count * ms
+    if (count > 0) parts.push(`${count} ${unit}${count === 1 ? '' : 's'}`)
+  }
+  if (parts.length === 0) return 'at the real time'
+  return `${parts.slice(0, 2).join(' and ')} ${offsetMs > 0 ? 'ahead of' : 'behind'} the real time`
 }

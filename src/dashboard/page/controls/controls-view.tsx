@@ -3,14 +3,15 @@ import { useEffect, useState } from 'preact/hooks'
 import { configHasChanged, useConfig } from '../config.jsx'
 import { useListing } from '../listing.js'
 import { DeveloperOnly } from '../people/developer-only.jsx'
+import { announce } from '../widgets/announcer.jsx'
+import { ConfirmDialog } from '../widgets/dialog.jsx'
 import { View } from '../widgets/view.jsx'
 import { ClockSection } from './clock-section.jsx'
-import { type Controls, useControlsClient } from './controls-client.js'
+import { type Controls, type ControlsClient, useControlsClient } from './controls-client.js'
 import { FaultsSection } from './faults-section.jsx'
 import { LimitsSection } from './limits-section.jsx'
 import { ModeSection } from './mode-section.jsx'
 import { PaceSection } from './pace-section.jsx'
-import { ResetDialog } from './reset-dialog.jsx'
 
 /** Tests and other tabs change the same things. */
 const EVERY_MS = 3000
@@ -58,4 +59,31 @@ function useModeBeside(controls: Controls | undefined): void {
   useEffect(() => {
     if (current !== undefined && current !== mode) configHasChanged()
   }, [current, mode])
+}
+
+interface Props {
+  readonly client: ControlsClient
+  readonly onReset: () => void
+  readonly onClosed: () => void
+}
+
+/** Resets everything, once somebody has said that they mean it. */
+export function ResetDialog({ client, onReset, onClosed }: Props) {
+  const reset = async () => {
+    await client.reset()
+    onReset()
+    announce('Everything is reset.')
+  }
+  return (
+    <ConfirmDialog title="Reset everything?" send="Reset" tone="danger" onSend={reset} onClosed={onClosed}>
+      <p>
+        Mode, pace, limits and faults by chance are as the configuration has them again, and the clock shows the real
+        time.
+      </p>
+      <p>
+        Faults that wait, rules that were added while it ran, what rules remember, what was used of the limits and the
+        journal are forgotten. Users, keys and recordings stay.
+      </p>
+    </ConfirmDialog>
+  )
 }

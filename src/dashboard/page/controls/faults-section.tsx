@@ -1,13 +1,12 @@
 /** What is to go wrong: next, and by chance. */
-import type { FaultCallInput } from '../../../core/fault.js'
+import type { FaultCallInput, RandomFault } from '../../../core/fault.js'
 import { announce } from '../widgets/announcer.jsx'
+import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { useWorking } from '../widgets/working.js'
-import { ChanceFaults } from './chance-faults.jsx'
+import type { WaitingFaultJson } from './controls-client.js'
 import { FaultForm } from './fault-form.jsx'
-import type { ControlProps } from './parts.js'
-import { Section } from './section.jsx'
-import { WaitingFaults } from './waiting-faults.jsx'
+import { faultInWords, meantInWords } from './fault-kinds.js'
+import { type ControlProps, goOnInGroup, Section } from './section.jsx'
 
 interface Preset {
   readonly name: string
@@ -73,5 +72,107 @@ export function FaultsSection({ controls: { waiting, random }, client, reload }:
         }
       />
     </Section>
+  )
+}
+
+/** `5 %`, without the digits that nobody has written. */
+const percent = (chance: number) => `${Number((chance * 100).toFixed(4))} %`
+
+interface Props {
+  readonly faults: readonly RandomFault[]
+  readonly onRemove: (index: number) => Promise<void>
+}
+
+/** The faults that befall requests by chance. */
+function ChanceFaults({ faults, onRemove }: Props) {
+  const { failure, run } = useWorking()
+  if (faults.length === 0) return null
+  return (
+    <div class="faults">
+      <h3>By chance</h3>
+      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <ul class="fault-list">
+        {faults.map(({ path, chance, ...fault }, index) => {
+          const words = faultInWords(fault)
+          return (
+            <li key={`${index} ${words}`}>
+              <span class="fault-words">{words}</span>
+              <span class="quiet">
+                {percent(chance)} of requests to {path}
+              </span>
+              <button
+                type="button"
+                class="button button-small"
+                aria-label={`Remove: ${words}, by chance`}
+                onClick={({ currentTarget }) =>
+                  goOnInGroup(
+                    currentTarget,
+                    run(() => onRemove(index)),
+                  )
+                }
+              >
+                Remove
+              </button>
+            </li>
+          )
+        })}
+      </ul>
+    </div>
+  )
+}
+
+interface WaitingFaultsProps {
+  readonly waiting: readonly WaitingFaultJson[]
+  readonly onRemove: (id: string) => Promise<void>
+  readonly onClear: () => Promise<void>
+}
+
+/** The line of faults that wait for requests. */
+function WaitingFaults({ waiting, onRemove, onClear }: WaitingFaultsProps) {
+  const { failure, run } = useWorking()
+  if (waiting.length === 0) return <p class="quiet">No fault waits for a request.</p>
+  return (
+    <div class="faults">
+      <div class="faults-head">
+        <h3>Waiting, the first in line first</h3>
+        {waiting.length > 1 && (
+          <button
+            type="button"
+            class="button button-small"
+            onClick={({ currentTarget }) => goOnInGroup(currentTarget, run(onClear))}
+          >
+            Remove all
+          </button>
+        )}
+      </div>
+      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <ol class="fault-list">
+        {waiting.map(({ id, fault, times, ...meant }) => {
+          const words = faultInWords(fault)
+          return (
+            <li key={id}>
+              <span class="fault-words">{words}</span>
+              <span class="quiet">
+                {times === 1 ? 'the next request' : `the next ${times} requests`}: {meantInWords(meant)}
+                {fault.chance !== undefined && `, at ${percent(fault.chance)}`}
+              </span>
+              <button
+                type="button"
+                class="button button-small"
+                aria-label={`Remove: ${words}`}
+                onClick={({ currentTarget }) =>
+                  goOnInGroup(
+                    currentTarget,
+                    run(() => onRemove(id)),
+                  )
+                }
+              >
+                Remove
+              </button>
+            </li>
+          )
+        })}
+      </ol>
+    </div>
   )
 }

@@ -1,14 +1,12 @@
 /** Where answers come from: for all endpoints, and for single ones. */
 import { useId, useState } from 'preact/hooks'
+import { useConfig } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { ConfirmDialog } from '../widgets/confirm-dialog.jsx'
+import { ConfirmDialog } from '../widgets/dialog.jsx'
+import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { useWorking } from '../widgets/working.js'
 import type { Mode, ModesJson } from './controls-client.js'
-import { EndpointModes } from './endpoint-modes.jsx'
-import { modeOrder, modeWords } from './modes.js'
-import type { ControlProps } from './parts.js'
-import { Section } from './section.jsx'
+import { type ControlProps, Section } from './section.jsx'
 
 /** What is about to be asked for, where that wants to be confirmed. */
 interface Asked {
@@ -90,5 +88,100 @@ export function ModeSection({ controls, client, reload }: ControlProps) {
         </ConfirmDialog>
       )}
     </Section>
+  )
+}
+
+interface ModeWords {
+  readonly name: string
+  readonly does: string
+  /** What somebody should know before the live platform is asked. */
+  readonly warns?: string
+}
+
+/** The modes, in the words of the page. */
+const modeWords: Readonly<Record<Mode, ModeWords>> = {
+  emulate: { name: 'Emulate', does: 'Answers are made here, from rules or made up. Nothing leaves this machine.' },
+  replay: { name: 'Replay', does: 'Answers come from recordings. What was not recorded is refused.' },
+  record: {
+    name: 'Record',
+    does: 'Answers come from the live platform, and each is kept as a file.',
+    warns: 'Requests go to the live platform from now on, and each answer is written to the folder of recordings.',
+  },
+  proxy: {
+    name: 'Proxy',
+    does: 'Answers come from the live platform, as they are.',
+    warns: 'Requests go to the live platform from now on.',
+  },
+}
+
+/** In the order in which they are offered: what stays on this machine first. */
+const modeOrder: readonly Mode[] = ['emulate', 'replay', 'record', 'proxy']
+
+/** What is chosen for an endpoint that goes with all the others. */
+const WITH_ALL = ''
+
+interface Props {
+  readonly current: ModesJson
+  readonly reasonOf: (mode: Mode) => string | undefined
+  readonly onChoose: (to: ModesJson, mode: Mode) => void
+}
+
+/** Single endpoints with modes of their own. */
+function EndpointModes({ current, reasonOf, onChoose }: Props) {
+  const documented = useConfig().endpoints.map(({ method, path }) => `${method} ${path}`)
+  const { mode, modes } = current
+  // In an order that stays while modes change; other patterns come after, as they are tried.
+  const patterns = [...new Set([...documented, ...Object.keys(modes)])]
+
+  function choose(pattern: string, chosen: string): void {
+    const { [pattern]: before, ...others } = modes
+    if (chosen === WITH_ALL) return onChoose({ mode, modes: others }, 'emulate')
+    const own = chosen as Mode
+    // The first that fits holds: a new one stands before patterns that would hide it, and one that is there stays in its place.
+    onChoose({ mode, modes: before === undefined ? { [pattern]: own, ...others } : { ...modes, [pattern]: own } }, own)
+  }
+
+  return (
+    <table class="table endpoint-modes">
+      <caption class="unseen">Modes of single endpoints</caption>
+      <thead>
+        <tr>
+          <th scope="col">Endpoint</th>
+          <th scope="col">Mode</th>
+        </tr>
+      </thead>
+      <tbody>
+        {patterns.map(pattern => {
+          const own = modes[pattern]
+          return (
+            <tr key={pattern}>
+              <th scope="row">
+                <code>{pattern}</code>
+              </th>
+              <td>
+                <select
+                  class={own === undefined ? 'select select-usual' : 'select'}
+                  aria-label={`Mode of ${pattern}`}
+                  value={own ?? WITH_ALL}
+                  onChange={({ currentTarget }) => {
+                    const chosen = currentTarget.value
+                    // It is chosen when the server says so.
+                    currentTarget.value = own ?? WITH_ALL
+                    choose(pattern, chosen)
+                  }}
+                >
+                  <option value={WITH_ALL}>With all others</option>
+                  {modeOrder.map(mode => (
+                    <option key={mode} value={mode} disabled={reasonOf(mode) !== undefined}>
+                      {modeWords[mode].name}
+                    </option>
+                  ))}
+                </select>
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
   )
 }

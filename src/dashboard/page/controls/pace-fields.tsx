@@ -1,7 +1,7 @@
 /** The numbers of a pace. */
 import { useId } from 'preact/hooks'
 import type { Pace, PaceInput } from '../../../core/pace.js'
-import type { FieldErrors } from './field-errors.js'
+import type { FieldErrors } from './applied.js'
 import { NumberField } from './number-field.jsx'
 
 interface Props {

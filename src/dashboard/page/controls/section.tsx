@@ -1,11 +1,11 @@
-/** A group of controls: what it is, whether it is as the configuration has it, and the way back there. */
+/** A group of controls: what it is for, whether it differs from the configuration, and the button that restores it. */
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
+import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { useWorking } from '../widgets/working.js'
-import { goOnInGroup } from './go-on.js'
+import type { Controls, ControlsClient } from './controls-client.js'
 
 interface Props {
   readonly title: string
@@ -49,4 +49,20 @@ export function Section({ title, lead, state, children }: Props) {
       {children}
     </section>
   )
+}
+
+/** What each group of controls works with. */
+export interface ControlProps {
+  readonly controls: Controls
+  readonly client: ControlsClient
+  /** Reads everything again. */
+  readonly reload: () => void
+}
+
+/** Brings it to the heading of the group once `work` is done, unless it has gone elsewhere meanwhile. */
+export async function goOnInGroup(button: HTMLElement, work: Promise<boolean>): Promise<void> {
+  const heading = button.closest('section')?.querySelector('h2')
+  const done = await work
+  const isStillHere = document.activeElement === button || document.activeElement === document.body
+  if (done && isStillHere) heading?.focus()
 }

@@ -1,11 +1,10 @@
-/** Makes a key. */
-import { useState } from 'preact/hooks'
+/** Makes a key: its name, and when it expires. */
+import { useId, useState } from 'preact/hooks'
 import type { NewKeyJson } from '../../wire.js'
 import { Dialog } from '../widgets/dialog.jsx'
-import { Field } from '../widgets/field.jsx'
+import { Field } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
-import { type Expiry, momentOf } from './expiry.js'
-import { ExpiryField } from './expiry-field.jsx'
+import { exactly } from '../widgets/moment.jsx'
 import type { KeysClient } from './keys-client.js'
 
 interface Props {
@@ -45,5 +44,86 @@ export function CreateDialog({ keys, onMade, onClosed }: Props) {
         </Form>
       )}
     </Dialog>
+  )
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** Choices with a length, and two without. */
+const choices = [
+  { id: 'never', name: 'Never' },
+  { id: 'hour', name: 'In 1 hour', ms: HOUR_MS },
+  { id: 'week', name: 'In 7 days', ms: 7 * DAY_MS },
+  { id: 'month', name: 'In 30 days', ms: 30 * DAY_MS },
+  { id: 'quarter', name: 'In 90 days', ms: 90 * DAY_MS },
+  { id: 'date', name: 'On a date…' },
+] as const
+
+/** How long a key shall work: what can be chosen, and the moment that it means. */
+interface Expiry {
+  readonly choice: (typeof choices)[number]['id']
+  /** The chosen day as `YYYY-MM-DD`, for the choice of a date. */
+  readonly day: string
+}
+
+/** When a key with this expiry stops; null when never. A day counts to its end, where whoever chooses it is. */
+function momentOf({ choice, day }: Expiry, nowMs: number): string | null {
+  if (choice === 'date') return new Date(`${day}T23:59:59`).toISOString()
+  const chosen = choices.find(({ id }) => id === choice)
+  return chosen && 'ms' in chosen ? new Date(nowMs + chosen.ms).toISOString() : null
+}
+
+/** A day as `YYYY-MM-DD`, in the time zone of whoever looks at it. */
+function dayOf(date: Date): string {
+  const two = (part: number) => String(part).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+interface ExpiryFieldProps {
+  readonly value: Expiry
+  readonly onChange: (value: Expiry) => void
+}
+
+/** Chooses when a key expires. */
+function ExpiryField({ value, onChange }: ExpiryFieldProps) {
+  const id = useId()
+  const today = dayOf(new Date())
+  const isWhole = value.choice !== 'date' || value.day !== ''
+  const at = isWhole ? momentOf(value, Date.now()) : null
+  return (
+    <>
+      <div class="field">
+        <label for={id}>Expires</label>
+        <select
+          id={id}
+          value={value.choice}
+          aria-describedby={`${id}-hint`}
+          onChange={({ currentTarget }) => onChange({ ...value, choice: currentTarget.value as Expiry['choice'] })}
+        >
+          {choices.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <p class="hint" id={`${id}-hint`}>
+          {at
+            ? `It works until ${exactly(at)}.`
+            : isWhole
+              ? 'It works until you revoke it.'
+              : 'It works to the end of that day.'}
+        </p>
+      </div>
+      {value.choice === 'date' && (
+        <Field
+          label="Last day"
+          type="date"
+          min={today}
+          value={value.day}
+          onChange={day => onChange({ ...value, day })}
+        />
+      )}
+    </>
   )
 }

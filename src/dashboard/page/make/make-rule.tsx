@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../failure.js'
 import { Dialog } from '../widgets/dialog.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { Waiting } from '../widgets/waiting.jsx'
+import { Waiting } from '../widgets/states.jsx'
 import { type Draft, type EntryLike, type MakeClient, useMakeClient } from './make-client.js'
 import { RuleEditor } from './rule-editor.jsx'
 

@@ -1,14 +1,11 @@
 /** Edits a drafted rule: says what is wrong with it, has it tried, and keeps it. */
-import { useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
-import { Field } from '../widgets/field.jsx'
-import { Form } from '../widgets/form.jsx'
+import { Field } from '../widgets/fields.jsx'
+import { Form, useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { useWorking } from '../widgets/working.js'
 import type { Draft, MakeClient, Problem } from './make-client.js'
-import { ProblemList } from './problem-list.jsx'
 import { offsetOf } from './text-place.js'
-import { useProblems } from './use-problems.js'
 
 interface Props {
   readonly draft: Draft
@@ -131,4 +128,49 @@ export function RuleEditor({ draft, make, close }: Props) {
       />
     </Form>
   )
+}
+
+interface ProblemListProps {
+  readonly problems: readonly Problem[]
+  readonly onChoose: (problem: Problem) => void
+}
+
+/** What is wrong with a text, each with its place; choosing one goes there. */
+function ProblemList({ problems, onChoose }: ProblemListProps) {
+  if (problems.length === 0) return null
+  return (
+    <ul class="problems">
+      {problems.map(problem => (
+        <li key={`${problem.line} ${problem.column} ${problem.sentence}`}>
+          <button type="button" class="problem-place" onClick={() => onChoose(problem)}>
+            Line {problem.line}, column {problem.column}
+          </button>
+          : {problem.sentence}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const SETTLE_MS = 250
+
+/** What is wrong with rules, asked a moment after somebody has typed. */
+function useProblems({ check }: MakeClient, yaml: string): readonly Problem[] {
+  const [problems, setProblems] = useState<readonly Problem[]>([])
+  useEffect(() => {
+    const leaving = new AbortController()
+    const timer = setTimeout(() => {
+      if (yaml.trim() === '') return setProblems([{ line: 1, column: 1, sentence: 'There is no rule here.' }])
+      check(yaml, leaving.signal).then(
+        found => leaving.signal.aborted || setProblems(found),
+        // Trying and keeping say what is wrong as well, in a place of their own.
+        () => {},
+      )
+    }, SETTLE_MS)
+    return () => {
+      clearTimeout(timer)
+      leaving.abort()
+    }
+  }, [check, yaml])
+  return problems
 }

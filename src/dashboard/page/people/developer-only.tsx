@@ -1,10 +1,11 @@
-/** A listing that is for the developer: from another machine it takes the control token, or a service key that is secret. */
+/** Listings for the developer: other machines need the control token or a secret service key. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { useConfig } from '../config.jsx'
 import type { Loaded } from '../listing.js'
-import { Field } from '../widgets/field.jsx'
+import { Field } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
-import { Shown } from '../widgets/shown.jsx'
+import { Empty, Shown } from '../widgets/states.jsx'
 import { useServiceKey } from './service-key.jsx'
 
 interface Props<Value> {
@@ -31,5 +32,17 @@ export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
         />
       </Form>
     </div>
+  )
+}
+
+/** Stands in the place of what a live auth backend keeps for itself. */
+export function UnlessKeptElsewhere({ children }: { readonly children: ComponentChildren }) {
+  if (useConfig().auth_mode === 'local') return <>{children}</>
+  return (
+    <Empty title="The live backend keeps these">
+      <p>
+        With <code>auth.mode: proxy</code> its users and messages stay with it. Look at them in its own dashboard.
+      </p>
+    </Empty>
   )
 }

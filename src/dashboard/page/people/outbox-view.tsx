@@ -3,13 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MessageJson } from '../../wire.js'
 import { type Listing, useListing } from '../listing.js'
 import { announce } from '../widgets/announcer.jsx'
-import { Empty } from '../widgets/empty.jsx'
-import { View } from '../widgets/view.jsx'
-import { ClearDialog } from './clear-dialog.jsx'
-import { DeveloperOnly } from './developer-only.jsx'
-import { Message } from './message.jsx'
-import { usePeopleClient } from './people-client.js'
-import { UnlessKeptElsewhere } from './unless-kept-elsewhere.jsx'
+import { CopyButton } from '../widgets/copy-button.jsx'
+import { ConfirmDialog } from '../widgets/dialog.jsx'
+import { Icon } from '../widgets/icon.jsx'
+import { Moment } from '../widgets/moment.jsx'
+import { Empty } from '../widgets/states.jsx'
+import { goOnFromHeading, View } from '../widgets/view.jsx'
+import { DeveloperOnly, UnlessKeptElsewhere } from './developer-only.jsx'
+import { type PeopleClient, usePeopleClient } from './people-client.js'
 
 const EVERY_MS = 2000
 
@@ -64,4 +65,61 @@ function useArrivals(listing: Listing<readonly MessageJson[]>): void {
     if (seen.current !== null && newest && newest.id !== seen.current) announce(`A new message to ${newest.recipient}.`)
     seen.current = newest?.id ?? ''
   }, [listing.kind, newest])
+}
+
+interface Props {
+  readonly people: PeopleClient
+  readonly onCleared: () => void
+  readonly onClosed: () => void
+}
+
+/** Empties the outbox, once somebody has said that they mean it. */
+function ClearDialog({ people, onCleared, onClosed }: Props) {
+  return (
+    <ConfirmDialog
+      title="Clear the outbox?"
+      send="Clear"
+      tone="danger"
+      onSend={() => people.clearMessages()}
+      onDone={() => {
+        goOnFromHeading()
+        onCleared()
+        announce('The outbox is empty.')
+      }}
+      onClosed={onClosed}
+    >
+      <p>The messages are gone for good. Their codes and links go on working until they expire.</p>
+    </ConfirmDialog>
+  )
+}
+
+/** A message that a live backend would have sent. */
+function Message({ of: { subject, recipient, channel, code, link, created_at } }: { readonly of: MessageJson }) {
+  return (
+    <li class="message">
+      <div class="message-head">
+        <h2>{subject || (channel === 'sms' ? 'Text message' : 'Message')}</h2>
+        <Moment at={created_at} />
+      </div>
+      <p class="quiet">To {recipient}</p>
+      <div class="message-body">
+        {code !== null && (
+          <span class="message-code">
+            <code>{code}</code>
+            <CopyButton text={code} what={`the code for ${recipient}`} bare />
+          </span>
+        )}
+        {link !== null && (
+          <span class="message-link">
+            <a href={link} target="_blank" rel="noopener noreferrer">
+              Open the link
+              <Icon name="link" />
+              <span class="unseen"> for {recipient}, in a new tab</span>
+            </a>
+            <CopyButton text={link} what={`the link for ${recipient}`} bare />
+          </span>
+        )}
+      </div>
+    </li>
+  )
 }

@@ -1,8 +1,8 @@
 /** API keys that were refused of late, and why. */
 import type { RefusalReason } from '../../wire.js'
 import { useListing } from '../listing.js'
-import { Empty } from '../widgets/empty.jsx'
 import { Moment } from '../widgets/moment.jsx'
+import { Empty } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { DeveloperOnly } from './developer-only.jsx'
 import { usePeopleClient } from './people-client.js'

@@ -1,16 +1,18 @@
 /** Everybody who has an account, page by page. */
 import { useCallback } from 'preact/hooks'
 import { routes } from '../../routes.js'
+import type { PersonJson } from '../../wire.js'
 import { useListing } from '../listing.js'
 import { navigate, useAddress } from '../routing.js'
-import { Empty } from '../widgets/empty.jsx'
+import { Badge, type Tone } from '../widgets/badge.jsx'
+import { CopyButton } from '../widgets/copy-button.jsx'
 import { Link } from '../widgets/link.jsx'
-import { Pager } from '../widgets/pager.jsx'
+import { Moment } from '../widgets/moment.jsx'
+import { Pager } from '../widgets/search-field.jsx'
+import { Empty } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
-import { DeveloperOnly } from './developer-only.jsx'
+import { DeveloperOnly, UnlessKeptElsewhere } from './developer-only.jsx'
 import { usePeopleClient } from './people-client.js'
-import { UnlessKeptElsewhere } from './unless-kept-elsewhere.jsx'
-import { UserTable } from './user-table.jsx'
 
 const LIMIT = 20
 const EVERY_MS = 5000
@@ -52,5 +54,64 @@ function Users() {
         </>
       )}
     </DeveloperOnly>
+  )
+}
+
+/** What there is to know of a user in one word each. */
+function statesOf(person: PersonJson): readonly (readonly [Tone, string])[] {
+  const banned = person.banned_until !== undefined && Date.parse(person.banned_until) > Date.now()
+  return [
+    ...(person.deleted_at ? [['danger', 'Deleted'] as const] : []),
+    ...(banned ? [['danger', 'Banned'] as const] : []),
+    person.is_anonymous
+      ? ['plain', 'Anonymous']
+      : person.confirmed_at
+        ? ['good', 'Confirmed']
+        : ['care', 'Unconfirmed'],
+  ]
+}
+
+/** The users of the app. */
+function UserTable({ users }: { readonly users: readonly PersonJson[] }) {
+  return (
+    <table class="table table-stacking users-table">
+      <caption class="unseen">Users</caption>
+      <thead>
+        <tr>
+          <th scope="col">User</th>
+          <th scope="col">State</th>
+          <th scope="col">Created</th>
+          <th scope="col">Last sign-in</th>
+        </tr>
+      </thead>
+      <tbody>
+        {users.map(person => (
+          <tr key={person.id}>
+            <th scope="row">
+              {person.email || person.phone || 'No address'}
+              <span class="user-id">
+                <code>{person.id}</code>
+                <CopyButton text={person.id} what={`the id of ${person.email || person.phone || 'this user'}`} bare />
+              </span>
+            </th>
+            <td>
+              <span class="badges">
+                {statesOf(person).map(([tone, word]) => (
+                  <Badge key={word} tone={tone}>
+                    {word}
+                  </Badge>
+                ))}
+              </span>
+            </td>
+            <td data-label="Created">
+              <Moment at={person.created_at} />
+            </td>
+            <td data-label="Last sign-in">
+              {person.last_sign_in_at ? <Moment at={person.last_sign_in_at} /> : 'never'}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

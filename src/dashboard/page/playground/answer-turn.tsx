@@ -1,17 +1,14 @@
 /** What the model says in answer, as it comes, and everything that is known of it. */
+import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
+import { TextArea } from '../widgets/fields.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { adviceFor } from './advice.js'
 import { type Answer, isOver } from './answer.js'
-import { AnswerFacts } from './answer-facts.jsx'
-import { AnswerSource } from './answer-source.jsx'
-import { EditForm } from './edit-form.jsx'
-import { useEditing } from './editing.js'
+import { AnswerFacts, AnswerSource, adviceFor } from './answer-facts.jsx'
+import type { ToolCall } from './completion.js'
 import { goTo } from './go-to.js'
-import { Said } from './said.jsx'
-import { ToolCalls } from './tool-calls.jsx'
-import { TurnAction, TurnHead } from './turn-head.jsx'
+import { EditForm, Said, TurnAction, TurnHead, useEditing } from './turn-parts.jsx'
 import { callsOf, type AnswerTurn as Turn } from './turns.js'
 
 interface Props {
@@ -110,4 +107,73 @@ function Trouble({ answer }: { readonly answer: Answer }) {
       )}
     </Notice>
   )
+}
+
+interface ToolCallsProps {
+  readonly calls: readonly ToolCall[]
+  /** What was told already. */
+  readonly results: readonly string[] | undefined
+  /** Whether results may be sent now. */
+  readonly isOpen: boolean
+  readonly onResults: (results: readonly string[]) => void
+}
+
+/** The tools that the model calls, with a place for what each of them gives back. */
+function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
+  const [written, setWritten] = useState<readonly string[]>([])
+  const resultOf = (place: number) => written[place] ?? results?.[place] ?? ''
+  const submit = (event: Event) => {
+    event.preventDefault()
+    onResults(calls.map((_call, place) => resultOf(place)))
+  }
+  const write = (place: number, text: string) =>
+    setWritten(calls.map((_call, other) => (other === place ? text : resultOf(other))))
+  return (
+    <form class="calls" onSubmit={submit}>
+      {calls.map(({ id, name, arguments: said }, place) => (
+        <fieldset key={id || place} class="call">
+          <legend>
+            Calls <code>{name}</code>
+          </legend>
+          <pre class="call-arguments">
+            <code>{readable(said)}</code>
+          </pre>
+          {isOpen && (
+            <TextArea
+              label={`Result of ${name}`}
+              value={resultOf(place)}
+              onChange={text => write(place, text)}
+              placeholder="What the tool gives back: text or JSON"
+              rows={2}
+              code
+            />
+          )}
+          {!isOpen && results?.[place] !== undefined && (
+            <>
+              <p class="quiet">Result</p>
+              <pre class="call-arguments">
+                <code>{results[place]}</code>
+              </pre>
+            </>
+          )}
+        </fieldset>
+      ))}
+      {isOpen && (
+        <div class="form-buttons">
+          <button type="submit" class="button button-small button-main">
+            {calls.length === 1 ? 'Send result' : 'Send results'}
+          </button>
+        </div>
+      )}
+    </form>
+  )
+}
+
+/** JSON with its lines; as it comes while it is on its way. */
+function readable(said: string): string {
+  try {
+    return JSON.stringify(JSON.parse(said), null, 2)
+  } catch {
+    return said
+  }
 }

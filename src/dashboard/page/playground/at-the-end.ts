@@ -11,7 +11,7 @@ const isNearEnd = () => {
 
 const goToEnd = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })
 
-export interface AtTheEnd {
+interface AtTheEnd {
   /** Whether the reader has gone elsewhere. */
   readonly isAway: boolean
   /** Brings them back, to stay. */

@@ -1,6 +1,5 @@
 /** Where the next message is written: Enter sends it, Shift and Enter begin a new line. */
-
-import { TextArea } from '../widgets/text-area.jsx'
+import { TextArea } from '../widgets/fields.jsx'
 import { edit, stop } from './conversation.js'
 
 interface Props {
@@ -12,7 +11,7 @@ interface Props {
   readonly onCatchUp: () => void
 }
 
-export const COMPOSER = 'playground-message'
+const COMPOSER = 'playground-message'
 
 export const goToComposer = () => document.getElementById(COMPOSER)?.focus()
 

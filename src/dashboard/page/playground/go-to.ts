@@ -1,7 +1,7 @@
 /** Brings the keyboard to a setting, wherever it is folded away. */
 import type { SettingName } from './settings.js'
 
-export type Place = SettingName | 'credential'
+type Place = SettingName | 'credential'
 
 /** The id of the element where a setting is filled in. */
 export const placeOf = (place: Place) => `setting-${place}`

@@ -1,6 +1,6 @@
 /** Says where a text stops being JSON (RFC 8259), since only some browsers tell. */
 
-export interface JsonMistake {
+interface JsonMistake {
   /** Both count from 1. */
   readonly line: number
   readonly column: number

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
 import { Failure, failureOf, noAnswer } from '../failure.js'
-import type { Credential } from './credential.js'
+import type { Credential } from './credential.jsx'
 
 export interface Models {
   readonly ids: readonly string[]

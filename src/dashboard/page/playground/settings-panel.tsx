@@ -1,14 +1,10 @@
 /** Everything that a request says beside the conversation. */
 import { useState } from 'preact/hooks'
-import { SelectField } from '../widgets/select-field.jsx'
+import { SelectField, TextArea } from '../widgets/fields.jsx'
 import { type Conversation, setUp } from './conversation.js'
-import type { Credential } from './credential.js'
-import { CredentialField } from './credential-field.jsx'
+import { type Credential, CredentialField } from './credential.jsx'
 import { placeOf } from './go-to.js'
-import { JsonField } from './json-field.jsx'
 import type { Models } from './models.js'
-import { NumberField } from './number-field.jsx'
-import { sampleSchema, sampleTools } from './samples.js'
 import { mistakeIn, type SettingName, toolChoices, toolNames } from './settings.js'
 
 interface Props {
@@ -92,3 +88,103 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
     </details>
   )
 }
+
+interface JsonFieldProps {
+  readonly id: string
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly hint: string
+  readonly mistake: string | undefined
+  readonly sample: string
+  /** What is told of it while it is folded. */
+  readonly summary: string
+}
+
+/** A part of the request that is written as JSON, folded away while it is not used. */
+function JsonField({ sample, summary, ...field }: JsonFieldProps) {
+  const { label, value, onChange } = field
+  return (
+    <details class="fold">
+      <summary>
+        {label} <span class="fold-note">{summary}</span>
+      </summary>
+      <div class="fold-content">
+        <TextArea {...field} label={`${label} (JSON)`} rows={8} code />
+        <div class="fold-buttons">
+          {value === '' ? (
+            <button type="button" class="button button-small" onClick={() => onChange(sample)}>
+              Fill in a sample<span class="unseen"> of {label}</span>
+            </button>
+          ) : (
+            <button type="button" class="button button-small" onClick={() => onChange('')}>
+              Remove<span class="unseen"> {label}</span>
+            </button>
+          )}
+        </div>
+      </div>
+    </details>
+  )
+}
+
+interface NumberFieldProps {
+  readonly id: string
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly mistake: string | undefined
+}
+
+/** A number that may be left out. */
+function NumberField({ id, label, value, onChange, mistake }: NumberFieldProps) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        // Not a number: those lose what is no number, and change when the page is scrolled over them.
+        type="text"
+        inputMode="decimal"
+        value={value}
+        placeholder="not sent"
+        autocomplete="off"
+        aria-invalid={mistake !== undefined}
+        aria-describedby={mistake ? `${id}-mistake` : undefined}
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+      {mistake && (
+        <p class="mistake" id={`${id}-mistake`}>
+          {mistake}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const written = (value: unknown) => JSON.stringify(value, null, 2)
+
+/** What the fields for JSON begin with, for whoever has nothing at hand. */
+const sampleTools = written([
+  {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      description: 'Tells the weather of a city.',
+      parameters: {
+        type: 'object',
+        properties: { city: { type: 'string' } },
+        required: ['city'],
+      },
+    },
+  },
+])
+
+const sampleSchema = written({
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    age: { type: 'integer', minimum: 0 },
+  },
+  required: ['name', 'age'],
+  additionalProperties: false,
+})

@@ -21,7 +21,7 @@ export const firstSettings: Settings = {
   ...{ tools: '', toolChoice: 'auto', responseFormat: '' },
 }
 
-export interface ChatBody {
+interface ChatBody {
   readonly model: string
   readonly messages: readonly object[]
   readonly stream: boolean
@@ -30,9 +30,7 @@ export interface ChatBody {
 }
 
 /** The body of the request, or the first setting that makes none and what is wrong with it. */
-export type Put =
-  | { readonly body: ChatBody }
-  | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
+type Put = { readonly body: ChatBody } | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
 
 export function bodyWith(settings: Settings, model: string, messages: readonly object[]): Put {
   for (const name of ['temperature', 'maxTokens', 'seed', 'tools', 'responseFormat'] as const) {
@@ -115,7 +113,7 @@ function valueIn(text: string): unknown {
 }
 
 /** The tools in a text, where they are right; one tool may stand without its list. */
-export function toolsIn(text: string): readonly object[] | undefined {
+function toolsIn(text: string): readonly object[] | undefined {
   const value = valueIn(text)
   if (value === undefined || mistakeInTools(value) !== undefined) return undefined
   const tools = Array.isArray(value) ? value : [value]

@@ -1,9 +1,10 @@
 /** The turns of a conversation, one below the other. */
+import { CopyButton } from '../widgets/copy-button.jsx'
 import { AnswerTurn } from './answer-turn.jsx'
 import { goToComposer } from './composer.jsx'
 import { askAgain, type Means, reword, tellResults } from './conversation.js'
+import { EditForm, Said, TurnAction, TurnHead, useEditing } from './turn-parts.jsx'
 import type { Turn } from './turns.js'
-import { UserTurn } from './user-turn.jsx'
 
 interface Props {
   readonly turns: readonly Turn[]
@@ -41,5 +42,40 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
         ),
       )}
     </ol>
+  )
+}
+
+interface UserTurnProps {
+  readonly text: string
+  /** Which turn it is, counted from 1. */
+  readonly place: number
+  readonly busy: boolean
+  readonly onReworded: (text: string) => void
+}
+
+/** What the user said; with other words the conversation goes on from there. */
+function UserTurn({ text, place, busy, onReworded }: UserTurnProps) {
+  const { isEdited, button, begin, end } = useEditing()
+  return (
+    <li class="turn turn-user">
+      <TurnHead who="You">
+        {!isEdited && !busy && <TurnAction icon="edit" label={`Edit message ${place}`} onAct={begin} button={button} />}
+        <CopyButton text={text} what={`message ${place}`} bare />
+      </TurnHead>
+      {isEdited ? (
+        <EditForm
+          label={`Message ${place}`}
+          text={text}
+          done="Send from here"
+          onDone={written => {
+            end()
+            onReworded(written)
+          }}
+          onCancel={end}
+        />
+      ) : (
+        <Said text={text} />
+      )}
+    </li>
   )
 }

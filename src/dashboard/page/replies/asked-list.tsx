@@ -1,12 +1,13 @@
-/** The last chat requests, to make something of. */
+/** The last chat requests, with what can be made of each. */
 import { useState } from 'preact/hooks'
 import { useListing } from '../listing.js'
 import { MakeRecordingDialog } from '../make/make-recording.jsx'
 import { MakeRuleDialog } from '../make/make-rule.jsx'
-import { Empty } from '../widgets/empty.jsx'
-import { Shown } from '../widgets/shown.jsx'
-import { AskedTable } from './asked-table.jsx'
-import { useRepliesClient } from './replies-client.js'
+import { StatusBadge } from '../widgets/badge.jsx'
+import { Moment } from '../widgets/moment.jsx'
+import { Empty, Shown } from '../widgets/states.jsx'
+import { askedInShort } from './in-short.js'
+import { type AskedJson, useRepliesClient } from './replies-client.js'
 
 const EVERY_MS = 3000
 
@@ -39,5 +40,55 @@ export function AskedList() {
       {open?.kind === 'rule' && <MakeRuleDialog entry={open} onClosed={close} />}
       {open?.kind === 'recording' && <MakeRecordingDialog entry={open} onClosed={close} />}
     </>
+  )
+}
+
+interface Props {
+  readonly asked: readonly AskedJson[]
+  readonly onChoose: (kind: 'rule' | 'recording', id: string) => void
+}
+
+/** Chat requests, a row each, with what can be made of them. */
+function AskedTable({ asked, onChoose }: Props) {
+  return (
+    <table class="table table-stacking asked-table">
+      <caption class="unseen">The last chat requests</caption>
+      <thead>
+        <tr>
+          <th scope="col">Asked</th>
+          <th scope="col">Answer</th>
+          <th scope="col">When</th>
+          <th scope="col">
+            <span class="unseen">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {asked.map(({ id, at, status, source, request }) => (
+          <tr key={id}>
+            <th scope="row">
+              {askedInShort(request.body)}
+              <span class="row-detail">{source ?? 'no answer'}</span>
+            </th>
+            <td>
+              <StatusBadge status={status} />
+            </td>
+            <td data-label="When">
+              <Moment at={at} />
+            </td>
+            <td class="row-actions">
+              <span class="row-buttons">
+                <button type="button" class="button button-small" onClick={() => onChoose('rule', id)}>
+                  Make a rule<span class="unseen"> of request {id}</span>
+                </button>
+                <button type="button" class="button button-small" onClick={() => onChoose('recording', id)}>
+                  Make a recording<span class="unseen"> of request {id}</span>
+                </button>
+              </span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

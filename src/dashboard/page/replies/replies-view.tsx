@@ -1,7 +1,19 @@
 /** The rules of what the emulated model says: looked for, looked at, removed, and made of requests. */
-import { View } from '../widgets/view.jsx'
+import { useCallback, useState } from 'preact/hooks'
+import { routes } from '../../routes.js'
+import { useListing } from '../listing.js'
+import { DeveloperOnly } from '../people/developer-only.jsx'
+import { useSearch } from '../search.js'
+import { announce } from '../widgets/announcer.jsx'
+import { CodeBlock } from '../widgets/code-block.jsx'
+import { ConfirmDialog, Dialog } from '../widgets/dialog.jsx'
+import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
+import { Empty } from '../widgets/states.jsx'
+import { TableHead } from '../widgets/table-head.jsx'
+import { goOnFromHeading, View } from '../widgets/view.jsx'
 import { AskedList } from './asked-list.jsx'
-import { RuleList } from './rule-list.jsx'
+import { saysInShort, whenInShort } from './in-short.js'
+import { type RepliesClient, type RuleJson, useRepliesClient } from './replies-client.js'
 
 export function RepliesView() {
   return (
@@ -12,5 +24,164 @@ export function RepliesView() {
         <AskedList />
       </section>
     </View>
+  )
+}
+
+interface Props {
+  readonly rules: readonly RuleJson[]
+  readonly onShow: (rule: RuleJson) => void
+  readonly onRemove: (rule: RuleJson) => void
+}
+
+/** Rules, a row each. */
+export function RuleTable({ rules, onShow, onRemove }: Props) {
+  return (
+    <table class="table table-stacking rules-table">
+      <caption class="unseen">Rules, in the order in which they are tried</caption>
+      <TableHead columns={['Rule', 'When', 'Says', 'Answered']} />
+      <tbody>
+        {rules.map(one => (
+          <tr key={one.id ?? one.place}>
+            <th scope="row">
+              {nameOf(one)}
+              {placeOf(one) !== nameOf(one) && <code class="row-detail">{placeOf(one)}</code>}
+            </th>
+            <td data-label="When">{whenInShort(one.rule)}</td>
+            <td data-label="Says">{saysInShort(one.rule)}</td>
+            <td data-label="Answered">{timesOf(one)}</td>
+            <td class="row-actions">
+              <span class="row-buttons">
+                <button type="button" class="button button-small" onClick={() => onShow(one)}>
+                  Show<span class="unseen"> {nameOf(one)}</span>
+                </button>
+                {one.id !== null && (
+                  <button type="button" class="button button-small button-warns" onClick={() => onRemove(one)}>
+                    Remove<span class="unseen"> {nameOf(one)}</span>
+                  </button>
+                )}
+              </span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** `greeting` of `rule "greeting"`. */
+export const nameOf = ({ title }: RuleJson) => title.replace(/^rule "?(.*?)"?$/, '$1')
+
+const placeOf = ({ place, scope }: RuleJson) => (scope === null ? place : `${place}, scope ${scope}`)
+
+function timesOf({ answered }: RuleJson): string {
+  if (answered === null) return 'not counted'
+  return answered < 2 ? (['never', 'once'][answered] ?? '') : `${answered} times`
+}
+
+interface RuleDialogProps {
+  readonly rule: RuleJson
+  readonly onClosed: () => void
+}
+
+/** A rule as a file would have it. */
+export function RuleDialog({ rule, onClosed }: RuleDialogProps) {
+  return (
+    <Dialog title={nameOf(rule)} onClosed={onClosed}>
+      {close => (
+        <>
+          <p class="quiet wide-dialog">{rule.place}</p>
+          <CodeBlock code={rule.yaml} label="The rule" />
+          <div class="form-buttons">
+            <button type="button" class="button" onClick={close}>
+              Close
+            </button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+interface RemoveDialogProps {
+  readonly rule: RuleJson
+  readonly replies: RepliesClient
+  readonly onRemoved: () => void
+  readonly onClosed: () => void
+}
+
+/** Removes a rule that was added at run time, once somebody has said that they mean it. */
+export function RemoveDialog({ rule, replies, onRemoved, onClosed }: RemoveDialogProps) {
+  return (
+    <ConfirmDialog
+      title={`Remove “${nameOf(rule)}”?`}
+      send="Remove rule"
+      tone="danger"
+      onSend={() => replies.remove(rule.id ?? '')}
+      onDone={() => {
+        goOnFromHeading()
+        onRemoved()
+        announce(`The rule ${nameOf(rule)} is removed.`)
+      }}
+      onClosed={onClosed}
+    >
+      <p>It was added while Standin runs and is in no file, so it is gone for good.</p>
+    </ConfirmDialog>
+  )
+}
+
+const EVERY_MS = 3000
+
+interface Open {
+  readonly kind: 'show' | 'remove'
+  readonly rule: RuleJson
+}
+
+/** The rules in force, in the order in which they are tried, page by page. */
+export function RuleList() {
+  const replies = useRepliesClient()
+  const { words, query, limit, offset, setWords, move } = useSearch(routes.replies)
+  const load = useCallback(
+    async (signal: AbortSignal) => ({ ...(await replies.list(query, signal)), begin: offset }),
+    [replies, query],
+  )
+  const loaded = useListing(load, EVERY_MS)
+  const [open, setOpen] = useState<Open>()
+  const close = () => setOpen(undefined)
+  return (
+    <DeveloperOnly of={loaded}>
+      {({ data, total, begin }) => (
+        <>
+          {(total > 0 || words !== '') && (
+            <SearchField label="Search rules" value={words} onChange={setWords} found={counted(total, 'rule')} />
+          )}
+          {data.length > 0 && (
+            <RuleTable
+              rules={data}
+              onShow={rule => setOpen({ kind: 'show', rule })}
+              onRemove={rule => setOpen({ kind: 'remove', rule })}
+            />
+          )}
+          {total === 0 && (
+            <Empty title={words === '' ? 'There are no rules' : 'No rule has these words'}>
+              <p>
+                {words === '' ? (
+                  <>
+                    The emulated models make something up. Write a rule into a file in <code>fixtures/replies</code>, or
+                    make one of a request below.
+                  </>
+                ) : (
+                  'The search looks at names, places, conditions and what is said.'
+                )}
+              </p>
+            </Empty>
+          )}
+          <Pager offset={begin} limit={limit} total={total} onMove={move} />
+          {open?.kind === 'show' && <RuleDialog rule={open.rule} onClosed={close} />}
+          {open?.kind === 'remove' && (
+            <RemoveDialog rule={open.rule} replies={replies} onRemoved={loaded.reload} onClosed={close} />
+          )}
+        </>
+      )}
+    </DeveloperOnly>
   )
 }

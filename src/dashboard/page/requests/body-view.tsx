@@ -1,5 +1,5 @@
 /** A body of a request or an answer: as a conversation where it is one, and as it was sent; always as text, and never all of a long one. */
-import { Scrolling } from '../widgets/scrolling.jsx'
+import { Scrolling } from '../widgets/code-block.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import type { Turn } from './conversation.js'
 import { count } from './wording.js'

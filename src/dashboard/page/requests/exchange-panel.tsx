@@ -1,16 +1,17 @@
-/** One exchange in full: beside the list, or instead of it where there is no room. */
+/** One exchange in full, beside the list or instead of it; and what is known of one that the journal dropped. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { BriefJson } from '../../journal-wire.js'
-import { FailureNote } from '../widgets/failure-note.jsx'
+import { StatusBadge } from '../widgets/badge.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
-import { StatusBadge } from '../widgets/status-badge.jsx'
-import { Waiting } from '../widgets/waiting.jsx'
+import { Notice } from '../widgets/notice.jsx'
+import { FailureNote, Waiting } from '../widgets/states.jsx'
 import { ExchangeView } from './exchange-view.jsx'
-import { Gone } from './gone.jsx'
 import type { JournalClient } from './journal-client.js'
+import { TimeBar } from './request-row.jsx'
 import { useExchange } from './use-exchange.js'
+import { callerName, decisionOf, duration, size } from './wording.js'
 
 interface Props {
   readonly id: string
@@ -76,3 +77,37 @@ function Step({ to, children }: { readonly to: string | undefined; readonly chil
     </button>
   )
 }
+
+/** An exchange that the journal does not keep any more: what the list still knows of it. */
+function Gone({ brief }: { readonly brief: BriefJson | undefined }) {
+  return (
+    <>
+      <Notice tone="care">
+        <p>
+          This exchange is not kept any more. The journal holds the last ones, and of very many at a time only some;{' '}
+          <code>journal.maxEntries</code> in the configuration says how many.
+        </p>
+      </Notice>
+      {brief && (
+        <>
+          <dl class="pairs">
+            <Fact name="Who">{callerName(brief)}</Fact>
+            <Fact name="Why this answer">{decisionOf(brief)}</Fact>
+            <Fact name="Asked">{size(brief.requestBytes)}</Fact>
+            <Fact name="Answered">
+              {size(brief.responseBytes)} in {duration(brief.durationMs)}
+            </Fact>
+          </dl>
+          <TimeBar of={brief} scaleMs={Math.max(brief.durationMs, 1)} />
+        </>
+      )}
+    </>
+  )
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)

@@ -1,15 +1,16 @@
-/** What was asked, what was decided and what was answered. */
-import type { AnswerJson } from '../../journal-wire.js'
+/** One exchange: what was asked, what was decided, what was answered, and when. */
+import type { AnswerJson, EntryJson } from '../../journal-wire.js'
+import { routes } from '../../routes.js'
+import { MakeRecording } from '../make/make-recording.jsx'
+import { MakeRule } from '../make/make-rule.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
+import { CopyButton } from '../widgets/copy-button.jsx'
 import { exactly } from '../widgets/moment.jsx'
-import { BodyView, SHOWN } from './body-view.jsx'
+import { BodyView, SHOWN, textOf } from './body-view.jsx'
 import { turnsAnswered, turnsAsked } from './conversation.js'
 import { DecisionView } from './decision-view.jsx'
-import { ExchangeActions } from './exchange-actions.jsx'
-import { FoldedHeaders } from './folded-headers.jsx'
-import { TimingView } from './timing-view.jsx'
 import type { Exchange } from './use-exchange.js'
-import { callerName, size } from './wording.js'
+import { callerName, counted, duration, size } from './wording.js'
 
 export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: Exchange }) {
   const { at, scope, request } = entry
@@ -84,5 +85,115 @@ function Answer({ title, answer: { headers, body, bytes, truncated }, status, hi
         <BodyView label={`${title}: body`} body={body} turns={turnsAnswered(body)} />
       )}
     </section>
+  )
+}
+
+/** Headers, folded away until somebody wants them. */
+function FoldedHeaders({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+  const entries = Object.entries(headers)
+  if (entries.length === 0) return null
+  return (
+    <details class="fold headers">
+      <summary>{counted(entries.length, 'header')}</summary>
+      <dl class="pairs">
+        {entries.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
+
+/** Rules say what a model says. */
+const CHAT = 'POST /v1/chat/completions'
+
+interface Props {
+  readonly entry: EntryJson
+  /** The command that asks the same again. */
+  readonly curl: string
+}
+
+/** What can be done with one exchange. */
+function ExchangeActions({ entry, curl }: Props) {
+  const { id, request, response, endpoint, caller, status } = entry
+  const isRefused = caller.kind === 'refused' || status === 401
+  return (
+    <div class="exchange-actions">
+      {endpoint === CHAT && !isRefused && <MakeRule entry={entry} />}
+      {endpoint !== null && !isRefused && !endpoint.includes(' /auth/v1/') && <MakeRecording entry={entry} />}
+      <CopyButton text={curl} what="as curl" words="Copy as curl" />
+      {request.body !== undefined && (
+        <CopyButton text={textOf(request.body)} what="request body" words="Copy request body" />
+      )}
+      {response.body !== undefined && <CopyButton text={textOf(response.body)} what="answer" words="Copy answer" />}
+      <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
+    </div>
+  )
+}
+
+const WIDTH = 1000
+const HEIGHT = 40
+
+/** How an answer went out over time: first byte, pieces and end. */
+function TimingView({ entry }: { readonly entry: EntryJson }) {
+  const { firstByteMs, durationMs, request, response } = entry
+  const { piecesAtMs } = response
+  const facts = [
+    ['First byte', firstByteMs === null ? 'none' : duration(firstByteMs)],
+    ['In all', duration(durationMs)],
+    ['Asked', size(request.bytes)],
+    ['Answered', size(response.bytes)],
+    ...(piecesAtMs.length > 0 ? [['Pieces', piecesInWords(piecesAtMs)] as const] : []),
+  ] as const
+  return (
+    <section aria-labelledby="timing">
+      <h3 id="timing">Time and size</h3>
+      <dl class="pairs pairs-short">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {piecesAtMs.length > 1 && <PieceChart firstByteMs={firstByteMs ?? 0} durationMs={durationMs} at={piecesAtMs} />}
+    </section>
+  )
+}
+
+/** The times of the first thousand are kept. */
+const MOST_TIMES = 1000
+
+function piecesInWords(at: readonly number[]): string {
+  const pauses = at.slice(1).map((ms, i) => ms - (at[i] ?? 0))
+  const longest = pauses.reduce((most, ms) => Math.max(most, ms), 0)
+  const many = at.length < MOST_TIMES ? counted(at.length, 'piece') : 'the first 1,000 are timed'
+  return at.length < 2 ? many : `${many}, the longest pause ${duration(longest)}`
+}
+
+interface ChartProps {
+  readonly firstByteMs: number
+  readonly durationMs: number
+  readonly at: readonly number[]
+}
+
+/** Climbs a step with each piece: a straight line is an even stream, a flat stretch is a pause. */
+function PieceChart({ firstByteMs, durationMs, at }: ChartProps) {
+  const x = (ms: number) => Math.round(Math.min(1, (firstByteMs + ms) / Math.max(durationMs, 1)) * WIDTH)
+  const y = (nth: number) => Number((HEIGHT - (nth / at.length) * (HEIGHT - 2)).toFixed(1))
+  const steps = at.map((ms, i) => `H${x(ms)}V${y(i + 1)}`).join('')
+  return (
+    <div class="plot" aria-hidden="true">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        <path class="bar-first" d={`M${x(0)} 0V${HEIGHT}`} />
+        <path class="chart-line" d={`M${x(0)} ${HEIGHT}${steps}`} />
+      </svg>
+      <span class="plot-top">pieces</span>
+      <span class="plot-from">0</span>
+      <span class="plot-to">{duration(durationMs)}</span>
+    </div>
   )
 }

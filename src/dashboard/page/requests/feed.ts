@@ -5,7 +5,7 @@ import { createEventReader, type StreamEvent } from './events.js'
 import type { JournalClient } from './journal-client.js'
 
 /** What is told of the connection and over it. */
-export interface FeedReader {
+interface FeedReader {
   /** All behind the id `after` is told, or left out for want of time. */
   began(run: string, after: string): void
   exchanges(briefs: readonly BriefJson[]): void

@@ -6,7 +6,7 @@ export const MOST_ROWS = 2000
 /** Taken away together, since each time costs. */
 const SLACK = 500
 
-export interface History {
+interface History {
   add(briefs: readonly BriefJson[]): void
   /** Forgets the rows; what was told before does not come back. */
   clear(): void

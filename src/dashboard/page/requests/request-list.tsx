@@ -1,11 +1,12 @@
 /** The requests, the newest on top: only those on the screen are drawn, and the arrow keys go from one to the next. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { BriefJson } from '../../journal-wire.js'
+import { routes } from '../../routes.js'
+import { Link } from '../widgets/link.jsx'
+import { Empty } from '../widgets/states.jsx'
 import { goOnFromHeading } from '../widgets/view.jsx'
 import { type Filter, queryOf } from './filter.js'
-import { NoRequests } from './no-requests.jsx'
-import { RequestRow } from './request-row.jsx'
-import { scaleFor } from './time-bar.jsx'
+import { RequestRow, scaleFor } from './request-row.jsx'
 import { useWindow } from './use-window.js'
 import { duration } from './wording.js'
 
@@ -172,4 +173,22 @@ function useFocusBack(open: string | undefined, rows: readonly BriefJson[], goTo
     if (index >= 0) goTo(index)
     else goOnFromHeading()
   })
+}
+
+/** What the list says while there is nothing in it. */
+function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No request fits">
+        <p>Others have come; this is what is searched for among them.</p>
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="No requests yet">
+      <p>
+        They appear here as apps ask. <Link to={routes.connect}>Connect</Link> says where to point one.
+      </p>
+    </Empty>
+  )
 }

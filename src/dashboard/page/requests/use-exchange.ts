@@ -10,7 +10,7 @@ export interface Exchange {
   readonly miss: MissJson | undefined
 }
 
-export type LoadedExchange =
+type LoadedExchange =
   | { readonly kind: 'loading' }
   | { readonly kind: 'ready'; readonly exchange: Exchange }
   /** In a flood not everything is kept, and nothing for good. */

@@ -9,7 +9,7 @@ const NARROW_PX = 760
 const ROW_PX = 40
 const TWO_LINES_PX = 62
 
-export interface Window {
+interface Window {
   readonly first: number
   readonly last: number
   readonly rowPx: number

@@ -1,10 +1,10 @@
 /** Who is signed in, and the way out; the way in for everybody else. */
 import { routes } from '../../routes.js'
 import { navigate } from '../routing.js'
+import { useWorking } from '../widgets/form.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { useWorking } from '../widgets/working.js'
 import { useSession } from './session.jsx'
 
 const MENU = 'account-menu'

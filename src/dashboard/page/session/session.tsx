@@ -6,7 +6,7 @@ import { signedOut } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { type Auth, openAuth, requireSuccess, STORAGE_KEY } from './auth-client.js'
 
-export type Session =
+type Session =
   | { readonly kind: 'unknown' }
   /** With the reason, where somebody was signed in and did not leave by themselves. */
   | { readonly kind: 'nobody'; readonly because?: string }

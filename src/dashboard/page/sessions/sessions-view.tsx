@@ -2,17 +2,18 @@
 import { useCallback, useState } from 'preact/hooks'
 import { routes } from '../../routes.js'
 import { useListing } from '../listing.js'
-import { DeveloperOnly } from '../people/developer-only.jsx'
-import { UnlessKeptElsewhere } from '../people/unless-kept-elsewhere.jsx'
+import { DeveloperOnly, UnlessKeptElsewhere } from '../people/developer-only.jsx'
 import { useSearch } from '../search.js'
-import { Empty } from '../widgets/empty.jsx'
+import { announce } from '../widgets/announcer.jsx'
+import { Dialog } from '../widgets/dialog.jsx'
+import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
-import { Pager } from '../widgets/pager.jsx'
-import { counted, SearchField } from '../widgets/search-field.jsx'
-import { View } from '../widgets/view.jsx'
-import { SessionTable } from './session-table.jsx'
-import { type SessionJson, useSessionsClient } from './sessions-client.js'
-import { SignOutDialog } from './sign-out-dialog.jsx'
+import { Moment } from '../widgets/moment.jsx'
+import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
+import { Empty } from '../widgets/states.jsx'
+import { TableHead } from '../widgets/table-head.jsx'
+import { goOnFromHeading, View } from '../widgets/view.jsx'
+import { nameOf, type SessionJson, type SessionsClient, useSessionsClient } from './sessions-client.js'
 
 const EVERY_MS = 5000
 
@@ -69,5 +70,101 @@ function Sessions() {
         </>
       )}
     </DeveloperOnly>
+  )
+}
+
+interface Props {
+  readonly sessions: readonly SessionJson[]
+  readonly onSignOut: (session: SessionJson) => void
+}
+
+/** Sessions, a row each. */
+export function SessionTable({ sessions, onSignOut }: Props) {
+  return (
+    <table class="table table-stacking sessions-table">
+      <caption class="unseen">Sessions</caption>
+      <TableHead columns={['User', 'Signed in', 'Refreshed', 'Token expires']} />
+      <tbody>
+        {sessions.map(session => (
+          <tr key={session.id}>
+            <th scope="row">
+              {nameOf(session)}
+              <span class="row-detail">
+                {session.aal}, with {session.methods.join(' and ')}
+              </span>
+            </th>
+            <td data-label="Signed in">
+              <Moment at={session.created_at} />
+            </td>
+            <td data-label="Refreshed">{session.refreshed_at ? <Moment at={session.refreshed_at} /> : 'never'}</td>
+            <td data-label="Token expires">
+              <Moment at={session.token_expires_at} />
+            </td>
+            <td class="row-actions">
+              <span class="row-buttons">
+                <button type="button" class="button button-small button-warns" onClick={() => onSignOut(session)}>
+                  Sign out<span class="unseen"> {nameOf(session)}</span>
+                </button>
+              </span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+interface SignOutDialogProps {
+  readonly of: SessionJson
+  readonly sessions: SessionsClient
+  readonly onDone: () => void
+  readonly onClosed: () => void
+}
+
+/** Signs somebody out, here or everywhere, once somebody has said that they mean it. */
+export function SignOutDialog({ of: session, sessions, onDone, onClosed }: SignOutDialogProps) {
+  const [everywhere, setEverywhere] = useState(false)
+  const name = nameOf(session)
+  const choices = [
+    ['This session', false],
+    ['All sessions of this user', true],
+  ] as const
+  return (
+    <Dialog title={`Sign out ${name}?`} onClosed={onClosed}>
+      {close => (
+        <Form
+          send="Sign out"
+          tone="danger"
+          onSend={async () => {
+            await (everywhere ? sessions.endAllOf(session.user_id) : sessions.end(session.id))
+            close()
+            goOnFromHeading()
+            onDone()
+            announce(`${name} is signed out.`)
+          }}
+          beside={
+            <button type="button" class="button" onClick={close}>
+              Cancel
+            </button>
+          }
+        >
+          <fieldset>
+            <legend>What ends</legend>
+            {choices.map(([label, value]) => (
+              <label key={label} class="choice">
+                <input
+                  type="radio"
+                  name="everywhere"
+                  checked={everywhere === value}
+                  onChange={() => setEverywhere(value)}
+                />
+                {label}
+              </label>
+            ))}
+          </fieldset>
+          <p>Its access token is refused from now on, and it cannot be refreshed.</p>
+        </Form>
+      )}
+    </Dialog>
   )
 }

@@ -1,4 +1,4 @@
-/** A state in one word and one colour. */
+/** Badges: a state in one word and one color. */
 
 export type Tone = 'good' | 'care' | 'danger' | 'plain'
 
@@ -9,4 +9,22 @@ interface Props {
 
 export function Badge({ tone, children }: Props) {
   return <span class={`badge badge-${tone}`}>{children}</span>
+}
+
+interface StatusBadgeProps {
+  /** Nothing where no answer came. */
+  readonly status: number | null
+  /** What is said where none came. */
+  readonly none?: string
+}
+
+/** The status of an answer, in the tone of how it went. */
+export function StatusBadge({ status, none = 'none' }: StatusBadgeProps) {
+  return <Badge tone={toneOf(status)}>{status === null ? none : String(status)}</Badge>
+}
+
+function toneOf(status: number | null): Tone {
+  if (status === null || status >= 500) return 'danger'
+  if (status >= 400) return 'care'
+  return status >= 300 ? 'plain' : 'good'
 }

@@ -1,6 +1,6 @@
-/** Code to copy; one word of it may be marked. */
+/** Code to copy, and the box that scrolls what is wider than the page. */
+import type { ComponentChildren } from 'preact'
 import { CopyButton } from './copy-button.jsx'
-import { Scrolling } from './scrolling.jsx'
 
 interface Props {
   readonly code: string
@@ -23,3 +23,18 @@ export function CodeBlock({ code, label, marked }: Props) {
 
 const withMarks = (code: string, marked: string) =>
   code.split(marked).flatMap((part, index) => (index === 0 ? [part] : [<mark key={index}>{marked}</mark>, part]))
+
+interface ScrollingProps {
+  readonly label: string
+  readonly children: ComponentChildren
+}
+
+/** Holds what may be wider than the page; it scrolls by itself, and can be reached with the keyboard. */
+export function Scrolling({ label, children }: ScrollingProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it nobody scrolls this with a keyboard
+    <section class="scrolling" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  )
+}

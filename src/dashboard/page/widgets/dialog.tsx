@@ -1,6 +1,7 @@
-/** A dialog above the page, on the browser's own `<dialog>`: Escape closes it, and focus returns to where it was. */
+/** Dialogs on the browser's own `<dialog>`: Escape closes them, and focus returns to where it was. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { Form } from './form.jsx'
 import { goOnFromHeading } from './view.jsx'
 
 interface Props {
@@ -25,5 +26,43 @@ export function Dialog({ title, onClosed, children }: Props) {
       <h2 id={id}>{title}</h2>
       {children(() => dialog.current?.close())}
     </dialog>
+  )
+}
+
+interface ConfirmDialogProps {
+  readonly title: string
+  /** What the button says that does it. */
+  readonly send: string
+  readonly tone?: 'main' | 'danger'
+  readonly onSend: () => Promise<unknown>
+  /** Called when it is done and the dialog has gone. */
+  readonly onDone?: () => void
+  readonly onClosed: () => void
+  readonly children: ComponentChildren
+}
+
+/** Asks whether somebody means it, and does it then. */
+export function ConfirmDialog({ title, send, tone = 'main', onSend, onDone, onClosed, children }: ConfirmDialogProps) {
+  return (
+    <Dialog title={title} onClosed={onClosed}>
+      {close => (
+        <Form
+          send={send}
+          tone={tone}
+          onSend={async () => {
+            await onSend()
+            close()
+            onDone?.()
+          }}
+          beside={
+            <button type="button" class="button" onClick={close}>
+              Cancel
+            </button>
+          }
+        >
+          {children}
+        </Form>
+      )}
+    </Dialog>
   )
 }

@@ -1,7 +1,8 @@
-/** A form that is sent once at a time, and says what went wrong. */
+/** Forms and buttons that run something: one run at a time, and what went wrong. */
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { type Failure, failureOf } from '../failure.js'
 import { Notice } from './notice.jsx'
-import { useWorking } from './working.js'
 
 interface Props {
   /** What its button says. */
@@ -31,4 +32,32 @@ export function Form({ send, onSend, beside, tone = 'main', children }: Props) {
       </div>
     </form>
   )
+}
+
+interface Working {
+  readonly busy: boolean
+  readonly failure: Failure | undefined
+  /** Runs `work` unless it runs already; gives back whether it went well. */
+  run(work: () => Promise<void>): Promise<boolean>
+}
+
+/** Something that was set going by hand: whether it still runs, and how it failed. */
+export function useWorking(): Working {
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<Failure>()
+  const run = async (work: () => Promise<void>) => {
+    if (busy) return false
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await work()
+      return true
+    } catch (thrown) {
+      setFailure(failureOf(thrown))
+      return false
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { busy, failure, run }
 }

@@ -1,4 +1,4 @@
-/** Looks for something in a listing as somebody types, and says how much was found. */
+/** Finding something in a long listing: a search field, and pages. */
 import { useEffect, useId } from 'preact/hooks'
 import { announce } from './announcer.jsx'
 
@@ -38,3 +38,34 @@ export function SearchField({ label, value, onChange, found }: Props) {
 
 /** `1 recording`, `31 recordings`. */
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
+interface PagerProps {
+  readonly offset: number
+  readonly limit: number
+  readonly total: number
+  readonly onMove: (offset: number) => void
+}
+
+/** Goes through a listing page by page. */
+export function Pager({ offset, limit, total, onMove }: PagerProps) {
+  if (total <= limit && offset === 0) return null
+  const last = Math.min(offset + limit, total)
+  return (
+    <nav class="pager" aria-label="Pages">
+      <span>
+        {Math.min(offset + 1, total)} to {last} of {total}
+      </span>
+      <button
+        type="button"
+        class="button button-small"
+        disabled={offset === 0}
+        onClick={() => onMove(Math.max(0, offset - limit))}
+      >
+        Previous
+      </button>
+      <button type="button" class="button button-small" disabled={last >= total} onClick={() => onMove(offset + limit)}>
+        Next
+      </button>
+    </nav>
+  )
+}

@@ -1,8 +1,51 @@
-/** The ways to the views: always in sight beside them, or behind a button where there is no room. */
+/** The frame around every view: the brand, the navigation, who is signed in, and where answers come from. */
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import { routes, type View } from '../../routes.js'
-import { Icon, type IconName } from '../widgets/icon.jsx'
-import { Link } from '../widgets/link.jsx'
+import { routes, type View } from '../routes.js'
+import { useConfig } from './config.jsx'
+import { AccountMenu } from './session/account-menu.jsx'
+import { Icon, type IconName } from './widgets/icon.jsx'
+import { Link } from './widgets/link.jsx'
+
+interface Props {
+  readonly view: View
+  readonly children: ComponentChildren
+}
+
+export function Frame({ view, children }: Props) {
+  const { mode, version } = useConfig()
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="rail">
+        <Brand />
+        <Navigation view={view} />
+        <p class="mode">
+          mode <strong>{mode}</strong>, version {version}
+        </p>
+        <AccountMenu />
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}
+
+/** The name with its mark: something solid that stands where something else is drawn in dashes. */
+function Brand() {
+  return (
+    <Link to={routes.connect} class="brand">
+      <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">
+        <circle class="mark-absent" cx="8" cy="8" r="6.2" />
+        <circle class="mark-present" cx="12" cy="12" r="6.2" />
+      </svg>
+      Standin
+    </Link>
+  )
+}
 
 interface Place {
   readonly view: View & IconName
@@ -39,7 +82,8 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
 
 const places = [...app, ...groups.flatMap(({ places }) => places)]
 
-export function Navigation({ view }: { readonly view: View }) {
+/** The ways to the views: always in sight beside them, or behind a button where there is no room. */
+function Navigation({ view }: { readonly view: View }) {
   const id = useId()
   // For where there is no room beside the views; with room the ways are always there.
   const [isOpen, setOpen] = useState(false)

@@ -1,0 +1,115 @@
+/** What the turns of both speakers have in common: the head, the text, and the form that changes it. */
+import type { ComponentChildren, RefObject } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { TextArea } from '../widgets/fields.jsx'
+import { Icon, type IconName } from '../widgets/icon.jsx'
+
+interface Props {
+  readonly who: string
+  readonly children: ComponentChildren
+}
+
+export function TurnHead({ who, children }: Props) {
+  return (
+    <div class="turn-head">
+      <h2>{who}</h2>
+      <div class="turn-actions">{children}</div>
+    </div>
+  )
+}
+
+interface ActionProps {
+  readonly icon: IconName
+  readonly label: string
+  readonly onAct: () => void
+  readonly button?: RefObject<HTMLButtonElement | null>
+}
+
+export function TurnAction({ icon, label, onAct, button }: ActionProps) {
+  return (
+    <button
+      ref={button ?? null}
+      type="button"
+      class="button button-bare"
+      aria-label={label}
+      title={label}
+      onClick={onAct}
+    >
+      <Icon name={icon} />
+    </button>
+  )
+}
+
+/** A long text is cut into blocks at its line ends, so that a browser lays out only the last one when it grows. */
+const BLOCK = 4000
+
+/** What a model says, as the text that it is. */
+export function Said({ text }: { readonly text: string }) {
+  return (
+    <div class="said">
+      {blocksOf(text).map((block, place) => (
+        // They never change places.
+        <div key={place}>{block}</div>
+      ))}
+    </div>
+  )
+}
+
+function blocksOf(text: string): readonly string[] {
+  const blocks: string[] = []
+  let start = 0
+  for (;;) {
+    const end = text.indexOf('\n', start + BLOCK)
+    if (end < 0) return [...blocks, text.slice(start)]
+    blocks.push(text.slice(start, end + 1))
+    start = end + 1
+  }
+}
+
+interface EditFormProps {
+  readonly label: string
+  readonly text: string
+  /** What its button says. */
+  readonly done: string
+  readonly onDone: (text: string) => void
+  readonly onCancel: () => void
+}
+
+/** Changes the words of a turn in its place. */
+export function EditForm({ label, text, done, onDone, onCancel }: EditFormProps) {
+  const [written, setWritten] = useState(text)
+  const form = useRef<HTMLFormElement>(null)
+  useLayoutEffect(() => form.current?.querySelector('textarea')?.focus(), [])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (written.trim() !== '') onDone(written)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') onCancel()
+  }
+  return (
+    <form ref={form} class="edit-form" onSubmit={submit}>
+      <TextArea label={label} bare value={written} onChange={setWritten} onKeyDown={onKeyDown} />
+      <div class="form-buttons">
+        <button type="button" class="button button-small" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="submit" class="button button-small button-main">
+          {done}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** Whether the words of a turn are being changed; when they are no more, the keyboard goes back to where that began. */
+export function useEditing() {
+  const [isEdited, setEdited] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const wasEdited = useRef(false)
+  useLayoutEffect(() => {
+    if (wasEdited.current && !isEdited) button.current?.focus()
+    wasEdited.current = isEdited
+  }, [isEdited])
+  return { isEdited, button, begin: () => setEdited(true), end: () => setEdited(false) }
+}
