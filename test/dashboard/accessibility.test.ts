@@ -119,7 +119,7 @@ inBrowser.each(['light', 'dark'] as const)('the page follows the %s colours of t
 
 inBrowser('nothing moves for whoever wants it still', async () => {
   const { dashboardUrl } = await platformWith()
-  const { page } = await openPage({ reducedMotion: 'reduce' })
+  const { page } = await openPage()
   await page.goto(dashboardUrl)
   await page.getByRole('heading', { name: 'Connect' }).waitFor()
   const moving = await page.evaluate<number>(

@@ -2,7 +2,17 @@
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type ConsoleMessage,
+  chromium,
+  type Locator,
+  type Page,
+  type Request,
+  type WebError,
+} from 'playwright-core'
 import { beforeAll, onTestFinished, test } from 'vitest'
 
 const executablePath = '/usr/bin/chromium'
@@ -13,7 +23,7 @@ if (noBrowser) console.warn(`The tests of the dashboard are skipped: there is no
 export const inBrowser = test.skipIf(noBrowser)
 
 const browserFlags =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --process-per-site'
 /** A name that somebody else's DNS says is this machine. */
 export const REBOUND = 'rebound.example'
 const browserArguments = [...browserFlags.split(' '), `--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`]
@@ -34,39 +44,112 @@ export interface OpenedPage {
   readonly complaints: readonly string[]
 }
 
+/** What a page can be given after its context was made. */
+interface Look {
+  readonly viewport?: { readonly width: number; readonly height: number }
+  readonly colorScheme?: 'light' | 'dark'
+  readonly permissions?: readonly string[]
+  /** Only a context of its own has another time zone. */
+  readonly timezoneId?: string
+}
+
+interface SharedContext {
+  readonly context: BrowserContext
+  isInUse: boolean
+}
+
 let launched: Promise<Browser> | undefined
+let shared: Promise<SharedContext> | undefined
 
 /** One for all tests of a worker; it ends with the worker. */
 async function theBrowser(): Promise<Browser> {
   const before = await launched
   if (before?.isConnected()) return before
+  shared = undefined
   launched = chromium.launch({ executablePath, args: browserArguments })
   return launched
 }
 
-/** Opens pages, each in a browser that has seen nothing yet. To be called once in a file of tests. */
-export function useBrowser(): (look?: BrowserContextOptions) => Promise<OpenedPage> {
+async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const browser = await theBrowser()
+  const context = await browser.newContext({ reducedMotion: 'reduce', viewport: desk, ...options })
+  context.setDefaultTimeout(20_000)
+  // An expression as text: the tests know no DOM.
+  await context.addInitScript(
+    `addEventListener('securitypolicyviolation', ({ violatedDirective: rule, blockedURI: what }) => console.error(rule, what))`,
+  )
+  return context
+}
+
+/**
+ * The context of most tests, one after the other. Its pages share a renderer process, which the page that stays open keeps alive: to start
+ * a context and a renderer for each test takes more time than most of the tests.
+ */
+async function newSharedContext(): Promise<SharedContext> {
+  const context = await newContext()
+  const page = await context.newPage()
+  await page.route('**', route => route.fulfill({ contentType: 'text/html', body: '' }))
+  await page.goto('http://127.0.0.1/')
+  return { context, isInUse: false }
+}
+
+/** Opens the page of a test in the shared context, which forgets everything when the test is over. */
+async function openIn({ context }: SharedContext, { viewport = desk, colorScheme = 'light', permissions }: Look) {
+  if (permissions) await context.grantPermissions([...permissions])
+  const page = await context.newPage()
+  await page.setViewportSize(viewport)
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+  return page
+}
+
+/** Closes the pages of a test, and removes what they have stored at these origins. */
+async function forget({ context }: SharedContext, origins: ReadonlySet<string>): Promise<void> {
+  const [stays, ...pages] = context.pages()
+  await Promise.all(pages.map(page => page.close()))
+  const session = await context.newCDPSession(stays as Page)
+  for (const origin of origins) await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+  await session.detach()
+  await context.clearCookies()
+  await context.clearPermissions()
+}
+
+/**
+ * Opens pages, each in a browser that has seen nothing yet: the first page of a test in the shared context, others in contexts of their
+ * own. To be called once in a file of tests.
+ */
+export function useBrowser(): (look?: Look) => Promise<OpenedPage> {
   beforeAll(async () => {
     if (!noBrowser) await theBrowser()
   }, 60_000)
 
   return async (look = {}) => {
-    const browser = await theBrowser()
-    const context = await browser.newContext({ reducedMotion: 'reduce', viewport: desk, ...look })
-    onTestFinished(() => context.close())
-    context.setDefaultTimeout(20_000)
+    await theBrowser()
+    shared ??= newSharedContext()
+    const common = await shared
+    const isOwn = common.isInUse || look.timezoneId !== undefined
+    const context = isOwn ? await newContext(look as BrowserContextOptions) : common.context
     const asked: string[] = []
     const complaints: string[] = []
-    context.on('request', request => asked.push(request.url()))
-    context.on('console', message => {
-      if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+    const listeners = {
+      request: (request: Request) => void asked.push(request.url()),
+      console: (message: ConsoleMessage) => {
+        if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+      },
+      weberror: (webError: WebError) => void complaints.push(webError.error().message),
+    }
+    context.on('request', listeners.request).on('console', listeners.console).on('weberror', listeners.weberror)
+    if (isOwn) {
+      onTestFinished(() => context.close())
+      return { page: await context.newPage(), asked, complaints }
+    }
+    common.isInUse = true
+    onTestFinished(async () => {
+      context.off('request', listeners.request).off('console', listeners.console).off('weberror', listeners.weberror)
+      const origins = asked.filter(url => url.startsWith('http')).map(url => new URL(url).origin)
+      await forget(common, new Set(origins))
+      common.isInUse = false
     })
-    context.on('weberror', ({ error }) => complaints.push(error().message))
-    // An expression as text: the tests know no DOM.
-    await context.addInitScript(
-      `addEventListener('securitypolicyviolation', ({ violatedDirective: rule, blockedURI: what }) => console.error(rule, what))`,
-    )
-    return { page: await context.newPage(), asked, complaints }
+    return { page: await openIn(common, look), asked, complaints }
   }
 }
 
