@@ -6,6 +6,7 @@ import {
   endedSession,
   expiredApiKey,
   expiredToken,
+  fromAnotherState,
   malformedToken,
   mistypedApiKey,
   mistypedClaim,
@@ -142,7 +143,7 @@ export function createDoorkeeper({ tokens, state, apiKeys, live, now = Date.now 
       user: await users.get(userId),
     }))
     if (session === undefined || (session !== null && session.user_id !== userId))
-      throw endedSession(triedToken('session', claims), user ? 'session' : 'user')
+      throw endedSession(triedToken('session', claims), fromAnotherState[user ? 'session' : 'user'])
     if ((user || session) && !mayAct(user, now())) throw barredUser(triedToken('user', claims))
   }
 

@@ -36,7 +36,8 @@ export async function askLive(live: LiveBackend, token: string, nowMs: number): 
   }
   const code = [older, newer].find(code => typeof code === 'string')
   // Only a refusal in the backend's own form is one; a gateway that does not know us says nothing about the token.
-  if (typeof code === 'string' && [400, 401, 403].includes(status)) throw refusedByLive(code)
+  if (typeof code === 'string' && [400, 401, 403].includes(status))
+    throw refusedByLive({ kind: 'token', reason: 'live' }, `It says ${code}.`)
   throw upstreamUnreachable(`status ${status} of the auth backend`)
 }
 

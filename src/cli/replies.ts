@@ -5,6 +5,7 @@ import { replyFilesOf } from '../config/load.js'
 import { type ChatRequest, chatRequest } from '../core/chat.js'
 import { check as checkForm } from '../core/check.js'
 import { unreadable, wordProblem } from '../core/problem.js'
+import { inWords } from '../core/reply.js'
 import { UsageError } from '../core/start-error.js'
 import { inlineYaml } from '../core/yaml.js'
 import {
@@ -54,7 +55,7 @@ function verdict({ rule, nearest }: Explanation, said: Said, strict: boolean): r
   if (!rule) {
     const instead = strict
       ? ['strict is on, so the request is refused (424).']
-      : [`${said.source} instead:`, ...shown(said)]
+      : [`${inWords(said.answeredBy)} instead:`, ...shown(said)]
     return ['No rule answers.', nearest, '', ...instead]
   }
   const { title, place, written } = rule

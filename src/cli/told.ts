@@ -2,6 +2,7 @@
 import type { Exchange } from '../core/exchange.js'
 import { once } from '../core/once.js'
 import type { Redact } from '../core/redact.js'
+import { sourceOf } from '../core/reply.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import type { JournalEntry } from '../journal/index.js'
 
@@ -11,9 +12,12 @@ type Facts =
   | 'endpoint'
   | 'mode'
   | 'source'
+  | 'answeredBy'
+  | 'fault'
   | 'remark'
   | 'status'
   | 'error'
+  | 'code'
   | 'hint'
   | 'openaiRefuses'
   | 'complete'
@@ -42,10 +46,13 @@ export function toldOf(exchange: Exchange, redact: Redact): Told {
     },
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
     mode,
-    source: outcome?.source ?? null,
+    source: sourceOf(outcome),
+    answeredBy: outcome?.answeredBy ?? null,
+    fault: outcome?.fault ?? null,
     remark: open(outcome?.remark?.()),
     status: outcome?.status || null,
     error: open(outcome?.error),
+    code: outcome?.code ?? null,
     hint: open(outcome?.hint),
     openaiRefuses: open(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,

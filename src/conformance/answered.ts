@@ -26,7 +26,7 @@ export function answeredIn(exchange: Exchange): Answered | undefined {
   const { method, path, endpoint, outcome } = exchange
   // What the platform said is judged, not what became of it here.
   const said = outcome?.upstream ?? outcome?.said
-  if (!outcome || !said || !endpoint || outcome.error !== undefined || isSpoilt(outcome.source)) return undefined
+  if (!outcome || !said || !endpoint || outcome.error !== undefined || outcome.fault) return undefined
   const { headers, body, isAll } = saidIn(said)
   const coding = headerIn(headers, 'content-encoding')
   const plain = readable(body, coding)
@@ -41,8 +41,6 @@ export function answeredIn(exchange: Exchange): Answered | undefined {
     asked: endpoint.path === CHAT ? askedIn(exchange.body) : undefined,
   }
 }
-
-const isSpoilt = (source = '') => /(^|\+ )fault /.test(source)
 
 interface Said {
   readonly headers: readonly string[]

@@ -1,6 +1,6 @@
 /** What the auth backend says when it refuses, in the words, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
 import type { Tried } from './caller.js'
-import { fromAnotherState, PlatformError } from './errors.js'
+import { failure, fromAnotherState, PlatformError, signInAgain } from './errors.js'
 
 const refusal = (status: number, code: string, message: string, more: PlatformError['more'] = {}) =>
   new PlatformError(status, code, message, [], more)
@@ -33,14 +33,22 @@ export const notAdmin = (message = 'User not allowed', tried?: Tried) => refusal
 // Signing in and up.
 
 /** `hint` is for the log alone: the client must not learn which addresses have a user. */
-export const invalidCredentials = (message = 'Invalid login credentials', hint?: string) =>
-  refusal(400, 'invalid_credentials', message, hint === undefined ? {} : { hint })
-export const noSuchUser = () => invalidCredentials(undefined, 'This state has no user with that address.')
+const wrongLogin = (hint?: string) =>
+  failure(400, 'invalid_credentials', 'Invalid login credentials', {
+    ...(hint !== undefined && { hint }),
+    advice:
+      'Take a user of the configuration (the start prints the development user), sign up, or set a password with the service key.',
+  })
+export const invalidCredentials = wrongLogin()
+export const noSuchUser = wrongLogin('This state has no user with that address.')
+export const noPassword = wrongLogin('The user has no password.')
 /** `problem` is why the hash that is kept cannot be checked, as a sentence without its full stop. */
 export const wrongPassword = (problem?: string) =>
-  invalidCredentials(undefined, problem === undefined ? 'The user has another password.' : `${problem}.`)
-export const noPassword = () => invalidCredentials(undefined, 'The user has no password.')
-export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Email not confirmed')
+  wrongLogin(problem === undefined ? 'The user has another password.' : `${problem}.`)()
+export const unknownGrantType = () => refusal(400, 'invalid_credentials', 'unsupported_grant_type')
+export const emailNotConfirmed = failure(400, 'email_not_confirmed', 'Email not confirmed', {
+  advice: 'Follow the link in the outbox: GET /__standin/outbox; auth.mailerAutoconfirm does without it.',
+})
 export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
 export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please verify your email first.')
 export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please verify your phone first.')
@@ -71,11 +79,15 @@ export const weakPassword = (message: string, reasons: readonly string[]) =>
 
 // Sessions.
 
-export const refreshTokenNotFound = () =>
-  refusal(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found', {
-    hint: fromAnotherState.session,
-  })
-export const refreshTokenUsed = () => refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
+export const refreshTokenNotFound = failure(
+  400,
+  'refresh_token_not_found',
+  'Invalid Refresh Token: Refresh Token Not Found',
+  { hint: fromAnotherState.session, advice: signInAgain },
+)
+export const refreshTokenUsed = failure(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used', {
+  advice: signInAgain,
+})
 
 // Users.
 

@@ -1,7 +1,8 @@
-/** Everything that can go wrong with a request, worded here and nowhere else. */
-
-import type { Tried } from './caller.js'
-import type { CredentialKind } from './exchange.js'
+/**
+ * Everything that can go wrong with a request, as a table: status, code, sentence, and what the log advises. Worded here and nowhere else;
+ * what the auth backend says is in auth-errors.ts.
+ */
+import type { CredentialKind, Tried } from './caller.js'
 
 /** A failure on its way to the client. `code` names it for the log and for code; the client is told `message`. */
 export class PlatformError extends Error {
@@ -26,9 +27,56 @@ export class PlatformError extends Error {
   }
 }
 
+/** What to do about a failure; it may depend on the path that was asked for. */
+export type Advice = string | ((path: string) => string)
+
+const advices = new Map<string, Advice>()
+
+/** What the log advises about an error with this code; nothing where the error says it all. */
+export const adviceOn = (code: string): Advice | undefined => advices.get(code)
+
+interface Row<Facts extends readonly unknown[]> {
+  /** Further response headers. */
+  readonly headers?: (...facts: Facts) => readonly string[]
+  /** Said in the log alone. */
+  readonly hint?: string
+  readonly advice?: Advice
+}
+
+/** One row of the table: gives back what makes such an error of the facts that its sentence names. */
+export function failure<Facts extends readonly unknown[] = []>(
+  status: number,
+  code: string,
+  sentence: string | ((...facts: Facts) => string),
+  { headers, hint, advice }: Row<Facts> = {},
+) {
+  if (advice !== undefined) advices.set(code, advice)
+  return (...facts: Facts) => {
+    const message = typeof sentence === 'string' ? sentence : sentence(...facts)
+    return new PlatformError(status, code, message, headers?.(...facts), hint === undefined ? {} : { hint })
+  }
+}
+
+/** RFC 9110 §15.5.2 asks for the challenge beside a 401. */
+const challenge = ['www-authenticate', 'Bearer']
+
+/** A row for a credential that opens nothing: what makes the error takes what was tried, and a hint for this one. */
+function unauthorized(code: string, message: string, { hint, advice }: Omit<Row<[]>, 'headers'> = {}) {
+  if (advice !== undefined) advices.set(code, advice)
+  return (tried?: Tried, ownHint = hint) =>
+    new PlatformError(401, code, message, challenge, { ...(ownHint !== undefined && { hint: ownHint }), tried })
+}
+
+const sendOneAsPrinted = (path: string) =>
+  `Send the header "Authorization: Bearer KEY" with the ${path.startsWith('/api/') ? 'SUPABASE_ANON_KEY' : 'OPENAI_API_KEY'} that the start prints, or a token of standin token.`
+const makeNewKey = 'Make a new key with standin key create or on the dashboard.'
+/** Also for what the auth backend refuses. */
+export const signInAgain = 'Sign in again, or take one of standin token.'
+const takeTokenFromHere = 'Take a token of this backend: sign in, or standin token.'
+
 // The document's own (platform-api.md, "Errors"): 404 with the path, 401.
 
-export const notFound = () => new PlatformError(404, 'not_found', 'Not found.')
+export const notFound = failure(404, 'not_found', 'Not found.')
 
 /** For a path that perhaps the live platform knows; to the client the same. The argument is the refusal of the credential. */
 export const notFoundUnasked = ({ message, more: { tried } }: PlatformError) =>
@@ -37,30 +85,35 @@ export const notFoundUnasked = ({ message, more: { tried } }: PlatformError) =>
     tried,
   })
 
-/** A 401; RFC 9110 §15.5.2 asks for the challenge beside it. */
-const unauthorized = (code: string, message: string, more: PlatformError['more'] = {}) =>
-  new PlatformError(401, code, message, ['www-authenticate', 'Bearer'], more)
+export const missingCredential = unauthorized(
+  'missing_credential',
+  'No credential was sent. Add the header "Authorization: Bearer <credential>".',
+  { advice: sendOneAsPrinted },
+)
 
-export const missingCredential = () =>
-  unauthorized('missing_credential', 'No credential was sent. Add the header "Authorization: Bearer <credential>".')
+export const emptyCredential = unauthorized(
+  'empty_credential',
+  'The Authorization header has no credential. Send "Bearer", a space and the key.',
+  { advice: sendOneAsPrinted },
+)
 
-export const emptyCredential = (tried?: Tried) =>
-  unauthorized('empty_credential', 'The Authorization header has no credential. Send "Bearer", a space and the key.', {
-    tried,
-  })
+export const wrongScheme = unauthorized(
+  'wrong_scheme',
+  'The Authorization header must use the Bearer scheme: "Bearer <credential>".',
+  { advice: sendOneAsPrinted },
+)
 
-export const wrongScheme = (tried?: Tried) =>
-  unauthorized('wrong_scheme', 'The Authorization header must use the Bearer scheme: "Bearer <credential>".', { tried })
+export const malformedCredential = unauthorized(
+  'malformed_credential',
+  'The credential is malformed. Send "Bearer" and exactly one key or token.',
+  { advice: sendOneAsPrinted },
+)
 
-export const malformedCredential = (tried?: Tried) =>
-  unauthorized('malformed_credential', 'The credential is malformed. Send "Bearer" and exactly one key or token.', {
-    tried,
-  })
-
-export const doubledCredential = (tried?: Tried) =>
-  unauthorized('doubled_credential', 'More than one credential was sent. Send exactly one Authorization header.', {
-    tried,
-  })
+export const doubledCredential = unauthorized(
+  'doubled_credential',
+  'More than one credential was sent. Send exactly one Authorization header.',
+  { advice: sendOneAsPrinted },
+)
 
 const byAnother = 'made by a Standin with another state, such as that of another folder'
 
@@ -71,65 +124,83 @@ export const fromAnotherState = {
   user: `This state has no such user: the token was probably ${byAnother}, or the user was deleted. Sign in here, or start Standin with that state.`,
 } as const
 
-export const unknownApiKey = (tried?: Tried, hint?: string) =>
-  unauthorized('unknown_api_key', 'The API key is not known.', { ...(hint !== undefined && { hint }), tried })
+const keyNotKnown = 'The API key is not known.'
+const sendKnownKey =
+  'Send OPENAI_API_KEY as the start prints it, or make a key with standin key create or on the dashboard.'
 
-/** To the client the same as a key that is not known; whoever reads the log is told that it was mistyped. */
-export const mistypedApiKey = (tried?: Tried) =>
-  unauthorized('mistyped_api_key', unknownApiKey().message, {
-    hint: 'Its checksum does not fit: part of it was lost or mistyped.',
-    tried,
-  })
+export const unknownApiKey = unauthorized('unknown_api_key', keyNotKnown, { advice: sendKnownKey })
 
-export const ownerlessApiKey = (tried?: Tried) =>
-  unauthorized('ownerless_api_key', 'The user whose API key this is may not sign in any more.', { tried })
+/** To the client the same as a key that is not known; the log says that it was mistyped. */
+export const mistypedApiKey = unauthorized('mistyped_api_key', keyNotKnown, {
+  hint: 'Its checksum does not fit: part of it was lost or mistyped.',
+  advice: sendKnownKey,
+})
 
-export const revokedApiKey = (tried?: Tried) =>
-  unauthorized('revoked_api_key', 'The API key has been revoked.', { tried })
+export const ownerlessApiKey = unauthorized(
+  'ownerless_api_key',
+  'The user whose API key this is may not sign in any more.',
+  { advice: makeNewKey },
+)
 
-export const expiredApiKey = (tried?: Tried) => unauthorized('expired_api_key', 'The API key has expired.', { tried })
+export const revokedApiKey = unauthorized('revoked_api_key', 'The API key has been revoked.', { advice: makeNewKey })
 
-export const expiredToken = (tried?: Tried) =>
-  unauthorized('expired_token', 'The token has expired. Sign in again for a fresh one.', { tried })
+export const expiredApiKey = unauthorized('expired_api_key', 'The API key has expired.', { advice: makeNewKey })
 
-/** `missing` is what the state does not have. */
-export const endedSession = (tried?: Tried, missing: 'session' | 'user' = 'session') =>
-  unauthorized('ended_session', 'The session of this token has ended. Sign in again for a fresh one.', {
-    hint: fromAnotherState[missing],
-    tried,
-  })
+export const expiredToken = unauthorized('expired_token', 'The token has expired. Sign in again for a fresh one.', {
+  advice: `${signInAgain} A clock that was moved makes tokens expire, too.`,
+})
 
-export const refusedByLive = (code: string) =>
-  unauthorized('refused_by_live', 'The live auth backend refuses the token.', {
-    hint: `It says ${code}.`,
-    tried: { kind: 'token', reason: 'live' },
-  })
+/** Where the state has no such user any more, the hint is another one. */
+export const endedSession = unauthorized(
+  'ended_session',
+  'The session of this token has ended. Sign in again for a fresh one.',
+  { hint: fromAnotherState.session, advice: signInAgain },
+)
 
-export const barredUser = (tried?: Tried) =>
-  unauthorized('barred_user', 'The user of this token may not sign in any more.', { tried })
+/** The hint names what the live backend said. */
+export const refusedByLive = unauthorized('refused_by_live', 'The live auth backend refuses the token.', {
+  advice: 'Sign in at the live auth backend again: its tokens are the ones that count here.',
+})
 
-export const tokenNotYetValid = (tried?: Tried) =>
-  unauthorized('token_not_yet_valid', 'The token is not valid yet.', { tried })
+export const barredUser = unauthorized('barred_user', 'The user of this token may not sign in any more.', {
+  advice: sendOneAsPrinted,
+})
 
-export const tokenWithoutExpiry = (tried?: Tried) =>
-  unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).', { tried })
+export const tokenNotYetValid = unauthorized('token_not_yet_valid', 'The token is not valid yet.', {
+  advice: 'Look at its nbf, and at the clock: GET /__standin/clock.',
+})
 
-export const mistypedClaim = (tried?: Tried) =>
-  unauthorized('mistyped_claim', 'A claim of the token has the wrong type.', { tried })
+export const tokenWithoutExpiry = unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).', {
+  advice: takeTokenFromHere,
+})
 
-export const unsignedToken = (tried?: Tried) =>
-  unauthorized('alg_not_allowed', 'The token is not signed with an algorithm that is accepted here.', { tried })
+export const mistypedClaim = unauthorized('mistyped_claim', 'A claim of the token has the wrong type.', {
+  advice: takeTokenFromHere,
+})
 
-export const wronglySignedToken = (tried?: Tried) =>
-  unauthorized('wrong_signature', "The token was not signed by this platform's auth backend.", { tried })
+export const unsignedToken = unauthorized(
+  'alg_not_allowed',
+  'The token is not signed with an algorithm that is accepted here.',
+  { advice: takeTokenFromHere },
+)
 
-export const malformedToken = (tried?: Tried) =>
-  unauthorized('malformed_token', 'The token is not a readable JWT.', { tried })
+export const wronglySignedToken = unauthorized(
+  'wrong_signature',
+  "The token was not signed by this platform's auth backend.",
+  {
+    advice: 'It comes from elsewhere, or auth.jwtSecret was another one: sign in here, or take one of standin token.',
+  },
+)
 
-export const roleUnknown = (tried?: Tried) =>
-  unauthorized('unknown_role', 'The token has no role that opens anything here. Sign in to get a user token.', {
-    tried,
-  })
+export const malformedToken = unauthorized('malformed_token', 'The token is not a readable JWT.', {
+  advice: takeTokenFromHere,
+})
+
+export const roleUnknown = unauthorized(
+  'unknown_role',
+  'The token has no role that opens anything here. Sign in to get a user token.',
+  { advice: takeTokenFromHere },
+)
 
 const nameOfKind: Record<CredentialKind, string> = {
   anon: 'the anon key',
@@ -138,49 +209,59 @@ const nameOfKind: Record<CredentialKind, string> = {
   apiKey: 'an API key',
 }
 
-export const wrongKind = (kind: CredentialKind, accepted: readonly CredentialKind[], endpoint: string) =>
-  unauthorized(
-    'wrong_kind',
+export const wrongKind = failure(
+  401,
+  'wrong_kind',
+  (kind: CredentialKind, accepted: readonly CredentialKind[], endpoint: string) =>
     `${capitalized(nameOfKind[kind])} does not open ${endpoint}. It takes ${alternatives(accepted.map(k => nameOfKind[k]))}.`,
-  )
+  { headers: () => challenge, advice: sendOneAsPrinted },
+)
 
 // Not in the document; our choice is design §2: the usual status, and always `{ error }`.
 
-export const methodNotAllowed = (method: string, allowed: readonly string[]) =>
-  new PlatformError(405, 'method_not_allowed', `${method} is not allowed here. Use ${alternatives(allowed)}.`, [
-    'allow',
-    allowed.join(', '),
-  ])
+export const methodNotAllowed = failure(
+  405,
+  'method_not_allowed',
+  (method: string, allowed: readonly string[]) => `${method} is not allowed here. Use ${alternatives(allowed)}.`,
+  { headers: (_method, allowed) => ['allow', allowed.join(', ')] },
+)
 
-export const bodyTooLarge = (limitBytes: number) =>
-  new PlatformError(413, 'body_too_large', `The request body is larger than ${limitBytes} bytes.`)
+export const bodyTooLarge = failure(
+  413,
+  'body_too_large',
+  (limitBytes: number) => `The request body is larger than ${limitBytes} bytes.`,
+)
 
-export const notJsonContent = (contentType: string) =>
-  new PlatformError(
-    415,
-    'unsupported_media_type',
+export const notJsonContent = failure(
+  415,
+  'unsupported_media_type',
+  (contentType: string) =>
     `The Content-Type is ${JSON.stringify(contentType.slice(0, 100))}. Send the header "Content-Type: application/json".`,
-  )
+)
 
-export const encodedContent = (encoding: string) =>
-  new PlatformError(
-    415,
-    'unsupported_encoding',
+export const encodedContent = failure(
+  415,
+  'unsupported_encoding',
+  (encoding: string) =>
     `The request body must not be encoded; its Content-Encoding is ${JSON.stringify(encoding.slice(0, 100))}.`,
-    ['accept-encoding', 'identity'],
-  )
+  { headers: () => ['accept-encoding', 'identity'] },
+)
 
-export const emptyBody = () =>
-  new PlatformError(400, 'invalid_json', 'The request body is empty. It must be a JSON object.')
+export const emptyBody = failure(400, 'invalid_json', 'The request body is empty. It must be a JSON object.')
 
-export const notJson = (why: string) =>
-  new PlatformError(400, 'invalid_json', `The request body is not valid JSON: ${why}.`)
+export const notJson = failure(400, 'invalid_json', (why: string) => `The request body is not valid JSON: ${why}.`)
 
-export const tooDeep = (most: number) =>
-  new PlatformError(400, 'invalid_json', `The request body has more than ${most} levels of objects and arrays.`)
+export const tooDeep = failure(
+  400,
+  'invalid_json',
+  (most: number) => `The request body has more than ${most} levels of objects and arrays.`,
+)
 
-export const tooManyValues = (most: number) =>
-  new PlatformError(400, 'invalid_json', `The request body has more than ${most} texts, values and brackets.`)
+export const tooManyValues = failure(
+  400,
+  'invalid_json',
+  (most: number) => `The request body has more than ${most} texts, values and brackets.`,
+)
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MB`
 
@@ -194,7 +275,7 @@ export const answerTakesTooLong = (why: string) =>
 
 export const rulesTakeTooLong = (why: string) => invalidRequest(`The rules cannot be read. ${why} Send fewer at once.`)
 
-export const invalidRequest = (sentence: string) => new PlatformError(400, 'invalid_request', sentence)
+export const invalidRequest = failure(400, 'invalid_request', (sentence: string) => sentence)
 
 /** In OpenAI's words, where the option requests is strict. */
 export const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>
@@ -203,52 +284,73 @@ export const refusedAsByOpenai = ({ code, message }: { readonly code: string; re
   })
 
 /** A 424, which clients do not try again: trying again would change nothing. */
-export const noRuleMatches = (nearest: string) =>
-  new PlatformError(424, 'no_rule_matches', `No rule matches this request, and strict is on. ${nearest}`)
+export const noRuleMatches = failure(
+  424,
+  'no_rule_matches',
+  (nearest: string) => `No rule matches this request, and strict is on. ${nearest}`,
+  {
+    advice: 'Add a rule that fits to the reply files; standin replies try says which one would answer, and why.',
+  },
+)
 
 /** An app that has the platform as one of its handlers has read the body by itself. */
-export const bodyIsGone = () =>
-  new PlatformError(
-    500,
-    'body_is_gone',
-    'The body was read before the request came to platform.handler. Mount it before whatever reads bodies.',
-  )
+export const bodyIsGone = failure(
+  500,
+  'body_is_gone',
+  'The body was read before the request came to platform.handler. Mount it before whatever reads bodies.',
+)
 
 /** A mounted platform cannot know who else reaches the server that it is mounted in. */
-export const loopbackOnly = () =>
-  new PlatformError(
-    403,
-    'loopback_only',
-    'A mounted platform is steered on loopback addresses only, such as 127.0.0.1.',
-  )
+export const loopbackOnly = failure(
+  403,
+  'loopback_only',
+  'A mounted platform is steered on loopback addresses only, such as 127.0.0.1.',
+)
 
 /** For handlers that outlive their platform. */
-export const noFileDescriptors = () =>
-  new PlatformError(503, 'no_file_descriptors', 'Standin cannot open another file. Try again later.', [], {
-    hint: 'Too many files and connections are open. Close some connections, or allow more with "ulimit -n".',
-  })
+export const noFileDescriptors = failure(
+  503,
+  'no_file_descriptors',
+  'Standin cannot open another file. Try again later.',
+  { hint: 'Too many files and connections are open. Close some connections, or allow more with "ulimit -n".' },
+)
 
-export const hasStopped = () => new PlatformError(503, 'has_stopped', 'The platform has been stopped.')
+export const hasStopped = failure(503, 'has_stopped', 'The platform has been stopped.')
 
 /** A 424 as well. `why` is a sentence that names the nearest recording, or says that there is none. */
-export const noRecording = ({ method, path }: { readonly method: string; readonly path: string }, why: string) =>
-  new PlatformError(424, 'no_recording', `No recording matches ${method} ${path}. ${why}`)
+export const noRecording = failure(
+  424,
+  'no_recording',
+  ({ method, path }: { readonly method: string; readonly path: string }, why: string) =>
+    `No recording matches ${method} ${path}. ${why}`,
+  { advice: 'Ask it once with standin record, or start with --on-miss emulate to have it made up.' },
+)
 
 /** `why` is what the maker of values says of the schema in `field`. */
-export const unfitSchema = (field: string, why: string) =>
-  new PlatformError(400, 'unfit_schema', `${field} cannot be answered: ${why}.`)
+export const unfitSchema = failure(
+  400,
+  'unfit_schema',
+  (field: string, why: string) => `${field} cannot be answered: ${why}.`,
+)
 
 // What is too much of one credential; the headers say when to come again.
 
-type Headers = readonly string[]
+const overLimit = <Facts extends readonly unknown[]>(
+  code: string,
+  option: string,
+  sentence: (...facts: Facts) => string,
+) =>
+  failure(429, code, (_headers: readonly string[], ...facts: Facts) => sentence(...facts), {
+    headers: (headers, ..._facts) => headers,
+    advice: `The option limits.${option} says how much is allowed; 0 is any number.`,
+  })
 
-export const tooManyRequests = (limit: number, wait: string, headers: Headers) =>
-  new PlatformError(
-    429,
-    'too_many_requests',
+export const tooManyRequests = overLimit(
+  'too_many_requests',
+  'requestsPerMinute',
+  (limit: number, wait: string) =>
     `Rate limit reached for requests: ${limit} per minute, and all are used. Try again in ${wait}.`,
-    headers,
-  )
+)
 
 interface TokenCounts {
   readonly limit: number
@@ -256,86 +358,89 @@ interface TokenCounts {
   readonly requested: number
 }
 
-export const tooManyTokens = ({ limit, used, requested }: TokenCounts, wait: string, headers: Headers) =>
-  new PlatformError(
-    429,
-    'too_many_tokens',
+export const tooManyTokens = overLimit(
+  'too_many_tokens',
+  'tokensPerMinute',
+  ({ limit, used, requested }: TokenCounts, wait: string) =>
     `Rate limit reached for tokens: ${limit} per minute, ${used} used, ${requested} requested. Try again in ${wait}.`,
-    headers,
-  )
+)
 
-export const requestTooLarge = (limit: number, requested: number, headers: Headers) =>
-  new PlatformError(
-    429,
-    'request_too_large',
+export const requestTooLarge = overLimit(
+  'request_too_large',
+  'tokensPerMinute',
+  (limit: number, requested: number) =>
     `Request too large: the limit is ${limit} tokens per minute, and the prompt alone has ${requested}. Make it shorter; waiting does not help.`,
-    headers,
-  )
+)
 
-export const tooManyStreams = (limit: number, headers: Headers) =>
-  new PlatformError(
-    429,
-    'too_many_streams',
+export const tooManyStreams = overLimit(
+  'too_many_streams',
+  'concurrentStreams',
+  (limit: number) =>
     `Rate limit reached for streams: ${limit} at the same time, and all are open. Wait until one has ended.`,
-    headers,
-  )
+)
 
-export const promptTooLong = (limit: number, tokens: number) =>
-  new PlatformError(
-    400,
-    'prompt_too_long',
+export const promptTooLong = failure(
+  400,
+  'prompt_too_long',
+  (limit: number, tokens: number) =>
     `This model's maximum prompt is ${limit} tokens; yours has ${tokens}. Make it shorter.`,
-  )
+)
 
-export const notOneHost = () =>
-  new PlatformError(400, 'not_one_host', 'An HTTP/1.1 request needs exactly one Host header.')
+export const notOneHost = failure(400, 'not_one_host', 'An HTTP/1.1 request needs exactly one Host header.')
 
-export const unmetExpectation = () =>
-  new PlatformError(417, 'unmet_expectation', 'The only expectation that can be met is 100-continue.')
+export const unmetExpectation = failure(
+  417,
+  'unmet_expectation',
+  'The only expectation that can be met is 100-continue.',
+)
 
-export const unreadableRequest = () => new PlatformError(400, 'unreadable_request', 'The request is not valid HTTP.')
+export const unreadableRequest = failure(400, 'unreadable_request', 'The request is not valid HTTP.')
 
-export const headersTooLarge = () => new PlatformError(431, 'headers_too_large', 'The request headers are too large.')
+export const headersTooLarge = failure(431, 'headers_too_large', 'The request headers are too large.')
 
-export const requestTooSlow = () => new PlatformError(408, 'request_too_slow', 'The request took too long to arrive.')
+export const requestTooSlow = failure(408, 'request_too_slow', 'The request took too long to arrive.')
 
 /** A word such as `standin:slwo` in a prompt; `near` is the sentence that names the one that was meant. */
-export const unknownMagic = (written: string, near: string, words: readonly string[]) =>
-  new PlatformError(
-    400,
-    'unknown_magic',
+export const unknownMagic = failure(
+  400,
+  'unknown_magic',
+  (written: string, near: string, words: readonly string[]) =>
     `The prompt says ${JSON.stringify(written.slice(0, 100))}, which is no magic word.${near} Behind "standin:" may stand ${alternatives(words)}.`,
-  )
+)
 
-export const noToolOffered = (written: string) =>
-  new PlatformError(400, 'no_tool_offered', `The prompt says "${written}", but the request offers no tool to call.`)
+export const noToolOffered = failure(
+  400,
+  'no_tool_offered',
+  (written: string) => `The prompt says "${written}", but the request offers no tool to call.`,
+)
 
-export const toolNotOffered = (name: string, near: string, offered: readonly string[]) =>
-  new PlatformError(
-    400,
-    'tool_not_offered',
+export const toolNotOffered = failure(
+  400,
+  'tool_not_offered',
+  (name: string, near: string, offered: readonly string[]) =>
     `The prompt asks for the tool ${JSON.stringify(name.slice(0, 100))}, which the request does not offer.${near} It offers ${alternatives(offered)}.`,
-  )
+)
 
-export const templateFailed = (rule: string, sentence: string) =>
-  new PlatformError(500, 'template_failed', `A template of ${rule} failed. ${sentence}`)
+export const templateFailed = failure(
+  500,
+  'template_failed',
+  (rule: string, sentence: string) => `A template of ${rule} failed. ${sentence}`,
+)
 
-export const expressionTakesTooLong = (expression: RegExp) =>
-  new PlatformError(
-    500,
-    'expression_failed',
+export const expressionTakesTooLong = failure(
+  500,
+  'expression_failed',
+  (expression: RegExp) =>
     `The expression ${String(expression).slice(0, 200)} of a rule takes too long for this request. Write it without repetitions inside or behind one another.`,
-  )
+)
 
-export const foreignHost = () =>
-  new PlatformError(
-    403,
-    'foreign_host',
-    'This address answers only when it is asked by its own name, such as 127.0.0.1. Under another one the control API answers whoever sends the control token, but no page.',
-  )
+export const foreignHost = failure(
+  403,
+  'foreign_host',
+  'This address answers only when it is asked by its own name, such as 127.0.0.1. Under another one the control API answers whoever sends the control token, but no page.',
+)
 
-export const foreignOrigin = () =>
-  new PlatformError(403, 'foreign_origin', 'Pages of another origin may not read this.')
+export const foreignOrigin = failure(403, 'foreign_origin', 'Pages of another origin may not read this.')
 
 /** What a request says that shows where it comes from: the origin of a page, or the name that it calls this machine. */
 export interface Stranger {
@@ -373,136 +478,164 @@ export const foreignAdmin = (stranger: Stranger) =>
     { hint: howToLetIn(stranger) },
   )
 
-export const noSuchApiKey = () => new PlatformError(404, 'no_such_api_key', 'There is no such API key among yours.')
+export const noSuchApiKey = failure(404, 'no_such_api_key', 'There is no such API key among yours.')
 
-export const alreadyRevokedApiKey = () =>
-  new PlatformError(409, 'already_revoked', 'The API key has been revoked or rolled already. Create a new one.')
+export const alreadyRevokedApiKey = failure(
+  409,
+  'already_revoked',
+  'The API key has been revoked or rolled already. Create a new one.',
+)
 
-export const onlyFromHere = () =>
-  new PlatformError(
-    403,
-    'only_from_here',
-    'Users and messages are shown on this machine only. From another one they take the control token, or a service key that is signed with an auth.jwtSecret of your own.',
-  )
+export const onlyFromHere = failure(
+  403,
+  'only_from_here',
+  'Users and messages are shown on this machine only. From another one they take the control token, or a service key that is signed with an auth.jwtSecret of your own.',
+)
 
-export const usersAreLive = () =>
-  new PlatformError(409, 'users_are_live', 'auth.mode is proxy: users and their tokens are those of the live backend.')
+export const usersAreLive = failure(
+  409,
+  'users_are_live',
+  'auth.mode is proxy: users and their tokens are those of the live backend.',
+)
 
 // The control API, where others can reach the address.
 
 const howToControl =
   'Add the header "Authorization: Bearer <control token>": it is the option controlToken, or the one that was printed at the start. With an auth.jwtSecret of your own the service key opens it as well.'
 
-export const missingControlToken = () =>
-  unauthorized(
-    'missing_control_token',
-    `The control API is closed here: others can reach this address. ${howToControl}`,
-  )
+export const missingControlToken = unauthorized(
+  'missing_control_token',
+  `The control API is closed here: others can reach this address. ${howToControl}`,
+)
 
-export const unknownControlToken = () =>
-  unauthorized('unknown_control_token', `This is neither the control token nor the service key. ${howToControl}`)
+export const unknownControlToken = unauthorized(
+  'unknown_control_token',
+  `This is neither the control token nor the service key. ${howToControl}`,
+)
 
-export const notForControl = () =>
-  new PlatformError(403, 'not_for_control', `This credential does not open the control API. ${howToControl}`)
+export const notForControl = failure(
+  403,
+  'not_for_control',
+  `This credential does not open the control API. ${howToControl}`,
+)
 
-export const publicServiceKey = () =>
-  new PlatformError(
-    403,
-    'public_service_key',
-    `The service key opens nothing here: it is signed with a public auth.jwtSecret, so that everybody can make it. ${howToControl}`,
-  )
+export const publicServiceKey = failure(
+  403,
+  'public_service_key',
+  `The service key opens nothing here: it is signed with a public auth.jwtSecret, so that everybody can make it. ${howToControl}`,
+)
 
-export const noSuchExchange = (id: string) =>
-  new PlatformError(
-    404,
-    'no_such_exchange',
+export const noSuchExchange = failure(
+  404,
+  'no_such_exchange',
+  (id: string) =>
     `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. It keeps the last ones only (options journal.maxEntries and journal.maxBytes).`,
-  )
+)
 
-export const noSuchSession = (id: string) =>
-  new PlatformError(404, 'no_such_session', `There is no session ${JSON.stringify(id.slice(0, 60))}, or it has ended.`)
+export const noSuchSession = failure(
+  404,
+  'no_such_session',
+  (id: string) => `There is no session ${JSON.stringify(id.slice(0, 60))}, or it has ended.`,
+)
 
-export const noSuchRecording = (file: string) =>
-  new PlatformError(404, 'no_such_recording', `There is no recording ${JSON.stringify(file.slice(0, 200))}.`)
+export const noSuchRecording = failure(
+  404,
+  'no_such_recording',
+  (file: string) => `There is no recording ${JSON.stringify(file.slice(0, 200))}.`,
+)
 
-export const recordingsUnreadable = (sentence: string) => new PlatformError(409, 'recordings_unreadable', sentence)
+export const recordingsUnreadable = failure(409, 'recordings_unreadable', (sentence: string) => sentence)
 
 /** `why` is the rest of a sentence. */
-export const cannotBeRecorded = (why: string) =>
-  new PlatformError(409, 'cannot_be_recorded', `This exchange cannot be a recording, because ${why}.`)
+export const cannotBeRecorded = failure(
+  409,
+  'cannot_be_recorded',
+  (why: string) => `This exchange cannot be a recording, because ${why}.`,
+)
 
-export const alreadyRecorded = (file: string, count: number) =>
-  new PlatformError(
-    409,
-    'already_recorded',
+export const alreadyRecorded = failure(
+  409,
+  'already_recorded',
+  (file: string, count: number) =>
     `This request is recorded already, in ${file}${count > 1 ? ` and ${count - 1} more` : ''}. It was left alone. Say whether to replace it or to append to it.`,
-  )
+)
 
-export const notWritten = (place: string, code: string) =>
-  new PlatformError(409, 'not_written', `Nothing can be written into ${place} (${code}).`)
+export const notWritten = failure(
+  409,
+  'not_written',
+  (place: string, code: string) => `Nothing can be written into ${place} (${code}).`,
+)
 
-export const modeNotPossible = (sentences: readonly string[]) =>
-  new PlatformError(409, 'mode_not_possible', sentences.join(' '))
+export const modeNotPossible = failure(409, 'mode_not_possible', (sentences: readonly string[]) => sentences.join(' '))
 
-export const noSuchRule = (id: string) =>
-  new PlatformError(404, 'no_such_rule', `No rule that was added at run time has the id ${JSON.stringify(id)}.`)
+export const noSuchRule = failure(
+  404,
+  'no_such_rule',
+  (id: string) => `No rule that was added at run time has the id ${JSON.stringify(id)}.`,
+)
 
-export const tooManyFaults = (most: number) =>
-  new PlatformError(
-    409,
-    'too_many_faults',
-    `No more than ${most} faults can wait. Remove some: DELETE /__standin/faults.`,
-  )
+export const tooManyFaults = failure(
+  409,
+  'too_many_faults',
+  (most: number) => `No more than ${most} faults can wait. Remove some: DELETE /__standin/faults.`,
+)
 
-export const tooManyRules = (most: number) =>
-  new PlatformError(
-    409,
-    'too_many_rules',
+export const tooManyRules = failure(
+  409,
+  'too_many_rules',
+  (most: number) =>
     `No more than ${most} rules can be added while Standin runs. Remove some: DELETE /__standin/replies.`,
-  )
+)
 
-export const noSuchFault = (id: string) =>
-  new PlatformError(
-    404,
-    'no_such_fault',
-    `No fault with the id ${JSON.stringify(id.slice(0, 40))} waits for a request.`,
-  )
+export const noSuchFault = failure(
+  404,
+  'no_such_fault',
+  (id: string) => `No fault with the id ${JSON.stringify(id.slice(0, 40))} waits for a request.`,
+)
 /** `why` is the rest of a sentence. */
-export const notForARule = (why: string) =>
-  new PlatformError(409, 'not_for_a_rule', `No rule can be made of this exchange, because ${why}.`)
+export const notForARule = failure(
+  409,
+  'not_for_a_rule',
+  (why: string) => `No rule can be made of this exchange, because ${why}.`,
+)
 
 /** `why` is a sentence. */
-export const ruleNotKept = (why: string) =>
-  new PlatformError(409, 'rule_not_kept', `The rule is not kept in a file. ${why}`)
+export const ruleNotKept = failure(409, 'rule_not_kept', (why: string) => `The rule is not kept in a file. ${why}`)
 
-export const pageNotBuilt = () =>
-  new PlatformError(503, 'page_not_built', 'The page of the dashboard is not built yet. Run "npm run build" once.')
+export const pageNotBuilt = failure(
+  503,
+  'page_not_built',
+  'The page of the dashboard is not built yet. Run "npm run build" once.',
+)
 
 /** In auth.mode proxy; the live backend has admins of its own. */
-export const adminStaysHere = () =>
-  new PlatformError(
-    403,
-    'admin_stays_here',
-    'The service and the secret key of this stand-in open nothing at the live auth backend. Send the live one.',
-  )
+export const adminStaysHere = failure(
+  403,
+  'admin_stays_here',
+  'The service and the secret key of this stand-in open nothing at the live auth backend. Send the live one.',
+)
 
-export const upstreamUnreachable = (why: string) =>
-  new PlatformError(502, 'upstream_unreachable', `The live platform could not be reached (${why}).`)
+export const upstreamUnreachable = failure(
+  502,
+  'upstream_unreachable',
+  (why: string) => `The live platform could not be reached (${why}).`,
+)
 
-export const upstreamUntrusted = (why: string) =>
-  new PlatformError(502, 'upstream_untrusted', upstreamUnreachable(why).message, [], {
-    hint: 'Nobody who is known here vouches for its certificate. The option upstream.insecure accepts it all the same.',
-  })
+export const upstreamUntrusted = failure(502, 'upstream_untrusted', (why: string) => upstreamUnreachable(why).message, {
+  hint: 'Its certificate is signed by no authority that is known here. The option upstream.insecure accepts it all the same.',
+})
 
-export const upstreamUnreadable = (why: string) =>
-  new PlatformError(
-    502,
-    'upstream_unreadable',
-    `The live platform answered with something that is not valid HTTP (${why}).`,
-  )
+export const upstreamUnreadable = failure(
+  502,
+  'upstream_unreadable',
+  (why: string) => `The live platform answered with something that is not valid HTTP (${why}).`,
+)
 
-export const upstreamTimeout = (afterMs: number) =>
-  new PlatformError(504, 'upstream_timeout', `The live platform did not answer within ${afterMs} ms.`)
+export const upstreamTimeout = failure(
+  504,
+  'upstream_timeout',
+  (afterMs: number) => `The live platform did not answer within ${afterMs} ms.`,
+)
 
 // Faults: what was asked to go wrong.
 
@@ -551,21 +684,24 @@ export const brokenStream = 'Something went wrong on the server while the answer
 /** An error as an event of a stream, in OpenAI's form: the AI SDK shows no other, and the platform's document covers HTTP errors only. */
 export const errorEvent = (message: string) => ({ error: { message, type: 'server_error', param: null, code: null } })
 
-export const faultsByHeaderOff = (header: string) =>
-  new PlatformError(
-    400,
-    'faults_by_header_off',
+export const faultsByHeaderOff = failure(
+  400,
+  'faults_by_header_off',
+  (header: string) =>
     `Header ${header}: faults by header are switched off here. Leave it out, or set the option faults.header to true.`,
-  )
+)
 
 /** Where the state is kept is away, full or damaged. `sentence` names it without credentials. */
-export const stateUnavailable = (sentence: string) => new PlatformError(503, 'state_unavailable', sentence)
+export const stateUnavailable = failure(503, 'state_unavailable', (sentence: string) => sentence)
 
 export const isStateUnavailable = (error: unknown) =>
   error instanceof PlatformError && error.code === stateUnavailable('').code
 
-export const internalError = () =>
-  new PlatformError(500, 'internal_error', 'Something went wrong inside Standin. Its own output says more.')
+export const internalError = failure(
+  500,
+  'internal_error',
+  'Something went wrong inside Standin. Its own output says more.',
+)
 
 /** `a`, `a or b`, `a, b or c`. */
 export function alternatives(names: readonly string[]): string {

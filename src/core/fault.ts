@@ -131,7 +131,7 @@ export type FaultCallInput = v.InferInput<typeof faultCallSchema>
 export type FaultCall = v.InferOutput<typeof faultCallSchema>
 
 /** `status=503; delayMs=200` or `hang`, as the header would say it; without the chance, which is over once it has come about, and without the message, which is told beside it. */
-export const inWords = (fault: Fault): string =>
+export const faultInWords = (fault: Fault): string =>
   Object.entries(fault)
     .filter(([key, value]) => value !== undefined && key !== 'chance' && key !== 'message')
     .map(([key, value]) => (value === true ? key : `${key}=${value}`))

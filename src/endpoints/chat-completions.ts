@@ -38,9 +38,9 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
 
   function answer(exchange: Exchange, said: Said, asked: PaceInput | undefined): Reply | Promise<Reply> {
     const request = chatIn(exchange)
-    const { remark = replies.misfit?.(request, said), source, fault } = said
+    const { remark = replies.misfit?.(request, said), answeredBy, fault } = said
     const replyOf = ({ contentType, headers, body, sent, again, tokens }: Form): Reply => {
-      const common = { kind: 'reply', status: 200, source, remark, fault } as const
+      const common = { kind: 'reply', status: 200, answeredBy, remark, fault } as const
       return { ...common, contentType, headers, body, sent, again, tokens }
     }
     const pace = request.stream ? paceOf(request, said, asked) : undefined

@@ -4,6 +4,7 @@ import type { Exchange } from '../core/exchange.js'
 import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
 import { glob } from '../core/glob.js'
 import { settingsIn } from '../core/header-settings.js'
+import type { AnsweredBy, FaultDone } from '../core/reply.js'
 import type { FaultCalls } from './calls.js'
 import type { Chances } from './chance.js'
 
@@ -14,7 +15,7 @@ export { type Chances, createChances } from './chance.js'
 export interface ChosenFault {
   readonly fault: Fault
   /** What asked for it, for the log; nothing where that is said already. */
-  readonly by?: string
+  readonly by?: FaultDone['by']
 }
 
 /** From the strongest to the weakest: the request's own header, a call, the rule that gave the answer, chance. */
@@ -28,7 +29,7 @@ export interface Faults {
 /** An answer, as far as a rule gave it. */
 interface Ruled {
   readonly fault?: Fault | undefined
-  readonly source?: string | undefined
+  readonly answeredBy?: AnsweredBy | undefined
 }
 
 interface Parts {
@@ -58,10 +59,10 @@ export function createFaults({ header, random, seed, calls, chances }: Parts): F
       const called = calls.take(exchange, (fault, entry) => comesAbout(exchange, fault, entry))
       return called && { fault: called, by: 'one-shot' }
     },
-    drawn(exchange, { fault: ruled, source } = {}) {
+    drawn(exchange, { fault: ruled, answeredBy } = {}) {
       if (ruled && comesAbout(exchange, ruled, 'rule')) {
         // What replaces the answer says in whose place it stands; what spoils it stands beside its source already.
-        return ruled.status === undefined || source === undefined ? { fault: ruled } : { fault: ruled, by: source }
+        return ruled.status === undefined || !answeredBy ? { fault: ruled } : { fault: ruled, by: answeredBy }
       }
       return entries.find(({ fault, path, by }) => path.test(exchange.path) && comesAbout(exchange, fault, by))
     },

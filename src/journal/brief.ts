@@ -2,6 +2,7 @@
 import type { Caller, Exchange, Heard, Mode, Reply } from '../core/exchange.js'
 import type { Facts } from '../core/fact-filter.js'
 import type { Redact } from '../core/redact.js'
+import { sourceOf } from '../core/reply.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import { bodyBytesOf, type Kept } from './entry.js'
 
@@ -26,6 +27,7 @@ export interface JournalBrief {
   /** Nothing where no answer has left. */
   readonly status: number | null
   readonly error: string | null
+  readonly code: string | null
   readonly hint: string | null
   /** What OpenAI says to such a request, where it is known to refuse it with 400 and it was answered here. */
   readonly openaiRefuses: string | null
@@ -62,10 +64,11 @@ export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
     model: told(modelOf(exchange) ?? undefined),
-    source: outcome?.source ?? null,
+    source: sourceOf(outcome),
     missed: isMissed(exchange),
     status: outcome?.status || null,
     error: told(outcome?.error),
+    code: outcome?.code ?? null,
     hint: told(outcome?.hint),
     openaiRefuses: told(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
@@ -85,7 +88,7 @@ export function factsOf(exchange: Exchange): Facts {
     ...{ method, path, caller, scope, mode },
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
     status: outcome?.status || null,
-    source: outcome?.source ?? null,
+    source: sourceOf(outcome),
     error: outcome?.error ?? null,
     complete: outcome?.complete ?? false,
     get model() {
@@ -126,10 +129,11 @@ const rounded = (ms: number) => Math.round(ms * 100) / 100
 
 const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
-/** Replies that no rule gave have a remark about the nearest one; 424 is what a missing recording or rule is told with. */
-const isMissed = ({ mode, outcome }: Exchange) =>
-  (outcome?.remark !== undefined && outcome.source?.startsWith('canned') === true) ||
-  (outcome?.status === 424 && outcome.source === undefined && mode !== 'proxy')
+/** A canned reply has a remark about the nearest rule, where there are rules. */
+const isMissed = ({ outcome }: Exchange) =>
+  (outcome?.remark !== undefined && outcome.answeredBy?.kind === 'canned') ||
+  outcome?.code === 'no_rule_matches' ||
+  outcome?.code === 'no_recording'
 
 function bytesIn(said: Reply | Heard | undefined): number {
   if (!said) return 0

@@ -3,6 +3,7 @@ import { decoded } from '../core/decode.js'
 import { isTooDeep } from '../core/depth.js'
 import type { Caller, Exchange, Mode, Outcome } from '../core/exchange.js'
 import type { Redact } from '../core/redact.js'
+import { type AnsweredBy, type FaultDone, sourceOf } from '../core/reply.js'
 import { replyBytes } from '../core/reply-bytes.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import type { Violation } from '../core/violation.js'
@@ -28,14 +29,20 @@ export interface JournalEntry {
   /** `POST /v1/chat/completions`; nothing where there is none at the path, or none with this method. */
   readonly endpoint: string | null
   readonly mode: Mode | null
-  /** What gave the answer: `rule "greeting"`, `recording chat-completions/hello-….yaml`, `live`. */
+  /** What gave the answer and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3 (one-shot)`. */
   readonly source: string | null
+  /** The same as data: what gave the answer; nothing for an error of ours. */
+  readonly answeredBy: AnsweredBy | null
+  /** And the fault that was on its way with it. */
+  readonly fault: FaultDone | null
   /** What else is known: the nearest rule where none matched, for example. */
   readonly remark: string | null
   /** Nothing where no answer has left. */
   readonly status: number | null
   /** What the client was told went wrong, and what only whoever reads this is told. */
   readonly error: string | null
+  /** The name of that error in code: `no_rule_matches`. */
+  readonly code: string | null
   readonly hint: string | null
   /** What OpenAI says to such a request, where it is known to refuse it with 400 and it was answered here. */
   readonly openaiRefuses: string | null
@@ -105,11 +112,14 @@ export function entryOf(
     // Where only the live platform knows the path, it is the one that was asked for.
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
-    source: outcome?.source ?? null,
+    source: sourceOf(outcome),
+    answeredBy: outcome?.answeredBy ?? null,
+    fault: outcome?.fault ? (redaction.value(outcome.fault) as FaultDone) : null,
     // It may quote the prompt.
     remark: told(outcome?.remark?.()),
     status: outcome?.status || null,
     error: told(outcome?.error),
+    code: outcome?.code ?? null,
     hint: told(outcome?.hint),
     openaiRefuses: told(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,

@@ -68,7 +68,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
   function requireStreamLeft(key: string): void {
     if (concurrentStreams === 0 || counters.streamsOf(key) < concurrentStreams) return
     counters.refuse(key)
-    throw tooManyStreams(concurrentStreams, retryHeaders(STREAM_WAIT_MS))
+    throw tooManyStreams(retryHeaders(STREAM_WAIT_MS), concurrentStreams)
   }
 
   function requireTokensLeft(key: string, requested: number): void {
@@ -77,8 +77,8 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
     const { tokens: used, resetMs } = counters.usedBy(key)
     if (used + requested <= limit) return
     counters.refuse(key)
-    if (requested > limit) throw requestTooLarge(limit, requested, neverRetry)
-    throw tooManyTokens({ limit, used, requested }, duration(resetMs), retryHeaders(resetMs))
+    if (requested > limit) throw requestTooLarge(neverRetry, limit, requested)
+    throw tooManyTokens(retryHeaders(resetMs), { limit, used, requested }, duration(resetMs))
   }
 
   function passOf(key: string, countsChat: boolean): Pass {
@@ -91,7 +91,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
         const { requests, resetMs } = counters.usedBy(key)
         if (requests >= requestsPerMinute) {
           counters.refuse(key)
-          throw tooManyRequests(requestsPerMinute, duration(resetMs), retryHeaders(resetMs))
+          throw tooManyRequests(retryHeaders(resetMs), requestsPerMinute, duration(resetMs))
         }
         counters.windowOf(key).requests++
       },

@@ -70,7 +70,7 @@ function objectionTo({ path, endpoint, outcome }: Exchange, redaction: Redaction
     return `its answer is an error of Standin's own (${redaction.text(outcome.error).replace(/[.!?]+$/, '')}). A rule can say the same`
   }
   if (!endpoint) return 'it is not with an endpoint of the platform'
-  if (outcome.isSpoilt) return 'a fault has spoilt its answer'
+  if (outcome.fault?.isSpoilt) return 'a fault has spoilt its answer'
   return objectionToAnswer(outcome)
 }
 

@@ -10,12 +10,12 @@ export interface Played {
 }
 
 /** `speed` 1 is as it was recorded, 2 twice as fast, 0 without any pause. What broke off breaks off again. */
-export function played(response: RecordedResponse, speed: number, source: string): Played {
+export function played(response: RecordedResponse, speed: number, file: string): Played {
   const slowed = (ms: number) => (speed === 0 ? 0 : ms / speed)
   const { status, headMs, endMs, complete } = response
   const contentType = headersOf(response, name => name === 'content-type')[1] ?? ''
   const reply: Reply = {
-    ...{ kind: 'reply', status, contentType, source, isRecorded: true },
+    ...{ kind: 'reply', status, contentType, answeredBy: { kind: 'recording', file }, isRecorded: true },
     ...(complete ? {} : { fault: { cutAfterBytes: Math.max(1, bodyOf(response).length) } }),
     ...bodyAndHeaders(response, speed, slowed),
   }

@@ -117,7 +117,7 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     const response = inForm(request, recording)
     if (!response) return unfit(`${file} cannot be brought into the form that is asked for.`)
     run.served(file)
-    return { kind: 'found', played: played(response, speed, `recording ${file}`) }
+    return { kind: 'found', played: played(response, speed, file) }
   }
 
   function turnOf(count: number, length: number): number | undefined {

@@ -169,4 +169,4 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
 }
 
 /** Stands where what would be said otherwise is of no use. */
-const nothing: Said = { choices: [{ text: '' }], source: '' }
+const nothing: Said = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }

@@ -21,8 +21,7 @@ interface Effect {
 
 /** What the magic words of a prompt ask for together. */
 export interface Magic extends Required<Omit<Effect, 'calls'>>, Pick<Effect, 'calls'> {
-  /** What gave it, for the log. */
-  readonly source: string
+  readonly words: readonly string[]
 }
 
 /** Makes a value that a JSON Schema allows. */
@@ -185,7 +184,7 @@ export function magicOf(request: ChatRequest, lastUserText: string): Magic | und
   return {
     ...{ choice: settled({ ...choice }, calls), fault: { ...fault }, pace: { ...pace } },
     ...(calls && { calls }),
-    source: `magic ${words.join(' ')}`,
+    words,
   }
 }
 
@@ -203,7 +202,7 @@ function wordsIn(text: string): readonly string[] {
 export const saysItself = ({ choice, fault }: Magic) => choice.text !== undefined || fault.status !== undefined
 
 /** What would be said, with the magic done to it. */
-export function withMagic(usual: Said, { choice, fault, pace, source }: Magic): Said {
+export function withMagic(usual: Said, { choice, fault, pace, words }: Magic): Said {
   // Words of its own leave nothing of what would be said, its tool calls and its token counts included.
   const { usage, pace: usually, ...others } = usual
   const own = choice.text !== undefined
@@ -213,7 +212,7 @@ export function withMagic(usual: Said, { choice, fault, pace, source }: Magic): 
     choices: own ? [choice as Choice] : usual.choices.map(said => ({ ...said, ...choice })),
     ...(isSaid(fault) && { fault }),
     ...((usually || isSaid(pace)) && { pace: { ...usually, ...pace } }),
-    source,
+    answeredBy: { kind: 'magic', words },
   }
 }
 

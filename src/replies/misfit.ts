@@ -25,8 +25,8 @@ const LONGEST_MS = 50
 
 /** Works when the log is written; nothing where there is nothing to look at, or nothing wrong with it. */
 export function misfitOf(request: ChatRequest, said: Said): (() => string | undefined) | undefined {
-  const { choices, source, fault } = said
-  if (source.startsWith('canned') || fault?.status !== undefined) return undefined
+  const { choices, answeredBy, fault } = said
+  if (answeredBy.kind === 'canned' || fault?.status !== undefined) return undefined
   if (!asksForForm(request) && !choices.some(({ toolCalls }) => toolCalls)) return undefined
   return () => {
     try {

@@ -50,8 +50,9 @@ export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Sta
   const drawnFrom = name === undefined && isByChance ? stringifyExact(rule) : title
   const own = { title, drawnFrom, groups: (asked: Asked) => firstGroups(conditions, asked), ...paced(pace) }
   const sayings = forms.map((form, i) => {
-    const source = forms.length > 1 ? `${title} (${i + 1} of ${forms.length})` : title
-    return sayingOf(form, replies ? ['replies', i] : ['reply'], { ...own, source }, texts)
+    const turn = forms.length > 1 ? { reply: i + 1, replies: forms.length } : {}
+    const answeredBy = { kind: 'rule', title, place, ...turn } as const
+    return sayingOf(form, replies ? ['replies', i] : ['reply'], { ...own, answeredBy }, texts)
   })
   const then = rule.then ?? 'repeat-last'
   return {

@@ -1,6 +1,7 @@
 /** What the model says in answer to one request, before it is given the form of a completion. */
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
+import type { AnsweredBy } from '../core/reply.js'
 
 /** Why a model stopped, in OpenAI's words. */
 export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter', 'function_call'] as const
@@ -46,8 +47,7 @@ export interface Said {
   readonly pace?: PaceInput
   /** What is to go wrong on the way. */
   readonly fault?: Fault
-  /** What gave it, for the log. */
-  readonly source: string
+  readonly answeredBy: AnsweredBy
   /** What else is known of it, for whoever reads the log; worked out when somebody does. */
   readonly remark?: () => string
 }

@@ -4,6 +4,7 @@ import type { Path } from '../core/check.js'
 import { templateFailed } from '../core/errors.js'
 import { stringifyExact } from '../core/exact-json.js'
 import type { PaceInput } from '../core/pace.js'
+import type { AnsweredBy } from '../core/reply.js'
 import type { Asked } from './conditions/asked.js'
 import { seedOf, withFaker } from './fake.js'
 import type { ChoiceForm, ReplyForm } from './reply-form.js'
@@ -32,7 +33,7 @@ export interface Texts {
 
 /** What a saying is called, and what it takes over from its rule. */
 interface Own {
-  readonly source: string
+  readonly answeredBy: AnsweredBy
   /** The rule's. */
   readonly title: string
   /** What makes it say other things than another rule does to one request. */
@@ -71,7 +72,7 @@ export function sayingOf(form: ReplyForm, path: Path, own: Own, texts: Texts): S
     ? several.map((choice, i) => choicePart(choice, [...path, 'choices', i], texts))
     : [choicePart(single, path, texts)]
   const more = { ...(usage && { usage }), ...(fault && { fault }), ...(own.pace && { pace: own.pace }) }
-  const said = (choices: readonly Choice[]): Said => ({ choices, source: own.source, ...more })
+  const said = (choices: readonly Choice[]): Said => ({ choices, answeredBy: own.answeredBy, ...more })
   const all = joined(parts)
   const forms: readonly ChoiceForm[] = several ?? [single]
   const about = {

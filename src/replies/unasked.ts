@@ -16,18 +16,20 @@ const MOST_VALUES = 8
 /** The same for the same request and seed. Rejects with a 400 where a schema has no value that fits. */
 export async function unasked(request: ChatRequest, seed: number): Promise<Said> {
   const tool = calledTool(request)
-  if (tool) return { choices: await calls(tool, request, seed), source: 'canned tool call' }
+  if (tool) return { choices: await calls(tool, request, seed), answeredBy: { kind: 'canned', form: 'tool call' } }
   const { response_format: format } = request
   const { name, schema } = format?.json_schema ?? {}
   if (format?.type === 'json_schema' && name && schema) {
     const asked = { name, schema, field: 'response_format.json_schema.schema' }
-    return { choices: await jsonTexts(asked, request, seed), source: 'canned JSON' }
+    return { choices: await jsonTexts(asked, request, seed), answeredBy: { kind: 'canned', form: 'JSON' } }
   }
   // OpenAI's types let a name stand without a schema.
-  if (format && format.type !== 'text') return { choices: await objects(request, seed), source: 'canned JSON' }
+  if (format && format.type !== 'text')
+    return { choices: await objects(request, seed), answeredBy: { kind: 'canned', form: 'JSON' } }
   const results = toolResultsIn(request.messages)
-  if (results.length > 0) return { choices: [{ text: repeated(results) }], source: 'canned reply' }
-  return { choices: await texts(request, seed), source: 'canned reply' }
+  if (results.length > 0)
+    return { choices: [{ text: repeated(results) }], answeredBy: { kind: 'canned', form: 'reply' } }
+  return { choices: await texts(request, seed), answeredBy: { kind: 'canned', form: 'reply' } }
 }
 
 /** So much of a result is repeated. */

@@ -59,8 +59,7 @@ async function record(parts: DecideParts, endpoint: Endpoint, exchange: Exchange
   const recordings = await parts.recordings()
   await recordings.ready()
   const witness = recordings.witness(exchange)
-  const source = witness && `live, recorded as ${witness.file}`
-  return { ...(await carryOver(parts, endpoint, exchange)), witness, source }
+  return { ...(await carryOver(parts, endpoint, exchange)), witness, recordedAs: witness?.file }
 }
 
 async function replay(parts: DecideParts, endpoint: Endpoint, exchange: Exchange): Promise<Answer> {

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { codeOfStatus } from '../core/auth-errors.js'
 import { faultError, type PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { type Fault, inWords } from '../core/fault.js'
+import type { Fault } from '../core/fault.js'
+import { faultDoneInWords } from '../core/reply.js'
 import { isAuth } from '../core/reserved.js'
 import type { ChosenFault } from '../faults/index.js'
 import { reset, type Spoilt, spoil } from './spoil.js'
@@ -19,7 +20,6 @@ interface Course {
 
 /** Takes a response of which nothing has left yet, and nothing is destroyed. */
 export function strike(response: ServerResponse, exchange: Exchange, { fault, by }: ChosenFault, course: Course): void {
-  const words = `fault ${inWords(fault)}${by === undefined ? '' : ` (${by})`}`
   let spoilt: Spoilt | undefined
   let complete = false
   response.once('finish', () => {
@@ -27,10 +27,16 @@ export function strike(response: ServerResponse, exchange: Exchange, { fault, by
   })
   response.once('close', () => {
     const { outcome } = exchange
-    const told = isOnlyForBody(fault) && spoilt?.happened() === false ? `${words}, which did not come about` : words
-    const source = outcome?.source === undefined ? told : `${outcome.source} + ${told}`
-    const spoiling = spoilt?.happened() ? { isSpoilt: true } : {}
-    exchange.outcome = { status: 0, error: undefined, ...outcome, source, complete, ...spoiling }
+    const isSpoilt = spoilt?.happened() === true
+    const happened = !isOnlyForBody(fault) || spoilt?.happened() !== false
+    exchange.outcome = {
+      status: 0,
+      error: undefined,
+      answeredBy: undefined,
+      ...outcome,
+      fault: { fault, by, happened, isSpoilt },
+      complete,
+    }
     course.ended()
   })
 
@@ -41,7 +47,11 @@ export function strike(response: ServerResponse, exchange: Exchange, { fault, by
     if (fault.status === undefined) course.goOn()
     else
       course.refuse(
-        faultError({ ...fault, status: fault.status }, codeOf(fault.status, exchange), `Made by the ${words}.`),
+        faultError(
+          { ...fault, status: fault.status },
+          codeOf(fault.status, exchange),
+          `Made by the ${faultDoneInWords({ fault, by, happened: true, isSpoilt: false })}.`,
+        ),
       )
   }
 

@@ -266,7 +266,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     }
   }
 
-  function forward(visit: Visit, { witness, source }: Forward): void {
+  function forward(visit: Visit, { witness, recordedAs }: Forward): void {
     const { request, response, exchange, parts, pass, isStruck } = visit
     const journey: Journey = {
       request,
@@ -275,7 +275,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
       ours: () => [...(pass?.headers() ?? []), ...contractHeaders(visit)],
       // Who is to break the chunks of an answer has to read them.
       isPlain: isStruck,
-      source,
+      recordedAs,
       witness,
       done: error => (error === undefined ? note(visit) : fail(visit, error)),
     }
@@ -293,7 +293,7 @@ export function createLine(current: () => LineParts, { journal, pacer, report }:
     const piecesAtMs = typeof reply.body === 'string' || Buffer.isBuffer(reply.body) ? undefined : []
     const outcome: Outcome = {
       status: reply.status,
-      source: reply.source,
+      answeredBy: reply.answeredBy,
       error: error?.message,
       code: error?.code,
       hint: error?.more.hint,

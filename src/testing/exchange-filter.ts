@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { callerInWords } from '../core/caller.js'
 import { closed, optional } from '../core/check.js'
 import type { Caller, Exchange } from '../core/exchange.js'
+import { sourceOf } from '../core/reply.js'
 import { type JournalEntry, type JournalFilter, journalFilter } from '../journal/index.js'
 import { checking } from './checked.js'
 import { isMatcher } from './pattern.js'
@@ -109,7 +110,7 @@ export function partsOf(exchange: Exchange, response: () => unknown): Readonly<R
   const value = text === undefined ? undefined : valueIn(text)
   const { model, stream } = (value ?? {}) as { readonly model?: unknown; readonly stream?: unknown }
   return {
-    ...{ method, path, status: outcome?.status, mode, scope, source: outcome?.source },
+    ...{ method, path, status: outcome?.status, mode, scope, source: sourceOf(outcome) ?? undefined },
     endpoint: endpoint && `${endpoint.method} ${endpoint.path}`,
     ...{ caller: caller.kind, credential: credentialIn(caller) },
     ...{ text, complete: outcome?.complete ?? false, model, stream: stream ?? false, body: value, headers },

@@ -46,9 +46,12 @@ const asked = (method: string, path: string, more: Partial<Told> = {}): Told => 
   ...{
     mode: 'emulate',
     source: null,
+    answeredBy: null,
+    fault: null,
     remark: null,
     status: 200,
     error: null,
+    code: null,
     hint: null,
     openaiRefuses: null,
     complete: true,
@@ -64,6 +67,7 @@ const preflight = asked('OPTIONS', '/v1/chat/completions', { status: 204, mode: 
 const refused = asked('GET', '/v1/models', {
   status: 401,
   error: 'The API key is not known.',
+  code: 'unknown_api_key',
   endpoint: null,
   mode: null,
 })

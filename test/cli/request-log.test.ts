@@ -11,7 +11,7 @@ const noColors = pc.createColors(false)
 const colors = pc.createColors(true)
 const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
 
-const answered = { status: 200, source: undefined, error: undefined, complete: true }
+const answered = { status: 200, answeredBy: undefined, error: undefined, complete: true }
 const health: Endpoint = {
   ...{ method: 'GET', path: '/health', access: 'anyone', takesBody: false },
   reply: () => ({ kind: 'reply', status: 200, contentType: '', body: '' }),
@@ -45,10 +45,10 @@ test.each<[string, Exchange['caller']]>([
 })
 
 test('the line tells where the answer came from, what gave it, or what was wrong', () => {
-  const source = 'rule "greeting"'
-  expect(lineOf({ mode: 'emulate', outcome: { ...answered, source } })).toMatch(/ms emulate · rule "greeting"$/)
+  const answeredBy = { kind: 'rule', title: 'rule "greeting"', place: 'rules[0]' } as const
+  expect(lineOf({ mode: 'emulate', outcome: { ...answered, answeredBy } })).toMatch(/ms emulate · rule "greeting"$/)
   const error = 'The field model is missing.'
-  expect(lineOf({ mode: 'replay', outcome: { ...answered, status: 400, source, error } })).toMatch(
+  expect(lineOf({ mode: 'replay', outcome: { ...answered, status: 400, answeredBy, error } })).toMatch(
     /400 - ms replay · The field model is missing\.$/,
   )
 })
@@ -65,7 +65,13 @@ test('what OpenAI would refuse is said on a line of its own', () => {
 
 test('the line tells what a live error says, and that it was made to fit the document', () => {
   const upstream: Heard = { kind: 'heard', headers: [], beginning: [], bytes: 0 }
-  const outcome = { ...answered, status: 502, source: 'live', upstream, remark: () => '502 Bad Gateway' }
+  const outcome = {
+    ...answered,
+    status: 502,
+    answeredBy: { kind: 'live' } as const,
+    upstream,
+    remark: () => '502 Bad Gateway',
+  }
   expect(lineOf({ mode: 'proxy', outcome })).toMatch(
     /502 - ms proxy · live · error put into the documented form: 502 Bad Gateway$/,
   )
@@ -82,12 +88,24 @@ test('what was refused before it was known what is asked says so', () => {
 
 test('the line tells of an answer that was broken off, and of one that never came', () => {
   const broken = (more: Partial<Outcome>) =>
-    lineOf({ mode: 'emulate', outcome: { ...answered, source: 'rule "story"', complete: false, ...more } })
+    lineOf({
+      mode: 'emulate',
+      outcome: {
+        ...answered,
+        answeredBy: { kind: 'rule', title: 'rule "story"', place: 'rules[0]' },
+        complete: false,
+        ...more,
+      },
+    })
   expect(broken({})).toMatch(/200 - ms emulate · rule "story" \(broken off\)$/)
   expect(broken({ piecesAtMs: [1, 2, 3] })).toMatch(/rule "story" \(broken off after 3 chunks\)$/)
-  expect(broken({ status: 0, source: 'fault reset=before' })).toMatch(
-    /--- - ms emulate · fault reset=before \(no answer\)$/,
-  )
+  expect(
+    broken({
+      status: 0,
+      answeredBy: undefined,
+      fault: { fault: { reset: 'before' }, by: undefined, happened: true, isSpoilt: false },
+    }),
+  ).toMatch(/--- - ms emulate · fault reset=before \(no answer\)$/)
   expect(lineOf({ outcome: undefined })).toBe('GET /health --- - ms the client left before there was an answer')
 })
 
@@ -100,7 +118,11 @@ test('of a stream the line tells when the first byte left as well', () => {
 
 test('one line below says what to do about a path that is nearly known', () => {
   const lost = (path: string) =>
-    rowsOf({ path, endpoint: undefined, outcome: { ...answered, status: 404, error: notFound().message } })
+    rowsOf({
+      path,
+      endpoint: undefined,
+      outcome: { ...answered, status: 404, error: notFound().message, code: 'not_found' },
+    })
   expect(lost('/chat/completions')).toEqual([
     expect.stringContaining('refused · Not found.'),
     '         → Did you mean /v1/chat/completions? The base URL of an OpenAI client ends in /v1: OPENAI_BASE_URL.',
@@ -135,7 +157,10 @@ test.each<[string, Partial<Exchange>]>([
   ['method', { method: steering }],
   ['path', { path: `/${steering}` }],
   ['query', { query: steering }],
-  ['name of a rule', { outcome: { ...answered, source: `rule "${steering}"` } }],
+  [
+    'name of a rule',
+    { outcome: { ...answered, answeredBy: { kind: 'rule', title: `rule "${steering}"`, place: '' } } },
+  ],
   ['error', { outcome: { ...answered, status: 400, error: steering } }],
   ['hint', { outcome: { ...answered, status: 400, error: 'x', hint: steering } }],
   ['name of an API key', { caller: { kind: 'apiKey', id: 'key-1', name: steering } }],
@@ -158,7 +183,13 @@ test.each([
 })
 
 test.each([40, 60, 80, 200])('on a terminal of %d columns no line is broken by the terminal', columns => {
-  const outcome = { ...answered, status: 401, error: unknownApiKey().message, hint: 'x'.repeat(150) }
+  const outcome = {
+    ...answered,
+    status: 401,
+    error: unknownApiKey().message,
+    code: 'unknown_api_key',
+    hint: 'x'.repeat(150),
+  }
   const rows = requestRows(
     told({
       path: `/v1/${'long/'.repeat(60)}`,

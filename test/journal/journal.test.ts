@@ -126,7 +126,15 @@ test('what was refused is told with the words of the refusal', async () => {
 })
 
 const ended = (more: Partial<Exchange> = {}, status = 200): Exchange =>
-  exchangeWith({ outcome: { status, source: 'rule "x"', error: undefined, complete: true }, ...more })
+  exchangeWith({
+    outcome: {
+      status,
+      answeredBy: { kind: 'rule', title: 'rule "x"', place: 'rules[0]' },
+      error: undefined,
+      complete: true,
+    },
+    ...more,
+  })
 
 test.each([
   [{ path: '/v1/*' }, ['1', '2', '4']],
@@ -210,7 +218,7 @@ test('long queries and the times of pieces count against the bytes as well', () 
   const journal = journalOf({ maxEntries: 100, maxBytes: 20_000 })
   for (let i = 0; i < 50; i++) journal.add(exchangeWith({ query: 'q'.repeat(5000) }))
   expect(journal.count()).toBe(3)
-  const outcome = { status: 200, source: undefined, error: undefined, complete: true }
+  const outcome = { status: 200, answeredBy: undefined, error: undefined, complete: true }
   const piecesAtMs = Array.from({ length: 1000 }, (_, i) => i)
   for (let i = 0; i < 50; i++) journal.add(exchangeWith({ outcome: { ...outcome, piecesAtMs } }))
   expect(journal.count()).toBe(2)
@@ -218,7 +226,7 @@ test('long queries and the times of pieces count against the bytes as well', () 
 
 test('streams count with their pieces, and those of the live platform are put together', () => {
   const journal = journalOf({ maxEntries: 100, maxBytes: 20_000 })
-  const outcome = { status: 200, source: undefined, error: undefined, complete: true }
+  const outcome = { status: 200, answeredBy: undefined, error: undefined, complete: true }
   const frame = { head: '', before: '', after: '', tail: '', pace: unpaced }
   for (let i = 0; i < 50; i++) {
     const body = { ...frame, pieces: Array.from({ length: 100 }, () => 'x'.repeat(50)) }

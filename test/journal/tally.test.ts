@@ -5,7 +5,7 @@ import { createTally } from '../../src/journal/index.js'
 import { exchangeWith } from '../exchanges.js'
 
 const ended = (status: number, complete = true) =>
-  exchangeWith({ outcome: { status, complete, source: undefined, error: undefined } satisfies Outcome })
+  exchangeWith({ outcome: { status, complete, answeredBy: undefined, error: undefined } satisfies Outcome })
 
 test('the middle and the slow end are right within a tenth, whatever the times are', () => {
   const times = fc.array(fc.double({ min: 0.05, max: 3_600_000, noNaN: true }), { minLength: 1, maxLength: 300 })

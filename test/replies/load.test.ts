@@ -1,10 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { repliesJsonSchema } from '../../src/cli/replies.js'
 import type { ChatRequest } from '../../src/core/chat.js'
 import { ProblemsError } from '../../src/core/problem.js'
+import { inWords } from '../../src/core/reply.js'
 import { readYaml } from '../../src/core/yaml.js'
 import { Asked } from '../../src/replies/conditions/asked.js'
 import { createReplies, type LoadedRules, loadRules } from '../../src/replies/index.js'
@@ -57,7 +59,7 @@ test('a name without a wildcard is that file, whatever else is in the name', asy
 
 test('a rule without a name is called by its file and line', async () => {
   const files = { 'replies/a.yaml': `# a comment\n\n${saying('x')}- name: last\n  reply: { text: y }\n` }
-  const sources = (await saidBy(await load(files))).map(({ source }) => source)
+  const sources = (await saidBy(await load(files))).map(({ answeredBy }) => inWords(answeredBy))
   expect(sources).toEqual(['rule "replies/a.yaml:3"', 'rule "last"'])
 })
 
@@ -71,7 +73,7 @@ test('prompts full of the syntax of others are just text', async () => {
   const replies = createReplies({ ...(await load({ 'replies/a.yaml': text })), seed: 0, strict: false, magic: false })
   const ask = (content: string) => replies.answer({ model: 'm', messages: [{ role: 'user', content }] })
   expect(textOf(await ask(`Please: ${said}`))).toBe(said)
-  expect((await ask('a: { c }')).source).toBe('canned reply')
+  expect(inWords((await ask('a: { c }')).answeredBy)).toBe('canned reply')
 })
 
 test('rules of a file can share what they say', async () => {
@@ -174,7 +176,7 @@ test.each([
     model: 'm',
     messages: [{ role: 'user', content }],
   })
-  expect(reply.source).toBe(source)
+  expect(inWords(reply.answeredBy)).toBe(source)
   expect(textOf(reply)).toMatch(text)
 })
 

@@ -30,7 +30,7 @@ function refusalOf(text: string, more?: Partial<ChatRequest>) {
   return undefined
 }
 
-const nothing: Omit<Magic, 'source'> = { choice: {}, fault: {}, pace: {} }
+const nothing: Omit<Magic, 'words'> = { choice: {}, fault: {}, pace: {} }
 
 /** A way to write each of the words. */
 const written = magicWords.map(({ word, example = word }) => `standin:${example}`)
@@ -53,7 +53,7 @@ test.each([
   ['standin:reasoning', { choice: { reasoning: expect.any(String) } }],
   ['standin:length', { choice: { finishReason: 'length', text: expect.stringMatching(/midd$/) } }],
 ])('%s', (word, expected) => {
-  expect(magic(`please ${word} now`)).toEqual({ ...nothing, ...expected, source: `magic ${word.slice(8)}` })
+  expect(magic(`please ${word} now`)).toEqual({ ...nothing, ...expected, words: [word.slice(8)] })
 })
 
 test('the texts are what they are called', () => {
@@ -123,7 +123,7 @@ test('several words combine: fault and pace from one, words from another', () =>
     choice: { text: expect.stringMatching(/^{/), finishReason: 'content_filter', reasoning: expect.any(String) },
     fault: { cutAfterChunks: 3, done: 'missing' },
     pace: { firstTokenMs: 1000, tokensPerSecond: 5 },
-    source: 'magic slow json cut no-done filter reasoning',
+    words: ['slow', 'json', 'cut', 'no-done', 'filter', 'reasoning'],
   })
 })
 
@@ -227,7 +227,7 @@ test('magic is done to what would be said: its own words replace it, anything el
     usage: { completionTokens: 7 },
     pace: { jitter: 0.5 },
     fault: { delayMs: 5 },
-    source: 'rule "a"',
+    answeredBy: { kind: 'rule', title: 'rule "a"', place: 'rules[0]' },
   }
   const done = (text: string) => withMagic(usual, magic(text) as Magic)
   expect(done('standin:filter standin:slow')).toEqual({
@@ -237,18 +237,18 @@ test('magic is done to what would be said: its own words replace it, anything el
       { text: 'two', finishReason: 'content_filter' },
     ],
     pace: { jitter: 0.5, firstTokenMs: 1000, tokensPerSecond: 5 },
-    source: 'magic filter slow',
+    answeredBy: { kind: 'magic', words: ['filter', 'slow'] },
   })
   expect(done('standin:empty standin:cut')).toEqual({
     choices: [{ text: '' }],
     pace: usual.pace,
     fault: { cutAfterChunks: 3 },
-    source: 'magic empty cut',
+    answeredBy: { kind: 'magic', words: ['empty', 'cut'] },
   })
-  const plain: Said = { choices: [{ text: 'one' }], source: 'rule "b"' }
+  const plain: Said = { choices: [{ text: 'one' }], answeredBy: { kind: 'rule', title: 'rule "b"', place: 'rules[1]' } }
   expect(withMagic(plain, magic('standin:hang') as Magic)).toEqual({
     ...plain,
     fault: { hang: true },
-    source: 'magic hang',
+    answeredBy: { kind: 'magic', words: ['hang'] },
   })
 })

@@ -1,7 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/core/chat.js'
 import { ProblemsError } from '../../src/core/problem.js'
+import { inWords } from '../../src/core/reply.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { repliesOf, textOf } from './said.js'
 
@@ -125,7 +127,10 @@ test('where no rule matches the reply is made up, the same for the same question
   const [first, again, other] = await Promise.all(
     ['why?', 'why?', 'why not?'].map(text => answerTo({ rules, messages: [user(text)] })),
   )
-  expect(first).toMatchObject({ choices: [{ text: expect.stringMatching(/\w/) }], source: 'canned reply' })
+  expect(first).toMatchObject({
+    choices: [{ text: expect.stringMatching(/\w/) }],
+    answeredBy: { kind: 'canned', form: 'reply' },
+  })
   expect(again?.choices).toEqual(first?.choices)
   expect(other?.choices).not.toEqual(first?.choices)
 })
@@ -145,8 +150,8 @@ test('a rule has a pace of its own', async () => {
 
 test('a rule is called by its name, and by its place when it has none', async () => {
   const rules = [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi!' } }, { reply: { text: 'Well.' } }]
-  expect((await answerTo({ rules, messages: [user('hello')] })).source).toBe('rule "greeting"')
-  expect((await answerTo({ rules, messages: [user('bye')] })).source).toBe('rule "rules[1]"')
+  expect(inWords((await answerTo({ rules, messages: [user('hello')] })).answeredBy)).toBe('rule "greeting"')
+  expect(inWords((await answerTo({ rules, messages: [user('bye')] })).answeredBy)).toBe('rule "rules[1]"')
 })
 
 test.each([

@@ -34,7 +34,7 @@ async function scene(rules: readonly RuleInput[], holders?: number) {
     /** What is said at the end of these messages of a user; the canned reply stands as a dash. */
     async says(said: readonly string[], { system, ...turn }: Turn = {}) {
       const answer = await replies.answer(requestOf(said, system), turn)
-      return answer.source.startsWith('canned') ? '-' : textOf(answer)
+      return answer.answeredBy.kind === 'canned' ? '-' : textOf(answer)
     },
   }
 }

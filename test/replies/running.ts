@@ -29,7 +29,7 @@ export async function running(written: readonly RuleInput[] = [], { strict = fal
     /** What is said; the canned reply stands as a dash. */
     async says(prompt: string, scope?: string) {
       const said = await answer(prompt, scope)
-      return said.source.startsWith('canned') ? '-' : textOf(said)
+      return said.answeredBy.kind === 'canned' ? '-' : textOf(said)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { inWords } from '../../src/core/reply.js'
 import { createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { asking, running } from './running.js'
@@ -84,8 +85,8 @@ test('the log calls them by their name, or by the number in which they came', as
   const { add, answer } = await running()
   await add(hi('x', { name: 'greeting', times: 1 }))
   await add({ when: { user: 'hi' }, replies: [{ text: 'a' }, { text: 'b' }], times: 1 })
-  expect((await answer('hi')).source).toBe('rule at run time #2 (1 of 2)')
-  expect((await answer('hi')).source).toBe('rule "greeting"')
+  expect(inWords((await answer('hi')).answeredBy)).toBe('rule at run time #2 (1 of 2)')
+  expect(inWords((await answer('hi')).answeredBy)).toBe('rule "greeting"')
 })
 
 test('the nearest rule may be one that was added, and of another scope it never is', async () => {

@@ -1,7 +1,9 @@
 // biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and nobody awaits a rule.
+
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createByScope } from '../../src/core/by-scope.js'
+import { inWords } from '../../src/core/reply.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { running } from './running.js'
 
@@ -101,8 +103,8 @@ async function played(steps: readonly { readonly scope: string; readonly step: S
   for (const { scope, step } of steps) {
     switch (step.kind) {
       case 'ask': {
-        const { source, choices, remark } = await answer(step.prompt, scope)
-        seen.push({ scope, what: { source, choices, remark: remark?.().replace(/#\d+/, '#') } })
+        const { answeredBy, choices, remark } = await answer(step.prompt, scope)
+        seen.push({ scope, what: { source: inWords(answeredBy), choices, remark: remark?.().replace(/#\d+/, '#') } })
         break
       }
       case 'add':

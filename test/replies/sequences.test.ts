@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and nobody awaits a rule.
+
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/core/chat.js'
+import { inWords } from '../../src/core/reply.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { repliesOf, textOf } from './said.js'
 
@@ -16,7 +18,7 @@ async function dialogue(rules: readonly RuleInput[], prompts: readonly string[])
   const said: (string | null | undefined)[] = []
   for (const prompt of prompts) {
     const answer = await replies.answer(asking(prompt))
-    said.push(answer.source.startsWith('canned') ? '-' : textOf(answer))
+    said.push(answer.answeredBy.kind === 'canned' ? '-' : textOf(answer))
   }
   return said.join(' ')
 }
@@ -55,8 +57,8 @@ test('each rule counts for itself, and only its own answers', async () => {
 
 test('the log says which of the replies it was', async () => {
   const replies = await repliesOf([{ name: 'flaky', replies: counting }])
-  expect((await replies.answer(asking('x'))).source).toBe('rule "flaky" (1 of 3)')
-  expect((await replies.answer(asking('x'))).source).toBe('rule "flaky" (2 of 3)')
+  expect(inWords((await replies.answer(asking('x'))).answeredBy)).toBe('rule "flaky" (1 of 3)')
+  expect(inWords((await replies.answer(asking('x'))).answeredBy)).toBe('rule "flaky" (2 of 3)')
 })
 
 test('many at once get each reply of a sequence once', async () => {
@@ -115,7 +117,7 @@ test.each([
     { name: 'words', when: { user: 'weather' }, reply: { text: 'It rains.' } },
   ])
   const answer = await replies.answer(asking('weather', { tools, tool_choice }))
-  expect(answer.source).toBe(`rule "${expected}"`)
+  expect(inWords(answer.answeredBy)).toBe(`rule "${expected}"`)
 })
 
 test.each([
@@ -136,8 +138,10 @@ test('a rule that is passed over for its tool choice has not answered', async ()
 
 test('a model may always refuse or fail, whatever tool_choice says', async () => {
   const request = asking('x', { tools, tool_choice: 'required' })
-  expect((await (await repliesOf([{ reply: { refusal: 'No.' } }])).answer(request)).source).toBe('rule "rules[0]"')
-  expect((await (await repliesOf([{ reply: { fault: { status: 500 } } }])).answer(request)).source).toBe(
+  expect(inWords((await (await repliesOf([{ reply: { refusal: 'No.' } }])).answer(request)).answeredBy)).toBe(
+    'rule "rules[0]"',
+  )
+  expect(inWords((await (await repliesOf([{ reply: { fault: { status: 500 } } }])).answer(request)).answeredBy)).toBe(
     'rule "rules[0]"',
   )
 })

@@ -6,6 +6,7 @@ import { z } from 'zod/v4'
 import { type ChatRequest, chatRequest } from '../../src/core/chat.js'
 import { check } from '../../src/core/check.js'
 import { PlatformError } from '../../src/core/errors.js'
+import { inWords } from '../../src/core/reply.js'
 import { fakeReplies } from '../../src/replies/fake.js'
 import { unasked } from '../../src/replies/unasked.js'
 import { runs } from '../runs.js'
@@ -36,8 +37,8 @@ const tools = [weather, mail, now, code, { type: 'web_search', anything: 1 }]
 
 /** The one call that the model makes. */
 async function callOf(more: object, message?: string, seed?: number) {
-  const { choices, source } = await said(more, message, seed)
-  expect(source).toBe('canned tool call')
+  const { choices, answeredBy } = await said(more, message, seed)
+  expect(inWords(answeredBy)).toBe('canned tool call')
   const [{ text, toolCalls, finishReason } = { text: 'nothing' }] = choices
   expect(text).toBeNull()
   expect(toolCalls).toHaveLength(1)
@@ -49,7 +50,7 @@ describe('words', () => {
     const request = requestOf({})
     expect(await unasked(request, 7)).toEqual({
       choices: [{ text: (await fakeReplies(request, 7, 1))[0] ?? '' }],
-      source: 'canned reply',
+      answeredBy: { kind: 'canned', form: 'reply' },
     })
   })
 
@@ -84,7 +85,10 @@ describe('words', () => {
     { response_format: { type: 'text' } },
     { tools: null, tool_choice: null, response_format: null, functions: null, function_call: null, n: null },
   ])('who need not call a tool speaks: %j', async more => {
-    expect(await said(more)).toMatchObject({ source: 'canned reply', choices: [{ text: expect.stringMatching(/\w/) }] })
+    expect(await said(more)).toMatchObject({
+      answeredBy: { kind: 'canned', form: 'reply' },
+      choices: [{ text: expect.stringMatching(/\w/) }],
+    })
   })
 })
 
@@ -217,8 +221,8 @@ describe('JSON', () => {
   })
 
   test('n choices are different values', async () => {
-    const { choices, source } = await said({ response_format: personFormat, n: 3 })
-    expect(source).toBe('canned JSON')
+    const { choices, answeredBy } = await said({ response_format: personFormat, n: 3 })
+    expect(inWords(answeredBy)).toBe('canned JSON')
     expect(new Set(choices.map(({ text }) => text)).size).toBe(3)
   })
 

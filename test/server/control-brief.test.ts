@@ -86,7 +86,7 @@ test('in brief each exchange is a line: who, what, why, how long, without header
       mode: 'emulate',
       model: 'gpt-4o-mini',
       source: 'rule "greet"',
-      ...{ missed: false, status: 200, error: null, hint: null, openaiRefuses: null, complete: true },
+      ...{ missed: false, status: 200, error: null, code: null, hint: null, openaiRefuses: null, complete: true },
       requestBytes: JSON.stringify({ ...hello, stream: true }).length,
       responseBytes: expect.any(Number),
       firstByteMs: expect.any(Number),
@@ -124,7 +124,7 @@ test('of a stream of ten thousand pieces sixty times are told, and how many ther
   const said = { kind: 'reply', status: 200, contentType: 'text/event-stream', body } as const
   const piecesAtMs = Array.from({ length: 1000 }, (_, i) => i * 2)
   const briefWith = (complete: boolean) => {
-    const outcome = { status: 200, source: undefined, error: undefined, said, piecesAtMs, complete }
+    const outcome = { status: 200, answeredBy: undefined, error: undefined, said, piecesAtMs, complete }
     return journal.brief({ id: 1, exchange: exchangeWith({ outcome }), atMs: 0, durationMs: 2000 })
   }
   expect(briefWith(true)).toMatchObject({ pieces: 10_000, responseBytes: 40_002 })

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange, Paced, Reply } from '../../src/core/exchange.js'
 import type { Fault } from '../../src/core/fault.js'
 import { unpaced } from '../../src/core/pace.js'
+import { sourceOf } from '../../src/core/reply.js'
 import { createRoutes } from '../../src/endpoints/index.js'
 import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
 import { createCors } from '../../src/server/cors.js'
@@ -30,7 +31,7 @@ async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
     status: 200,
     contentType,
     body,
-    source: 'rule "x"',
+    answeredBy: { kind: 'rule', title: 'rule "x"', place: 'rules[0]' },
     fault,
     ...(sent && { sent }),
   }
@@ -68,13 +69,15 @@ test.each([
 ])("a rule's fault cuts its stream, and the journal names both: %s", async (_name, body) => {
   const { text, isWhole, outcome } = await lineWith(body, { cutAfterChunks: 2 })
   expect({ text, isWhole }).toEqual({ text: 'data: {"a":1}\n\ndata: {"b":2}\n\n', isWhole: false })
-  expect(outcome).toMatchObject({ source: 'rule "x" + fault cutAfterChunks=2', complete: false })
+  expect(sourceOf(outcome)).toBe('rule "x" + fault cutAfterChunks=2')
+  expect(outcome).toMatchObject({ complete: false })
 })
 
 test("a rule's status takes the place of what it says", async () => {
   const { status, text, outcome } = await lineWith('{}', { status: 503, message: 'Later.' })
   expect({ status, text }).toEqual({ status: 503, text: '{"error":"Later."}' })
-  expect(outcome).toMatchObject({ status: 503, error: 'Later.', source: 'fault status=503 (rule "x")' })
+  expect(outcome).toMatchObject({ status: 503, error: 'Later.' })
+  expect(sourceOf(outcome)).toBe('fault status=503 (rule "x")')
 })
 
 test("a rule's fault without a chance never comes about, with all of it always does", async () => {

@@ -595,7 +595,7 @@ test('the journal knows a forwarded answer that arrived whole', async () => {
   const { journaled, asking } = await journalOf(url)
   await (await asking).text()
   const { outcome, caller } = await journaled
-  expect(outcome).toMatchObject({ status: 200, source: 'live', error: undefined, complete: true })
+  expect(outcome).toMatchObject({ status: 200, answeredBy: { kind: 'live' }, error: undefined, complete: true })
   expect(caller).toMatchObject({ kind: 'apiKey', name: 'development' })
 })
 
@@ -607,7 +607,7 @@ test('the journal knows a forwarded answer that was cut off', async () => {
   await next()
   live.destroy()
   await expect(next()).rejects.toThrow('terminated')
-  expect((await journaled).outcome).toMatchObject({ status: 200, source: 'live', complete: false })
+  expect((await journaled).outcome).toMatchObject({ status: 200, answeredBy: { kind: 'live' }, complete: false })
 })
 
 test('the journal knows a client that left before the live platform answered', async () => {

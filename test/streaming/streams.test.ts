@@ -137,7 +137,7 @@ test('a client that leaves in mid-stream ends the stream here as well', async ()
   leave()
   expect((await journaled).outcome).toMatchObject({
     status: 200,
-    source: 'rule "speech"',
+    answeredBy: { kind: 'rule', title: 'rule "speech"' },
     error: undefined,
     complete: false,
   })

@@ -9,12 +9,12 @@ import {
   emailNotConfirmed,
   emailProviderDisabled,
   flowStateNotFound,
-  invalidCredentials,
   issuerDisabled,
   noPassword,
   noSuchUser,
   phoneNotConfirmed,
   phoneProviderDisabled,
+  unknownGrantType,
   userBanned,
   validationFailed,
   web3Disabled,
@@ -52,7 +52,7 @@ export const token = (backend: Backend): Endpoint =>
       case 'web3':
         throw web3Disabled()
       default:
-        throw invalidCredentials('unsupported_grant_type')
+        throw unknownGrantType()
     }
   })
 

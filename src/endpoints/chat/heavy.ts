@@ -53,7 +53,7 @@ interface Input {
   readonly tokenizer: Tokenizer['name']
   /** The request as it came, which takes less to copy than what was made of it. */
   readonly body: Uint8Array
-  readonly said: Pick<Said, 'choices' | 'usage' | 'source'>
+  readonly said: Pick<Said, 'choices' | 'usage' | 'answeredBy'>
   /** Of a stream. */
   readonly pace: Pace | undefined
 }
@@ -67,8 +67,8 @@ export async function heavyCompletion(
   tokenizer: Tokenizer,
   pace?: Pace,
 ): Promise<Form> {
-  const { choices, usage, source } = said
-  const input = { ...bodyFor(exchange, tokenizer), said: { choices, source, ...(usage && { usage }) }, pace }
+  const { choices, usage, answeredBy } = said
+  const input = { ...bodyFor(exchange, tokenizer), said: { choices, answeredBy, ...(usage && { usage }) }, pace }
   const form = await inWorker<Output>('completion', input satisfies Input, LONGEST_MS).catch(tooLong)
   const { body } = form
   return body instanceof Uint8Array ? { ...form, body: Buffer.from(body.buffer, body.byteOffset, body.length) } : form

@@ -39,6 +39,17 @@ const refusedCredential: JsonSchema = {
   ],
 }
 
+const answeredBy: JsonSchema = {
+  description: 'What gave an answer: the same as `source`, as data.',
+  oneOf: [
+    object({ kind: oneOf(['rule']), title: text, place: text, 'reply?': wholeNumber, 'replies?': wholeNumber }),
+    object({ kind: oneOf(['canned']), form: oneOf(['reply', 'JSON', 'tool call']) }),
+    object({ kind: oneOf(['magic']), words: listOf(text) }),
+    object({ kind: oneOf(['recording']), file: text }),
+    object({ kind: oneOf(['live']), 'recordedAs?': text }),
+  ],
+}
+
 const said = { headers: texts, 'body?': body, bytes: wholeNumber, truncated: yesOrNo }
 
 export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
@@ -59,9 +70,19 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     endpoint: orNothing(text),
     mode: orNothing(oneOf(modes)),
     source: orNothing(text),
+    answeredBy: orNothing(called('AnsweredBy')),
+    fault: orNothing(
+      object({
+        fault: { type: 'object' },
+        'by?': { type: ['string', 'object'] },
+        happened: yesOrNo,
+        isSpoilt: yesOrNo,
+      }),
+    ),
     remark: orNothing(text),
     status: orNothing(wholeNumber),
     error: orNothing(text),
+    code: orNothing(text),
     hint: orNothing(text),
     openaiRefuses: orNothing(text),
     complete: yesOrNo,
@@ -74,6 +95,7 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     firstByteMs: orNothing(number),
     durationMs: number,
   }),
+  AnsweredBy: answeredBy,
   RefusedCredential: refusedCredential,
   Violation: object({
     path: text,
@@ -100,6 +122,7 @@ export const journalSchemas: Readonly<Record<string, JsonSchema>> = {
     missed: yesOrNo,
     status: orNothing(wholeNumber),
     error: orNothing(text),
+    code: orNothing(text),
     hint: orNothing(text),
     openaiRefuses: orNothing(text),
     complete: yesOrNo,

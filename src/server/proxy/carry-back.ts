@@ -52,7 +52,7 @@ interface Head {
 /** The head, with `headers` as they came from the live side, or were made to fit the document. */
 function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream, remark, piecesAtMs }: Head): void {
   const { journey, manners } = passage
-  const { request, response, exchange, ours, source = 'live' } = journey
+  const { request, response, exchange, ours, recordedAs } = journey
   const { statusCode: status = 0, statusMessage = '' } = answer
   const leaving = replaced(headers, ours?.() ?? [])
   if (answer.headers['access-control-allow-origin'] === undefined) {
@@ -62,7 +62,7 @@ function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream
   response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), leaving)
   passage.outcome = {
     status,
-    source,
+    answeredBy: { kind: 'live', ...(recordedAs !== undefined && { recordedAs }) },
     error: undefined,
     remark,
     said: asSaid(headers, nothing),

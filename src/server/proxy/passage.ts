@@ -14,8 +14,8 @@ export interface Journey {
   readonly ours?: (() => readonly string[]) | undefined
   /** Whether the answer has to be readable on its way, and so not compressed. A witness's has to be as well. */
   readonly isPlain?: boolean
-  /** What the log calls it; `live` where nothing more is to be said. */
-  readonly source?: string | undefined
+  /** The recording that is made of it. */
+  readonly recordedAs?: string | undefined
   /** Harmless, as that of watched.ts is. */
   readonly witness?: Witness | undefined
   /**

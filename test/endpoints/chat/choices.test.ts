@@ -89,7 +89,11 @@ test('what goes wrong, and what is known, travels with the reply', () => {
   const fault = { cutAfterChunks: 2 }
   const remark = () => 'the second time'
   for (const request of [{}, { stream: true }, { n: 2 }, { n: 2, stream: true }]) {
-    expect(modelSaying({ fault, remark }).replyTo(request)).toMatchObject({ source: 'a test', fault, remark })
+    expect(modelSaying({ fault, remark }).replyTo(request)).toMatchObject({
+      answeredBy: { kind: 'canned' },
+      fault,
+      remark,
+    })
     expect(modelSaying({}).replyTo(request).fault).toBeUndefined()
   }
 })

@@ -14,7 +14,11 @@ interface Voices {
 
 /** The rhythm of a stream when these have a say; `undefined` when it leaves at once. */
 function rhythmOf({ all = {}, model, rule, header }: Voices): Pace | undefined {
-  const said = { choices: [{ text: 'Hi there!' }], source: 'a test', ...(rule && { pace: rule }) }
+  const said = {
+    choices: [{ text: 'Hi there!' }],
+    answeredBy: { kind: 'canned', form: 'reply' } as const,
+    ...(rule && { pace: rule }),
+  }
   const { reply } = chatCompletions({
     access: 'anyone',
     models: [{ id: hello.model, ...(model && { pace: model }) }],

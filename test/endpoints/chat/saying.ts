@@ -20,7 +20,12 @@ export interface Reasoned {
 
 /** An endpoint whose model says this. */
 export function modelSaying(said: Partial<Said>) {
-  const complete: Said = { choices: [{ text: 'Hi there!' }], pace: unpaced, source: 'a test', ...said }
+  const complete: Said = {
+    choices: [{ text: 'Hi there!' }],
+    pace: unpaced,
+    answeredBy: { kind: 'canned', form: 'reply' },
+    ...said,
+  }
   const endpoint = chatCompletions({
     access: 'anyone',
     models: [hello.model].map(id => ({ id })),

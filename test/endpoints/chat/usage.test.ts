@@ -82,7 +82,7 @@ function watched() {
   return { completions: createCompletions(tokenizer), counted }
 }
 
-const said: Said = { choices: [{ text: 'Hi there!' }], pace: unpaced, source: 'a test' }
+const said: Said = { choices: [{ text: 'Hi there!' }], pace: unpaced, answeredBy: { kind: 'canned', form: 'reply' } }
 
 test('nothing is counted for a stream that tells no usage, until somebody asks what it cost', () => {
   const { completions, counted } = watched()
