@@ -24,12 +24,12 @@ const floors: readonly (readonly string[])[] = [
     'faults',
     'recordings',
     'metrics',
-    'conformance',
+    'contract',
   ],
   ['endpoints'],
   ['server', 'dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
-  ['contract', 'testing'],
+  ['testing'],
   ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
 ]
 
@@ -65,7 +65,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   expect: ['jest.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
-  valibot: ['core/', 'config/', 'replies/', 'recordings/', 'journal/', 'testing/', 'server/json-in.ts'],
+  valibot: ['core/', 'config/', 'replies/', 'recordings/', 'journal/', 'contract/', 'testing/', 'server/json-in.ts'],
 }
 
 /** Parts that are entered through their index.ts only. */
@@ -78,8 +78,6 @@ const withFrontDoor: readonly string[] = [
   'recordings',
   'journal',
   'metrics',
-  'conformance',
-  'contract',
 ]
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])

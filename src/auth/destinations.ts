@@ -1,4 +1,5 @@
 /** Where links may lead back to: the site, this machine, and what the list of addresses allows. */
+import { isLoopback } from '../core/loopback.js'
 import type { AuthSettings } from './backend.js'
 
 type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>
@@ -29,8 +30,7 @@ function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): bo
   if (isWeb(protocol)) {
     if (!isPlain(address, protocol, host)) return false
     const site = new URL(siteUrl)
-    if (isLoopback(hostname)) return true
-    if (isAddress(hostname)) return false
+    if (isAddress(hostname)) return isLoopback(hostname)
     if (site.protocol === protocol && site.hostname === hostname) {
       if (site.port === port || hostname === 'localhost') return true
     }
@@ -45,7 +45,6 @@ function isPlain(address: string, protocol: string, host: string): boolean {
   return address.toLowerCase().startsWith(start) && /^(:\d*)?([/?#]|$)/.test(address.slice(start.length))
 }
 
-const isLoopback = (hostname: string) => /^127\.\d+\.\d+\.\d+$/.test(hostname) || hostname === '[::1]'
 const isAddress = (hostname: string) => /^\d+\.\d+\.\d+\.\d+$|^\[/.test(hostname)
 
 const patternOf = (glob: string) => new RegExp(`^${sourceOf(glob)}$`, 's')

@@ -9,6 +9,7 @@ import {
   unknownControlToken,
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
+import { isLoopback } from '../core/loopback.js'
 import type { Identify } from './identify.js'
 
 interface Asked {
@@ -17,11 +18,9 @@ interface Asked {
   readonly authorization: string | undefined
 }
 
-const loopback = /^(127\.|::1$|::ffff:127\.)/
-
 /** Returns when the developer asks. Rejects with a 403 otherwise, and with a 401 for a credential that is none. */
 export async function requireDeveloper({ remoteAddress, authorization }: Asked, keys: ControlKeys): Promise<void> {
-  if (loopback.test(remoteAddress ?? '')) return
+  if (isLoopback(remoteAddress ?? '')) return
   if (authorization === undefined) throw onlyFromHere()
   if (showsToken(authorization, keys.token())) return
   const caller = await keys.identify(authorization)

@@ -2,8 +2,8 @@
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { configFileName, replyFilesOf } from '../config/load.js'
+import type { Violating, ViolationCounts } from '../core/finding.js'
 import { type Problem, ProblemsError, wordProblem } from '../core/problem.js'
-import type { Violating, ViolationCounts } from '../core/violation.js'
 import type { Receipt } from '../platform/taping.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
@@ -14,9 +14,10 @@ import { createLogLines } from './log-lines.js'
 import { missText } from './miss.js'
 import { colorsFor, createOutput, isScreen, jsonLine, type Output, sizeOf } from './output.js'
 import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
+import { violatingText, violationsText } from './report.js'
 import { messageEvent, messageLine, requestEvent } from './request-log.js'
 import { ECHO_MS } from './stop-signals.js'
-import { hasBroken, requireJudging, violatingEvent, violatingText, violationsText } from './violation.js'
+import { hasBroken, requireJudging } from './violations.js'
 
 /** How long open streams may go on after the first signal. */
 const GRACE_MS = 3000
@@ -99,7 +100,7 @@ function inJson(output: Output): Say {
     request: (told, entry) => say(requestEvent(told, entry)),
     message: message => say(messageEvent(message)),
     miss: miss => say({ event: 'miss', ...miss }),
-    violating: violating => say(violatingEvent(violating)),
+    violating: violating => say({ event: 'violation', ...violating }),
     violations: counts => {
       if (Object.values(counts).some(count => count > 0)) say({ event: 'violations', ...counts })
     },

@@ -2,29 +2,29 @@
 import path from 'node:path'
 import type { LoadedConfig } from '../config/load.js'
 import { redactionRules } from '../config/redaction.js'
+import { compare } from '../contract/compare.js'
+import { shapeOfAnswer } from '../contract/shape.js'
+import type { Severity } from '../core/finding.js'
 import { glob } from '../core/glob.js'
 import { anyPlaceholder, createRedact } from '../core/redact.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import { openLiveSession } from '../platform/ways.js'
-import { type Finding, findDrift, openFolder, type Severity } from '../recordings/index.js'
+import { type DriftResult, findDrift, openFolder } from '../recordings/index.js'
 import type { CommandLine } from './arguments.js'
 import { askLive } from './ask-live.js'
 import { load } from './configured.js'
-import { countOf, failuresOf } from './drift-count.js'
-import { junitOf } from './drift-junit.js'
-import { countLine, findingLines } from './drift-report.js'
+import { countLine, countOf, failuresOf, junitOf, resultLines } from './drift-report.js'
 import { near } from './near.js'
 import { colorsFor, harmless } from './output.js'
 import { createProgress, noProgress } from './progress.js'
-import { requireWritable, writeReport } from './report-file.js'
-import { severityIn } from './severity.js'
+import { requireWritable, severityIn, writeReport } from './report.js'
 import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
 
 const EXIT_DRIFTED = 1
 const EXIT_BAD_INPUT = 2
 
 /** What the flags ask for. */
-interface Wish {
+interface DriftOptions {
   readonly only: string | undefined
   readonly update: boolean
   readonly failOn: Severity
@@ -34,32 +34,30 @@ interface Wish {
 
 /** Prints what it finds; the exit code says how bad it is. Rejects with a UsageError, a ProblemsError or a StartError. */
 export async function drift(commandLine: CommandLine): Promise<void> {
-  const wish = wishIn(commandLine)
+  const options = optionsIn(commandLine)
   const loaded = load(commandLine)
   if (loaded.config.upstream.baseUrl === '') {
     throw new UsageError('standin drift needs upstream.baseUrl, the address of the live platform.')
   }
-  if (wish.junit !== undefined) requireWritable('--junit', wish.junit)
+  if (options.junit !== undefined) requireWritable('--junit', options.junit)
   const startedMs = performance.now()
   const stopping = stopOnSignals()
-  const { findings, total } = await look(loaded, wish, commandLine, stopping)
+  const { findings, total } = await look(loaded, options, commandLine, stopping)
   const count = countOf(findings, total)
   const seconds = (performance.now() - startedMs) / 1000
   const colors = colorsFor(process.stdout)
   const problems = findings.filter(({ kind }) => kind !== 'skipped')
-  const words = commandLine.quiet
-    ? findingLines(problems, colors)
-    : [...findingLines(findings, colors), countLine(count)]
+  const words = commandLine.quiet ? resultLines(problems, colors) : [...resultLines(findings, colors), countLine(count)]
   const report = commandLine.json ? [JSON.stringify({ ...count, findings })] : words
   if (report.length > 0) process.stdout.write(`${report.join('\n')}\n`)
-  process.exitCode = exitCodeOf(findings, wish.failOn, stopping)
+  process.exitCode = exitCodeOf(findings, options.failOn, stopping)
   // Last: what was found has been said, whatever becomes of the file.
-  if (wish.junit !== undefined) {
-    await writeReport(wish.junit, junitOf(findings, { threshold: wish.failOn, seconds }))
+  if (options.junit !== undefined) {
+    await writeReport(options.junit, junitOf(findings, { threshold: options.failOn, seconds }))
   }
 }
 
-function wishIn({ words: [, ...more], given }: CommandLine): Wish {
+function optionsIn({ words: [, ...more], given }: CommandLine): DriftOptions {
   if (more.length > 0) throw new UsageError(`standin drift takes no further words, such as ${more[0]}.`)
   const text = (flag: string) => given.get(flag) as string | undefined
   const concurrency = text('concurrency') ?? '4'
@@ -77,10 +75,10 @@ function wishIn({ words: [, ...more], given }: CommandLine): Wish {
 
 async function look(
   { config, dir }: LoadedConfig,
-  { only, update, concurrency }: Wish,
+  { only, update, concurrency }: DriftOptions,
   { json, quiet }: CommandLine,
   signal: AbortSignal,
-): Promise<{ readonly findings: readonly Finding[]; readonly total: number }> {
+): Promise<{ readonly findings: readonly DriftResult[]; readonly total: number }> {
   const { upstream, recordings } = config
   const folder = openFolder(path.resolve(dir, recordings.dir))
   const wanted = glob(only ?? '*')
@@ -94,6 +92,7 @@ async function look(
   const findings = await findDrift({
     ...{ folder, kept, concurrency, update, signal },
     credentialFor: path => credentialFor(path, { ...upstream, hasSession: userToken !== undefined }),
+    compare: (recorded, live) => compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
     ask: askLive({ upstream, maxBytes: recordings.maxBytes, userToken }),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),
@@ -120,7 +119,7 @@ function credentialFor(
   return anonKey === '' ? 'a request without upstream.anonKey' : 'upstream.anonKey'
 }
 
-function exitCodeOf(findings: readonly Finding[], failOn: Severity, { aborted }: AbortSignal): number {
+function exitCodeOf(findings: readonly DriftResult[], failOn: Severity, { aborted }: AbortSignal): number {
   if (aborted) return EXIT_STOPPED
   if (findings.some(({ kind }) => kind === 'unreadable')) return EXIT_BAD_INPUT
   const unanswered = findings.find(finding => finding.kind === 'notAsked')
@@ -128,6 +127,6 @@ function exitCodeOf(findings: readonly Finding[], failOn: Severity, { aborted }:
     console.error(`Nothing could be compared. ${unanswered.reason}`)
     return EXIT_DRIFTED
   }
-  const isFailure = (finding: Finding) => finding.kind === 'refused' || failuresOf(finding, failOn).length > 0
+  const isFailure = (result: DriftResult) => result.kind === 'refused' || failuresOf(result, failOn).length > 0
   return findings.some(isFailure) ? EXIT_DRIFTED : 0
 }

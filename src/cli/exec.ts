@@ -1,10 +1,10 @@
 /** `standin exec -- <command>`: runs a command with a platform of its own in its environment. */
 import { type LoadedConfig, loadConfig, type Override } from '../config/load.js'
 import { allOptions } from '../config/options.js'
+import type { Violating, ViolationCounts } from '../core/finding.js'
 import { once } from '../core/once.js'
 import { UsageError } from '../core/start-error.js'
 import type { MessageRow } from '../core/state.js'
-import type { Violating, ViolationCounts } from '../core/violation.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/environment.js'
 import type { Receipt } from '../platform/taping.js'
@@ -18,9 +18,10 @@ import { createLogLines } from './log-lines.js'
 import { missAdvice, missText } from './miss.js'
 import { colorsFor, createOutput, jsonLine, sizeOf } from './output.js'
 import { hasFailed, receiptText, requireStrictFits } from './receipt.js'
+import { violatingText, violationsText } from './report.js'
 import { messageEvent, messageLine, requestEvent } from './request-log.js'
 import type { Told } from './told.js'
-import { hasBroken, requireJudging, violatingEvent, violatingText, violationsText } from './violation.js'
+import { hasBroken, requireJudging } from './violations.js'
 
 /** A child that succeeded, in a run that was to be strict and was not. */
 const EXIT_MISSED = 1
@@ -122,7 +123,8 @@ async function inLines({ json, given }: CommandLine) {
       // A program that reads the lines knows what to do.
       if (!json) output.line(missAdvice(platform.loaded, command, colors))
     },
-    violating: (violating: Violating) => said(violatingEvent(violating), () => violatingText(violating, colors)),
+    violating: (violating: Violating) =>
+      said({ event: 'violation', ...violating }, () => violatingText(violating, colors)),
     violations(counts: ViolationCounts) {
       const text = violationsText(counts, colors)
       if (text !== undefined) said({ event: 'violations', ...counts }, () => text)

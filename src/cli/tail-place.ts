@@ -1,7 +1,9 @@
 /** Finds out where the Standin is that is to be followed, and what opens its control API. */
+
+import { isLoopback } from '../core/loopback.js'
 import { ProblemsError } from '../core/problem.js'
 import { UsageError } from '../core/start-error.js'
-import { isLoopback, urlHost } from '../server/address.js'
+import { urlHost } from '../server/address.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'
 
@@ -22,7 +24,7 @@ export function placeOf(commandLine: CommandLine): Place {
   // What is configured here is for what runs here.
   return {
     url: place.origin,
-    token: isLoopback(place.hostname.replace(/^\[|\]$/g, '')) ? configuredToken(commandLine) : '',
+    token: isLoopback(place.hostname) ? configuredToken(commandLine) : '',
   }
 }
 
@@ -30,7 +32,7 @@ export function placeOf(commandLine: CommandLine): Place {
 function fromEnvironment(): string | undefined {
   const url = process.env.PLATFORM_BASE_URL ?? ''
   if (!URL.canParse(url)) return undefined
-  return isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, '')) ? url : undefined
+  return isLoopback(new URL(url).hostname) ? url : undefined
 }
 
 function addressIn(written: string): URL {

@@ -4,35 +4,32 @@ import {
   answersOf,
   type Baseline,
   type Comparison,
-  clauses,
   compareAnswers,
-  createTarget,
-  type Finding,
-  judgeAll,
   readBaseline,
-  type Target,
-  type TargetOptions,
   writeBaseline,
-} from '../contract/index.js'
+} from '../contract/baseline.js'
+import { type ClauseResult, judgeAll } from '../contract/clause.js'
+import { clauses } from '../contract/clauses/index.js'
+import { createTarget, type Target, type TargetOptions } from '../contract/target.js'
+import type { Severity } from '../core/finding.js'
 import { ProblemsError } from '../core/problem.js'
 import { UsageError } from '../core/start-error.js'
-import type { Severity } from '../recordings/index.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'
 import { near } from './near.js'
 import type { Progress } from './progress.js'
+import type { VerifyOptions } from './verify-options.js'
 import { type Environment, targetAt, variables } from './verify-target.js'
-import type { Wish } from './verify-wish.js'
 
-/** What came of comparing, and with what. */
-export interface Against extends Comparison {
+/** What came of comparing with the live platform. */
+export interface LiveComparison extends Comparison {
   readonly target: string
   /** When the live platform said what it says here. */
   readonly at: Date
   /** Whether it was asked just now, or what was kept of it was looked at. */
   readonly isFresh: boolean
   /** What the contract says of the live platform; nothing where it was not asked. */
-  readonly findings: readonly Finding[]
+  readonly findings: readonly ClauseResult[]
   readonly calls: number
   /** From which severity on a difference is a failure. */
   readonly failOn: Severity
@@ -41,20 +38,21 @@ export interface Against extends Comparison {
 }
 
 /** The live platform to be asked, or what is known of it. */
-export type Other = { readonly kind: 'live'; readonly options: TargetOptions } | ({ readonly kind: 'kept' } & Baseline)
+export type Other = { readonly kind: 'live'; readonly target: TargetOptions } | ({ readonly kind: 'kept' } & Baseline)
 
 /** Rejects with a UsageError where there is neither. A pull request without credentials for it gets what was kept. */
-export async function openOther(commandLine: CommandLine, wish: Wish, env: Environment): Promise<Other> {
-  const named = wish.against === 'live' ? nameOfLive(commandLine, env) : wish.against
-  const options = named === undefined ? undefined : await targetAt(named, commandLine, env, '--against')
-  if (options?.apiKey || options?.anonKey) return { kind: 'live', options }
-  const baseline = wish.updatesBaseline ? undefined : await readBaseline(path.resolve(wish.baseline))
+export async function openOther(commandLine: CommandLine, options: VerifyOptions, env: Environment): Promise<Other> {
+  const { against, updatesBaseline } = options
+  const named = against === 'live' ? nameOfLive(commandLine, env) : against
+  const target = named === undefined ? undefined : await targetAt(named, commandLine, env, '--against')
+  if (target?.apiKey || target?.anonKey) return { kind: 'live', target }
+  const baseline = updatesBaseline ? undefined : await readBaseline(path.resolve(options.baseline))
   if (baseline) return { kind: 'kept', ...baseline }
-  if (options && wish.against !== 'live') return { kind: 'live', options }
+  if (target && against !== 'live') return { kind: 'live', target }
   throw new UsageError(
-    wish.updatesBaseline
+    updatesBaseline
       ? '--update-baseline needs a live platform and its keys: upstream.* in the configuration, or VERIFY_TARGET and its like.'
-      : `There is no live platform to ask, and nothing was kept of it in ${wish.baseline}: give upstream.baseUrl and its keys.`,
+      : `There is no live platform to ask, and nothing was kept of it in ${options.baseline}: give upstream.baseUrl and its keys.`,
   )
 }
 
@@ -64,22 +62,26 @@ function nameOfLive(commandLine: CommandLine, env: Environment): string | undefi
 }
 
 interface Asking {
-  readonly wish: Wish
+  readonly options: VerifyOptions
   readonly progress: Progress
   readonly signal: AbortSignal
 }
 
 /** Judges the live platform, where that is to be asked, and compares its answers with those of `own`. */
-export async function against(own: Target, other: Other, { wish, progress, signal }: Asking): Promise<Against> {
+export async function against(
+  own: Target,
+  other: Other,
+  { options, progress, signal }: Asking,
+): Promise<LiveComparison> {
   const ours = await answersOf(own)
   if (other.kind === 'kept') {
     const { target, at, answers } = other
-    const none = { isFresh: false, failOn: wish.failOn, findings: [], calls: 0, kept: undefined }
+    const none = { isFresh: false, failOn: options.failOn, findings: [], calls: 0, kept: undefined }
     return { ...compareAnswers(ours, answers), target, at, ...none }
   }
-  const live = createTarget({ ...other.options, maxCalls: wish.maxCalls, signal })
+  const live = createTarget({ ...other.target, maxCalls: options.maxCalls, signal })
   const findings = await judgeAll({
-    ...{ target: live, table: clauses, wanted: wish.wanted },
+    ...{ target: live, table: clauses, wanted: options.wanted },
     begun: ({ id }) => progress.at(`live ${id}`),
     ended: progress.step,
   })
@@ -88,7 +90,7 @@ export async function against(own: Target, other: Other, { wish, progress, signa
     throw new ProblemsError([{ origin: live.url, sentence: `cannot be reached (${why}).` }])
   }
   const [at, answers] = [new Date(), await answersOf(live)]
-  const kept = wish.updatesBaseline && !signal.aborted ? path.resolve(wish.baseline) : undefined
+  const kept = options.updatesBaseline && !signal.aborted ? path.resolve(options.baseline) : undefined
   if (kept !== undefined) await writeBaseline(kept, { at, target: live.url, answers })
   const facts = {
     target: live.url,
@@ -96,7 +98,7 @@ export async function against(own: Target, other: Other, { wish, progress, signa
     isFresh: true,
     findings,
     calls: live.calls(),
-    failOn: wish.failOn,
+    failOn: options.failOn,
     kept: kept && near(kept),
   }
   return { ...compareAnswers(ours, answers), ...facts }

@@ -1,6 +1,6 @@
 /** Whom `standin verify` asks, and with which credentials: flags first, then the environment. */
 import { text as textOf } from 'node:stream/consumers'
-import type { TargetOptions } from '../contract/index.js'
+import type { TargetOptions } from '../contract/target.js'
 import { UsageError } from '../core/start-error.js'
 import { openPlatform } from '../platform.js'
 import type { CommandLine } from './arguments.js'

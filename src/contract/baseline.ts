@@ -1,38 +1,112 @@
-/** The last known shapes of the live platform's answers, in a file that is committed. */
+/** The answers of a target by their shapes: kept in a file that is committed, and compared with those of another target. */
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import type { Finding } from '../core/finding.js'
 import { makeFolder } from '../core/make-folder.js'
 import { ProblemsError, unreadable } from '../core/problem.js'
 import { StartError } from '../core/start-error.js'
-import { shapeIn, writtenShape } from '../recordings/index.js'
-import type { ComparedAnswer } from './answer-of.js'
+import type { Answered } from './call.js'
+import { compare } from './compare.js'
+import { judge } from './judge.js'
+import { type AnswerShape, answerShapeIn, shapeOfAnswer } from './shape.js'
+import type { Target } from './target.js'
 
+/** An answer as it is compared with that of another target. */
+interface ComparedAnswer {
+  readonly shape: AnswerShape
+  /** In what it does not fit the schema. */
+  readonly misfit: string | undefined
+}
+
+/** By the names of their calls. */
+type Answers = ReadonlyMap<string, ComparedAnswer>
+
+/** What passes (429, and failures of the target) is left out. */
+export async function answersOf(target: Target): Promise<Answers> {
+  const found = new Map<string, ComparedAnswer>()
+  for (const [name, heard] of await target.heard()) {
+    if (heard.kind === 'unanswered' || heard.status === 429 || heard.status >= 500) continue
+    const { status, headers, text } = heard
+    const shape = shapeOfAnswer({ status, headers: [...headers], body: Buffer.from(text) })
+    const misfit = misfitOf(name, heard)
+    found.set(name, { shape, misfit: misfit && target.clean(misfit) })
+  }
+  return found
+}
+
+/** Where it is not as the contract has it. The auth backend's answers have no schema. */
+function misfitOf(name: string, { status, headers, text }: Answered): string | undefined {
+  const [, method = '', endpoint = ''] = /^(\S+) ([^\s?]+)/.exec(name) ?? []
+  if (endpoint.startsWith('/auth/v1/')) return undefined
+  const contentType = headers.get('content-type') ?? ''
+  const [finding] = judge({
+    ...{ method, status, contentType, path: endpoint, endpoint: `${method} ${endpoint}`, isWhole: true },
+    body: Buffer.from(text),
+    asked: { stream: /^text\/event-stream/i.test(contentType), usage: false },
+  })
+  return finding?.sentence
+}
+
+/** In what two targets do not answer in the same way. */
+export interface AnswerDifference {
+  /** The calls of which just this is true. */
+  readonly calls: readonly string[]
+  readonly drifts: readonly Finding[]
+  /** Which of the two fits the schema. */
+  readonly schema: string
+}
+
+export interface Comparison {
+  /** So many calls were answered by both. */
+  readonly compared: number
+  readonly differences: readonly AnswerDifference[]
+}
+
+/** Calls that only one of them has answered are not compared. */
+export function compareAnswers(standin: Answers, live: Answers): Comparison {
+  const both = [...standin].flatMap(([call, ours]) => {
+    const theirs = live.get(call)
+    return theirs ? [{ call, ours, theirs }] : []
+  })
+  const found = new Map<string, AnswerDifference>()
+  for (const { call, ours, theirs } of both) {
+    const drifts = compare(ours.shape, theirs.shape, 'stand-in')
+    if (drifts.length === 0) continue
+    const schema = schemaSays(ours.misfit, theirs.misfit)
+    // One cause may show in a dozen calls.
+    const name = JSON.stringify([drifts, schema])
+    found.set(name, { calls: [...(found.get(name)?.calls ?? []), call], drifts, schema })
+  }
+  return { compared: both.length, differences: [...found.values()] }
+}
+
+function schemaSays(ours: string | undefined, theirs: string | undefined): string {
+  if (ours === undefined && theirs === undefined) return 'both fit it'
+  if (ours === undefined) return `the live answer does not fit it: ${theirs}`
+  return theirs === undefined ? `the stand-in's answer does not fit it: ${ours}` : `neither fits it: ${theirs}`
+}
+
+/** What the live platform answered when it was last asked. */
 export interface Baseline {
-  /** When the live platform said so. */
   readonly at: Date
   /** Its address. */
   readonly target: string
-  readonly answers: ReadonlyMap<string, ComparedAnswer>
+  readonly answers: Answers
 }
 
-/** Rejects with a StartError when it cannot be written. What answers say is not in it, only their shapes. */
+/** Rejects with a StartError when it cannot be written. */
 export async function writeBaseline(file: string, { at, target, answers }: Baseline): Promise<void> {
-  const told = [...answers]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([call, { shape, misfit }]) => ({
-      call,
-      ...(misfit !== undefined && { misfit }),
-      ...writtenShape(shape),
-    }))
+  const sorted = [...answers].sort(([a], [b]) => (a < b ? -1 : 1))
+  const entries = sorted.map(([call, { shape, misfit }]) => ({ call, misfit, ...shape }))
   try {
     makeFolder(path.dirname(file))
-    await writeFile(file, `${JSON.stringify({ at: at.toISOString(), target, answers: told }, null, 2)}\n`)
+    await writeFile(file, `${JSON.stringify({ at: at.toISOString(), target, answers: entries }, null, 2)}\n`)
   } catch (error) {
     throw new StartError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`)
   }
 }
 
-/** Nothing where there is no such file. Rejects with a ProblemsError for one that is not what `writeBaseline` has left. */
+/** Undefined where there is no such file. Rejects with a ProblemsError for one that `writeBaseline` has not written. */
 export async function readBaseline(file: string): Promise<Baseline | undefined> {
   let text: string
   try {
@@ -47,26 +121,20 @@ export async function readBaseline(file: string): Promise<Baseline | undefined> 
   throw new ProblemsError([{ origin: file, sentence }])
 }
 
-interface Told {
-  readonly at?: unknown
-  readonly target?: unknown
-  readonly answers?: unknown
-}
-
 function baselineIn(text: string): Baseline | undefined {
-  const { at, target, answers } = parsed(text)
+  const { at, target, answers } = fieldsIn(text)
   const date = new Date(typeof at === 'string' ? at : '')
   if (Number.isNaN(date.getTime()) || typeof target !== 'string' || !Array.isArray(answers)) return undefined
   const found = new Map<string, ComparedAnswer>()
-  for (const one of answers) {
-    const shape = shapeIn(one)
-    if (!shape || typeof one.call !== 'string') return undefined
-    found.set(one.call, { shape, misfit: typeof one.misfit === 'string' ? one.misfit : undefined })
+  for (const entry of answers) {
+    const shape = answerShapeIn(entry)
+    if (!shape || typeof entry.call !== 'string') return undefined
+    found.set(entry.call, { shape, misfit: typeof entry.misfit === 'string' ? entry.misfit : undefined })
   }
   return { at: date, target, answers: found }
 }
 
-function parsed(text: string): Told {
+function fieldsIn(text: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(text) ?? {}
   } catch {

@@ -41,3 +41,49 @@ export class Unasked extends Error {
 
 /** A model that nobody lists. */
 export const UNKNOWN_MODEL = 'there-is-no-such-model'
+
+/** One request and its answer, without secrets, to be shown. */
+export interface Shown {
+  readonly asked: string
+  readonly answered: string
+}
+
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** The year 2286: they are refused for their signature, or not at all. */
+const claims = {
+  role: 'authenticated',
+  aud: 'authenticated',
+  sub: '00000000-0000-4000-8000-000000000000',
+  exp: 9999999999,
+}
+
+/** The anon key with another signature, where that is a JWT; what it claims is true, and who says so is not. */
+export function forgedToken({ credentials: { anonKey = '' } }: { readonly credentials: Credentials }): string {
+  const [header, payload, signature, ...more] = anonKey.split('.')
+  if (!header || !payload || !signature || more.length > 0) {
+    return [part({ alg: 'HS256', typ: 'JWT' }), part(claims), 'A'.repeat(43)].join('.')
+  }
+  const other = signature.startsWith('A') ? 'B' : 'A'
+  return [header, payload, other + signature.slice(1)].join('.')
+}
+
+/** Of a user, with the header and the issuer of the anon key: whoever looks at claims alone lets it in where an anon key is not enough. */
+export function forgedUserToken({ credentials: { anonKey = '' } }: { readonly credentials: Credentials }): string {
+  const [header, payload = ''] = anonKey.split('.')
+  const { iss } = claimsIn(payload)
+  const isJwt = header !== undefined && iss !== undefined
+  const theirs = isJwt ? header : part({ alg: 'HS256', typ: 'JWT' })
+  return [theirs, part({ ...(isJwt && { iss }), ...claims }), 'A'.repeat(43)].join('.')
+}
+
+function claimsIn(payload: string): { readonly iss?: unknown } {
+  try {
+    return JSON.parse(Buffer.from(payload, 'base64url').toString()) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** Says that it needs no signature. */
+export const unsignedToken = () => `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.`

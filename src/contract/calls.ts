@@ -1,5 +1,6 @@
 /** The calls that clauses make. Several clauses look at the same one. */
-import { type Call, UNKNOWN_MODEL, Unasked } from './call.js'
+
+import { type Call, forgedToken, forgedUserToken, UNKNOWN_MODEL, Unasked, unsignedToken } from './call.js'
 import type { CallFor, DocumentedEndpoint } from './clause.js'
 import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
@@ -204,3 +205,41 @@ async function userTokenOf(target: Target): Promise<string> {
   if (typeof session.access_token !== 'string') throw new Unasked('nobody could sign in')
   return session.access_token
 }
+
+const MODELS = '/v1/models'
+const INDEX = '/api/v1'
+
+export const intruders = {
+  forgedAtIndex: target => get(INDEX, `Bearer ${forgedToken(target)}`),
+  forgedUserAtIndex: target => get(INDEX, `Bearer ${forgedUserToken(target)}`),
+  forgedUserAtModels: target => get(MODELS, `Bearer ${forgedUserToken(target)}`),
+  forgedUserAtChat: chatAs(target => `Bearer ${forgedUserToken(target)}`),
+  unsignedAtIndex: () => get(INDEX, `Bearer ${unsignedToken()}`),
+  unsignedAtModels: () => get(MODELS, `Bearer ${unsignedToken()}`),
+  unsignedAtChat: chatAs(() => `Bearer ${unsignedToken()}`),
+  keyAloneAtModels: target => get(MODELS, apiKeyOf(target)),
+  keyAloneAtChat: chatAs(apiKeyOf),
+  otherSchemeAtIndex: target => get(INDEX, `Basic ${anonKeyOf(target)}`),
+  schemeAloneAtModels: () => get(MODELS, 'Bearer'),
+} satisfies Readonly<Record<string, CallFor>>
+
+/** One byte more than 4 MB: spaces, which mean nothing in JSON. */
+export const tooLarge = rawChat(async target => {
+  if (!target.isNear) throw new Unasked('it sends 4 MB, and does so on this machine only')
+  return JSON.stringify(await chatBodyOf(target)).padEnd(4_194_305)
+})
+
+export const notJson = rawChat(() => '{')
+export const notSaidToBeJson = rawChat(chatBodyOf, 'text/plain')
+export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
+export const wrongMethod = withApiKey('/v1/chat/completions')
+
+/** A message that is right but for this. */
+export const saidWrong = (message: object): CallFor =>
+  wrongChat({ messages: [{ role: 'user', content: 'Say hi.', ...message }] })
+
+/** One of each kind: frameworks refuse them in different places, and each in its own words. */
+export const mistaken: readonly CallFor[] = [
+  ...[unknownModel, wrongChat({ messages: undefined }), wrongMethod, notJson, notSaidToBeJson],
+  ...[wrongChat({ temperature: 'warm' }), saidWrong({ role: 1 }), tooLarge],
+]

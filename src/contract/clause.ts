@@ -1,7 +1,8 @@
-/** A clause of the contract: one rule, where it is from, and how it is checked. */
-import { type Answered, type Call, type Heard, Unasked } from './call.js'
+/** A clause of the contract: one rule, where it comes from, how a target is checked for it, and the verdict. */
+
+import { glob } from '../core/glob.js'
+import { type Answered, type Call, type Heard, type Shown, Unasked } from './call.js'
 import type { Target } from './target.js'
-import { held, skipped, type Verdict } from './verdict.js'
 
 /** The headings of the platform's document, and a place for what it has no word for. */
 export const sections = [
@@ -17,18 +18,22 @@ export const sections = [
 
 export type Section = (typeof sections)[number]
 
-export interface Clause {
-  /** Never changes; a D says that it is a decision. */
+/** A clause as it is written down. */
+export interface ClauseForm {
+  /** Never changes. A D before its number says that it is a decision of Standin, where the document says nothing. */
   readonly id: string
   readonly section: Section
   /** The sentences and rows of the document that it is from, to the letter; of a decision, those that leave it open. */
   readonly quotes: readonly string[]
   readonly what: string
-  /** Whether the document says so, or Standin does where the document says nothing. */
-  readonly source: 'documented' | 'decided'
   /** Clauses that must hold, or there is nothing to look at. */
   readonly needs?: readonly string[]
   readonly check: Check
+}
+
+export interface Clause extends ClauseForm {
+  /** Whether the document says so, or Standin does where the document says nothing. */
+  readonly source: 'documented' | 'decided'
 }
 
 /** May reject with an Unasked. */
@@ -125,4 +130,92 @@ async function possible(target: Target, callFor: CallFor): Promise<Call | undefi
     if (error instanceof Unasked) return undefined
     throw error
   }
+}
+
+export interface Broken {
+  readonly kind: 'broken'
+  readonly expected: string
+  readonly came: string
+  readonly shown: Shown
+}
+
+/** Nothing was found out, and why. */
+export interface Skipped {
+  readonly kind: 'skipped'
+  readonly why: string
+}
+
+export type Verdict = { readonly kind: 'held' } | Broken | Skipped
+
+export const held: Verdict = { kind: 'held' }
+
+export const skipped = (why: string): Skipped => ({ kind: 'skipped', why })
+
+/** What came of one clause. */
+export interface ClauseResult {
+  readonly clause: Clause
+  readonly verdict: Verdict
+}
+
+/** Gives the verdict on any clause of the table. */
+export type Judge = (clause: Clause) => Promise<Verdict>
+
+/** Remembers its verdicts. */
+export function createJudge(target: Target, table: readonly Clause[]): Judge {
+  const byId = new Map(table.map(clause => [clause.id, clause]))
+  const known = new Map<string, Promise<Verdict>>()
+
+  async function decide({ needs = [], check }: Clause): Promise<Verdict> {
+    for (const id of needs) {
+      const needed = byId.get(id)
+      const verdict = needed && (await judge(needed))
+      if (verdict?.kind === 'broken') return skipped(`${id} is broken`)
+      if (verdict?.kind === 'skipped') return skipped(verdict.why)
+    }
+    return check(target).catch(error => {
+      if (error instanceof Unasked) return skipped(error.message)
+      throw error
+    })
+  }
+
+  const judge: Judge = clause => {
+    const verdict = known.get(clause.id) ?? decide(clause)
+    known.set(clause.id, verdict)
+    return verdict
+  }
+  return judge
+}
+
+interface RunOptions {
+  readonly target: Target
+  /** All of them, for those that others need. */
+  readonly table: readonly Clause[]
+  readonly wanted: readonly Clause[]
+  readonly begun?: (clause: Clause) => void
+  readonly ended?: (finding: ClauseResult) => void
+}
+
+/** One after the other: nobody is to be flooded. */
+export async function judgeAll({ target, table, wanted, begun, ended }: RunOptions): Promise<readonly ClauseResult[]> {
+  const judge = createJudge(target, table)
+  const findings: ClauseResult[] = []
+  for (const clause of wanted) {
+    begun?.(clause)
+    const finding = { clause, verdict: await judge(clause) }
+    findings.push(finding)
+    ended?.(finding)
+  }
+  return findings
+}
+
+/** `only` is a list with commas; `*` stands for anything, and letters are equal in both cases. Everything where it is not given. */
+export function wantedOf(table: readonly Clause[], only = '*'): readonly Clause[] {
+  const patterns = only
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+    .map(part => glob(part.toLowerCase()))
+  return table.filter(({ id, section, source }) =>
+    [id, section, source].some(name => patterns.some(pattern => pattern.test(name.toLowerCase()))),
+  )
 }

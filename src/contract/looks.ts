@@ -1,5 +1,8 @@
 /** What clauses look for in answers. */
+
+import { chunkAnswer } from '../core/answers.js'
 import { check, type Path } from '../core/check.js'
+import { dataIn } from '../core/events.js'
 import { type Answered, Unasked } from './call.js'
 import type { Look } from './clause.js'
 
@@ -97,4 +100,41 @@ export function jsonIn(text: string): { readonly value?: unknown; readonly why?:
   } catch (error) {
     return { why: text === '' ? 'it is empty' : (error as Error).message }
   }
+}
+
+const DONE = '[DONE]'
+
+export const eventStream: Look = {
+  expected: 'Content-Type: text/event-stream',
+  differs({ headers }) {
+    const type = headers.get('content-type') ?? 'none'
+    return /^text\/event-stream\s*(;|$)/i.test(type) ? undefined : `Content-Type: ${type}`
+  },
+}
+
+export const chunks: Look = {
+  expected: 'events that are each a chat.completion.chunk',
+  differs: ({ text }) => chunkMistake(text),
+}
+
+/** What is wrong with the first event that is no chunk. */
+export function chunkMistake(text: string): string | undefined {
+  const events = dataIn(Buffer.from(text)).filter(data => data !== DONE)
+  if (events.length === 0) return 'no event'
+  for (const [i, data] of events.entries()) {
+    const { value, why } = jsonIn(data)
+    const mistake = why === undefined ? mistakesOf(chunkAnswer, value) : `it is not JSON: ${why}`
+    if (mistake !== undefined) return `event ${i + 1}: ${mistake}`
+  }
+  return undefined
+}
+
+export const endsDone: Look = {
+  expected: `data: ${DONE} as the last event`,
+  differs({ text }) {
+    const last = dataIn(Buffer.from(text)).at(-1)
+    return last === DONE
+      ? undefined
+      : `${last === undefined ? 'no event' : `the event ${last.slice(0, 100)}`} as the last one`
+  },
 }

@@ -1,11 +1,11 @@
 /** The contract as tests, for whichever runner: vitest, jest, node:test. */
-import { type Clause, sections } from './clause.js'
+
+import { once } from 'node:events'
+import http, { type RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Broken, type Clause, createJudge, type Judge, sections, type Verdict, wantedOf } from './clause.js'
 import { clauses } from './clauses/index.js'
-import { addressOf, type Handler } from './handler.js'
-import { createJudge, type Judge } from './run.js'
 import { createTarget, type TargetOptions } from './target.js'
-import type { Broken, Verdict } from './verdict.js'
-import { wantedOf } from './wanted.js'
 
 /** What is judged: something with an address, or a handler that is given one. */
 export type SuiteTarget = TargetOptions | (Omit<TargetOptions, 'url'> & { readonly handler: Handler })
@@ -132,3 +132,18 @@ const define = (test: DefineTest, name: string, run: ContractTest['run']) =>
     if (context?.skip) return void context.skip(why)
     console.warn(`${name} ${why}`)
   })
+
+/** An express app is one, too. */
+export type Handler = Server | RequestListener
+
+/** The address under which it answers. It keeps no process alive, and a server that listens already is left as it is. */
+export async function addressOf(handler: Handler): Promise<string> {
+  const server = handler instanceof Server ? handler : http.createServer(handler)
+  if (!server.listening) {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    server.unref()
+  }
+  const { port } = server.address() as AddressInfo
+  return `http://127.0.0.1:${port}`
+}

@@ -1,10 +1,21 @@
 /** Whom the contract judges: asked as seldom as possible, and never more often than the budget allows. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isLoopback } from '../server/address.js'
-import { type Answered, type Call, type Credentials, type Heard, type Send, Unasked } from './call.js'
-import { sendOverHttp } from './send.js'
-import { createShow, nameOf } from './show.js'
-import type { Shown } from './verdict.js'
+import { fetchFrom } from '../core/fetch-from.js'
+import { isLoopback } from '../core/loopback.js'
+import { createRedact } from '../core/redact.js'
+import {
+  type Answered,
+  type Call,
+  type Credentials,
+  forgedToken,
+  forgedUserToken,
+  type Heard,
+  type Send,
+  type Shown,
+  UNKNOWN_MODEL,
+  Unasked,
+  unsignedToken,
+} from './call.js'
 
 export interface TargetOptions extends Credentials {
   /** The `base_url` of the platform, without `/v1`. */
@@ -127,4 +138,122 @@ function waitWanted({ status, headers }: Answered): number | undefined {
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
-const isNear = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
+const isNear = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
+
+interface SendOptions {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly authUrl: string
+  /** Whether a certificate that nobody vouches for will do. */
+  readonly insecure: boolean
+}
+
+/** No answer that the contract looks at comes near it. */
+const MOST_BYTES = 4_000_000
+
+export function sendOverHttp({ url, authUrl, insecure }: SendOptions): Send {
+  const ask = fetchFrom({ insecure })
+  return async ({ to, method, path, headers, body }, signal) => {
+    const base = to === 'auth' ? authUrl : url
+    const response = await ask(base + path, {
+      ...{ method, headers, signal, redirect: 'manual' },
+      ...(body !== undefined && { body }),
+    }).catch(error => {
+      throw new Error(reasonOf(error))
+    })
+    return { kind: 'answered', status: response.status, headers: response.headers, text: await textOf(response) }
+  }
+}
+
+async function textOf({ body }: Response): Promise<Answered['text']> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  try {
+    for await (const piece of body ?? []) {
+      bytes += piece.length
+      if (bytes > MOST_BYTES) throw new Error(`the answer is larger than ${MOST_BYTES} bytes`)
+      text += decoder.decode(piece, { stream: true })
+    }
+  } catch (error) {
+    throw new Error(`the answer broke off after ${bytes} bytes: ${reasonOf(error)}`)
+  }
+  return text + decoder.decode()
+}
+
+/** What fetch failed with is the cause of what it throws. */
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error & { readonly cause?: NodeJS.ErrnoException }
+  if (name === 'TimeoutError') return 'it took too long'
+  return cause?.code ?? cause?.message ?? message
+}
+
+/** So many characters of a body are shown. */
+const LONGEST = 400
+
+/** `clean` takes secrets out of a text, and what could steer a terminal. */
+export function createShow({ apiKey, anonKey, password }: Credentials) {
+  const known = Object.entries({ 'api-key': apiKey, 'anon-key': anonKey, password }).flatMap(([name, value]) =>
+    value ? [{ name, value }] : [],
+  )
+  const redact = createRedact({ headers: [], query: [], emails: true, patterns: [], known })
+
+  const clean = (text: string) => redact().text(text).replace(control, asEscape)
+
+  return {
+    clean,
+    shown(call: Call, heard: Heard): Shown {
+      const { method, path, headers, body, isPrivate } = call
+      const credential = credentialIn(headers.authorization, { apiKey, anonKey })
+      const asked = [`${method} ${path} (${credential})`, ...(body !== undefined && !isPrivate ? [cut(body)] : [])]
+      return { asked: clean(asked.join('\n')), answered: clean(answerText(heard, isPrivate === true)) }
+    },
+  }
+}
+
+/** All but the ends of lines: what could steer a terminal, wherever a report is read. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const control = /(?!\r?\n|\t)[\u0000-\u001f\u007f-\u009f]/g
+
+const asEscape = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+
+function answerText(heard: Heard, isPrivate: boolean): string {
+  if (heard.kind === 'unanswered') return `no answer: ${heard.why}`
+  const { status, headers, text } = heard
+  const facts = ['content-type', 'allow', 'location', 'retry-after'].flatMap(name => {
+    const value = headers.get(name)
+    return value === null ? [] : [`${name}: ${value}`]
+  })
+  const body = isPrivate ? '(not shown: it may hold tokens)' : cut(text)
+  return [[String(status), ...facts].join(', '), ...(body === '' ? [] : [body])].join('\n')
+}
+
+/** In the words of the document. */
+function credentialIn(authorization: string | undefined, { apiKey, anonKey }: Credentials): string {
+  if (authorization === undefined) return 'no credential'
+  if (apiKey && authorization === `Bearer ${apiKey}`) return 'Authorization: Bearer <API_KEY>'
+  if (anonKey && authorization === `Bearer ${anonKey}`) return 'Authorization: Bearer <ANON_KEY>'
+  if (apiKey && authorization === apiKey) return 'Authorization: <API_KEY>'
+  if (anonKey && authorization === `Basic ${anonKey}`) return 'Authorization: Basic <ANON_KEY>'
+  if (isUnsigned(authorization)) return 'Authorization: Bearer <a JWT without a signature>'
+  if (authorization === `Bearer ${forgedToken({ credentials: { anonKey } })}`) {
+    return 'Authorization: Bearer <a JWT with a wrong signature>'
+  }
+  if (authorization === `Bearer ${forgedUserToken({ credentials: { anonKey } })}`) {
+    return 'Authorization: Bearer <a user JWT with a wrong signature>'
+  }
+  return /^Bearer ey/.test(authorization) ? 'Authorization: Bearer <a user JWT>' : `Authorization: ${authorization}`
+}
+
+const isUnsigned = (authorization: string) => authorization === `Bearer ${unsignedToken()}`
+
+/** The same for every target: without what is the target's own. */
+export function nameOf({ method, path, headers, body, isPrivate }: Call, credentials: Credentials): string {
+  const line = `${method} ${path} (${credentialIn(headers.authorization, credentials)})`
+  return body === undefined || isPrivate ? line : `${line} ${cut(withoutModel(body.trim()))}`
+}
+
+const withoutModel = (body: string) =>
+  body.replace(/^\{"model":"([^"]*)"/, (whole, model) => (model === UNKNOWN_MODEL ? whole : '{"model":"<model_id>"'))
+
+const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)

@@ -45,6 +45,21 @@ export function createEventSplitter(): EventSplitter {
   }
 }
 
+/** The events of a whole body, byte for byte; the last one perhaps without its blank line. */
+export function eventsIn(body: Buffer): readonly Buffer[] {
+  const splitter = createEventSplitter()
+  const events = splitter.push(body)
+  const rest = splitter.rest()
+  return rest.length === 0 ? events : [...events, rest]
+}
+
+/** What the events of a whole body say; comments say nothing. */
+export const dataIn = (body: Buffer): readonly string[] => eventsIn(body).flatMap(event => dataOf(event) ?? [])
+
+/** Whether the content type is that of a stream: of events, or of one JSON document on each line. */
+export const isStreamType = (contentType: string) =>
+  /^(text\/event-stream|application\/(x-)?ndjson)\b/i.test(contentType)
+
 /** What an event says: the values of its data lines; `undefined` where it has none, as a comment. */
 export function dataOf(event: Buffer): string | undefined {
   const values = event

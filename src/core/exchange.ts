@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, CredentialKind } from './caller.js'
 import type { ChatRequest } from './chat.js'
+import type { Violation } from './finding.js'
 import type { Operation } from './operation.js'
 import type { Outcome, Reply } from './reply.js'
-import type { Violation } from './violation.js'
 
 export { anonymous, type Caller, type CredentialKind, callerKinds, credentialKinds, userCaller } from './caller.js'
 export type { Answer, Forward, Heard, Outcome, Paced, Reply, Witness } from './reply.js'

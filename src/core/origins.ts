@@ -1,6 +1,7 @@
 /** Says which web pages and host names are the user's own: only those may use a live key or an admin's. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { foreignAdmin, foreignToLive, type Stranger } from './errors.js'
+import { isLoopback } from './loopback.js'
 
 /** The option cors.origins: `auto` is any page for what is made here, and only the user's own for what goes to the live platform. */
 export type OriginsOption = 'auto' | '*' | readonly string[]
@@ -22,10 +23,7 @@ export interface Origins {
   requireOwnAdmin(headers: IncomingHttpHeaders): void
 }
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|\[::ffff:(127(\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4})\])$/
 const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/
-/** Names that lead to this machine whatever a DNS server says. No pattern: a long header must not cost a search. */
-const isLoopback = (name: string) => loopback.test(name) || (name.endsWith('.localhost') && /^[\w.-]+$/.test(name))
 /** Names that no website can have: those without a dot, and those under a domain that is reserved for private use. */
 const isInternal = (name: string) => !name.includes('.') || name.endsWith('.internal')
 const wildcards = new Set(['0.0.0.0', '::'])

@@ -2,11 +2,11 @@
 import { decoded } from '../core/decode.js'
 import { isTooDeep } from '../core/depth.js'
 import type { Caller, Exchange, Mode, Outcome } from '../core/exchange.js'
+import type { Violation } from '../core/finding.js'
 import type { Redact } from '../core/redact.js'
 import { type AnsweredBy, type FaultDone, sourceOf } from '../core/reply.js'
 import { replyBytes } from '../core/reply-bytes.js'
 import { credentialsOf } from '../core/shown-credentials.js'
-import type { Violation } from '../core/violation.js'
 import { withoutSecretFields } from './secret-fields.js'
 
 export interface JournalEntry {

@@ -4,9 +4,9 @@ import type { LoadedConfig } from '../config/load.js'
 import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
+import type { ViolationCounts } from '../core/finding.js'
 import { once, onceLoaded } from '../core/once.js'
 import type { Redact } from '../core/redact.js'
-import type { ViolationCounts } from '../core/violation.js'
 import type { Miss, Receipt as PlayedAndMade, Recordings, Run } from '../recordings/index.js'
 
 /** What came of a run, for whoever has to trust it. */

@@ -1,4 +1,6 @@
 /** Asks the live platform again for what was recorded, and says what has changed. */
+
+import type { Finding } from '../core/finding.js'
 import { type Problem, ProblemsError } from '../core/problem.js'
 import type { Redact } from '../core/redact.js'
 import type { Folder } from './folder.js'
@@ -8,9 +10,6 @@ import { type Ask, patientAsk } from './patient-ask.js'
 import { bodyOf, type RecordedResponse, type Recording } from './recording.js'
 import { redactedResponse } from './redacted.js'
 import { reasonNotToRepeat } from './repeatable.js'
-import { shapeOfAnswer } from './shape/answer-shape.js'
-import { compare } from './shape/compare.js'
-import type { Drift } from './shape/drift.js'
 
 export interface DriftParts {
   readonly folder: Folder
@@ -22,6 +21,8 @@ export interface DriftParts {
   /** How many are asked for at the same time. */
   readonly concurrency: number
   readonly redact: Redact
+  /** In what a live answer differs from a recorded one. */
+  readonly compare: (recorded: ComparableAnswer, live: ComparableAnswer) => readonly Finding[]
   /** What stands where a secret was. */
   readonly placeholder: RegExp
   /** Whether the live answers are kept in place of the recorded ones. */
@@ -30,15 +31,20 @@ export interface DriftParts {
   readonly signal: AbortSignal
   /** Told when a recording is looked at. */
   readonly begun: (file: string) => void
-  readonly ended: (finding: Finding) => void
+  readonly ended: (finding: DriftResult) => void
+}
+
+/** As much of an answer as is compared. */
+interface ComparableAnswer extends Pick<RecordedResponse, 'status' | 'headers'> {
+  readonly body: Buffer
 }
 
 /** What came of one recording. */
-export type Finding =
+export type DriftResult =
   | {
       readonly kind: 'compared'
       readonly file: string
-      readonly drifts: readonly Drift[]
+      readonly drifts: readonly Finding[]
       /** Whether the live answer is kept now. */
       readonly updated: boolean
     }
@@ -53,7 +59,7 @@ export type Finding =
 /** As many requests in a row without any answer, and none before: then nobody is there. */
 const GIVE_UP_AFTER = 5
 
-type Refused = Extract<Finding, { kind: 'refused' }>
+type Refused = Extract<DriftResult, { kind: 'refused' }>
 
 /** What became of the requests with one credential. */
 interface Standing {
@@ -63,12 +69,12 @@ interface Standing {
   status: number
 }
 
-/** Findings in the order of the recordings; of those that were not looked at when the signal came there are none. */
-export async function findDrift(parts: DriftParts): Promise<readonly Finding[]> {
+/** DriftResults in the order of the recordings; of those that were not looked at when the signal came there are none. */
+export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { kept, signal } = parts
   const ask = unlessNobodyIsThere(parts.ask)
   const asks = { ask, askPatiently: patientAsk(ask), standings: new Map<string, Standing>() }
-  const found: (Finding | undefined)[] = kept.map(() => undefined)
+  const found: (DriftResult | undefined)[] = kept.map(() => undefined)
   const refusals: { readonly at: number; readonly refused: Refused }[] = []
   const queue = kept.entries()
   async function work(): Promise<void> {
@@ -118,7 +124,7 @@ interface Looking extends DriftParts {
 }
 
 interface Looked {
-  readonly finding: Finding
+  readonly finding: DriftResult
   /** What it is instead if the credential turns out to open nothing. */
   readonly refused?: Refused
 }
@@ -137,10 +143,10 @@ async function look({ file, key }: Kept, parts: Looking): Promise<Looked> {
   const recordedAt = new Date().toISOString()
   const live = await answerTo(recording, parts)
   if (typeof live === 'string') return { finding: { kind: 'notAsked', file, reason: live } }
-  const drifts = driftsOf(recording, live)
+  const drifts = driftsOf(recording, live, parts.compare)
   const updated = parts.update && isSameClass(recording.response, live)
   if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
-  const finding: Finding = { kind: 'compared', file, drifts, updated }
+  const finding: DriftResult = { kind: 'compared', file, drifts, updated }
   if (credential === undefined || !standing || isRefusal(recording.response.status)) return { finding }
   if (!isRefusal(live.status)) {
     standing.accepted++
@@ -159,16 +165,21 @@ function standingOf(credential: string, standings: Map<string, Standing>): Stand
   return standing
 }
 
-function driftsOf(recording: Recording, live: RecordedResponse): readonly Drift[] {
+function driftsOf(recording: Recording, live: RecordedResponse, compare: DriftParts['compare']): readonly Finding[] {
   if (live.status === 404 && wasFitted(recording)) return []
-  return compare(shapeOfAnswer(recording.response), shapeOfAnswer(live))
+  return compare(comparable(recording.response), comparable(live))
 }
+
+const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: bodyOf(response) })
 
 /** Earlier versions recorded a 404 as they delivered it: what the platform had said is not known. */
 const wasFitted = ({ request, response }: Recording) =>
   response.status === 404 && bodyOf(response).toString() === JSON.stringify({ error: 'Not found.', path: request.path })
 
-async function readable(file: string, folder: Folder): Promise<Recording | Extract<Finding, { kind: 'unreadable' }>> {
+async function readable(
+  file: string,
+  folder: Folder,
+): Promise<Recording | Extract<DriftResult, { kind: 'unreadable' }>> {
   try {
     return await folder.read(file)
   } catch (error) {

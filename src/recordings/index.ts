@@ -11,7 +11,7 @@ import type { Receipt, Run } from './run.js'
 import { createShelf } from './shelf.js'
 
 export { assembledText } from './assemble/index.js'
-export { type DriftParts, type Finding, findDrift } from './drift.js'
+export { type DriftParts, type DriftResult, findDrift } from './drift.js'
 export { type Folder, openFolder } from './folder.js'
 export { harOf } from './har/export.js'
 export { type Imported, importHar } from './har/import.js'
@@ -37,10 +37,6 @@ export {
 } from './recording.js'
 export type { Found } from './replayer.js'
 export { createRun, type Difference, type Miss, type Receipt, type Run } from './run.js'
-export { type AnswerShape, shapeOfAnswer } from './shape/answer-shape.js'
-export { compare } from './shape/compare.js'
-export { type Drift, isAtLeast, type Severity, severities } from './shape/drift.js'
-export { shapeIn, type WrittenShape, writtenShape } from './shape/written.js'
 
 /** The options of the same names (config/recording-options.ts), with what they need beside them. */
 export interface RecordingsParts {

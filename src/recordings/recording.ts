@@ -1,5 +1,7 @@
 /** An exchange with the live platform as it is kept: what was asked, what was said and when, and nothing secret. */
 
+import { isStreamType } from '../core/events.js'
+
 /** One exchange; one file. */
 export interface Recording {
   /** When the request was made, as ISO 8601 in UTC. */
@@ -48,9 +50,7 @@ export interface RecordedChunk {
 
 /** Whether the answer is one whose rhythm matters. */
 export const isStream = ({ headers }: Pick<RecordedResponse, 'headers'>): boolean =>
-  headers.some(
-    ([name, value]) => name === 'content-type' && /^(text\/event-stream|application\/(x-)?ndjson)\b/i.test(value),
-  )
+  headers.some(([name, value]) => name === 'content-type' && isStreamType(value))
 
 /** The whole body. */
 export const bodyOf = ({ chunks }: Pick<RecordedResponse, 'chunks'>): Buffer =>

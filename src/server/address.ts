@@ -1,4 +1,5 @@
 /** Addresses of this machine: how a server here is reached, which address is its own, and why one cannot be had. */
+import { isLoopback } from '../core/loopback.js'
 import { StartError } from '../core/start-error.js'
 
 /** How to reach a server that listens on `host` from this machine. */
@@ -7,13 +8,10 @@ export function urlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Whether only this machine can reach a server that listens on `host`. */
-export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^(::ffff:)?127\./.test(host)
-
 /** Whether a request to `address` would arrive at the server that listens on `host` and `port` here. */
 export function isOwnAddress(address: string, host: string, port: number): boolean {
   const url = new URL(address)
-  const ownName = /^(localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])$/.test(url.hostname) || url.hostname === host
+  const ownName = isLoopback(url.hostname) || ['0.0.0.0', '[::]', host].includes(url.hostname)
   return ownName && Number(url.port || 80) === port
 }
 

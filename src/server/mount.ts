@@ -1,8 +1,8 @@
 /** The platform as a request handler, for servers that somebody else has opened. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
+import { isLoopback } from '../core/loopback.js'
 import { isControl } from '../core/reserved.js'
-import { isLoopback } from './address.js'
 import { type Entrance, pathOf } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 import { adopt } from './foreign.js'

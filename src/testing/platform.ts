@@ -1,7 +1,7 @@
 /** A running platform, as tests and scripts hold it in their hands. */
 import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
-import type { Violating } from '../core/violation.js'
+import type { Violating } from '../core/finding.js'
 import type { environmentOf } from '../platform/environment.js'
 import type { Receipt } from '../platform/taping.js'
 import type { Platform as OpenPlatform } from '../platform.js'

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { addressOf } from '../../src/contract/handler.js'
+import { addressOf } from '../../src/contract/suite.js'
 import { run, start } from '../command.js'
 import { breaking, type Change } from '../contract/breaking.js'
 import { liveWith } from '../recordings/live.js'

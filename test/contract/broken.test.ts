@@ -1,7 +1,7 @@
 /** Targets with one thing wrong are caught by the clause that is meant for it, and by no other. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressOf } from '../../src/contract/handler.js'
 import { clauses, createTarget, judgeAll } from '../../src/contract/index.js'
+import { addressOf } from '../../src/contract/suite.js'
 import { developmentUser } from '../../src/core/development.js'
 import { type Platform, startPlatform } from '../../src/index.js'
 import { breaking, type Change } from './breaking.js'

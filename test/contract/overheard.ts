@@ -1,7 +1,7 @@
 /** Ways of asking a target: with supertest, or so that every answer is remembered. */
 import request from 'supertest'
 import type { Answered, Call, Send } from '../../src/contract/index.js'
-import { sendOverHttp } from '../../src/contract/send.js'
+import { sendOverHttp } from '../../src/contract/target.js'
 
 /** Asks with supertest, as the other tests of this repository do. */
 export const overSupertest =

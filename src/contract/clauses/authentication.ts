@@ -1,7 +1,15 @@
-/** Documented clauses about who may ask. */
-import { documentedEndpoints, signIn, strange } from '../calls.js'
-import { asking, askingAt, type Clause, type DocumentedEndpoint, type Look } from '../clause.js'
-import { intruders } from '../intruders.js'
+/** Clauses about signing in and about which credential opens what. */
+import {
+  documentedEndpoints,
+  intruders,
+  signIn,
+  strange,
+  withAnonKey,
+  withApiKey,
+  withKeyOfItsOwn,
+  withUserToken,
+} from '../calls.js'
+import { asking, askingAt, type CallFor, type ClauseForm, type DocumentedEndpoint, type Look } from '../clause.js'
 import { jsonIn, jsonObject, status } from '../looks.js'
 
 const { index: INDEX, models: MODELS, chat: CHAT } = documentedEndpoints
@@ -12,8 +20,8 @@ const missingOrInvalid = 'A missing or invalid credential yields HTTP 401 with b
 const row = '| 401 | Credential missing or invalid | { error: <string> } |'
 const bearer = 'Requests carry the header Authorization with the value Bearer followed by a credential.'
 
-const refusal = (id: string, what: string, at: DocumentedEndpoint, isMissing: boolean): Clause => ({
-  ...{ id, section: 'Authentication', quotes: [missingOrInvalid, row], what, source: 'documented' },
+const refusal = (id: string, what: string, at: DocumentedEndpoint, isMissing: boolean): ClauseForm => ({
+  ...{ id, section: 'Authentication', quotes: [missingOrInvalid, row], what },
   check: askingAt(at, strange(at.path, isMissing), status(401)),
 })
 
@@ -25,13 +33,12 @@ const jwt: Look = {
   },
 }
 
-export const authenticationClauses: readonly Clause[] = [
+export const authenticationClauses: readonly ClauseForm[] = [
   {
     id: 'AUTH-1.1',
     section: 'Authentication',
     quotes: [everyEndpoint],
     what: 'A JWT with a wrong signature does not open GET /api/v1.',
-    source: 'documented',
     check: askingAt(INDEX, intruders.forgedAtIndex, status(401)),
   },
   {
@@ -39,7 +46,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [everyEndpoint],
     what: 'A JWT without a signature does not open GET /api/v1.',
-    source: 'documented',
     check: askingAt(INDEX, intruders.unsignedAtIndex, status(401)),
   },
   {
@@ -47,7 +53,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [everyEndpoint],
     what: 'A user JWT with a wrong signature does not open GET /v1/models.',
-    source: 'documented',
     check: askingAt(MODELS, intruders.forgedUserAtModels, status(401)),
   },
   {
@@ -55,7 +60,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [everyEndpoint],
     what: 'A user JWT with a wrong signature does not open POST /v1/chat/completions.',
-    source: 'documented',
     check: askingAt(CHAT, intruders.forgedUserAtChat, status(401)),
   },
   {
@@ -63,7 +67,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [everyEndpoint],
     what: 'A user JWT with a wrong signature does not open GET /api/v1.',
-    source: 'documented',
     check: askingAt(INDEX, intruders.forgedUserAtIndex, status(401)),
   },
   {
@@ -71,7 +74,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [everyEndpoint],
     what: 'A JWT without a signature does not open GET /v1/models.',
-    source: 'documented',
     check: askingAt(MODELS, intruders.unsignedAtModels, status(401)),
   },
   {
@@ -79,7 +81,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [everyEndpoint],
     what: 'A JWT without a signature does not open POST /v1/chat/completions.',
-    source: 'documented',
     check: askingAt(CHAT, intruders.unsignedAtChat, status(401)),
   },
   {
@@ -91,7 +92,6 @@ export const authenticationClauses: readonly Clause[] = [
       'The authentication backend is at {auth_url}.',
     ],
     what: 'Whoever signs in with email and password gets a JWT.',
-    source: 'documented',
     needs: ['AUTH-D1'],
     check: asking(signIn, status(200), jsonObject, jwt),
   },
@@ -100,7 +100,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [bearer],
     what: 'An API key without the word Bearer before it does not open GET /v1/models.',
-    source: 'documented',
     check: askingAt(MODELS, intruders.keyAloneAtModels, status(401)),
   },
   {
@@ -108,7 +107,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [bearer],
     what: 'An anon key with another word than Bearer before it does not open GET /api/v1.',
-    source: 'documented',
     check: askingAt(INDEX, intruders.otherSchemeAtIndex, status(401)),
   },
   {
@@ -116,7 +114,6 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [bearer],
     what: 'An API key without the word Bearer before it does not open POST /v1/chat/completions.',
-    source: 'documented',
     check: askingAt(CHAT, intruders.keyAloneAtChat, status(401)),
   },
   refusal('AUTH-6.1', 'GET /api/v1 without a credential yields 401.', INDEX, true),
@@ -130,7 +127,61 @@ export const authenticationClauses: readonly Clause[] = [
     section: 'Authentication',
     quotes: [missingOrInvalid, row],
     what: 'GET /v1/models with the word Bearer alone yields 401.',
-    source: 'documented',
     check: askingAt(MODELS, intruders.schemeAloneAtModels, status(401)),
   },
+]
+
+const signingIn = 'Sign-in endpoint paths, token lifetime, refresh, and scopes of API keys: not shown.'
+const kinds = 'Which credential type is accepted on which endpoint beyond the rules above: not shown.'
+
+const signInPath: Look = {
+  expected: 'a sign-in at /auth/v1/token',
+  differs: ({ status }) => (status === 404 || status === 405 ? `status ${status}` : undefined),
+}
+
+const session: Look = {
+  expected: 'token_type "bearer", expires_in 3600 and a refresh_token',
+  differs({ text }) {
+    const { token_type, expires_in, refresh_token } = jsonIn(text).value as Readonly<Record<string, unknown>>
+    if (token_type !== 'bearer') return 'another token_type'
+    if (expires_in !== 3600) return `expires_in ${JSON.stringify(expires_in)}`
+    return typeof refresh_token === 'string' && refresh_token !== '' ? undefined : 'no refresh_token'
+  },
+}
+
+const opening = (
+  id: string,
+  what: string,
+  [at, call, wanted]: readonly [DocumentedEndpoint, CallFor, number],
+  needs: readonly string[],
+): ClauseForm => ({
+  ...{ id, section: 'Authentication', quotes: [kinds], what, needs },
+  check: askingAt(at, call, status(wanted)),
+})
+
+export const credentialClauses: readonly ClauseForm[] = [
+  {
+    id: 'AUTH-D1',
+    section: 'Authentication',
+    quotes: [signingIn],
+    what: 'Signing in is POST /auth/v1/token?grant_type=password, as at Supabase.',
+    check: asking(signIn, signInPath),
+  },
+  {
+    id: 'AUTH-D2',
+    section: 'Authentication',
+    quotes: [signingIn],
+    what: 'A token lives for 3600 seconds, and comes with one for its refresh.',
+    needs: ['AUTH-2'],
+    check: asking(signIn, session),
+  },
+  opening('AUTH-D3', 'A user JWT opens GET /api/v1.', [INDEX, withUserToken('/api/v1'), 200], ['AUTH-2']),
+  opening('AUTH-D4', 'A user JWT opens GET /v1/models.', [MODELS, withUserToken('/v1/models'), 200], ['AUTH-2']),
+  opening(
+    'AUTH-D5',
+    'An anon key does not open GET /v1/models.',
+    [MODELS, withKeyOfItsOwn(withAnonKey('/v1/models')), 401],
+    [],
+  ),
+  opening('AUTH-D6', 'An API key does not open GET /api/v1.', [INDEX, withKeyOfItsOwn(withApiKey('/api/v1')), 401], []),
 ]

@@ -1,8 +1,20 @@
-/** Documented clauses about POST /v1/chat/completions. */
-import { chat, lastListedModel } from '../calls.js'
-import { asking, type Clause } from '../clause.js'
-import { jsonObject, refused, status } from '../looks.js'
-import { unknownModel } from '../mistaken.js'
+/** Clauses about POST /v1/chat/completions. */
+
+import { completionAnswer } from '../../core/answers.js'
+import {
+  chat,
+  chatWithoutStream,
+  lastListedModel,
+  listedModels,
+  notJson,
+  notSaidToBeJson,
+  saidWrong,
+  shortestChat,
+  unknownModel,
+  wrongChat,
+} from '../calls.js'
+import { asking, type CallFor, type ClauseForm, type Look } from '../clause.js'
+import { chunks, endsDone, eventStream, fitting, jsonIn, jsonObject, naming, refused, status } from '../looks.js'
 
 const messages = [
   { role: 'system', content: 'Be brief.' },
@@ -12,7 +24,7 @@ const messages = [
 const model =
   '| model | string | Identifier of a model, <model_id>. Valid identifiers are those the model listing returns. |'
 
-export const chatClauses: readonly Clause[] = [
+export const chatClauses: readonly ClauseForm[] = [
   {
     id: 'EP-3',
     section: 'Endpoints',
@@ -22,7 +34,6 @@ export const chatClauses: readonly Clause[] = [
       'Chat completion and model listing carry the header Authorization: Bearer <API_KEY>.',
     ],
     what: 'POST /v1/chat/completions with an API key and a listed model answers with status 200.',
-    source: 'documented',
     check: asking(chat(), status(200)),
   },
   {
@@ -33,7 +44,6 @@ export const chatClauses: readonly Clause[] = [
       '| stream | boolean | false requests a single, non-streamed response. |',
     ],
     what: 'With stream false the reply is one JSON object.',
-    source: 'documented',
     needs: ['EP-3'],
     check: asking(chat(), jsonObject),
   },
@@ -42,7 +52,6 @@ export const chatClauses: readonly Clause[] = [
     section: 'Resources and their fields',
     quotes: [model],
     what: 'A model that the listing does not return is refused.',
-    source: 'documented',
     needs: ['EP-3'],
     check: asking(unknownModel, refused),
   },
@@ -51,7 +60,6 @@ export const chatClauses: readonly Clause[] = [
     section: 'Resources and their fields',
     quotes: [model],
     what: 'Not only the first of the listed models is taken, but the last one as well.',
-    source: 'documented',
     needs: ['EP-3', 'MODELS-D1'],
     check: asking(lastListedModel, status(200)),
   },
@@ -64,7 +72,6 @@ export const chatClauses: readonly Clause[] = [
       '| messages[].content | string | Text of the message. |',
     ],
     what: 'A conversation of a system and a user message is taken.',
-    source: 'documented',
     needs: ['EP-3'],
     check: asking(chat({ messages }), status(200)),
   },
@@ -73,7 +80,6 @@ export const chatClauses: readonly Clause[] = [
     section: 'Resources and their fields',
     quotes: ['| temperature | number | Sampling temperature. |'],
     what: 'A chat request with a temperature is taken.',
-    source: 'documented',
     needs: ['EP-3'],
     check: asking(chat({ temperature: 0.5 }), status(200)),
   },
@@ -82,8 +88,127 @@ export const chatClauses: readonly Clause[] = [
     section: 'Resources and their fields',
     quotes: ['| stream | boolean | false requests a single, non-streamed response. |'],
     what: 'A chat request with stream true is taken.',
-    source: 'documented',
     needs: ['EP-3'],
     check: asking(chat({ stream: true }), status(200)),
+  },
+]
+
+const streams = 'Streaming response format when stream is true: not shown.'
+const stream = chat({ stream: true })
+
+export const chatFormClauses: readonly ClauseForm[] = [
+  {
+    id: 'CHAT-D1',
+    section: 'Resources and their fields',
+    quotes: ['Chat completion response fields: not shown.'],
+    what: "A completion has OpenAI's form.",
+    needs: ['CHAT-1'],
+    check: asking(chat(), fitting(completionAnswer, "OpenAI's chat.completion")),
+  },
+  {
+    id: 'CHAT-D2',
+    section: 'Endpoints',
+    quotes: [streams],
+    what: 'A stream is one of server-sent events.',
+    needs: ['CHAT-5'],
+    check: asking(stream, eventStream),
+  },
+  {
+    id: 'CHAT-D3',
+    section: 'Endpoints',
+    quotes: [streams],
+    what: "The events of a stream have OpenAI's form.",
+    needs: ['CHAT-D2'],
+    check: asking(stream, chunks),
+  },
+  {
+    id: 'CHAT-D4',
+    section: 'Endpoints',
+    quotes: [streams],
+    what: 'A stream ends in data: [DONE].',
+    needs: ['CHAT-D2'],
+    check: asking(stream, endsDone),
+  },
+  {
+    id: 'CHAT-D5',
+    section: 'Resources and their fields',
+    quotes: ['Required or optional status, defaults and bounds of request fields: not shown.'],
+    what: "What OpenAI's clients send beyond the documented fields is taken: max_tokens, for one.",
+    needs: ['EP-3'],
+    check: asking(shortestChat, status(200)),
+  },
+  {
+    id: 'CHAT-D20',
+    section: 'Resources and their fields',
+    quotes: ['Required or optional status, defaults and bounds of request fields: not shown.'],
+    what: 'Without stream the reply is one JSON object, as with stream false.',
+    needs: ['CHAT-1'],
+    check: asking(chatWithoutStream, status(200), jsonObject),
+  },
+]
+
+const bounds = 'Required or optional status, defaults and bounds of request fields: not shown.'
+const bodies = 'Error codes other than 404 and 401, and error bodies for invalid chat requests: not shown.'
+
+/** Status 400, and an error that names the field. */
+const invalid = (id: string, what: string, named: string, call: CallFor, quotes = [bounds, bodies]): ClauseForm => ({
+  ...{ id, what, quotes, section: 'Resources and their fields' },
+  check: asking(call, status(400), naming(named)),
+})
+
+const listsModels: Look = {
+  expected: 'an error that lists the models',
+  async differs({ text }, target) {
+    const { error } = jsonIn(text).value as { readonly error: string }
+    const missing = (await listedModels(target)).filter(id => !error.includes(id))
+    return missing.length === 0 ? undefined : `no word of ${missing.join(', ')}`
+  },
+}
+
+export const chatRefusalClauses: readonly ClauseForm[] = [
+  invalid('CHAT-D6', 'A chat request without a model is refused.', 'model', wrongChat({ model: undefined })),
+  invalid('CHAT-D7', 'A chat request without messages is refused.', 'messages', wrongChat({ messages: undefined })),
+  invalid(
+    'CHAT-D8',
+    'A chat request with no message in its messages is refused.',
+    'messages',
+    wrongChat({ messages: [] }),
+  ),
+  invalid('CHAT-D9', 'A temperature higher than 2 is refused.', 'temperature', wrongChat({ temperature: 2.1 })),
+  invalid('CHAT-D10', 'A model that is no string is refused.', 'model', wrongChat({ model: 1 })),
+  invalid('CHAT-D11', 'Messages that are no array are refused.', 'messages', wrongChat({ messages: 'Say hi.' })),
+  invalid('CHAT-D12', 'A role that is no string is refused.', 'role', saidWrong({ role: 1 })),
+  invalid('CHAT-D13', 'Content that is no text is refused.', 'content', saidWrong({ content: 1 })),
+  invalid('CHAT-D14', 'A temperature that is no number is refused.', 'temperature', wrongChat({ temperature: 'warm' })),
+  invalid('CHAT-D15', 'A stream that is no boolean is refused.', 'stream', wrongChat({ stream: 'yes' })),
+  {
+    id: 'CHAT-D16',
+    section: 'Errors',
+    quotes: [bodies],
+    what: 'A model that the listing does not return is refused with status 400.',
+    needs: ['CHAT-2.1'],
+    check: asking(unknownModel, status(400)),
+  },
+  {
+    id: 'CHAT-D17',
+    section: 'Errors',
+    quotes: [bodies],
+    what: 'The error about a model that is not listed lists those that are.',
+    needs: ['CHAT-D16', 'MODELS-D1', 'ERR-5'],
+    check: asking(unknownModel, listsModels),
+  },
+  {
+    id: 'CHAT-D18',
+    section: 'Errors',
+    quotes: [bodies],
+    what: 'A body that is not JSON is refused with status 400.',
+    check: asking(notJson, status(400)),
+  },
+  {
+    id: 'CHAT-D19',
+    section: 'Errors',
+    quotes: [bodies],
+    what: 'A body that is not said to be JSON is refused with status 415.',
+    check: asking(notSaidToBeJson, status(415)),
   },
 ]

@@ -1,11 +1,19 @@
-/** Clauses about errors, whatever they are about. */
+/** Clauses about errors, limits and calls from web pages. */
 import { errorAnswer, notFoundAnswer } from '../../core/answers.js'
 import type { Answered } from '../call.js'
-import { strange, unknownPaths, unknownPathWithoutCredential } from '../calls.js'
-import { asking, askingEach, type CallFor, type Clause, type Look } from '../clause.js'
-import { intruders } from '../intruders.js'
+import {
+  intruders,
+  localPage,
+  mistaken,
+  preflight,
+  strange,
+  tooLarge,
+  unknownPaths,
+  unknownPathWithoutCredential,
+  wrongMethod,
+} from '../calls.js'
+import { asking, askingEach, type CallFor, type ClauseForm, type Look } from '../clause.js'
 import { field, jsonIn, jsonObject, mistakesOf, onlyFields, status } from '../looks.js'
-import { mistaken, wrongMethod } from '../mistaken.js'
 
 const all = 'All errors are JSON objects with an error field and carry an HTTP status code.'
 const bodies = 'Error codes other than 404 and 401, and error bodies for invalid chat requests: not shown.'
@@ -32,8 +40,8 @@ const hasError: Look = {
 
 const isNotFound = ({ status }: Answered) => status === 404
 
-const unknown = (id: string, what: string, call: CallFor): Clause => ({
-  ...{ id, section: 'Errors', quotes: [notFoundRow], what, source: 'documented' },
+const unknown = (id: string, what: string, call: CallFor): ClauseForm => ({
+  ...{ id, section: 'Errors', quotes: [notFoundRow], what },
   check: asking(call, status(404)),
 })
 
@@ -66,7 +74,7 @@ const allowsPost: Look = {
   },
 }
 
-export const errorClauses: readonly Clause[] = [
+export const errorClauses: readonly ClauseForm[] = [
   unknown('ERR-1.1', 'A path below /v1 that does not exist yields 404.', unknownPaths.language),
   unknown('ERR-1.2', 'A path below /api/v1 that does not exist yields 404.', unknownPaths.platform),
   unknown('ERR-1.3', 'A path below neither that does not exist yields 404.', unknownPaths.elsewhere),
@@ -77,7 +85,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [notFoundRow, errorField, all],
     what: 'The body of each 404 is a JSON object with an error.',
-    source: 'documented',
     check: askingEach(Object.values(unknownPaths), isNotFound, 'nothing was answered with 404', jsonObject, hasError),
   },
   {
@@ -85,7 +92,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [pathField, notFoundRow],
     what: 'The body of each 404 has the path that was requested.',
-    source: 'documented',
     needs: ['ERR-2'],
     check: askingEach(
       Object.values(unknownPaths),
@@ -100,7 +106,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [unauthorizedRow, errorField, all],
     what: 'The body of each 401 is a JSON object with an error.',
-    source: 'documented',
     check: askingEach(strangers, ({ status }) => status === 401, 'nothing was answered with 401', jsonObject, hasError),
   },
   {
@@ -108,7 +113,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [all, 'Standard REST conventions apply.'],
     what: 'The body of every other error is a JSON object with an error.',
-    source: 'documented',
     check: askingEach(mistaken, ({ status }) => status >= 400, 'there was no other error', jsonObject, hasError),
   },
   {
@@ -116,7 +120,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [bodies, kinds],
     what: 'A path that does not exist says so to anyone: 404 without a credential.',
-    source: 'decided',
     needs: ['ERR-1.3'],
     check: asking(unknownPathWithoutCredential, status(404)),
   },
@@ -125,7 +128,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [bodies],
     what: 'The path of a 404 is without the query.',
-    source: 'decided',
     needs: ['ERR-3', 'ERR-D1'],
     check: asking(
       unknownPathWithoutCredential,
@@ -139,7 +141,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [bodies],
     what: 'The wrong method on a path that exists yields 405.',
-    source: 'decided',
     check: asking(wrongMethod, status(405)),
   },
   {
@@ -147,7 +148,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [bodies],
     what: 'A 405 names in its header Allow what the path takes.',
-    source: 'decided',
     needs: ['ERR-D3'],
     check: asking(wrongMethod, allowsPost),
   },
@@ -156,7 +156,6 @@ export const errorClauses: readonly Clause[] = [
     section: 'Errors',
     quotes: [bodies],
     what: 'The body of an error has the field error and no other; that of a 404 has the path as well.',
-    source: 'decided',
     needs: ['ERR-2', 'ERR-4', 'ERR-5'],
     check: askingEach(
       [...strangers, ...mistaken],
@@ -164,5 +163,30 @@ export const errorClauses: readonly Clause[] = [
       'there was no error',
       onlyFields('error'),
     ),
+  },
+]
+
+const localOrigin: Look = {
+  expected: 'Access-Control-Allow-Origin for a page of this machine',
+  differs({ headers }) {
+    const origin = headers.get('access-control-allow-origin')
+    return origin === '*' || origin === localPage ? undefined : (origin ?? 'no such header')
+  },
+}
+
+export const limitClauses: readonly ClauseForm[] = [
+  {
+    id: 'LIMIT-D1',
+    section: 'Limits',
+    quotes: ['Rate limits, request size limits and token limits: not shown.'],
+    what: 'A body of more than 4 MB is refused with status 413.',
+    check: asking(tooLarge, status(413)),
+  },
+  {
+    id: 'CORS-D1',
+    section: 'Beyond the document',
+    quotes: [],
+    what: 'Web pages of the same machine, such as http://localhost:3000, may call.',
+    check: asking(preflight, localOrigin),
   },
 ]

@@ -1,15 +1,9 @@
-/** All clauses, in the order in which they are told: documented and decided ones, endpoint by endpoint. */
+/** All clauses, in the order in which they are reported: documented and decided ones, endpoint by endpoint. */
 import type { Clause } from '../clause.js'
-import { indexClauses } from './api-index.js'
-import { authenticationClauses } from './authentication.js'
-import { chatClauses } from './chat.js'
-import { chatFormClauses } from './chat-form.js'
-import { chatRefusalClauses } from './chat-refusals.js'
-import { credentialClauses } from './credentials.js'
-import { errorClauses } from './errors.js'
-import { healthClauses } from './health.js'
-import { limitClauses } from './limits.js'
-import { modelsClauses } from './models.js'
+import { authenticationClauses, credentialClauses } from './authentication.js'
+import { chatClauses, chatFormClauses, chatRefusalClauses } from './chat.js'
+import { healthClauses, indexClauses, modelsClauses } from './endpoints.js'
+import { errorClauses, limitClauses } from './errors.js'
 
 export const clauses: readonly Clause[] = [
   ...healthClauses,
@@ -22,4 +16,4 @@ export const clauses: readonly Clause[] = [
   ...credentialClauses,
   ...errorClauses,
   ...limitClauses,
-]
+].map(clause => ({ ...clause, source: /-D\d/.test(clause.id) ? 'decided' : 'documented' }))

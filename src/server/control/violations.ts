@@ -1,7 +1,7 @@
 /** What answers of the live platform and of recordings had against the contract, over HTTP. */
 import { Router } from 'express'
+import type { Violating, ViolationCounts } from '../../core/finding.js'
 import { only } from '../../core/only.js'
-import type { Violating, ViolationCounts } from '../../core/violation.js'
 import type { ControlPart } from './part.js'
 import { called, listOf, object, orNothing, text, wholeNumber } from './shapes.js'
 

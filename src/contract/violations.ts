@@ -1,9 +1,9 @@
-/** Has the answers of the live platform and of recordings judged, once they have left; nothing is loaded before there is one. */
+/** Judges the answers of the live platform and of recordings once they have left; nothing is loaded before there is one. */
 import type { Exchange } from '../core/exchange.js'
+import type { Violating, ViolationCounts } from '../core/finding.js'
 import { onceLoaded } from '../core/once.js'
 import type { Redact } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
-import type { Violating, ViolationCounts } from '../core/violation.js'
 
 export interface Violations {
   /** Takes an exchange whose answer has left. */
@@ -22,7 +22,7 @@ export interface Violations {
 
 /** So many are listed. */
 const MOST_LISTED = 1000
-/** So many wait to be judged at most: whoever answers requests comes first. */
+/** So many wait to be judged at most: answering requests comes first. */
 const MOST_WAITING = 1000
 
 const HEADER = 'x-standin-violations'
@@ -31,7 +31,7 @@ const none: readonly string[] = []
 /** `redact` takes out what is secret: fields may be called anything, and so may a path that only the live platform knows. */
 export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
   const listeners: ((violating: Violating) => void)[] = []
-  const load = onceLoaded(() => import('../conformance/index.js'))
+  const load = onceLoaded(() => import('./judge.js'))
   let listed: Violating[] = []
   let documented = 0
   let decided = 0
@@ -40,11 +40,11 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   let judging: Promise<void> = Promise.resolve()
 
   async function look(exchange: Exchange, id: string): Promise<void> {
-    const { answeredIn, judge } = await load()
+    const { judgedAnswer, judge } = await load()
     // One in a turn, so that requests are answered in between.
     await new Promise(setImmediate)
-    const answered = answeredIn(exchange)
-    const found = answered ? judge(answered) : []
+    const answer = judgedAnswer(exchange)
+    const found = answer ? judge(answer) : []
     if (found.length === 0) return
     const { text } = redact()(credentialsOf(exchange, redact()))
     const violations = found.map(one => ({ ...one, path: text(one.path) }))

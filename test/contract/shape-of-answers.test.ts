@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { shapeOfAnswer } from '../../src/recordings/shape/answer-shape.js'
-import { compare } from '../../src/recordings/shape/compare.js'
+import { compare } from '../../src/contract/compare.js'
+import { shapeOfAnswer } from '../../src/contract/shape.js'
 
 interface Answer {
   readonly status?: number
@@ -13,7 +13,7 @@ const shaped = ({ status = 200, type = 'application/json', headers = [], body = 
   shapeOfAnswer({
     status,
     headers: [['content-type', type], ...headers],
-    chunks: [{ atMs: 0, bytes: Buffer.from(body) }],
+    body: Buffer.from(body),
   })
 
 /** What has drifted between two answers, as `severity path`. */

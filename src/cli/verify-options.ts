@@ -1,15 +1,17 @@
 /** What the flags of `standin verify` ask for. */
-import { type Clause, clauses, USUAL_MAX_CALLS, wantedOf } from '../contract/index.js'
+import { type Clause, wantedOf } from '../contract/clause.js'
+import { clauses } from '../contract/clauses/index.js'
+import { USUAL_MAX_CALLS } from '../contract/target.js'
+import type { Severity } from '../core/finding.js'
 import { UsageError } from '../core/start-error.js'
-import type { Severity } from '../recordings/index.js'
 import type { CommandLine } from './arguments.js'
-import { severityIn } from './severity.js'
+import { severityIn } from './report.js'
 
 export const reporters = ['text', 'json', 'markdown', 'junit'] as const
 
 export type Reporter = (typeof reporters)[number]
 
-export interface Wish {
+export interface VerifyOptions {
   readonly wanted: readonly Clause[]
   readonly reporter: Reporter
   /** A file; standard output where none is named. */
@@ -26,7 +28,7 @@ export interface Wish {
 }
 
 /** Throws a UsageError for what there is not. */
-export function wishIn({ given, json }: Pick<CommandLine, 'given' | 'json'>): Wish {
+export function optionsIn({ given, json }: Pick<CommandLine, 'given' | 'json'>): VerifyOptions {
   const text = (flag: string) => given.get(flag) as string | undefined
   const name = text('reporter') ?? (json ? 'json' : 'text')
   const reporter = reporters.find(reporter => reporter === name)
@@ -50,7 +52,9 @@ export function wishIn({ given, json }: Pick<CommandLine, 'given' | 'json'>): Wi
 
 const idle = ['update-baseline', 'baseline', 'fail-on'] as const
 
-function comparisonIn(given: CommandLine['given']): Pick<Wish, 'against' | 'baseline' | 'updatesBaseline' | 'failOn'> {
+function comparisonIn(
+  given: CommandLine['given'],
+): Pick<VerifyOptions, 'against' | 'baseline' | 'updatesBaseline' | 'failOn'> {
   const text = (flag: string) => given.get(flag) as string | undefined
   const against = text('against')
   const alone = against === undefined ? idle.find(name => given.has(name)) : undefined

@@ -1,7 +1,8 @@
 /** Shapes of answers are kept as JSON and come back as they were. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compare, shapeIn, shapeOfAnswer, writtenShape } from '../../src/recordings/index.js'
+import { compare } from '../../src/contract/compare.js'
+import { answerShapeIn, shapeOfAnswer } from '../../src/contract/shape.js'
 
 const shapeOf = (contentType: string, text: string, status = 200) =>
   shapeOfAnswer({
@@ -10,7 +11,7 @@ const shapeOf = (contentType: string, text: string, status = 200) =>
       ['content-type', contentType],
       ['retry-after', '1'],
     ],
-    chunks: text === '' ? [] : [{ atMs: 0, bytes: Buffer.from(text) }],
+    body: Buffer.from(text),
   })
 
 const again = (value: unknown) => JSON.parse(JSON.stringify(value))
@@ -19,9 +20,9 @@ test('any JSON has a shape that can be kept, and that differs in nothing from it
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       const shape = shapeOf('application/json', JSON.stringify(value))
-      const back = shapeIn(again(writtenShape(shape)))
+      const back = answerShapeIn(again(shape))
       expect(back && compare(shape, back)).toEqual([])
-      expect(back && writtenShape(back)).toEqual(writtenShape(shape))
+      expect(back).toEqual(shape)
     }),
   )
 })
@@ -33,12 +34,12 @@ test.each([
   ['nothing', 'text/plain', ''],
 ])('so has %s', (_, type, text) => {
   const shape = shapeOf(type, text)
-  expect(shapeIn(again(writtenShape(shape)))).toEqual(shape)
+  expect(answerShapeIn(again(shape))).toEqual(shape)
 })
 
 test('nothing that an answer says is kept, only what it is made of', () => {
   const said = { role: 'assistant', content: 'A secret of mine.', list: [{ id: 'sk-live-1' }, {}] }
-  const written = writtenShape(shapeOf('application/json', JSON.stringify(said)))
+  const written = shapeOf('application/json', JSON.stringify(said))
   expect(JSON.stringify(written)).not.toMatch(/secret of|sk-live/)
   expect(written.body).toMatchObject({
     kind: 'JSON',
@@ -54,5 +55,5 @@ test('nothing that an answer says is kept, only what it is made of', () => {
 
 test.each([null, [], 'text', { status: 200 }, { status: '200', contentType: '', headers: [], body: { kind: 'text' } }])(
   '%j is no shape',
-  value => expect(shapeIn(value)).toBeUndefined(),
+  value => expect(answerShapeIn(value)).toBeUndefined(),
 )

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compareShapes } from '../../src/recordings/shape/compare-shapes.js'
-import { merge, shapeOf } from '../../src/recordings/shape/shape.js'
+import { compareShapes } from '../../src/contract/compare.js'
+import { merge, shapeOf } from '../../src/contract/shape.js'
 
 /** What has drifted between two JSON values, as `severity path`. */
 const drifted = (recorded: unknown, live: unknown) =>
@@ -111,8 +111,8 @@ test('both sides are told, and no value that is not a word of the interface', ()
     shapeOf({ object: 'list', id: 12345, type: 'sk-live-9876543210', token: 'another secret' }),
   )
   expect(found.map(({ path, sentence }) => `${path}: ${sentence}`)).toEqual([
-    'object: recorded chat.completion, live list',
     'id: recorded string, live number',
+    'object: recorded chat.completion, live list',
     'token: recorded nothing, live string',
   ])
 })

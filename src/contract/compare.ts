@@ -1,0 +1,197 @@
+/** Compares the shapes of two answers, field by field, and says how bad each difference is. */
+import type { Finding, Severity } from '../core/finding.js'
+import type { AnswerShape, Field, Kind, Shape, StreamShape } from './shape.js'
+
+/** All that differs; `name` is what sentences call the first. The bodies of a success and of an error have nothing in common to compare. */
+export function compare(recorded: AnswerShape, live: AnswerShape, name = 'recorded'): readonly Finding[] {
+  const findings = differences(recorded, live)
+  if (name === 'recorded') return findings
+  return findings.map(finding => ({ ...finding, sentence: finding.sentence.replace(/^recorded\b/, name) }))
+}
+
+function differences(recorded: AnswerShape, live: AnswerShape): readonly Finding[] {
+  const status = compareStatus(recorded.status, live.status)
+  if (classOf(recorded.status) !== classOf(live.status)) return status
+  return [
+    ...status,
+    ...compareHeaders(recorded.headers, live.headers),
+    ...compareTypes(recorded, live),
+    ...compareBodies(recorded.body, live.body),
+  ]
+}
+
+const classOf = (status: number) => Math.floor(status / 100)
+
+function compareStatus(recorded: number, live: number): readonly Finding[] {
+  if (recorded === live) return []
+  return [
+    { severity: severityOfStatus(recorded, live), path: 'status', sentence: `recorded ${recorded}, live ${live}` },
+  ]
+}
+
+function severityOfStatus(recorded: number, live: number): Severity {
+  if (classOf(recorded) === classOf(live)) return 'warning'
+  // Limits and failures pass: that they are over is no change of the platform.
+  const wasPassing = recorded === 429 || recorded >= 500
+  return wasPassing && live < 400 ? 'warning' : 'critical'
+}
+
+function compareHeaders(recorded: readonly string[], live: readonly string[]): readonly Finding[] {
+  const [gone, come] = [less(recorded, live), less(live, recorded)]
+  return [
+    ...gone.map(path => ({ severity: 'warning', path, sentence: 'recorded as a header, live not there' }) as const),
+    ...come.map(path => ({ severity: 'info', path, sentence: 'recorded without this header, live with it' }) as const),
+  ]
+}
+
+function compareTypes(recorded: AnswerShape, live: AnswerShape): readonly Finding[] {
+  if (recorded.contentType === live.contentType) return []
+  const sentence = `recorded ${recorded.contentType || 'none'}, live ${live.contentType || 'none'}`
+  return [{ severity: 'critical', path: 'content-type', sentence }]
+}
+
+function compareBodies(recorded: AnswerShape['body'], live: AnswerShape['body']): readonly Finding[] {
+  if (recorded.kind === 'JSON' && live.kind === 'JSON') return compareShapes(recorded.shape, live.shape)
+  if (recorded.kind === 'stream' && live.kind === 'stream') return compareStreams(recorded, live)
+  if (recorded.kind === live.kind) return []
+  return [{ severity: 'critical', path: 'body', sentence: `recorded ${named(recorded)}, live ${named(live)}` }]
+}
+
+const named = ({ kind }: AnswerShape['body']) =>
+  kind === 'stream' ? 'a stream' : kind === 'JSON' ? 'JSON as a whole' : kind
+
+/** The path of the whole value is empty. */
+export function compareShapes(recorded: Shape, live: Shape, path = ''): readonly Finding[] {
+  return [
+    ...compareKinds(recorded, live, path),
+    ...compareWords(recorded, live, path),
+    ...compareFields(recorded, live, path),
+    ...compareItems(recorded, live, path),
+  ]
+}
+
+const finding = (severity: Severity, path: string, sentence: string): Finding => ({
+  severity,
+  path: path === '' ? 'body' : path,
+  sentence,
+})
+
+function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: string): readonly Finding[] {
+  const [gone, come] = [less(recorded, live), less(live, recorded)]
+  if (gone.length === 0 && come.length === 0) return []
+  const sentence = `recorded ${listed(recorded)}, live ${listed(live)}`
+  return [finding(severityOfKinds({ gone, come, recorded, live }), path, sentence)]
+}
+
+interface Kinds {
+  readonly gone: readonly Kind[]
+  readonly come: readonly Kind[]
+  readonly recorded: readonly Kind[]
+  readonly live: readonly Kind[]
+}
+
+function severityOfKinds({ gone, come, recorded, live }: Kinds): Severity {
+  if (isOnlyNull(recorded)) return 'warning'
+  // With an object or an array everything inside it is gone; a single value that may be null is what most clients expect.
+  if (isOnlyNull(live)) return gone.some(kind => kind === 'object' || kind === 'array') ? 'critical' : 'warning'
+  if (come.some(kind => kind !== 'null')) return 'critical'
+  if (gone.includes('null') || come.includes('null')) return 'warning'
+  return 'info'
+}
+
+const isOnlyNull = (kinds: readonly Kind[]) => kinds.length === 1 && kinds[0] === 'null'
+
+// The model's own choice, which is another one from time to time, like prose.
+const endings = new Set(['stop', 'length'])
+
+function compareWords({ words: recorded = [] }: Shape, { words: live = [] }: Shape, path: string): readonly Finding[] {
+  if (recorded.length === 0 || live.length === 0) return []
+  const [gone, come] = [less(recorded, live), less(live, recorded)]
+  if (gone.length === 0 && come.length === 0) return []
+  const isEnding = path.endsWith('finish_reason') && [...gone, ...come].every(word => endings.has(word))
+  const severity = come.length === 0 || isEnding ? 'info' : 'critical'
+  return [finding(severity, path, `recorded ${listed(recorded)}, live ${listed(live)}`)]
+}
+
+function compareFields(recorded: Shape, live: Shape, path: string): readonly Finding[] {
+  // Where no object is left, that has been said already.
+  if (!recorded.kinds.includes('object') || !live.kinds.includes('object')) return []
+  const [known, now] = [byName(recorded), byName(live)]
+  const kept = [...known].flatMap(([name, field]) => compareField(field, now.get(name), at(path, name)))
+  const fresh = [...now].flatMap(([name, field]) => (known.has(name) ? [] : [newField(field, at(path, name))]))
+  return [...kept, ...fresh]
+}
+
+const byName = ({ fields = [] }: Shape) => new Map(fields.map(field => [field.name, field]))
+
+function compareField(recorded: Field, live: Field | undefined, path: string): readonly Finding[] {
+  const was = listed(recorded.shape.kinds)
+  if (!live) return [finding('critical', path, `recorded ${was}, live nothing`)]
+  const inside = compareShapes(recorded.shape, live.shape, path)
+  if (recorded.optional || !live.optional) return inside
+  return [finding('info', path, 'recorded always there, live now and then'), ...inside]
+}
+
+/** An error where there was none is no addition. */
+function newField({ name, shape }: Field, path: string): Finding {
+  const isError = name === 'error' && !isOnlyNull(shape.kinds)
+  return finding(isError ? 'critical' : 'warning', path, `recorded nothing, live ${listed(shape.kinds)}`)
+}
+
+function compareItems(recorded: Shape, live: Shape, path: string): readonly Finding[] {
+  if (!recorded.item || !live.kinds.includes('array')) return []
+  if (!live.item) return [finding('warning', `${path}[]`, 'recorded with items, live without')]
+  return compareShapes(recorded.item, live.item, `${path}[]`)
+}
+
+const less = <T>(from: readonly T[], these: readonly T[]): readonly T[] => from.filter(one => !these.includes(one))
+
+const listed = (words: readonly string[]) => words.join(' or ')
+
+/** `choices[].message`, and `["odd name"]` where dots would mislead. */
+function at(path: string, name: string): string {
+  if (!/^[^\s.[\]"]+$/.test(name)) return `${path}[${JSON.stringify(name)}]`
+  return path === '' ? name : `${path}.${name}`
+}
+
+function compareStreams(recorded: StreamShape, live: StreamShape): readonly Finding[] {
+  if (recorded.frame && !live.frame) {
+    return [{ severity: 'critical', path: 'body', sentence: 'recorded a stream with frames, live one without' }]
+  }
+  const frames = recorded.frame && live.frame ? compareShapes(recorded.frame, live.frame) : []
+  return [
+    ...compareFinish(recorded, live, frames),
+    ...compareContent(recorded, live),
+    ...compareOrder(recorded, live),
+    ...compareDone(recorded, live),
+  ]
+}
+
+/** A finish_reason that stays null to the end is more than a null: clients wait for it. */
+function compareFinish(recorded: StreamShape, live: StreamShape, frames: readonly Finding[]): readonly Finding[] {
+  const isLost = recorded.parts.includes('finish') && !live.parts.includes('finish')
+  if (!isLost) return frames
+  return frames.map(found => (found.path.endsWith('finish_reason') ? { ...found, severity: 'critical' } : found))
+}
+
+/** A model may call a tool instead, but one that says nothing leaves the client without an answer. */
+function compareContent({ parts: recorded }: StreamShape, { parts: live }: StreamShape): readonly Finding[] {
+  if (!recorded.includes('content') || live.includes('content') || live.includes('tool calls')) return []
+  return [{ severity: 'critical', path: 'choices[].delta.content', sentence: 'recorded with words, live without any' }]
+}
+
+/** Only of the parts that both have: which parts there are is for the frames to say. */
+function compareOrder(recorded: StreamShape, live: StreamShape): readonly Finding[] {
+  const was = recorded.parts.filter(part => live.parts.includes(part)).join(', ')
+  const is = live.parts.filter(part => recorded.parts.includes(part)).join(', ')
+  if (was === is) return []
+  return [{ severity: 'info', path: 'order', sentence: `recorded ${was}; live ${is}` }]
+}
+
+function compareDone(recorded: StreamShape, live: StreamShape): readonly Finding[] {
+  if (recorded.done === live.done) return []
+  if (recorded.done) {
+    return [{ severity: 'critical', path: '[DONE]', sentence: 'recorded at the end of the stream, live not there' }]
+  }
+  return [{ severity: 'warning', path: '[DONE]', sentence: 'recorded without it, live at the end of the stream' }]
+}

@@ -1,0 +1,287 @@
+/** Says what an answer has against the contract: what platform-api.md says of it, and what was decided where it says nothing. */
+import {
+  chunkAnswer,
+  completionAnswer,
+  errorAnswer,
+  errorEventAnswer,
+  healthAnswer,
+  indexAnswer,
+  modelsAnswer,
+  notFoundAnswer,
+} from '../core/answers.js'
+import { check, spoken } from '../core/check.js'
+import { decoded } from '../core/decode.js'
+import { createEventSplitter, dataOf } from '../core/events.js'
+import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import type { Violation } from '../core/finding.js'
+import { headerIn } from '../core/headers.js'
+import { CHAT } from '../core/read-chat.js'
+import { replyBytes } from '../core/reply-bytes.js'
+
+/** An answer to be judged: that of the live platform, or a recording of it. */
+export interface JudgedAnswer {
+  /** `POST /v1/chat/completions`; nothing where the path is not documented. */
+  readonly endpoint: string | undefined
+  readonly method: string
+  /** As it was asked for. */
+  readonly path: string
+  readonly status: number
+  readonly contentType: string
+  readonly body: Buffer
+  /** Whether the body is complete. */
+  readonly isWhole: boolean
+  /** What was asked of a chat completion; nothing where the request cannot be read. */
+  readonly asked: { readonly stream: boolean; readonly usage: boolean } | undefined
+}
+
+/** Nothing where the answer is ours, was changed by a fault, or cannot be read. */
+export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
+  const { method, path, endpoint, outcome } = exchange
+  // What the platform said is judged, not what became of it here.
+  const said = outcome?.upstream ?? outcome?.said
+  if (!outcome || !said || !endpoint || outcome.error !== undefined || outcome.fault) return undefined
+  const { headers, bytes, isAll } = partsOf(said)
+  const body = decompressed(bytes, headerIn(headers, 'content-encoding'))
+  if (!body) return undefined
+  return {
+    ...{ method, path, body, status: outcome.status },
+    endpoint: endpoint.isElsewhere ? undefined : `${endpoint.method} ${endpoint.path}`,
+    contentType: headerIn(headers, 'content-type') ?? '',
+    isWhole: isAll && outcome.complete,
+    asked: endpoint.path === CHAT ? askedIn(exchange.body) : undefined,
+  }
+}
+
+function partsOf(said: Reply | Heard) {
+  if (said.kind === 'heard') {
+    const bytes = Buffer.concat(said.beginning)
+    return { headers: said.headers, bytes, isAll: bytes.length === said.bytes }
+  }
+  const headers = ['content-type', said.contentType, ...(said.headers ?? [])]
+  return { headers, bytes: replyBytes(said), isAll: true }
+}
+
+/** Larger bodies are not judged. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** Nothing where it cannot be read: the beginning of a compressed body, for one. */
+function decompressed(body: Buffer, coding: string | undefined): Buffer | undefined {
+  try {
+    return decoded(body, coding, MOST_BYTES)
+  } catch {
+    return undefined
+  }
+}
+
+/** Without a check: forwarded requests are not checked either. */
+function askedIn(body: Buffer | undefined): JudgedAnswer['asked'] {
+  try {
+    const { stream, stream_options } = JSON.parse(body?.toString('utf8') ?? '')
+    return { stream: stream === true, usage: stream_options?.include_usage === true }
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes a finding with who says that it must be otherwise. */
+type Report = (path: string, sentence: string) => Violation
+
+/** What platform-api.md says in this section. */
+const documented =
+  (section: string): Report =>
+  (path, sentence) => ({ path, sentence, severity: 'critical', source: 'documented', section })
+
+/** What it leaves open. */
+const decided: Report = (path, sentence) => ({ path, sentence, severity: 'warning', source: 'decided' })
+
+type Schema = Parameters<typeof check>[0]
+
+/** So many findings of one answer are reported: a list of a thousand models that all lack a field says the same a thousand times. */
+const MOST_FINDINGS = 20
+
+/** Everything in which `value` does not fit `schema`. Nothing of it is quoted, for it may be secret. */
+function misfits(schema: Schema, value: unknown, report: Report): readonly Violation[] {
+  const checked = check(schema, value, { whole: 'The answer', secret: () => true })
+  if ('value' in checked) return []
+  return checked.mistakes.slice(0, MOST_FINDINGS).map(({ path, sentence }) => report(spoken(path), sentence))
+}
+
+/** Nothing where all is well. Whatever the answer says, it does not throw. */
+export function judge(answer: JudgedAnswer): readonly Violation[] {
+  const { status, method, endpoint } = answer
+  const isHead = method === 'HEAD'
+  if (status >= 400) return isHead ? [] : judgeError(answer)
+  // The client asked not to be sent what it already has.
+  if (status === 304) return []
+  if (status >= 300) return [decided('', `The status ${status} is not one that the platform is known to answer with.`)]
+  if (endpoint === undefined || isHead) return []
+  if (status !== 200) return [decided('', `The status must be 200, not ${status}.`)]
+  const form = forms[endpoint]
+  if (form) return judgeJson(answer, form)
+  return endpoint === `POST ${CHAT}` ? judgeChat(answer) : []
+}
+
+/** What the answer of an endpoint is to be. */
+interface Form {
+  readonly schema: Schema
+  /** Where platform-api.md says that it is JSON. */
+  readonly section: string
+  /** Who says what is in it. */
+  readonly report: Report
+}
+
+const documentedForm = (section: string, schema: Schema): Form => ({ schema, section, report: documented(section) })
+
+const forms: Readonly<Record<string, Form>> = {
+  'GET /health': documentedForm('Health response (JSON)', healthAnswer),
+  'GET /api/v1': documentedForm('API index response (JSON)', indexAnswer),
+  'GET /v1/models': { schema: modelsAnswer, section: 'Endpoints', report: decided },
+}
+
+const completionForm: Form = { schema: completionAnswer, section: 'Endpoints', report: decided }
+
+function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer): readonly Violation[] {
+  const report = documented('Errors')
+  const type = isJson(contentType) ? [] : [report('', `An error must be JSON, and its content type is not.`)]
+  if (!isWhole) return type
+  const value = parsed(body)
+  if (value === undefined) return [...type, report('', 'An error must be a JSON object with the field error.')]
+  const wrong = misfits(status === 404 ? notFoundAnswer : errorAnswer, value, report)
+  if (status !== 404 || wrong.length > 0) return [...type, ...wrong]
+  const { path: named = '' } = value as { readonly path?: string }
+  // The live platform may be below a path of its own, and frameworks differ in whether they decode a path.
+  if ([path, pathDecoded(path)].some(one => named.split('?', 1)[0]?.endsWith(one))) return type
+  return [...type, report('path', 'path must be the path that was asked for.')]
+}
+
+function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, section, report }: Form) {
+  const isDocumented = documented(section)
+  const type = isJson(contentType) ? [] : [isDocumented('', 'The answer must be JSON, and its content type is not.')]
+  if (!isWhole) return type
+  const value = parsed(body)
+  if (value === undefined) return [...type, isDocumented('', 'The answer must be JSON, and its body is not.')]
+  return [...type, ...misfits(schema, value, report)]
+}
+
+function judgeChat(answer: JudgedAnswer): readonly Violation[] {
+  const { asked, contentType } = answer
+  const isEvents = /^text\/event-stream\b/i.test(contentType)
+  if (asked?.stream) {
+    if (isEvents) return judgeStream(answer)
+    return [decided('', 'With stream the answer must be text/event-stream, and its content type is not.')]
+  }
+  // Where the request is not known, the answer is judged as what it says that it is.
+  return !asked && isEvents ? [] : judgeJson(answer, completionForm)
+}
+
+const isJson = (contentType: string) => /^application\/([\w.-]+\+)?json\b/i.test(contentType)
+
+function pathDecoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+const utf8 = new TextDecoder()
+
+/** Clients skip a byte order mark, and so does the decoder. */
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+/** As much of a chunk as is compared with others. */
+interface Chunk {
+  readonly id?: unknown
+  readonly choices?: readonly { readonly index?: unknown; readonly finish_reason?: unknown }[]
+  readonly usage?: unknown
+}
+
+/** Each event by itself, and all of them together. */
+function judgeStream({ body, isWhole, asked }: JudgedAnswer): readonly Violation[] {
+  const splitter = createEventSplitter()
+  const complete = splitter.push(body)
+  // Clients take a last event without its blank line as well.
+  const events = isWhole ? [...complete, splitter.rest()] : complete
+  const texts = events.flatMap(event => dataOf(event) ?? [])
+  const done = texts.indexOf('[DONE]')
+  const told = done < 0 ? texts : texts.slice(0, done)
+  const values = told.map(jsonOf)
+  const isOver = isWhole || done >= 0
+  return [
+    ...values.flatMap((value, i) => ofEvent(value, i)),
+    ...(isOver ? ofEnd(texts, done, values) : []),
+    ...(isOver && asked?.usage && !values.some(isError) ? ofUsage(values) : []),
+    ...ofId(values),
+  ].slice(0, MOST_FINDINGS)
+}
+
+const notJson = Symbol()
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return notJson
+  }
+}
+
+/** Some send `error: null` with every chunk. */
+const isError = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'error' in value && value.error !== null
+
+/** What Azure says of the prompt before the first chunk: no choices, and all else empty. */
+function isAboutPrompt(value: unknown): boolean {
+  const { object, choices, prompt_filter_results } = (value ?? {}) as Readonly<Record<string, unknown>>
+  return object === '' && prompt_filter_results !== undefined && Array.isArray(choices) && choices.length === 0
+}
+
+function ofEvent(value: unknown, i: number): readonly Violation[] {
+  const place = `events[${i}]`
+  if (isAboutPrompt(value)) return []
+  if (value === notJson) return [decided(place, `${place} must be JSON or [DONE].`)]
+  const wrong = misfits(isError(value) ? errorEventAnswer : chunkAnswer, value, decided)
+  return wrong.map(one => ({
+    ...one,
+    path: one.path === '' ? place : `${place}.${one.path}`,
+    sentence: `In ${place}: ${one.sentence}`,
+  }))
+}
+
+function ofEnd(texts: readonly string[], done: number, values: readonly unknown[]): readonly Violation[] {
+  const last = values.at(-1)
+  // An error ends a stream as well.
+  if (done < 0 && isError(last)) return []
+  if (done < 0) return [decided('', 'The stream must end with data: [DONE].')]
+  const more = done < texts.length - 1 ? [decided('', 'Nothing may stand behind data: [DONE].')] : []
+  return [...more, ...ofChoices(values)]
+}
+
+/** Each choice says why it stops. */
+function ofChoices(values: readonly unknown[]): readonly Violation[] {
+  if (values.some(isError)) return []
+  const choices = chunksIn(values).flatMap(({ choices }) => (Array.isArray(choices) ? choices : []))
+  const stopped = new Set(choices.flatMap(choice => (choice?.finish_reason ? [choice.index] : [])))
+  if (choices.length === 0) return [decided('', 'The stream must have at least one choice.')]
+  const open = [...new Set(choices.map(choice => choice?.index))].filter(index => !stopped.has(index))
+  return open.map(index => decided('', `No event says why choice ${Number(index)} stops.`))
+}
+
+function ofUsage(values: readonly unknown[]): readonly Violation[] {
+  const last = chunksIn(values).at(-1)
+  if (last?.usage) return []
+  return [decided('', 'With stream_options.include_usage the last event must have the usage.')]
+}
+
+function ofId(values: readonly unknown[]): readonly Violation[] {
+  const ids = new Set(chunksIn(values).flatMap(({ id }) => (typeof id === 'string' && id !== '' ? [id] : [])))
+  return ids.size > 1 ? [{ ...decided('id', 'All events of a stream must have the same id.'), severity: 'info' }] : []
+}
+
+const chunksIn = (values: readonly unknown[]): readonly Chunk[] =>
+  values.filter((value): value is Chunk => typeof value === 'object' && value !== null && !isError(value))

@@ -1,0 +1,222 @@
+/** The shape of answers: all that a client relies on, and nothing of what they say. Plain data in a fixed order, so that it can be kept in a file. */
+import * as v from 'valibot'
+import { check } from '../core/check.js'
+import { dataIn, isStreamType } from '../core/events.js'
+
+const kinds = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
+export type Kind = (typeof kinds)[number]
+
+/** What one or several JSON values have in common, and in what they differ. */
+export interface Shape {
+  readonly kinds: readonly Kind[]
+  /** Of those that are objects. A list, by name: an answer may have a field `__proto__`. */
+  readonly fields?: readonly Field[] | undefined
+  /** All items of those that are arrays, as one; absent where none has any. */
+  readonly item?: Shape | undefined
+  /** What it says, where that is a word of the interface and not prose. */
+  readonly words?: readonly string[] | undefined
+}
+
+export interface Field {
+  readonly name: string
+  /** Whether some of the objects lack it. */
+  readonly optional?: true | undefined
+  readonly shape: Shape
+}
+
+/** What a stream of a chat completion is made of. */
+const parts = ['role', 'content', 'tool calls', 'finish', 'usage'] as const
+type Part = (typeof parts)[number]
+
+const shape: v.GenericSchema<Shape> = v.object({
+  kinds: v.array(v.picklist(kinds)),
+  fields: v.optional(
+    v.array(v.object({ name: v.string(), optional: v.optional(v.literal(true)), shape: v.lazy(() => shape) })),
+  ),
+  item: v.optional(v.lazy(() => shape)),
+  words: v.optional(v.array(v.string())),
+})
+
+const streamShape = v.object({
+  kind: v.literal('stream'),
+  /** All frames as one; absent where none came. */
+  frame: v.optional(shape),
+  /** In the order in which each came first. */
+  parts: v.array(v.picklist(parts)),
+  /** Whether `[DONE]` came. */
+  done: v.boolean(),
+})
+export type StreamShape = v.InferOutput<typeof streamShape>
+
+const answerShape = v.object({
+  status: v.pipe(v.number(), v.integer()),
+  /** Without its parameters, in small letters; empty where there is none. */
+  contentType: v.string(),
+  /** The names of those that clients act on. */
+  headers: v.array(v.string()),
+  body: v.variant('kind', [
+    v.object({ kind: v.literal('nothing') }),
+    v.object({ kind: v.literal('text') }),
+    v.object({ kind: v.literal('JSON'), shape }),
+    streamShape,
+  ]),
+})
+export type AnswerShape = v.InferOutput<typeof answerShape>
+
+/** Undefined where it is no such shape. */
+export function answerShapeIn(value: unknown): AnswerShape | undefined {
+  const result = check(answerShape, value, { firstOnly: true })
+  return 'value' in result ? result.value : undefined
+}
+
+interface AnswerParts {
+  readonly status: number
+  /** Names in small letters. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Buffer
+}
+
+const clientsActOn = /^(retry-after|x-ratelimit-.+|ratelimit(-.+)?|www-authenticate|location)$/
+
+/** Never throws: a body that is not what its type says is a text. */
+export function shapeOfAnswer({ status, headers, body }: AnswerParts): AnswerShape {
+  const names = headers.map(([name]) => name).filter(name => clientsActOn.test(name))
+  const [, contentType = ''] = headers.find(([name]) => name === 'content-type') ?? []
+  return {
+    status,
+    contentType: contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '',
+    headers: sorted(names),
+    body: shapeOfBody(body, contentType),
+  }
+}
+
+function shapeOfBody(body: Buffer, contentType: string): AnswerShape['body'] {
+  if (isStreamType(contentType)) return shapeOfStream(body, /^text\/event-stream/i.test(contentType))
+  if (body.length === 0) return { kind: 'nothing' }
+  try {
+    return { kind: 'JSON', shape: shapeOf(JSON.parse(body.toString('utf8'))) }
+  } catch {
+    return { kind: 'text' }
+  }
+}
+
+/** Fields whose values are words of the interface. */
+const wordFields = new Set(['object', 'type', 'role', 'status', 'finish_reason'])
+
+/** Words are short, in small letters; anything else in such a field is not looked at, and never shown. */
+const isWord = (text: string) => text.length <= 40 && /^[a-z]+([._-][a-z]+)*$/.test(text)
+
+/** What is nested deeper is not looked at: a hostile answer must not end the comparison. */
+const DEEPEST = 100
+
+/** The shape of one JSON value. `name` is that of its field. */
+export function shapeOf(value: unknown, name = '', depth = 0): Shape {
+  const kind = kindOf(value)
+  if (kind === 'string' && wordFields.has(name) && isWord(String(value))) {
+    return { kinds: [kind], words: [String(value)] }
+  }
+  if (depth === DEEPEST) return { kinds: [kind] }
+  if (Array.isArray(value)) {
+    // An array hands its name on: the words of `type: [object, null]` are words, too.
+    return shapeWith([kind], { item: mergeAll(value.map(item => shapeOf(item, name, depth + 1))) })
+  }
+  if (kind !== 'object') return { kinds: [kind] }
+  const fields = Object.entries(value as object).map(([name, inner]) => ({
+    name,
+    shape: shapeOf(inner, name, depth + 1),
+  }))
+  return shapeWith([kind], { fields })
+}
+
+function kindOf(value: unknown): Kind {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value as Kind
+}
+
+const sorted = <T extends string>(names: Iterable<T>): T[] => [...new Set(names)].sort()
+
+function shapeWith(kinds: readonly Kind[], { fields = [], item, words = [] }: Omit<Shape, 'kinds'>): Shape {
+  return {
+    kinds: sorted(kinds),
+    ...(fields.length > 0 && { fields: fields.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }),
+    ...(item && { item }),
+    ...(words.length > 0 && { words: sorted(words) }),
+  }
+}
+
+/** The shape of what has either. */
+export function merge(a: Shape, b: Shape): Shape {
+  const bothAreObjects = a.kinds.includes('object') && b.kinds.includes('object')
+  const others = new Map(b.fields?.map(field => [field.name, field]))
+  const fields: Field[] = []
+  const add = ({ name, optional, shape }: Field, isShared: boolean) =>
+    fields.push({ name, ...((optional || (bothAreObjects && !isShared)) && { optional: true }), shape })
+  for (const field of a.fields ?? []) {
+    const other = others.get(field.name)
+    others.delete(field.name)
+    if (other)
+      add({ ...field, optional: field.optional ?? other.optional, shape: merge(field.shape, other.shape) }, true)
+    else add(field, false)
+  }
+  for (const field of others.values()) add(field, false)
+  return shapeWith([...a.kinds, ...b.kinds], {
+    fields,
+    item: mergeAll([a.item, b.item].flatMap(item => item ?? [])),
+    words: [...(a.words ?? []), ...(b.words ?? [])],
+  })
+}
+
+/** The shape of what has any of them; undefined where there are none. */
+const mergeAll = (shapes: readonly Shape[]): Shape | undefined =>
+  shapes.length === 0 ? undefined : shapes.reduce(merge)
+
+/** Of events, or of one document on each line. */
+function shapeOfStream(body: Buffer, isEvents: boolean): StreamShape {
+  const texts = isEvents ? dataIn(body) : body.toString('utf8').split('\n')
+  const frames = texts.filter(text => text.trim() !== '' && text !== '[DONE]').map(jsonOrText)
+  const frame = mergeAll(frames.map(value => shapeOf(value)))
+  return {
+    kind: 'stream',
+    ...(frame && { frame }),
+    parts: [...new Set(frames.flatMap(partsOf))],
+    done: texts.includes('[DONE]'),
+  }
+}
+
+/** A frame that is not JSON is a text like any other. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+interface Frame {
+  readonly choices?: readonly (FrameChoice | null)[]
+  readonly usage?: unknown
+}
+
+interface FrameChoice {
+  readonly delta?: { readonly role?: unknown; readonly content?: unknown; readonly tool_calls?: unknown } | null
+  readonly finish_reason?: unknown
+}
+
+function partsOf(value: unknown): readonly Part[] {
+  const { choices, usage } = (value ?? {}) as Frame
+  const inChoices = Array.isArray(choices) ? choices.flatMap(choice => partsOfChoice(choice ?? {})) : []
+  return typeof usage === 'object' && usage !== null ? [...inChoices, 'usage'] : inChoices
+}
+
+function partsOfChoice({ delta, finish_reason }: FrameChoice): readonly Part[] {
+  const { role, content, tool_calls } = delta ?? {}
+  const found: readonly (readonly [boolean, Part])[] = [
+    [typeof role === 'string', 'role'],
+    // Many platforms put an empty text beside the role.
+    [typeof content === 'string' && content !== '', 'content'],
+    [Array.isArray(tool_calls), 'tool calls'],
+    [typeof finish_reason === 'string', 'finish'],
+  ]
+  return found.flatMap(([isThere, part]) => (isThere ? [part] : []))
+}
