@@ -4,7 +4,7 @@ import https from 'node:https'
 import type { LiveSession } from '../auth/live-session.js'
 import type { Config } from '../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
-import type { Ask, Heard, RecordedRequest } from '../recordings/index.js'
+import type { Ask, Capture, RecordedRequest } from '../recordings/index.js'
 import { isStatus } from '../server/fit-error.js'
 
 interface AskLiveOptions {
@@ -98,7 +98,7 @@ interface Hearing {
 }
 
 /** Resolves when the answer is over, in whichever way. */
-function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: Hearing): Promise<Heard> {
+function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: Hearing): Promise<Capture> {
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0

@@ -5,7 +5,7 @@ import type { DriftResult } from '../recordings/index.js'
 import { type Colors, harmless } from './output.js'
 import { countBySeverity, findingLine, type JunitCase, junitXml, listed } from './report.js'
 
-export interface DriftCount extends Readonly<Record<Severity, number>> {
+interface DriftCount extends Readonly<Record<Severity, number>> {
   readonly recordings: number
   readonly same: number
   readonly drifted: number

@@ -9,8 +9,8 @@ import type { Target } from './target.js'
 const UNKNOWN = 'there-is-no-such-path'
 const UNKNOWN_KEY = 'sk-no-such-key-00000000000000000000'
 
-export const apiKeyOf = ({ credentials: { apiKey } }: Target) => given(apiKey, 'API key')
-export const anonKeyOf = ({ credentials: { anonKey } }: Target) => given(anonKey, 'anon key')
+const apiKeyOf = ({ credentials: { apiKey } }: Target) => given(apiKey, 'API key')
+const anonKeyOf = ({ credentials: { anonKey } }: Target) => given(anonKey, 'anon key')
 
 function given(credential: string | undefined, name: string): string {
   if (!credential) throw new Unasked(`no ${name} is given`)
@@ -69,7 +69,7 @@ export const strange = (path: string, isMissing: boolean): CallFor =>
     : () => get(path, isMissing ? undefined : bearer(UNKNOWN_KEY))
 
 /** A chat request with whatever stands in the Authorization header; it costs one token where that is let in. */
-export const chatAs =
+const chatAs =
   (authorizationOf: (target: Target) => string): CallFor =>
   async target => {
     const authorization = authorizationOf(target)
@@ -168,12 +168,12 @@ export const wrongChat =
     post({ ...(await chatBody(target)), ...shortest, ...wrong }, bearer(apiKeyOf(target)))
 
 /** Bytes that are no chat request, or are not said to be one. */
-export const rawChat =
+const rawChat =
   (body: (target: Target) => unknown, contentType = 'application/json'): CallFor =>
   async target =>
     post(await body(target), bearer(apiKeyOf(target)), contentType)
 
-export const chatBodyOf = chatBody
+const chatBodyOf = chatBody
 
 export const localPage = 'http://localhost:3000'
 

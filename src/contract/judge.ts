@@ -19,7 +19,7 @@ import { CHAT } from '../core/read-chat.js'
 import { replyBytes } from '../core/reply-bytes.js'
 
 /** An answer to be judged: that of the live platform, or a recording of it. */
-export interface JudgedAnswer {
+interface JudgedAnswer {
   /** `POST /v1/chat/completions`; nothing where the path is not documented. */
   readonly endpoint: string | undefined
   readonly method: string

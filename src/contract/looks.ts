@@ -118,7 +118,7 @@ export const chunks: Look = {
 }
 
 /** What is wrong with the first event that is no chunk. */
-export function chunkMistake(text: string): string | undefined {
+function chunkMistake(text: string): string | undefined {
   const events = dataIn(Buffer.from(text)).filter(data => data !== DONE)
   if (events.length === 0) return 'no event'
   for (const [i, data] of events.entries()) {

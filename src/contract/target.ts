@@ -192,7 +192,7 @@ function reasonOf(error: unknown): string {
 const LONGEST = 400
 
 /** `clean` takes secrets out of a text, and what could steer a terminal. */
-export function createShow({ apiKey, anonKey, password }: Credentials) {
+function createShow({ apiKey, anonKey, password }: Credentials) {
   const known = Object.entries({ 'api-key': apiKey, 'anon-key': anonKey, password }).flatMap(([name, value]) =>
     value ? [{ name, value }] : [],
   )

@@ -1,15 +1,22 @@
 /** Asks the live platform again for what was recorded, and says what has changed. */
 
+import { setTimeout as pause } from 'node:timers/promises'
+import { asksModel } from '../core/asks-model.js'
 import type { Finding } from '../core/finding.js'
+import { headerIn } from '../core/headers.js'
 import { type Problem, ProblemsError } from '../core/problem.js'
 import type { Redact } from '../core/redact.js'
 import type { Folder } from './folder.js'
-import { type Heard, responseOf } from './heard.js'
 import type { Kept } from './names.js'
-import { type Ask, patientAsk } from './patient-ask.js'
-import { bodyOf, type RecordedResponse, type Recording } from './recording.js'
+import {
+  bodyOf,
+  type Capture,
+  type RecordedRequest,
+  type RecordedResponse,
+  type Recording,
+  responseOf,
+} from './recording.js'
 import { redactedResponse } from './redacted.js'
-import { reasonNotToRepeat } from './repeatable.js'
 
 export interface DriftParts {
   readonly folder: Folder
@@ -192,7 +199,7 @@ async function readable(
 async function answerTo({ request, response }: Recording, parts: Looking): Promise<RecordedResponse | string> {
   // Where a 429 was recorded, a 429 is the answer.
   const isWelcome = response.status === 429
-  let heard: Heard
+  let heard: Capture
   try {
     heard = await (isWelcome ? parts.ask : parts.askPatiently)(request, parts.signal)
   } catch (error) {
@@ -206,3 +213,59 @@ async function answerTo({ request, response }: Recording, parts: Looking): Promi
 
 const isSameClass = (recorded: RecordedResponse, live: RecordedResponse) =>
   Math.floor(recorded.status / 100) === Math.floor(live.status / 100)
+
+/** Sends a request to the live platform. Rejects with an Error that says why when no answer comes; `signal` ends it. */
+export type Ask = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>
+
+/** How often one request is sent. */
+const MOST_TRIES = 3
+/** Whoever asks for more patience than this is asked another day. */
+const LONGEST_WAIT_MS = 30_000
+/** For a 429 that does not say how long. */
+const USUAL_WAIT_MS = 1000
+
+/** Asks through `ask`. All requests wait for what one of them was told; an answer that is a 429 in the end is given back as such. */
+function patientAsk(ask: Ask): Ask {
+  let notBeforeMs = 0
+
+  return async (request, signal) => {
+    for (let attempt = 1; ; attempt++) {
+      const waitMs = notBeforeMs - Date.now()
+      if (waitMs > 0) await pause(waitMs, undefined, { signal })
+      const heard = await ask(request, signal)
+      if (heard.status !== 429 || attempt === MOST_TRIES) return heard
+      const wantedMs = waitWanted(headerIn(heard.headers, 'retry-after'))
+      if (wantedMs > LONGEST_WAIT_MS) return heard
+      notBeforeMs = Math.max(notBeforeMs, Date.now() + wantedMs)
+    }
+  }
+}
+
+/** Retry-After is a number of seconds or a date (RFC 9110 §10.2.3). */
+function waitWanted(retryAfter: string | undefined): number {
+  if (retryAfter === undefined) return USUAL_WAIT_MS
+  const wantedMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
+  return Number.isNaN(wantedMs) ? USUAL_WAIT_MS : Math.max(0, wantedMs)
+}
+
+const safeMethods = new Set(['GET', 'HEAD'])
+
+/** A sentence; nothing where the request can be sent. `placeholder` is what stands where a secret was. */
+function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp): string | undefined {
+  const { method, path, body } = request
+  if (!safeMethods.has(method) && !asksModel(method, path)) {
+    return `${method} ${path} may change something on the live platform.`
+  }
+  if (body.kind === 'bytes') return 'Its body is no text, and what type it had is not kept.'
+  if (!response.complete) return 'The recorded answer broke off.'
+  const [found] = placeholder.exec(`${path} ${bodyText(request)}`) ?? inQuery.exec(request.query) ?? []
+  return found === undefined ? undefined : `${found} stands where a secret was, which is not kept.`
+}
+
+function bodyText({ body }: RecordedRequest): string {
+  if (body.kind === 'json') return JSON.stringify(body.value)
+  return body.kind === 'text' ? body.text : ''
+}
+
+/** There brackets are escaped, but for those of placeholders, which have the names of parameters. */
+const inQuery = /\[[a-z][a-z0-9-]*\]/

@@ -1,14 +1,23 @@
 /** A recording as the text of its file: YAML that reads well in a review, and gives back each byte. */
+
+import { isUtf8 } from 'node:buffer'
 import type * as v from 'valibot'
 import { check } from '../core/check.js'
 import { ProblemsError } from '../core/problem.js'
 import { atOnce, type Sliced } from '../core/slices.js'
 import { readYaml } from '../core/yaml.js'
+import { assembleText } from './assemble/index.js'
 import { sorted } from './canonical.js'
-import { base64Of, bytesIn, contentOf } from './content.js'
-import { type ChunkForm, type RequestForm, type ResponseForm, recordingForm, requestForm } from './file-form.js'
-import { headingOf } from './heading.js'
-import { styled, styleOf } from './json-style.js'
+import {
+  type ChunkForm,
+  type RequestForm,
+  type ResponseForm,
+  recordingForm,
+  requestForm,
+  styled,
+  styleOf,
+} from './file-form.js'
+import { subjectOf } from './names.js'
 import {
   bodyOf,
   isStream,
@@ -146,3 +155,75 @@ function timed(chunks: readonly ChunkForm[]): readonly RecordedChunk[] {
     return { atMs, bytes: bytesIn(chunk) }
   })
 }
+
+export type Content = { readonly text: string } | { readonly base64: string }
+
+export function contentOf(bytes: Buffer): Content {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what has them is no text to a person, even where UTF-8 has them
+  if (isUtf8(bytes) && !/[\0-\x08\x0b\x0c\x0e-\x1f]/.test(bytes.toString('latin1')))
+    return { text: bytes.toString('utf8') }
+  return { base64: base64Of(bytes) }
+}
+
+/** In lines of a modest width. */
+function base64Of(bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,100}/g) ?? []
+  return lines.length > 1 ? `${lines.join('\n')}\n` : lines.join()
+}
+
+/** The bytes again. */
+export function bytesIn({
+  text,
+  base64,
+}: {
+  readonly text?: string | undefined
+  readonly base64?: string | undefined
+}): Buffer {
+  return base64 === undefined ? Buffer.from(text ?? '', 'utf8') : Buffer.from(base64, 'base64')
+}
+
+const WIDEST = 120
+const MOST_LINES = 40
+const LONGEST_SAID = 80
+
+/** Lines of comment, each with its line end. */
+function* headingOf({ request, response }: Recording): Sliced<string> {
+  const { model, said } = subjectOf(request)
+  const about = said === undefined ? model : `${model ?? ''}: "${beginning(said)}"`
+  const first = `${request.method} ${request.path}${about === undefined ? '' : `, ${about}`}`
+  const answer = isStream(response) ? yield* assembleText(response) : undefined
+  const lines = [harmless(first), ...(answer ? ['', ...wrapped(answer)] : [])]
+  return lines
+    .map(line => `# ${line}`.trimEnd())
+    .map(line => `${line}\n`)
+    .join('')
+}
+
+function beginning(text: string): string {
+  const line = text
+    .slice(0, 10 * LONGEST_SAID)
+    .trim()
+    .replace(/\s+/g, ' ')
+  return line.length > LONGEST_SAID ? `${line.slice(0, LONGEST_SAID)}…` : line
+}
+
+/** The text in lines of a comment's width, as far as they are allowed. */
+function wrapped(text: string): readonly string[] {
+  const room = WIDEST - '# '.length
+  const shown = text.slice(0, (MOST_LINES + 1) * WIDEST).trimEnd()
+  const lines = shown.split(/\r\n|[\n\r]/).flatMap(line => wrappedLine(harmless(line), room))
+  return shown.length < text.trimEnd().length || lines.length > MOST_LINES
+    ? [...lines.slice(0, MOST_LINES), '…']
+    : lines
+}
+
+function wrappedLine(line: string, room: number): readonly string[] {
+  if (line.length <= room) return [line]
+  const space = line.lastIndexOf(' ', room)
+  const middle = /[\ud800-\udbff]/.test(line.charAt(room - 1)) ? room - 1 : room
+  const end = space > room / 2 ? space : middle
+  return [line.slice(0, end), ...wrappedLine(line.slice(end).trimStart(), room)]
+}
+
+/** Without what ends a comment, turns writing around or cannot be seen. */
+const harmless = (text: string) => text.replace(/\t/g, '  ').replace(/[\p{C}\u2028\u2029]/gu, '�')

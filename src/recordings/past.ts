@@ -1,16 +1,14 @@
 /** Makes a recording of an exchange that is over, as the recorder would have made it while the answer went by. */
 import { cannotBeRecorded } from '../core/errors.js'
-import type { Exchange, Outcome } from '../core/exchange.js'
+import { createEventSplitter } from '../core/events.js'
+import type { Exchange, Heard, Outcome, Paced, Reply } from '../core/exchange.js'
 import type { Redact, Redaction } from '../core/redact.js'
 import { isAuth } from '../core/reserved.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import { inSlices } from '../core/slices.js'
-import { type Heard, responseOf } from './heard.js'
-import { askedIn } from './identified.js'
-import { requestOf } from './key.js'
-import type { Recording } from './recording.js'
+import { askedIn, requestOf } from './key.js'
+import { type Capture, type RecordedChunk, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
-import { chunksOf } from './said-by-us.js'
 
 /** An exchange that is over. */
 export interface Past {
@@ -30,9 +28,9 @@ interface Making {
 export async function recordingOfPast(past: Past, { redact, maxBytes }: Making): Promise<Recording> {
   const { exchange, atMs, durationMs } = past
   const redaction = redact(credentialsOf(exchange, redact))
-  const heard = heardIn(past, redaction)
-  if (bytesIn(heard) > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)
-  const response = await responseOf(heard, maxBytes).catch(({ message }: Error) => {
+  const capture = captureOf(past, redaction)
+  if (bytesIn(capture) > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)
+  const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => {
     throw cannotBeRecorded(message)
   })
   if (!response.complete) throw cannotBeRecorded('its answer broke off')
@@ -43,9 +41,9 @@ export async function recordingOfPast(past: Past, { redact, maxBytes }: Making):
   }
 }
 
-const bytesIn = ({ chunks }: Heard) => chunks.reduce((sum, { bytes }) => sum + bytes.length, 0)
+const bytesIn = ({ chunks }: Capture) => chunks.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
-function heardIn({ exchange, durationMs }: Past, redaction: Redaction): Heard {
+function captureOf({ exchange, durationMs }: Past, redaction: Redaction): Capture {
   const { outcome, method, startedMs } = exchange
   const why = objectionTo(exchange, redaction)
   if (why !== undefined || !outcome?.said) throw cannotBeRecorded(why ?? 'no answer has left')
@@ -82,4 +80,61 @@ function objectionToAnswer({ said: delivered, upstream, complete }: Outcome): st
   return said.bytes > kept
     ? `the journal has only the beginning of its answer (${kept} of ${said.bytes} bytes). Ask it again in mode record`
     : undefined
+}
+
+/** When its pieces left after the head, as far as that is known, and when it was over. */
+export interface Times {
+  readonly piecesAtMs: readonly number[]
+  readonly endMs: number
+}
+
+/** The chunks of a body; of one of the live platform as much as is kept. */
+export function chunksOf(said: Reply | Heard, times: Times): readonly RecordedChunk[] {
+  if (said.kind === 'heard') return timed(said.beginning, times)
+  const { body, again, contentType } = said
+  if (typeof body === 'string') return body === '' ? [] : [{ atMs: times.endMs, bytes: Buffer.from(body) }]
+  if (!Buffer.isBuffer(body)) return timed(piecesOf(body), inRhythm(body, times))
+  const bytes = again?.() ?? body
+  return timed(/^text\/event-stream\b/i.test(contentType) ? eventsIn(bytes) : [bytes], { piecesAtMs: [], endMs: 0 })
+}
+
+/** A stream that was there at once: each event reads better by itself. */
+function eventsIn(bytes: Buffer): readonly Buffer[] {
+  const splitter = createEventSplitter()
+  const events = splitter.push(bytes)
+  const rest = splitter.rest()
+  return rest.length === 0 ? events : [...events, rest]
+}
+
+function piecesOf({ head, before, pieces, after, tail, bytewise }: Paced): readonly Buffer[] {
+  const framed = pieces.map(piece => before + piece + after)
+  const whole = framed.length === 0 ? [head + tail] : framed
+  return whole.map((text, i) => {
+    const first = i === 0 && framed.length > 0 ? head : ''
+    const last = i === whole.length - 1 && framed.length > 0 ? tail : ''
+    return Buffer.from(first + text + last, bytewise ? 'latin1' : 'utf8')
+  })
+}
+
+/** A recorded rhythm is known for each of its pieces. */
+const inRhythm = ({ atMs, pieces }: Paced, times: Times): Times =>
+  atMs?.length === pieces.length ? { ...times, piecesAtMs: atMs } : times
+
+/** Where several pieces left together, or more of them than are timed, the times that are known are spread over them. */
+function timed(pieces: readonly Buffer[], { piecesAtMs, endMs }: Times): readonly RecordedChunk[] {
+  const known = piecesAtMs.length === 0 ? [0] : [...piecesAtMs]
+  if (known.length >= MOST_TIMES && pieces.length > known.length) known.push(endMs)
+  return pieces
+    .map((bytes, i) => ({ atMs: spread(known, pieces.length === 1 ? 0 : i / (pieces.length - 1)), bytes }))
+    .filter(({ bytes }) => bytes.length > 0)
+}
+
+/** So many times of one stream are kept. */
+const MOST_TIMES = 1000
+
+/** The time at a part of the way from the first to the last, from 0 to 1. */
+function spread(times: readonly number[], part: number): number {
+  const at = part * (times.length - 1)
+  const [before, after] = [times[Math.floor(at)] ?? 0, times[Math.ceil(at)] ?? 0]
+  return before + (after - before) * (at - Math.floor(at))
 }

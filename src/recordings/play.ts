@@ -1,7 +1,8 @@
-/** Makes a reply of a recording: the same bytes, in the same rhythm or a faster one. */
+/** Makes a reply of a recording: in the form that is asked for, in the recorded rhythm or a faster one. */
 import type { Paced, Reply } from '../core/exchange.js'
 import { unpaced } from '../core/pace.js'
-import { bodyOf, isStream, type RecordedResponse } from './recording.js'
+import { streamOf, wholeOf, withUsage } from './assemble/index.js'
+import { bodyOf, isStream, type RecordedRequest, type RecordedResponse, type Recording } from './recording.js'
 
 /** A reply, and how long it takes to begin. */
 export interface Played {
@@ -58,3 +59,26 @@ function rhythm({ chunks, endMs }: RecordedResponse, slowed: (ms: number) => num
     atMs: [...chunks.map(({ atMs }) => slowed(atMs)), slowed(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
   }
 }
+
+interface Form {
+  readonly stream: boolean
+  readonly includeUsage: boolean
+}
+
+/** Nothing where that cannot be done faithfully. */
+export function inForm(asked: RecordedRequest, { request, response }: Recording): RecordedResponse | undefined {
+  const [wanted, recorded] = [formOf(asked), formOf(request)]
+  const isSame = wanted.stream === recorded.stream && wanted.includeUsage === recorded.includeUsage
+  if (isSame || response.status >= 400) return response
+  if (!wanted.stream) return wholeOf(response)
+  return isStream(response) ? withUsage(response, wanted.includeUsage) : streamOf(response, wanted)
+}
+
+function formOf({ body }: RecordedRequest): Form {
+  const fields = body.kind === 'json' ? fieldsOf(body.value) : {}
+  const stream = fields.stream === true
+  return { stream, includeUsage: stream && fieldsOf(fields.stream_options).include_usage === true }
+}
+
+const fieldsOf = (value: unknown) =>
+  (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>

@@ -4,16 +4,14 @@ import type { Redact, Redaction } from '../core/redact.js'
 import { credentialsOf } from '../core/shown-credentials.js'
 import { inSlices } from '../core/slices.js'
 import { type Gathered, gather } from './gathered.js'
-import { type Heard, hasSaidDone, responseOf } from './heard.js'
-import { askedIn, type Identified } from './identified.js'
-import { requestOf } from './key.js'
+import { askedIn, type Identified, requestOf } from './key.js'
 import { fileOf, type Kept } from './names.js'
-import type { RecordedRequest, Recording } from './recording.js'
+import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
 
-export interface RecorderParts {
+interface RecorderParts {
   readonly shelf: Shelf
   readonly run: Run
   readonly redact: Redact
@@ -25,7 +23,7 @@ export interface RecorderParts {
   readonly report: (error: unknown) => void
 }
 
-export interface Recorder {
+interface Recorder {
   /** Takes part in an exchange from its beginning on; nothing where it is not to be kept. The folder has been listed. */
   witness(exchange: Exchange): Named | undefined
   /** Resolves when everything that has ended by now is on disk. */
@@ -144,7 +142,11 @@ export function createRecorder(parts: RecorderParts): Recorder {
   async function recordingOf(seen: Seen): Promise<Recording | string> {
     const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
     const { request, redaction } = seen.redacted ?? redactedAnew(exchange)
-    const heard: Heard = { ...{ status, headers, headMs, endMs }, chunks: await gathered.take(), complete: isComplete }
+    const heard: Capture = {
+      ...{ status, headers, headMs, endMs },
+      chunks: await gathered.take(),
+      complete: isComplete,
+    }
     const response = await responseOf(heard, maxBytes).catch(({ message }: Error) => message)
     if (typeof response === 'string') return response
     return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }

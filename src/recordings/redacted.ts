@@ -2,10 +2,18 @@
 import { isUtf8 } from 'node:buffer'
 import type { Redaction } from '../core/redact.js'
 import { atOnce, type Sliced } from '../core/slices.js'
+import {
+  type Body,
+  byStart,
+  type Edit,
+  edited,
+  editOf,
+  type Passage,
+  passagesOfStream,
+  passagesOfWhole,
+  withoutTokens,
+} from './passages.js'
 import { isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
-import { byStart, type Edit, edited } from './redacted/edits.js'
-import { type Body, editOf } from './redacted/passage.js'
-import { type Passage, passagesOfStream, passagesOfWhole, withoutTokens } from './redacted/passages.js'
 
 /** `redactResponse` in one go. */
 export const redactedResponse = (response: RecordedResponse, asked: Redaction): RecordedResponse =>

@@ -2,19 +2,17 @@
 import type { Exchange } from '../core/exchange.js'
 import { ProblemsError } from '../core/problem.js'
 import { sideBySide } from '../core/side-by-side.js'
-import type { Identified } from './identified.js'
+import { variantsOf } from './canonical.js'
 import type { Ignore } from './ignore.js'
-import { inForm } from './in-form.js'
-import { keyOf } from './key.js'
+import { type Identified, keyOf } from './key.js'
 import type { Kept } from './names.js'
 import { type Nearest, nearest } from './nearest.js'
-import { type Played, played } from './play.js'
+import { inForm, type Played, played } from './play.js'
 import type { RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
-import { variantsOf } from './variants.js'
 
-export interface ReplayerParts {
+interface ReplayerParts {
   readonly shelf: Shelf
   readonly run: Run
   readonly identify: (exchange: Exchange) => Identified
@@ -52,7 +50,7 @@ interface Missed {
   readonly near: Nearest | undefined
 }
 
-export interface Replayer {
+interface Replayer {
   /** Rejects only when the folder cannot be listed. */
   find(exchange: Exchange): Promise<Found>
 }

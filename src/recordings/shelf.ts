@@ -1,6 +1,5 @@
 /** The recordings of a folder by what they answer; one that was read is remembered for as long as its file stays as it is. */
-import type { Folder } from './folder.js'
-import { removeLeftovers } from './leftovers.js'
+import { type Folder, removeLeftovers } from './folder.js'
 import type { Kept } from './names.js'
 import { bodyOf, type Recording } from './recording.js'
 

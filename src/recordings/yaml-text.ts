@@ -6,7 +6,7 @@ import type { Sliced } from '../core/slices.js'
  * What stands behind a key, or is a document of its own; the first line is not indented, each further one is, by `margin` at least.
  * By hand: ten times as fast as the library, which has no word either in what is literal, what is quoted and what stands on one line.
  */
-export function yamlText(value: unknown, margin = ''): string {
+function yamlText(value: unknown, margin = ''): string {
   if (Array.isArray(value) && value.length > 0) return listText(value, margin)
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return scalarText(value, margin)
   return Object.entries(value)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { endpointFolder, slugOf } from '../../src/recordings/slug.js'
+import { endpointFolder, slugOf } from '../../src/recordings/names.js'
 import { oddJson, oddText } from './odd.js'
 import { asking, question } from './scene.js'
 

@@ -5,7 +5,7 @@ import { tokenPieces, wordsOf } from './pieces.js'
 type Logprobs = Choice['logprobs']
 
 /** A piece of a text, and the logprobs of its tokens. */
-export interface SurePiece {
+interface SurePiece {
   readonly text: string
   readonly logprobs: Fields | null
 }

@@ -5,7 +5,7 @@ import { letterAt } from '../../core/events.js'
 export const wordsOf = (text: string): readonly string[] => text.match(/\s*\S{1,12}|\s+$/gu) ?? []
 
 /** A part of a text, and what is said of its tokens. */
-export interface TokenPiece {
+interface TokenPiece {
   readonly text: string
   readonly tokens: readonly unknown[]
 }

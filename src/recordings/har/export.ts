@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { bodyOf, type RecordedRequest, type RecordedResponse, type Recording, type RequestBody } from '../recording.js'
 
 /** A recording, and of those with the same request the how many-th it is. */
-export interface Numbered {
+interface Numbered {
   readonly recording: Recording
   readonly nth: number
 }

@@ -1,0 +1,304 @@
+/** Takes a body apart into its texts: in each of them a secret may stand, wherever the network or the model cut it. */
+
+import { isUtf8 } from 'node:buffer'
+import { createEventSplitter, letterAt } from '../core/events.js'
+import type { Sliced } from '../core/slices.js'
+import { type JsonText, jsonTexts } from './json-texts.js'
+import type { RecordedChunk } from './recording.js'
+
+/** Pieces of one text, in their order. */
+export type Passage = readonly Piece[]
+
+/** A whole body: JSON, text, or bytes. */
+export function* passagesOfWhole(body: Body): Sliced<readonly Passage[]> {
+  const { latin1 } = body
+  // Some write a byte order mark, which is none of the JSON.
+  const json = latin1.replace(/^\xef\xbb\xbf/, blank)
+  const value = parsed(json)
+  if (value === undefined) return [plainPieces(body, 0, latin1.length)]
+  const passages: Passage[] = []
+  for (const { start, end, kind } of jsonTexts(json)) {
+    passages.push(kind === 'number' ? [numberPiece(body, start, end)] : jsonPieces(body, start, end))
+    yield
+  }
+  return passages
+}
+
+/** Events, or one document on each line. What is said token by token is one text; where nothing else is suspicious, these will do. */
+export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly Passage[]> {
+  const passages: Piece[][] = []
+  const isOnLines = isDocument(body.latin1)
+  const running = new Map<string, Piece[]>()
+  /** What is no JSON and stands behind one another. */
+  let plain: Piece[] | undefined
+
+  function add(name: string | undefined, pieces: () => readonly Piece[]): void {
+    if (name === undefined && !isSuspicious) return
+    const known = name === undefined ? undefined : running.get(name)
+    if (known) {
+      for (const piece of pieces()) known.push(piece)
+      return
+    }
+    const passage = [...pieces()]
+    passages.push(passage)
+    if (name !== undefined) running.set(name, passage)
+  }
+
+  function addPlain(start: number, end: number): void {
+    if (!plain) {
+      plain = []
+      passages.push(plain)
+    }
+    for (const piece of plainPieces(body, start, end)) plain.push(piece)
+  }
+
+  for (const { start, end } of eventsIn(body)) {
+    yield
+    const event = body.latin1.slice(start, end)
+    const json = isDocument(event) ? event : event.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
+    const value = parsed(json)
+    if (value === undefined) {
+      addPlain(start, end)
+      continue
+    }
+    plain = undefined
+    if (json !== event) {
+      for (const { 0: line, index } of event.matchAll(/^(?!data:).+/gm)) {
+        add(undefined, () => plainPieces(body, start + index, start + index + line.length))
+      }
+    }
+    for (const text of jsonTexts(json)) {
+      const [from, to] = [start + text.start, start + text.end]
+      if (text.kind === 'number') add(undefined, () => [numberPiece(body, from, to)])
+      else add(runningText(value, text.path, isOnLines), () => jsonPieces(body, from, to))
+    }
+  }
+  return passages
+}
+
+/** Takes the tokens out of logprobs: they spell once more what was said, each in a list with its bytes and what might have stood in its place. */
+export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly Edit[]> {
+  const documents = isEvents ? eventsIn(body) : [{ start: 0, end: body.latin1.length }]
+  const edits: Edit[] = []
+  for (const { start, end } of documents) {
+    yield
+    const document = body.latin1.slice(start, end)
+    if (!document.includes('"logprobs"')) continue
+    const json = isDocument(document) ? document : document.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
+    if (parsed(json) === undefined) continue
+    for (const text of jsonTexts(json)) {
+      if (!isOfToken(text)) continue
+      const bytes = Buffer.from(text.kind === 'number' ? '0' : '')
+      edits.push({ start: start + text.start, end: start + text.end, bytes })
+    }
+  }
+  return edits
+}
+
+const isOfToken = ({ path, kind }: JsonText) =>
+  path.includes('logprobs') && (kind === 'number' ? path.at(-2) === 'bytes' : path.at(-1) === 'token')
+
+const blank = (text: string) => ' '.repeat(text.length)
+
+const isDocument = (event: string) => /^\s*[{[]/.test(event)
+
+const numberPiece = ({ latin1 }: Body, start: number, end: number): Piece => ({
+  ...{ start, end, text: latin1.slice(start, end) },
+  written: 'number',
+})
+
+function parsed(json: string): unknown {
+  if (!/^\s*["{[\d-]/.test(json)) return undefined
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the events are; lines where they are documents. */
+function eventsIn({ bytes, latin1 }: Body): readonly { readonly start: number; readonly end: number }[] {
+  const splitter = createEventSplitter()
+  const events = isDocument(latin1) ? linesOf(bytes) : [...splitter.push(bytes), splitter.rest()]
+  let end = 0
+  return events.map(event => {
+    const start = end
+    end += event.length
+    return { start, end }
+  })
+}
+
+function linesOf(bytes: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = []
+  let start = 0
+  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+    lines.push(bytes.subarray(start, end + 1))
+    start = end + 1
+  }
+  return [...lines, bytes.subarray(start)]
+}
+
+/** Some bytes of the body, and what they say. */
+export interface Piece {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly written: 'utf8' | 'latin1' | 'json' | 'number'
+}
+
+/** A body, and where its chunks begin. */
+export interface Body {
+  readonly bytes: Buffer
+  /** A character for each byte. */
+  readonly latin1: string
+  readonly isUtf8: boolean
+  readonly borders: readonly number[]
+}
+
+/** Bytes of which each says what it says. They are cut where chunks are, so that what stays can stay in its chunk. */
+function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
+  const { bytes, latin1, borders } = body
+  const said = latin1.slice(start, end)
+  const isAscii = !/[\x80-\xff]/.test(said)
+  const written = isAscii || body.isUtf8 || isUtf8(bytes.subarray(start, end)) ? 'utf8' : 'latin1'
+  const cuts = bordersInside(borders, start, end).map(cut => (written === 'utf8' ? letterAt(bytes, cut) : cut))
+  if (isAscii && cuts.length === 0) return start < end ? [{ start, end, text: said, written }] : []
+  return [start, ...cuts].flatMap((from, i) => {
+    const to = cuts[i] ?? end
+    return from < to ? [{ start: from, end: to, text: bytes.toString(written, from, to), written }] : []
+  })
+}
+
+const escapes = /\\(?:u[\dA-Fa-f]{4}|.)/g
+
+/** The inside of a JSON text: each escape is a piece, and what is between them. */
+function jsonPieces(body: Body, start: number, end: number): readonly Piece[] {
+  const inside = body.latin1.slice(start, end)
+  if (!inside.includes('\\')) return plainPieces(body, start, end)
+  const pieces: Piece[][] = []
+  let at = start
+  for (const { 0: code, index } of inside.matchAll(escapes)) {
+    const from = start + index
+    const to = from + code.length
+    pieces.push([
+      ...plainPieces(body, at, from),
+      { start: from, end: to, text: JSON.parse(`"${code}"`), written: 'json' },
+    ])
+    at = to
+  }
+  return [...pieces.flat(), ...plainPieces(body, at, end)]
+}
+
+/** What has to be written for a piece that says something else now; inside of a JSON text as that has to be written. */
+export function editOf(piece: Piece, text: string): readonly Edit[] {
+  const { start, end, written } = piece
+  if (text === piece.text) return []
+  const encoding = written === 'latin1' ? 'latin1' : 'utf8'
+  if (written === 'number') return [{ start, end, bytes: Buffer.from(JSON.stringify(text)) }]
+  if (written === 'json') return [{ start, end, bytes: Buffer.from(JSON.stringify(text).slice(1, -1)) }]
+  const [before, behind] = commonEnds(piece.text, text)
+  return [
+    {
+      start: start + Buffer.byteLength(piece.text.slice(0, before), encoding),
+      end: end - Buffer.byteLength(piece.text.slice(piece.text.length - behind), encoding),
+      bytes: Buffer.from(text.slice(before, text.length - behind), encoding),
+    },
+  ]
+}
+
+/** How much two texts have in common at their beginnings and at their ends, whole characters only. */
+function commonEnds(a: string, b: string): readonly [before: number, behind: number] {
+  const most = Math.min(a.length, b.length)
+  let before = 0
+  while (before < most && a[before] === b[before]) before++
+  if (isHigh(a.charCodeAt(before - 1))) before--
+  let behind = 0
+  while (behind < most - before && a[a.length - 1 - behind] === b[b.length - 1 - behind]) behind++
+  if (isLow(a.charCodeAt(a.length - behind))) behind--
+  return [before, behind]
+}
+
+const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00
+const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000
+
+function bordersInside(borders: readonly number[], start: number, end: number): readonly number[] {
+  let low = 0
+  for (let high = borders.length; low < high; ) {
+    const middle = (low + high) >> 1
+    if ((borders[middle] ?? 0) <= start) low = middle + 1
+    else high = middle
+  }
+  let last = low
+  while ((borders[last] ?? end) < end) last++
+  return borders.slice(low, last)
+}
+
+/** Texts that are said whole, and again in each event. */
+const wholes = new Set<unknown>(['type', 'role', 'id'])
+
+/** Where Ollama says its answer in parts, in documents that stand on a line each. */
+const onLines = new Set(['message.content', 'message.thinking', 'response', 'thinking'])
+
+/**
+ * The name of the text that a part belongs to; `undefined` for what stands for itself, such as a model's name, which
+ * would only seem to be something when it was put together. `event` is the object that the path leads through; `isOnLine`
+ * says whether it is a document on a line of its own.
+ */
+function runningText(event: unknown, path: JsonText['path'], isOnLine: boolean): string | undefined {
+  if (!isPart(path, isOnLine)) return undefined
+  const { type, index, output_index, content_index } = fieldsOf(event)
+  return JSON.stringify([type, index, output_index, content_index, ...steps(event, path)])
+}
+
+function isPart(path: JsonText['path'], isOnLine: boolean): boolean {
+  if (path.includes('delta')) return !wholes.has(path.at(-1))
+  if (path[0] === 'choices') return path.at(-1) === 'text'
+  return isOnLine && onLines.has(path.join('.'))
+}
+
+/** The way to it; places in lists by the `index` that is written there, for several choices have an event each. */
+function steps(event: unknown, path: JsonText['path']): readonly unknown[] {
+  let at = event
+  return path.map(step => {
+    at = fieldsOf(at)[step]
+    if (typeof step === 'string') return step
+    return fieldsOf(at).index ?? step
+  })
+}
+
+const fieldsOf = (value: unknown) =>
+  (typeof value === 'object' && value !== null ? value : {}) as Record<string | number, unknown>
+
+/** Other bytes in the place of those from `start` to `end`, which count through all chunks. */
+export interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly bytes: Buffer
+}
+
+/** New bytes are in the chunk in which the edit begins; all others stay in the chunk where they were. Edits do not overlap. */
+export function* edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): Sliced<readonly RecordedChunk[]> {
+  const sorted = edits.toSorted(byStart)
+  const written: RecordedChunk[] = []
+  let next = 0
+  let gone = 0
+  let chunkStart = 0
+  for (const chunk of chunks) {
+    yield
+    const start = chunkStart
+    const end = start + chunk.bytes.length
+    chunkStart = end
+    const kept: Buffer[] = []
+    let at = Math.min(end, Math.max(start, gone))
+    for (let edit = sorted[next]; edit && edit.start < end; edit = sorted[++next]) {
+      kept.push(chunk.bytes.subarray(at - start, edit.start - start), edit.bytes)
+      gone = edit.end
+      at = Math.min(end, gone)
+    }
+    const isAsItWas = kept.length === 0 && at === start
+    written.push(isAsItWas ? chunk : { ...chunk, bytes: Buffer.concat([...kept, chunk.bytes.subarray(at - start)]) })
+  }
+  return written
+}
+
+export const byStart = (a: Edit, b: Edit) => a.start - b.start
