@@ -1,11 +1,11 @@
 /** The programmatic door: start a platform inside a test or a script. */
 
+export { ProblemsError } from './check/problem.js'
 export type { ConfigInput } from './config/schema.js'
 export type { Clock } from './core/clock.js'
 export type { Mode } from './core/exchange.js'
 export type { Fault } from './core/fault.js'
 export type { Violating, Violation } from './core/finding.js'
-export { ProblemsError } from './core/problem.js'
 export { StartError } from './core/start-error.js'
 export type { JournalEntry } from './journal/index.js'
 export type { Receipt } from './platform/taping.js'

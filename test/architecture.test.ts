@@ -50,7 +50,7 @@ test('a sideways import is reported', () => {
 
 test('an upward import is reported', () => {
   expect(planted({ 'core/words.ts': "import { send } from '../server/send.js'" })).toEqual([
-    'core/words.ts imports ../server/send.js: up, from floor 0 to floor 3.',
+    'core/words.ts imports ../server/send.js: up, from floor 1 to floor 5.',
   ])
 })
 

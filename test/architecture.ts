@@ -11,7 +11,9 @@ export interface Source {
 
 /** From the ground up. Folders and files of one floor are strangers to one another. */
 const floors: readonly (readonly string[])[] = [
+  ['check'],
   ['core'],
+  ['redact'],
   [
     'config',
     'auth',
@@ -41,13 +43,13 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   express: ['server/', 'dashboard/'],
   'http-proxy-middleware': ['server/proxy.ts'],
   jose: ['auth/tokens.ts'],
-  yaml: ['core/yaml.ts'],
+  yaml: ['check/yaml.ts'],
   '@faker-js/faker': ['replies/fake.ts'],
   tinyglobby: ['replies/load.ts'],
   liquidjs: ['replies/templates/'],
   '@cfworker/json-schema': ['replies/structured/'],
   randexp: ['replies/structured/'],
-  'fastest-levenshtein': ['core/suggest.ts'],
+  'fastest-levenshtein': ['check/suggest.ts'],
   // The dashboard's page, which is a bundle of its own.
   preact: ['dashboard/page/'],
   '@supabase/supabase-js': ['dashboard/page/session/auth-client.ts', 'cli/login.ts'],
@@ -65,7 +67,17 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   expect: ['jest.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
-  valibot: ['core/', 'config/', 'replies/', 'recordings/', 'journal/', 'contract/', 'testing/', 'server/json-in.ts'],
+  valibot: [
+    'check/',
+    'core/',
+    'config/',
+    'replies/',
+    'recordings/',
+    'journal/',
+    'contract/',
+    'testing/',
+    'server/json-in.ts',
+  ],
 }
 
 /** Parts that are entered through their index.ts only. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { MOST_LEVELS, MOST_VALUES, MOST_VALUES_OF_RULES } from '../src/core/depth.js'
+import { MOST_LEVELS, MOST_VALUES, MOST_VALUES_OF_RULES } from '../src/core/json.js'
 import { LONGEST_MS, MOST_ANSWER_BYTES } from '../src/endpoints/chat/heavy.js'
 import { MOST_ADDED } from '../src/replies/at-run-time.js'
 import { MOST_MS } from '../src/replies/conditions/expression.js'

@@ -1,6 +1,6 @@
 /** Where people are: e-mail addresses and phone numbers. */
+import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { validationFailed } from '../core/auth-errors.js'
-import { isEmail, LONGEST_EMAIL_BYTES } from '../core/email.js'
 
 /** The address in small letters. Throws a 400 for what is none. */
 export function validEmail(given: string): string {

@@ -15,7 +15,7 @@ import {
   unknownApiKey,
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
-import { digestOf } from '../core/kept-secrets.js'
+import { digestOf } from '../core/secrets.js'
 import type { ApiKeyRow, Moment, State, Tables } from '../core/state.js'
 import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
 import { mayAct } from './users.js'

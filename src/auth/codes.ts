@@ -1,6 +1,6 @@
 /** One-time codes and the links that carry them: made, sent to the outbox, found again, used once. */
 import { createHash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
-import { digestOf } from '../core/kept-secrets.js'
+import { digestOf } from '../core/secrets.js'
 import type { MessageRow, Moment, OneTimeTokenRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
 import { type Backend, externalUrl, momentOf } from './backend.js'
 

@@ -7,7 +7,7 @@ import {
   noFlowForLink,
   validationFailed,
 } from '../core/auth-errors.js'
-import { digestOf } from '../core/kept-secrets.js'
+import { digestOf } from '../core/secrets.js'
 import type { FlowStateRow, Tables } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
 

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { gatewayKeyMissing, gatewayRefusal } from '../core/auth-errors.js'
-import { digestOf } from '../core/kept-secrets.js'
+import { digestOf } from '../core/secrets.js'
 import { startOf } from './api-key-form.js'
 import type { Tokens } from './tokens.js'
 

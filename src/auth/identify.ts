@@ -1,5 +1,4 @@
 /** Says who asks: from the Authorization header to a caller. */
-
 import type { Tried } from '../core/caller.js'
 import {
   barredUser,
@@ -21,7 +20,7 @@ import {
   wronglySignedToken,
 } from '../core/errors.js'
 import { type Caller, userCaller } from '../core/exchange.js'
-import { digestOf } from '../core/kept-secrets.js'
+import { digestOf } from '../core/secrets.js'
 import type { State } from '../core/state.js'
 import type { ApiKeys } from './api-keys.js'
 import { bearerToken } from './bearer.js'

@@ -1,5 +1,5 @@
 /** Says who asks where only the live platform can: whoever sends a credential that is well formed. */
-import { digestOf } from '../core/kept-secrets.js'
+import { digestOf } from '../core/secrets.js'
 import { bearerToken } from './bearer.js'
 import type { Identify } from './identify.js'
 

@@ -2,9 +2,9 @@
 import { createCipheriv, randomBytes, scrypt as scryptWithCallback, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { tooManySignIns, validationFailed, weakPassword } from '../core/auth-errors.js'
-import { TookTooLong } from '../core/bounded.js'
 import { inWorker } from '../core/in-worker.js'
-import { firebaseHash, ownHash, problemOfHash } from '../core/password-hash.js'
+import { firebaseHash, ownHash, problemOfHash } from '../core/secrets.js'
+import { TookTooLong } from '../core/work.js'
 import type { AuthSettings } from './backend.js'
 
 const scrypt = promisify<string | Buffer, Buffer, number, object, Buffer>(scryptWithCallback)

@@ -1,7 +1,7 @@
 /** Sessions: begun by a proof, carried on by refresh tokens that are used once, ended at once. */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { refreshTokenNotFound, refreshTokenUsed, userBanned } from '../core/auth-errors.js'
-import { digestOf } from '../core/kept-secrets.js'
+import { digestOf } from '../core/secrets.js'
 import type { SessionRow, Tables, UserRow } from '../core/state.js'
 import { type Backend, issuerOf, momentOf } from './backend.js'
 import { isBanned, userJson } from './users.js'

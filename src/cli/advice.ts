@@ -1,8 +1,8 @@
 /** Says in one sentence what to do about a request that was refused, or that nothing was recorded for. */
+import { nearest } from '../check/suggest.js'
 import { adviceOn } from '../core/errors.js'
 import { asksLive, type Mode } from '../core/exchange.js'
-import { AUTH, isAuth } from '../core/reserved.js'
-import { nearest } from '../core/suggest.js'
+import { AUTH, isAuth } from '../core/paths.js'
 import type { Told } from './told.js'
 
 /** Nothing where there is nothing to be done, or where the error says it itself. */

@@ -1,10 +1,10 @@
 /** Reads the command line: which command, which flags. */
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { didYouMean } from '../check/suggest.js'
 import type { Override } from '../config/load.js'
 import { fromText } from '../config/options.js'
 import { UsageError } from '../core/start-error.js'
-import { didYouMean } from '../core/suggest.js'
 
 export interface Flag {
   readonly type: 'string' | 'boolean'

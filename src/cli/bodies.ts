@@ -1,8 +1,8 @@
 /** The bodies of a request and of its answer, as --verbose shows them: for people, and never more than they would read. */
 import { createEventSplitter, dataOf } from '../core/events.js'
-import { createRedact } from '../core/redact.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
+import { createRedact } from '../redact/index.js'
 import { counted, inBytes, inTime } from './amounts.js'
 import { cutTo } from './columns.js'
 import { type Colors, harmless } from './output.js'

@@ -1,12 +1,11 @@
 /** `standin config …` and `standin replies …`: what is configured, what could be, and whether it is right. */
-
+import { didYouMean } from '../check/suggest.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
 import { configReference, printConfig } from '../config/print.js'
 import { configSchema } from '../config/schema.js'
 import { signingKeysOf } from '../config/signing-keys.js'
 import { UsageError } from '../core/start-error.js'
-import { didYouMean } from '../core/suggest.js'
 import { loadRules } from '../replies/index.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'

@@ -1,6 +1,6 @@
 /** What came of comparing recordings with the live platform: in words for people, as counts, and as JUnit XML. */
+import { wordProblem } from '../check/problem.js'
 import { type Finding, fromWorst, isAtLeast, type Severity } from '../core/finding.js'
-import { wordProblem } from '../core/problem.js'
 import type { DriftResult } from '../recordings/index.js'
 import { type Colors, harmless } from './output.js'
 import { countBySeverity, findingLine, type JunitCase, junitXml, listed } from './report.js'

@@ -1,6 +1,6 @@
 /** `standin export`: writes the recordings as a HAR file. */
 import { writeFile } from 'node:fs/promises'
-import { ProblemsError } from '../core/problem.js'
+import { ProblemsError } from '../check/problem.js'
 import { harOf } from '../recordings/index.js'
 import { version } from '../version.js'
 import { counted } from './amounts.js'

@@ -1,9 +1,9 @@
 /** `standin import`: makes recordings of the exchanges in a HAR file. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { ProblemsError, unreadable, wordProblem } from '../core/problem.js'
-import { createRedact } from '../core/redact.js'
+import { ProblemsError, unreadable, wordProblem } from '../check/problem.js'
 import { type Folder, fileOf, type Imported, importHar, type Kept, type Recording } from '../recordings/index.js'
+import { createRedact } from '../redact/index.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { groupedBy } from './grouped.js'

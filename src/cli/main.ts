@@ -1,8 +1,8 @@
 /** The command line: which command, and what its end means to the shell. */
 import path from 'node:path'
-import { ProblemsError, wordProblem } from '../core/problem.js'
+import { ProblemsError, wordProblem } from '../check/problem.js'
+import { didYouMean } from '../check/suggest.js'
 import { StartError, UsageError } from '../core/start-error.js'
-import { didYouMean } from '../core/suggest.js'
 import { version } from '../version.js'
 import { type CommandLine, readCommandLine } from './arguments.js'
 import { dev } from './dev.js'

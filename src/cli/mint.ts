@@ -1,5 +1,4 @@
 /** `standin token` and `standin key create`: credentials for tests and scripts, signed and kept as the platform does it. */
-
 import { validEmail } from '../auth/addresses.js'
 import { createApiKeys } from '../auth/api-keys.js'
 import type { Backend } from '../auth/backend.js'
@@ -10,7 +9,7 @@ import type { LoadedConfig } from '../config/load.js'
 import { signingKeysOf } from '../config/signing-keys.js'
 import { developmentUser } from '../core/development.js'
 import { usersAreLive } from '../core/errors.js'
-import { AUTH } from '../core/reserved.js'
+import { AUTH } from '../core/paths.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import type { State } from '../core/state.js'
 import { configuredUser } from '../platform/configured-user.js'

@@ -1,5 +1,5 @@
 /** `standin openapi`: prints the OpenAPI document of everything that is answered, by the configuration, without starting anything. */
-import { yamlOf } from '../core/yaml.js'
+import { yamlOf } from '../check/yaml.js'
 import { openApiOf } from '../platform/openapi/document.js'
 import { urlHost } from '../server/address.js'
 import type { CommandLine } from './arguments.js'

@@ -1,9 +1,9 @@
 /** `standin recordings scan`: finds secrets in recordings and in other files, and says where they are without saying what. */
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type Problem, ProblemsError, unreadable } from '../core/problem.js'
-import { type Finding, findSecrets, type RedactionRules } from '../core/redact.js'
+import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { bodyOf, type Folder } from '../recordings/index.js'
+import { type Finding, findSecrets, type RedactionRules } from '../redact/index.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { near } from './near.js'

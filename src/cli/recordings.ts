@@ -1,6 +1,6 @@
 /** `standin recordings …`: what was recorded, and what is to become of it. */
+import { didYouMean } from '../check/suggest.js'
 import { UsageError } from '../core/start-error.js'
-import { didYouMean } from '../core/suggest.js'
 import type { CommandLine } from './arguments.js'
 import { listRecordings } from './recordings-list.js'
 import { pruneRecordings } from './recordings-prune.js'

@@ -3,8 +3,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Finding, type Severity, severities, type Violating, type ViolationCounts } from '../core/finding.js'
-import { makeFolder } from '../core/make-folder.js'
-import { StartError, UsageError } from '../core/start-error.js'
+import { makeFolder, StartError, UsageError } from '../core/start-error.js'
 import { type Colors, harmless } from './output.js'
 
 /** `critical  choices[].message: recorded object, live nothing`. */

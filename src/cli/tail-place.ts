@@ -1,7 +1,6 @@
 /** Finds out where the Standin is that is to be followed, and what opens its control API. */
-
+import { ProblemsError } from '../check/problem.js'
 import { isLoopback } from '../core/loopback.js'
-import { ProblemsError } from '../core/problem.js'
 import { UsageError } from '../core/start-error.js'
 import { urlHost } from '../server/address.js'
 import type { CommandLine } from './arguments.js'

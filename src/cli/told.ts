@@ -1,10 +1,9 @@
 /** What the log tells of one request, with nothing secret in it: made from an exchange, or a part of what the journal says. */
 import type { Exchange } from '../core/exchange.js'
-import { once } from '../core/once.js'
-import type { Redact } from '../core/redact.js'
 import { sourceOf } from '../core/reply.js'
-import { credentialsOf } from '../core/shown-credentials.js'
+import { once } from '../core/work.js'
 import type { JournalEntry } from '../journal/index.js'
+import { credentialsOf, type Redact } from '../redact/index.js'
 
 type Facts =
   | 'at'

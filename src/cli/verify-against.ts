@@ -1,5 +1,6 @@
 /** `standin verify --against`: what the live platform says now, or what was kept of it, beside what a stand-in says. */
 import path from 'node:path'
+import { ProblemsError } from '../check/problem.js'
 import {
   answersOf,
   type Baseline,
@@ -12,7 +13,6 @@ import { type ClauseResult, judgeAll } from '../contract/clause.js'
 import { clauses } from '../contract/clauses/index.js'
 import { createTarget, type Target, type TargetOptions } from '../contract/target.js'
 import type { Severity } from '../core/finding.js'
-import { ProblemsError } from '../core/problem.js'
 import { UsageError } from '../core/start-error.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'

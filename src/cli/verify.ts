@@ -1,8 +1,8 @@
 /** `standin verify`: judges a target by each rule of the platform's document, and says where it does not keep it. */
+import { ProblemsError } from '../check/problem.js'
 import { judgeAll } from '../contract/clause.js'
 import { clauses } from '../contract/clauses/index.js'
 import { createTarget } from '../contract/target.js'
-import { ProblemsError } from '../core/problem.js'
 import type { CommandLine } from './arguments.js'
 import { colorsFor, noColors } from './output.js'
 import { createProgress, noProgress } from './progress.js'

@@ -1,6 +1,6 @@
 /** The options of the auth backend, named as Supabase Auth names its settings. */
 import * as v from 'valibot'
-import { word } from '../core/check.js'
+import { word } from '../check/check.js'
 import { developmentPublishableKey, developmentSecret, developmentSecretKey } from '../core/development.js'
 import { anAddress, credential, filled, flag, group, httpUrl, integer, list, option, secret, text } from './forms.js'
 

@@ -1,7 +1,7 @@
 /** The forms that options take: with a default and a meaning, secret or not, one by one or in groups. */
 import * as v from 'valibot'
-import { closed, described } from '../core/check.js'
-import { isMoment } from '../core/moment.js'
+import { closed, described } from '../check/check.js'
+import { isMoment } from '../check/formats.js'
 
 /** An option with its default and the sentence that explains it. */
 export const option = <const S extends v.GenericSchema>(schema: S, initial: v.InferInput<S>, meaning: string) =>

@@ -1,6 +1,6 @@
 /** What is too much: the options, and the same where they are changed while it runs. */
 import * as v from 'valibot'
-import { closed, described } from '../core/check.js'
+import { closed, described } from '../check/check.js'
 import { group, integer } from './forms.js'
 
 const most = integer(0, 1_000_000_000)

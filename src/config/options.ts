@@ -1,6 +1,6 @@
 /** Finds single options in the schema: what stands at a path, what each is called in the environment, what is secret. */
 import * as v from 'valibot'
-import type { Path } from '../core/check.js'
+import type { Path } from '../check/check.js'
 import { configSchema } from './schema.js'
 
 type Schema = v.GenericSchema & {

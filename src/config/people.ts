@@ -1,8 +1,8 @@
 /** Users and API keys as they are configured. */
 import * as v from 'valibot'
-import { closed, where } from '../core/check.js'
+import { closed, where } from '../check/check.js'
+import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { developmentApiKey, developmentUser } from '../core/development.js'
-import { isEmail, LONGEST_EMAIL_BYTES } from '../core/email.js'
 import { different, differentWhereThere, filled, id, list, metadata, option, secret, text, time } from './forms.js'
 
 const user = v.pipe(

@@ -1,5 +1,5 @@
 /** Shows the configuration: the effective values with where each came from, or the reference file with every default. */
-import { inlineYaml } from '../core/yaml.js'
+import { inlineYaml } from '../check/yaml.js'
 import type { LoadedConfig } from './load.js'
 import { isOption, isSecret, type Option, valueAt, walkOptions } from './options.js'
 

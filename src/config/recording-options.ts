@@ -1,6 +1,6 @@
 /** The options of recordings: where they are, what is kept, what is kept out, what counts as the same, and how they are played. */
 import * as v from 'valibot'
-import { closed, number, optional, word } from '../core/check.js'
+import { closed, number, optional, word } from '../check/check.js'
 import { filled, flag, group, integer, list, option, text } from './forms.js'
 
 const isExpression = (written: string) => {

@@ -1,6 +1,6 @@
 /** What the configuration says is secret, as rules for taking secrets out. */
 import { developmentSecret } from '../core/development.js'
-import type { RedactionRules } from '../core/redact.js'
+import type { RedactionRules } from '../redact/index.js'
 import type { Config } from './schema.js'
 
 type Redact = Config['recordings']['redact']

@@ -1,6 +1,6 @@
 /** Every option: its name, its default, its meaning. Check, reference file, editor completion and environment names follow from it. */
 import * as v from 'valibot'
-import { closed, described, map, open, word } from '../core/check.js'
+import { closed, described, map, open, word } from '../check/check.js'
 import { credentialKinds, modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
 import { paceInput, paceOptions, unpaced } from '../core/pace.js'

@@ -1,13 +1,12 @@
 /** Reads a file of signing keys: private JWKs in an array, as Supabase Auth takes them (GOTRUE_JWT_KEYS). */
-
 import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
-import { check, type Mistake, open, type Path, where } from '../core/check.js'
-import { isJson } from '../core/json-text.js'
-import { ProblemsError, unreadable } from '../core/problem.js'
-import { readYaml } from '../core/yaml.js'
+import { check, type Mistake, open, type Path, where } from '../check/check.js'
+import { ProblemsError, unreadable } from '../check/problem.js'
+import { readYaml } from '../check/yaml.js'
+import { isJson } from '../core/json.js'
 import type { LoadedConfig } from './load.js'
 
 const text = v.string('text')

@@ -1,10 +1,9 @@
 /** The answers of a target by their shapes: kept in a file that is committed, and compared with those of another target. */
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { ProblemsError, unreadable } from '../check/problem.js'
 import type { Finding } from '../core/finding.js'
-import { makeFolder } from '../core/make-folder.js'
-import { ProblemsError, unreadable } from '../core/problem.js'
-import { StartError } from '../core/start-error.js'
+import { makeFolder, StartError } from '../core/start-error.js'
 import type { Answered } from './call.js'
 import { compare } from './compare.js'
 import { judge } from './judge.js'

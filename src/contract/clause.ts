@@ -1,6 +1,5 @@
 /** A clause of the contract: one rule, where it comes from, how a target is checked for it, and the verdict. */
-
-import { glob } from '../core/glob.js'
+import { glob } from '../core/paths.js'
 import { type Answered, type Call, type Heard, type Shown, Unasked } from './call.js'
 import type { Target } from './target.js'
 

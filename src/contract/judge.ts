@@ -1,4 +1,5 @@
 /** Says what an answer has against the contract: what platform-api.md says of it, and what was decided where it says nothing. */
+import { check, spoken } from '../check/check.js'
 import {
   chunkAnswer,
   completionAnswer,
@@ -9,14 +10,12 @@ import {
   modelsAnswer,
   notFoundAnswer,
 } from '../core/answers.js'
-import { check, spoken } from '../core/check.js'
-import { decoded } from '../core/decode.js'
+import { decoded, replyBytes } from '../core/body.js'
 import { createEventSplitter, dataOf } from '../core/events.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import type { Violation } from '../core/finding.js'
 import { headerIn } from '../core/headers.js'
 import { CHAT } from '../core/read-chat.js'
-import { replyBytes } from '../core/reply-bytes.js'
 
 /** An answer to be judged: that of the live platform, or a recording of it. */
 interface JudgedAnswer {

@@ -1,7 +1,6 @@
 /** What clauses look for in answers. */
-
+import { check, type Path } from '../check/check.js'
 import { chunkAnswer } from '../core/answers.js'
-import { check, type Path } from '../core/check.js'
 import { dataIn } from '../core/events.js'
 import { type Answered, Unasked } from './call.js'
 import type { Look } from './clause.js'

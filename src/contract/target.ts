@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetchFrom } from '../core/fetch-from.js'
 import { isLoopback } from '../core/loopback.js'
-import { createRedact } from '../core/redact.js'
+import { createRedact } from '../redact/index.js'
 import {
   type Answered,
   type Call,

@@ -1,9 +1,8 @@
 /** Judges the answers of the live platform and of recordings once they have left; nothing is loaded before there is one. */
 import type { Exchange } from '../core/exchange.js'
 import type { Violating, ViolationCounts } from '../core/finding.js'
-import { onceLoaded } from '../core/once.js'
-import type { Redact } from '../core/redact.js'
-import { credentialsOf } from '../core/shown-credentials.js'
+import { onceLoaded } from '../core/work.js'
+import { credentialsOf, type Redact } from '../redact/index.js'
 
 export interface Violations {
   /** Takes an exchange whose answer has left. */

@@ -1,6 +1,6 @@
 /** What answers of the platform are, as the contract, the OpenAPI document and the check of live answers see them. */
 import * as v from 'valibot'
-import { open, word } from './check.js'
+import { open, word } from '../check/check.js'
 
 const text = v.string('text')
 const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))

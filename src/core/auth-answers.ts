@@ -1,6 +1,6 @@
 /** What answers of the auth backend are, in Supabase's forms, for the document. */
 import * as v from 'valibot'
-import { map, open } from './check.js'
+import { map, open } from '../check/check.js'
 
 const text = v.string('text')
 const moment = v.pipe(text, v.isoTimestamp())

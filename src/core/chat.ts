@@ -1,6 +1,6 @@
 /** What a chat completion request is: the fields of OpenAI's clients, checked where the platform cares. */
 import * as v from 'valibot'
-import { number, open, where, word } from './check.js'
+import { number, open, where, word } from '../check/check.js'
 import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolChoice } from './tools.js'
 
 // Every optional field may also be null: OpenAI's own clients send null for "not set".

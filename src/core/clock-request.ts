@@ -1,8 +1,8 @@
 /** What the clock may be asked: the body that the control API takes. */
 import * as v from 'valibot'
-import { closed, optional } from './check.js'
+import { closed, optional } from '../check/check.js'
+import { isMoment } from '../check/formats.js'
 import { isOnClock } from './clock.js'
-import { isMoment } from './moment.js'
 
 const aMoment = 'a moment from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 

@@ -1,6 +1,6 @@
 /** What answers of the dashboard's key API are, for the document. */
 import * as v from 'valibot'
-import { closed, word } from './check.js'
+import { closed, word } from '../check/check.js'
 
 const text = v.string('text')
 const moment = v.pipe(text, v.isoTimestamp())

@@ -1,7 +1,7 @@
 /** What may be asked of the dashboard's API: the bodies and queries that it takes. */
 import * as v from 'valibot'
-import { closed, number, where } from './check.js'
-import { isMoment } from './moment.js'
+import { closed, number, where } from '../check/check.js'
+import { isMoment } from '../check/formats.js'
 import { isKeepable } from './state.js'
 
 function wholeNumber(least: number, most: number, what = 'a whole number') {

@@ -1,6 +1,6 @@
 /** What may be asked of drafts of rules over the control API. */
 import * as v from 'valibot'
-import { closed, described, optional } from './check.js'
+import { closed, described, optional } from '../check/check.js'
 
 const id = 'the id of an exchange in the journal, such as 17'
 const aName = 'a name of small letters, digits and single dashes, such as greeting-in-french'

@@ -1,6 +1,6 @@
 /** Judges what is known of an exchange in short: the same for the journal, the tests, `standin tail` and the dashboard. */
 import { type Caller, callerInWords } from './caller.js'
-import { glob } from './glob.js'
+import { glob } from './paths.js'
 
 /** The words of a query that a list can judge by itself; journal/filter.ts says what each means. */
 export const factWords = [

@@ -1,6 +1,6 @@
 /** A failure asked for: its form, the same in a rule, in the configuration, in a call and in a header. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, word } from './check.js'
+import { closed, described, map, number, optional, word } from '../check/check.js'
 
 const count = (least: number, what = 'a whole number') => {
   const range = `${what} from ${least} to 1000000`

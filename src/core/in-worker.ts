@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { TookTooLong } from './bounded.js'
+import { TookTooLong } from './work.js'
 
 /** How a worker is asked for one job, and what it says: first that it has begun, then how that went. */
 export interface JobRequest {

@@ -1,6 +1,6 @@
 /** Which part of a list is asked for. */
 import * as v from 'valibot'
-import { closed, number, optional } from './check.js'
+import { closed, number, optional } from '../check/check.js'
 import { resetCall } from './scope.js'
 
 const aLimit = 'a whole number'

@@ -1,5 +1,5 @@
 /** What an endpoint says of itself: what goes in, what comes out, which errors; the OpenAPI document is made from it. */
-import type { check } from './check.js'
+import type { check } from '../check/check.js'
 
 /** What is checked, and what the document's schemas are made from. */
 export type Schema = Parameters<typeof check>[0]

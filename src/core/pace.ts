@@ -1,6 +1,6 @@
 /** The rhythm of a stream: what it is, and its options, the same in the configuration, in a rule and in a header. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, word } from './check.js'
+import { closed, described, map, number, optional, word } from '../check/check.js'
 
 /** How the pauses between the pieces of a stream vary around their mean. */
 export const distributions = ['fixed', 'uniform', 'lognormal'] as const

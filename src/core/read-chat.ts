@@ -1,6 +1,6 @@
 /** Reads the body of a chat completion request, once for all who want to know what is in it. */
+import { check } from '../check/check.js'
 import { type ChatRequest, chatRequest } from './chat.js'
-import { check } from './check.js'
 import { emptyBody, invalidRequest, notJson } from './errors.js'
 import type { Exchange } from './exchange.js'
 

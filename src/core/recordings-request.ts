@@ -1,6 +1,6 @@
 /** What may be asked of recordings over the control API. */
 import * as v from 'valibot'
-import { closed, described, optional, word } from './check.js'
+import { closed, described, optional, word } from '../check/check.js'
 
 const id = 'the id of an exchange in the journal, such as 17'
 

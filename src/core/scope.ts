@@ -1,7 +1,7 @@
 /** Keeps tests that share one server apart: each is a scope, and a request belongs to one. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
-import { closed, optional } from './check.js'
+import { closed, optional } from '../check/check.js'
 import type { Exchange } from './exchange.js'
 
 /** The header of a request that names its scope. */

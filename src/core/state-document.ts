@@ -1,7 +1,7 @@
 /** The state as one JSON document: what its rows may say, for whoever writes or edits one. */
 import * as v from 'valibot'
-import { closed, word } from './check.js'
-import { problemOfHash } from './password-hash.js'
+import { closed, word } from '../check/check.js'
+import { problemOfHash } from './secrets.js'
 import { isKeepable, type Json, type Rows, type TableName } from './state.js'
 
 /** Changes when a document of before can be read no longer. */

@@ -1,7 +1,7 @@
 /** Which token may be asked for: the body that the control API takes. */
 import * as v from 'valibot'
-import { closed, number, optional, where, word } from './check.js'
-import { isEmail, LONGEST_EMAIL_BYTES } from './email.js'
+import { closed, number, optional, where, word } from '../check/check.js'
+import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 
 const anEmail = 'an e-mail address'
 const seconds = 'a whole number of seconds'

@@ -1,6 +1,6 @@
 /** The fields of a chat completion request that ask for more than words: tools, which of them, and JSON. */
 import * as v from 'valibot'
-import { open, type Path, where, withWritten, word } from './check.js'
+import { open, type Path, where, withWritten, word } from '../check/check.js'
 
 const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 const text = v.string('text')

@@ -1,7 +1,6 @@
 /** Reads the JSON bodies that the dashboard's API is sent. */
 import type { Request } from 'express'
-import { check } from '../core/check.js'
-import { requireModestJson } from '../core/depth.js'
+import { check } from '../check/check.js'
 import {
   bodyTooLarge,
   emptyBody,
@@ -11,6 +10,7 @@ import {
   notJsonContent,
   unreadableRequest,
 } from '../core/errors.js'
+import { requireModestJson } from '../core/json.js'
 
 /** Nothing that is asked of the API comes near it. */
 const LIMIT_BYTES = 65_536

@@ -5,7 +5,7 @@ import path from 'node:path'
 import express, { type Response, Router } from 'express'
 import { pageNotBuilt } from '../core/errors.js'
 import { only } from '../core/only.js'
-import { DASHBOARD } from '../core/reserved.js'
+import { DASHBOARD } from '../core/paths.js'
 import { routes } from './routes.js'
 
 /** The same two steps up from src/dashboard as from dist/chunks, where the build puts this file. */

@@ -1,9 +1,8 @@
 /** An exchange in a line: what a list of many shows of it, made without reading bodies. */
 import type { Caller, Exchange, Heard, Mode, Reply } from '../core/exchange.js'
 import type { Facts } from '../core/fact-filter.js'
-import type { Redact } from '../core/redact.js'
 import { sourceOf } from '../core/reply.js'
-import { credentialsOf } from '../core/shown-credentials.js'
+import { credentialsOf, type Redact } from '../redact/index.js'
 import { bodyBytesOf, type Kept } from './entry.js'
 
 export interface JournalBrief {

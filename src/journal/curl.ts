@@ -1,11 +1,9 @@
 /** An exchange as a command for a shell that sends the same request once more, with nothing secret in it. */
-
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { isTooDeep } from '../core/depth.js'
 import type { Exchange } from '../core/exchange.js'
-import type { Redact, Redaction } from '../core/redact.js'
-import { credentialsOf } from '../core/shown-credentials.js'
+import { isTooDeep } from '../core/json.js'
+import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { isForm, openText } from './entry.js'
 import { withoutSecretFields } from './secret-fields.js'
 import { variableFor } from './variable.js'

@@ -1,12 +1,10 @@
 /** An exchange as the journal tells it: readable, and nothing secret in it. */
-import { decoded } from '../core/decode.js'
-import { isTooDeep } from '../core/depth.js'
+import { decoded, replyBytes } from '../core/body.js'
 import type { Caller, Exchange, Mode, Outcome } from '../core/exchange.js'
 import type { Violation } from '../core/finding.js'
-import type { Redact } from '../core/redact.js'
+import { isTooDeep } from '../core/json.js'
 import { type AnsweredBy, type FaultDone, sourceOf } from '../core/reply.js'
-import { replyBytes } from '../core/reply-bytes.js'
-import { credentialsOf } from '../core/shown-credentials.js'
+import { credentialsOf, type Redact } from '../redact/index.js'
 import { withoutSecretFields } from './secret-fields.js'
 
 export interface JournalEntry {

@@ -1,6 +1,6 @@
 /** Says which exchanges somebody wants to see. */
 import * as v from 'valibot'
-import { closed, number, optional, word } from '../core/check.js'
+import { closed, number, optional, word } from '../check/check.js'
 import { callerKinds, modes } from '../core/exchange.js'
 import { factTest } from '../core/fact-filter.js'
 import { factsOf } from './brief.js'

@@ -1,8 +1,7 @@
 /** What happened: every exchange ends up here, the last of them are kept, and whoever follows is told. */
+import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
-import type { Redact } from '../core/redact.js'
-import { credentialsOf } from '../core/shown-credentials.js'
-import { passedMs } from '../core/stopwatch.js'
+import { credentialsOf, type Redact } from '../redact/index.js'
 import { briefOf, type JournalBrief } from './brief.js'
 import { curlOf } from './curl.js'
 import { entryOf, type JournalEntry, type Kept } from './entry.js'

@@ -1,6 +1,6 @@
 /** Hides what only the name of its field says to be secret: passwords, tokens and codes, in bodies of whatever form. */
-import { closingQuote, isJson } from '../core/json-text.js'
-import { AUTH, isAuth } from '../core/reserved.js'
+import { closingQuote, isJson } from '../core/json.js'
+import { AUTH, isAuth } from '../core/paths.js'
 
 const always = [
   ...['password', 'current_password', 'new_password', 'client_secret'],

@@ -1,7 +1,6 @@
 /** Counts exchanges as they end, and no more than that: what Prometheus wants to read is written when it asks. */
-
+import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
-import { passedMs } from '../core/stopwatch.js'
 
 /** The upper bounds of what times are sorted into, in seconds; one more takes what is longer. */
 export const bucketsSeconds: readonly number[] = [

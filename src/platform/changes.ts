@@ -1,13 +1,13 @@
 /** What somebody has changed since the configuration was read: the pace of streams, limits, and faults by chance. */
 import { isDeepStrictEqual } from 'node:util'
+import { ProblemsError } from '../check/problem.js'
+import { didYouMean } from '../check/suggest.js'
 import type { LimitsChange } from '../config/limit-options.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import type { Changeable } from '../core/changes.js'
 import type { RandomFault } from '../core/fault.js'
 import { type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
-import { ProblemsError } from '../core/problem.js'
-import { didYouMean } from '../core/suggest.js'
 
 /** Nothing where the configuration holds. */
 export interface Changes {

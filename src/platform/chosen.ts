@@ -1,11 +1,11 @@
 /** Which modes are in force: those of the configuration, or those that somebody has switched to since. */
 import { isDeepStrictEqual } from 'node:util'
+import { check } from '../check/check.js'
+import { ProblemsError } from '../check/problem.js'
 import { askingLive, type LoadedConfig } from '../config/load.js'
 import { modeSwitch } from '../config/schema.js'
-import { check } from '../core/check.js'
 import type { Mode } from '../core/exchange.js'
 import { isOpen } from '../core/origins.js'
-import { ProblemsError } from '../core/problem.js'
 import { isOwnAddress } from '../server/address.js'
 import { type ModeOf, type ModesByEndpoint, modesFrom } from '../server/modes.js'
 

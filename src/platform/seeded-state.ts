@@ -1,9 +1,9 @@
 /** The state of a platform, with the users and keys of its configuration in it. */
 import type { ApiKeys } from '../auth/api-keys.js'
+import { ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { Clock } from '../core/clock.js'
 import { PlatformError } from '../core/errors.js'
-import { ProblemsError } from '../core/problem.js'
 import { type State, TakenError } from '../core/state.js'
 
 /** The state with the users and keys of the configuration in it. */

@@ -5,9 +5,9 @@ import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
 import type { ViolationCounts } from '../core/finding.js'
-import { once, onceLoaded } from '../core/once.js'
-import type { Redact } from '../core/redact.js'
+import { once, onceLoaded } from '../core/work.js'
 import type { Miss, Receipt as PlayedAndMade, Recordings, Run } from '../recordings/index.js'
+import type { Redact } from '../redact/index.js'
 
 /** What came of a run, for whoever has to trust it. */
 export interface Receipt extends PlayedAndMade {
@@ -35,7 +35,7 @@ export interface Taping {
 
 /** What takes secrets out, by the configuration. */
 export async function loadRedact(config: Config): Promise<Redact> {
-  const { createRedact } = await import('../core/redact.js')
+  const { createRedact } = await import('../redact/index.js')
   return createRedact(redactionRules(config))
 }
 

@@ -1,7 +1,7 @@
 /** Requests on their way: how many there are, and a gate that keeps new ones waiting while something is being made ready for them. */
+import { passedMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { passedMs } from '../core/stopwatch.js'
 import type { Line } from '../server/handle.js'
 
 export interface Traffic {

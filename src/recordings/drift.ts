@@ -1,11 +1,10 @@
 /** Asks the live platform again for what was recorded, and says what has changed. */
-
 import { setTimeout as pause } from 'node:timers/promises'
-import { asksModel } from '../core/asks-model.js'
+import { type Problem, ProblemsError } from '../check/problem.js'
 import type { Finding } from '../core/finding.js'
 import { headerIn } from '../core/headers.js'
-import { type Problem, ProblemsError } from '../core/problem.js'
-import type { Redact } from '../core/redact.js'
+import { asksModel } from '../core/paths.js'
+import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
 import type { Kept } from './names.js'
 import {

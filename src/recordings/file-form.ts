@@ -1,7 +1,7 @@
 /** What a file of a recording may say. */
 import * as v from 'valibot'
-import { closed, map, number, open } from '../core/check.js'
-import { isMoment } from '../core/moment.js'
+import { closed, map, number, open } from '../check/check.js'
+import { isMoment } from '../check/formats.js'
 
 /** The ways in which platforms write JSON: where a body is written in one of them, its value and the way give back its bytes. */
 const layouts = {

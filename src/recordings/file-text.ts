@@ -1,11 +1,10 @@
 /** A recording as the text of its file: YAML that reads well in a review, and gives back each byte. */
-
 import { isUtf8 } from 'node:buffer'
 import type * as v from 'valibot'
-import { check } from '../core/check.js'
-import { ProblemsError } from '../core/problem.js'
-import { atOnce, type Sliced } from '../core/slices.js'
-import { readYaml } from '../core/yaml.js'
+import { check } from '../check/check.js'
+import { ProblemsError } from '../check/problem.js'
+import { readYaml } from '../check/yaml.js'
+import { atOnce, type Sliced } from '../core/work.js'
 import { assembleText } from './assemble/index.js'
 import { sorted } from './canonical.js'
 import {

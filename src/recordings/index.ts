@@ -1,6 +1,6 @@
 /** Recordings: what the live platform said, kept on disk and played again. */
 import type { Exchange } from '../core/exchange.js'
-import type { Redact } from '../core/redact.js'
+import type { Redact } from '../redact/index.js'
 import { openFolder } from './folder.js'
 import { type IgnoreOption, ignoreFrom } from './ignore.js'
 import { createIdentify } from './key.js'

@@ -1,5 +1,5 @@
 /** Finds the texts and numbers of a JSON document where they are written. */
-import { closingQuote } from '../core/json-text.js'
+import { closingQuote } from '../core/json.js'
 
 /** A name of a field or a value. */
 export interface JsonText {

@@ -1,8 +1,7 @@
 /** Takes a body apart into its texts: in each of them a secret may stand, wherever the network or the model cut it. */
-
 import { isUtf8 } from 'node:buffer'
 import { createEventSplitter, letterAt } from '../core/events.js'
-import type { Sliced } from '../core/slices.js'
+import type { Sliced } from '../core/work.js'
 import { type JsonText, jsonTexts } from './json-texts.js'
 import type { RecordedChunk } from './recording.js'
 

@@ -1,8 +1,7 @@
 /** Records what the live platform says while it goes by; the client has its answer before anything is written. */
 import type { Exchange, Witness } from '../core/exchange.js'
-import type { Redact, Redaction } from '../core/redact.js'
-import { credentialsOf } from '../core/shown-credentials.js'
-import { inSlices } from '../core/slices.js'
+import { inSlices } from '../core/work.js'
+import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { type Gathered, gather } from './gathered.js'
 import { askedIn, type Identified, requestOf } from './key.js'
 import { fileOf, type Kept } from './names.js'

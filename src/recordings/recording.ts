@@ -1,6 +1,5 @@
 /** An exchange with the live platform as it is kept: what was asked, what was said and when, and nothing secret. */
-
-import { decodedChunks } from '../core/decode.js'
+import { decodedChunks } from '../core/body.js'
 import { isStreamType } from '../core/events.js'
 import { headerIn } from '../core/headers.js'
 

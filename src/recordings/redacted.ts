@@ -1,7 +1,7 @@
 /** Takes what is secret out of a recorded answer; every other byte stays what it is and in the chunk where it was. */
 import { isUtf8 } from 'node:buffer'
-import type { Redaction } from '../core/redact.js'
-import { atOnce, type Sliced } from '../core/slices.js'
+import { atOnce, type Sliced } from '../core/work.js'
+import type { Redaction } from '../redact/index.js'
 import {
   type Body,
   byStart,

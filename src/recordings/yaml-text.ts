@@ -1,6 +1,5 @@
 /** Writes values as YAML that reads well in a review: in blocks, long texts as they are, nothing folded. */
-
-import type { Sliced } from '../core/slices.js'
+import type { Sliced } from '../core/work.js'
 
 /**
  * What stands behind a key, or is a document of its own; the first line is not indented, each further one is, by `margin` at least.

@@ -1,9 +1,9 @@
 /** Drafts a rule that says again what was said: for whoever wants one, and goes on from there. */
+import { check } from '../check/check.js'
+import { blockYaml } from '../check/yaml.js'
 import { type ChatRequest, chatRequest } from '../core/chat.js'
-import { check } from '../core/check.js'
 import { notForARule } from '../core/errors.js'
-import { withLeaves } from '../core/redact/walk.js'
-import { blockYaml } from '../core/yaml.js'
+import { withLeaves } from '../redact/walk.js'
 import { Asked } from './conditions/asked.js'
 import { expressionIn } from './conditions/text.js'
 import { type Answered, type DraftedReply, replyOf } from './drafted-reply.js'

@@ -1,6 +1,6 @@
 /** The calls of tools in an answer, as a drafted rule says them. */
 import * as v from 'valibot'
-import { open } from '../core/check.js'
+import { open } from '../check/check.js'
 import { jsonIn } from './drafted-events.js'
 import { plain } from './drafted-text.js'
 import { hasTemplate } from './templates.js'

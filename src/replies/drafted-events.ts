@@ -1,6 +1,6 @@
 /** The events of a stream that the journal tells as text. */
 import { createEventSplitter, dataOf as dataIn } from '../core/events.js'
-import { parseExact } from '../core/exact-json.js'
+import { parseExact } from '../core/json.js'
 
 export function eventsIn(text: string): readonly Buffer[] {
   const splitter = createEventSplitter()

@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
 import { type ChatRequest, textOf } from '../core/chat.js'
-import { onceLoaded } from '../core/once.js'
 import { mulberry32 } from '../core/random.js'
+import { onceLoaded } from '../core/work.js'
 
 export type { Faker } from '@faker-js/faker'
 

@@ -1,6 +1,6 @@
 /** Looks for rules that cannot mean what their author meant: those that never answer, and what hides them. */
 import { isDeepStrictEqual } from 'node:util'
-import { didYouMean } from '../core/suggest.js'
+import { didYouMean } from '../check/suggest.js'
 import type { When } from './conditions/form.js'
 import { expressionIn, type TextCondition } from './conditions/text.js'
 import { nameTest, type ValueCondition } from './conditions/whole.js'

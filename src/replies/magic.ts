@@ -1,9 +1,9 @@
 /** Magic for the impatient: words in a prompt that bring about an error, a tool call or a slow stream without a rule. */
+import { didYouMean } from '../check/suggest.js'
 import { type ChatRequest, textOf } from '../core/chat.js'
 import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
-import { didYouMean } from '../core/suggest.js'
 import { type Offered, offeredTools } from './called-tool.js'
 import * as texts from './magic-texts.js'
 import type { Choice, Said, ToolCall } from './said.js'

@@ -1,5 +1,5 @@
 /** A rule made ready: its conditions, what it says each time, and whether it may speak. */
-import { stringifyExact } from '../core/exact-json.js'
+import { stringifyExact } from '../core/json.js'
 import type { PaceInput } from '../core/pace.js'
 import type { Asked } from './conditions/asked.js'
 import { type Condition, compileWhen, firstGroups, userTextOf } from './conditions/compile.js'

@@ -1,6 +1,6 @@
 /** The form of what a rule says, as its author writes it. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, word } from '../core/check.js'
+import { closed, described, map, number, optional, word } from '../check/check.js'
 import { faultSchema } from '../core/fault.js'
 import { finishReasons } from './said.js'
 

@@ -1,6 +1,6 @@
 /** The rules of what the emulated model says, as their authors write them. */
 import * as v from 'valibot'
-import { closed, described, number, open, optional, word } from '../core/check.js'
+import { closed, described, number, open, optional, word } from '../check/check.js'
 import { type PaceInput, paceInput } from '../core/pace.js'
 import { type When, whenSchema } from './conditions/form.js'
 import { replySchema } from './reply-form.js'

@@ -1,8 +1,8 @@
 /** One of the things that a rule says: the same object each time where nothing in it is a template, else made from the request. */
 import { hash } from 'node:crypto'
-import type { Path } from '../core/check.js'
+import type { Path } from '../check/check.js'
 import { templateFailed } from '../core/errors.js'
-import { stringifyExact } from '../core/exact-json.js'
+import { stringifyExact } from '../core/json.js'
 import type { PaceInput } from '../core/pace.js'
 import type { AnsweredBy } from '../core/reply.js'
 import type { Asked } from './conditions/asked.js'

@@ -1,7 +1,7 @@
 /** What is not on the line: Standin's own paths, on express. Loaded when somebody first asks for one of them. */
 import express, { type ErrorRequestHandler } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
-import { CONTROL, DASHBOARD } from '../core/reserved.js'
+import { CONTROL, DASHBOARD } from '../core/paths.js'
 import { errorReply } from './error-bodies.js'
 import { refuseForeign } from './guard.js'
 import type { App, Prototypes } from './prototypes.js'

@@ -1,6 +1,6 @@
 /** Where every request comes in: onto the line, or to express behind it. */
 import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http'
-import { isReserved } from '../core/reserved.js'
+import { isReserved } from '../core/paths.js'
 import type { Line } from './handle.js'
 import type { Prototypes } from './prototypes.js'
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { GATEWAY } from '../core/auth-errors.js'
 import type { PlatformError } from '../core/errors.js'
 import type { Exchange, Reply } from '../core/exchange.js'
-import { isAuth } from '../core/reserved.js'
+import { isAuth } from '../core/paths.js'
 
 /** A reply whose body is a text. */
 type TextReply = Reply & { readonly body: string }

@@ -1,13 +1,11 @@
 /** Makes errors of the live platform fit its document ("Errors"): `{ error: <string> }`, and `path` on a 404. */
-
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
-import { decoded } from '../core/decode.js'
+import { decoded, replyBytes } from '../core/body.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import { createEventSplitter, dataOf } from '../core/events.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import { headerIn } from '../core/headers.js'
-import { replyBytes } from '../core/reply-bytes.js'
 import { pageText } from './page-text.js'
 
 /** An error as the live platform said it. */

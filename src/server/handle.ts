@@ -1,10 +1,9 @@
 /** The life of a request on one page: accept -> identify -> authorize -> decide -> send | proxy -> journal. */
-
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { authorize } from '../auth/authorize.js'
 import { type Gateway, isOpenAtGateway } from '../auth/gateway.js'
 import type { Identify } from '../auth/identify.js'
-import { requireModestJson } from '../core/depth.js'
+import { passedMs } from '../core/clock.js'
 import {
   internalError,
   notFound,
@@ -25,9 +24,9 @@ import {
   usesRecordings,
 } from '../core/exchange.js'
 import { createIds } from '../core/ids.js'
-import { isAuth } from '../core/reserved.js'
+import { requireModestJson } from '../core/json.js'
+import { isAuth } from '../core/paths.js'
 import { scopeNamed } from '../core/scope.js'
-import { passedMs } from '../core/stopwatch.js'
 import { elsewhere } from '../endpoints/elsewhere.js'
 import type { Routes } from '../endpoints/index.js'
 import type { ChosenFault, Faults } from '../faults/index.js'

@@ -1,9 +1,9 @@
 /** Reads what the control API is told: a JSON body of a form that is known. */
 import type { IncomingMessage } from 'node:http'
 import type { GenericSchema, InferOutput } from 'valibot'
-import { check } from '../core/check.js'
-import { requireModestJson } from '../core/depth.js'
+import { check } from '../check/check.js'
 import { emptyBody, invalidRequest, notJson, PlatformError, unreadableRequest } from '../core/errors.js'
+import { requireModestJson } from '../core/json.js'
 import { readBody, requireJson } from './body.js'
 
 /** Most of what is told here does not come near it. */

@@ -1,8 +1,8 @@
 /** Opens the port and closes it again. */
 import { createServer, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { passedMs } from '../core/clock.js'
 import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
-import { passedMs } from '../core/stopwatch.js'
 import { startError } from './address.js'
 import type { Entrance } from './entrance.js'
 import { errorReply } from './error-bodies.js'

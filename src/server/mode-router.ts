@@ -1,10 +1,10 @@
 /** The mode by call: GET says where answers come from, PUT changes it from the next request on, DELETE goes back to the configuration. */
 import { Router } from 'express'
+import { ProblemsError } from '../check/problem.js'
 import { modeSwitch as modeChange } from '../config/schema.js'
 import { modeNotPossible } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { only } from '../core/only.js'
-import { ProblemsError } from '../core/problem.js'
 import type { Paths } from './control/part.js'
 import { listOf, object, oneOf, text } from './control/shapes.js'
 import { jsonIn } from './json-in.js'

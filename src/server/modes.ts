@@ -1,6 +1,6 @@
 /** Which mode holds for a request: that of its endpoint where it has one of its own. */
 import { asksLive, type Mode } from '../core/exchange.js'
-import { glob } from '../core/glob.js'
+import { glob } from '../core/paths.js'
 
 /** Patterns such as `GET /v1/*` with their modes; the first that fits holds. */
 export type ModesByEndpoint = Readonly<Record<string, Mode>>

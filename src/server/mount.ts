@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
 import { isLoopback } from '../core/loopback.js'
-import { isControl } from '../core/reserved.js'
+import { isControl } from '../core/paths.js'
 import { type Entrance, pathOf } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 import { adopt } from './foreign.js'

@@ -1,6 +1,6 @@
 /** Reads what the control API is asked behind the `?`: parameters of a form that is known. */
 import type { Request } from 'express'
-import { check } from '../core/check.js'
+import { check } from '../check/check.js'
 import { invalidRequest } from '../core/errors.js'
 import type { Schema } from './control/part.js'
 

@@ -1,6 +1,6 @@
 /** The state's document as JSON text, read and written a few rows at a time: other requests have their turn in between. */
-import { requireModestJson } from '../core/depth.js'
-import { inSlices, type Sliced } from '../core/slices.js'
+import { requireModestJson } from '../core/json.js'
+import { inSlices, type Sliced } from '../core/work.js'
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 /** Parsed, or written, before others have their turn. */

@@ -1,7 +1,7 @@
 /** Writes the whole state down as a document, and makes a state what a document says. */
-import { check, type Path, spoken } from '../core/check.js'
-import { withDigests } from '../core/kept-secrets.js'
-import { ProblemsError } from '../core/problem.js'
+import { check, type Path, spoken } from '../check/check.js'
+import { ProblemsError } from '../check/problem.js'
+import { withDigests } from '../core/secrets.js'
 import type { State, TableName, Tables } from '../core/state.js'
 import { documentOf, type StateDocument, stateDocument } from '../core/state-document.js'
 import { type AnyRow, type AnyTable, forEachTable, shapeOf } from './shapes.js'

@@ -1,7 +1,7 @@
 /** The tables of a database, in the order in which versions of Standin made and changed them. */
 import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, RawBuilder } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import { tablesWithSecrets, withDigests } from '../core/kept-secrets.js'
+import { tablesWithSecrets, withDigests } from '../core/secrets.js'
 import { StartError } from '../core/start-error.js'
 import type { Database } from './sql.js'
 

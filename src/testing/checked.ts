@@ -1,7 +1,7 @@
 /** Checks what a test hands over: a misspelt name would mean nothing, and the test would go well for the wrong reason. */
 import * as v from 'valibot'
-import { check } from '../core/check.js'
-import { ProblemsError } from '../core/problem.js'
+import { check } from '../check/check.js'
+import { ProblemsError } from '../check/problem.js'
 
 type Schema = v.GenericSchema<unknown, unknown>
 

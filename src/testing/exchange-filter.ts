@@ -1,7 +1,7 @@
 /** Says which exchanges a test means, by the parts of a request and of its answer that matter. */
 import * as v from 'valibot'
+import { closed, optional } from '../check/check.js'
 import { callerInWords } from '../core/caller.js'
-import { closed, optional } from '../core/check.js'
 import type { Caller, Exchange } from '../core/exchange.js'
 import { sourceOf } from '../core/reply.js'
 import { type JournalEntry, type JournalFilter, journalFilter } from '../journal/index.js'

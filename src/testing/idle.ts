@@ -1,5 +1,5 @@
 /** Whether an app still asks, and waiting until it does not. */
-import { closed, optional } from '../core/check.js'
+import { closed, optional } from '../check/check.js'
 import type { Traffic } from '../platform/traffic.js'
 import { checking, milliseconds } from './checked.js'
 import { eventually, pause } from './patience.js'

@@ -1,6 +1,6 @@
 /** The journal as tests read it: what was asked, and what was answered. */
 import * as v from 'valibot'
-import { closed, optional } from '../core/check.js'
+import { closed, optional } from '../check/check.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Journal, JournalEntry } from '../journal/index.js'
 import { checking, milliseconds } from './checked.js'

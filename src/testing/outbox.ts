@@ -1,7 +1,7 @@
 /** The outbox as tests read it: mail and text messages that a live backend would have sent. */
 import { inspect } from 'node:util'
 import * as v from 'valibot'
-import { closed, optional, word } from '../core/check.js'
+import { closed, optional, word } from '../check/check.js'
 import type { MessageRow } from '../core/state.js'
 import type { Platform } from '../platform.js'
 import { checking, milliseconds, text } from './checked.js'

@@ -1,5 +1,5 @@
 /** Holds a value against a pattern that names only what matters. */
-import { nearest } from '../core/suggest.js'
+import { nearest } from '../check/suggest.js'
 
 /** What vitest and jest make of `expect.stringContaining('x')`, `expect.any(Number)` and the like. */
 interface Asymmetric {

@@ -1,7 +1,7 @@
 /** Brings a platform back to how it was when it started. */
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
-import { closed, optional } from '../core/check.js'
+import { closed, optional } from '../check/check.js'
 import type { StateDocument } from '../core/state-document.js'
 import type { Platform } from '../platform.js'
 import { checking } from './checked.js'

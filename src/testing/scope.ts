@@ -1,8 +1,7 @@
 /** A part of a platform that tests side by side have for themselves. */
-
 import * as v from 'valibot'
+import { passedMs } from '../core/clock.js'
 import { SCOPE_HEADER } from '../core/scope.js'
-import { passedMs } from '../core/stopwatch.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { checking } from './checked.js'

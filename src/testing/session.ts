@@ -1,5 +1,5 @@
 /** Signs users in for tests. */
-import { closed, optional } from '../core/check.js'
+import { closed, optional } from '../check/check.js'
 import type { SessionJson } from '../platform/for-tests.js'
 import type { Platform } from '../platform.js'
 import { checking, text } from './checked.js'

@@ -1,8 +1,8 @@
 /** Starts a platform for a test or a script. */
 import type { Override } from '../config/load.js'
 import type { ConfigInput } from '../config/schema.js'
-import { once } from '../core/once.js'
-import { passedMs } from '../core/stopwatch.js'
+import { passedMs } from '../core/clock.js'
+import { once } from '../core/work.js'
 import { environmentOf } from '../platform/environment.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { RuleInput } from '../replies/index.js'

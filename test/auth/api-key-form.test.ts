@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isMistyped, newSecret, startOf } from '../../src/auth/api-key-form.js'
 import { developmentApiKey } from '../../src/core/development.js'
-import { digestOf } from '../../src/core/kept-secrets.js'
+import { digestOf } from '../../src/core/secrets.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -5,9 +5,9 @@ import { loadConfig } from '../../src/config/load.js'
 import { createViolations } from '../../src/contract/violations.js'
 import { createClock } from '../../src/core/clock.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/development.js'
-import { createRedact } from '../../src/core/redact.js'
 import { createFaultCalls } from '../../src/faults/index.js'
 import type { Platform } from '../../src/platform.js'
+import { createRedact } from '../../src/redact/index.js'
 import { journalOfAll, notHere } from '../server/emulating.js'
 
 interface Scene {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readYaml } from '../../src/core/yaml.js'
+import { readYaml } from '../../src/check/yaml.js'
 import { run, startReady } from '../command.js'
 
 test('openapi prints the document of the configuration, as JSON or as YAML, and the platform hands out the same', async () => {

@@ -4,7 +4,7 @@ import { requestEvent, requestRows } from '../../src/cli/request-log.js'
 import { toldOf } from '../../src/cli/told.js'
 import { notFound, unknownApiKey } from '../../src/core/errors.js'
 import type { Endpoint, Exchange, Heard, Outcome } from '../../src/core/exchange.js'
-import { createRedact } from '../../src/core/redact.js'
+import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 
 const noColors = pc.createColors(false)

@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { ProblemsError } from '../../src/check/problem.js'
 import { type ConfigSources, type LoadedConfig, loadConfig } from '../../src/config/load.js'
 import { unpaced } from '../../src/core/pace.js'
-import { ProblemsError } from '../../src/core/problem.js'
 import { type Files, folderWith } from '../command.js'
 
 interface Scene extends Partial<ConfigSources> {

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { ProblemsError } from '../../src/check/problem.js'
 import { type ConfigSources, loadConfig } from '../../src/config/load.js'
 import { allOptions, isSecret, walkOptions } from '../../src/config/options.js'
 import { printConfig } from '../../src/config/print.js'
-import { ProblemsError } from '../../src/core/problem.js'
 import { folderWith, writeInto } from '../command.js'
 import { runs } from '../runs.js'
 

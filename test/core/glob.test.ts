@@ -1,7 +1,7 @@
 /** Patterns with stars: what they match, and how long that takes. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { glob } from '../../src/core/glob.js'
+import { glob } from '../../src/core/paths.js'
 
 test.each([
   ['/v1/*', '/v1/chat/completions', true],

@@ -1,6 +1,6 @@
 /** Secrets that nobody has, in the forms that real ones have. */
 import fc from 'fast-check'
-import type { RedactionRules } from '../../src/core/redact.js'
+import type { RedactionRules } from '../../src/redact/index.js'
 
 /** Rules that say nothing. */
 export const noRules: RedactionRules = { headers: [], query: [], emails: false, patterns: [], known: [] }

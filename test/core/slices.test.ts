@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createRedact } from '../../src/core/redact.js'
-import { atOnce, inSlices, type Sliced } from '../../src/core/slices.js'
+import { atOnce, inSlices, type Sliced } from '../../src/core/work.js'
 import { writeText } from '../../src/recordings/file-text.js'
 import { redactResponse } from '../../src/recordings/redacted.js'
+import { createRedact } from '../../src/redact/index.js'
 import { recorded } from '../recordings/scene.js'
 
 /** Keeps the processor busy for longer than a slice may take, so often. */

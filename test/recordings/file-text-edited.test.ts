@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ProblemsError } from '../../src/core/problem.js'
+import { ProblemsError } from '../../src/check/problem.js'
 import { recordingIn, requestIn } from '../../src/recordings/file-text.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'

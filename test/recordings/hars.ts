@@ -1,6 +1,6 @@
 /** HAR files in the ways in which different tools write them. */
-import { createRedact } from '../../src/core/redact.js'
 import { ignoreFrom, importHar } from '../../src/recordings/index.js'
+import { createRedact } from '../../src/redact/index.js'
 
 export const LIVE = 'https://live.example.com'
 

@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRedact } from '../../src/core/redact.js'
-import { credentialsOf } from '../../src/core/shown-credentials.js'
 import { variantsOf } from '../../src/recordings/canonical.js'
 import { recordingIn, textOf } from '../../src/recordings/file-text.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { type CameRequest, keyOf } from '../../src/recordings/key.js'
 import type { RecordedRequest } from '../../src/recordings/recording.js'
+import { createRedact, credentialsOf } from '../../src/redact/index.js'
 import { key as aKey, jwt, noRules, prose } from '../core/redact-secrets.js'
 import { asking, plantedRedaction, question, recorded } from './scene.js'
 

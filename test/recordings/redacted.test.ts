@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRedact, findSecrets } from '../../src/core/redact.js'
 import type { RecordedResponse } from '../../src/recordings/recording.js'
 import { redactedResponse } from '../../src/recordings/redacted.js'
+import { createRedact, findSecrets } from '../../src/redact/index.js'
 import { credential, key, noRules, prose, secret } from '../core/redact-secrets.js'
 
 const ownKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'

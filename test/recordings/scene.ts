@@ -1,7 +1,7 @@
 /** Recordings to test with: a question, an answer, whole or streamed. */
-import type { Redaction } from '../../src/core/redact.js'
 import { type CameRequest, requestOf } from '../../src/recordings/key.js'
 import type { RecordedChunk, RecordedResponse, Recording } from '../../src/recordings/recording.js'
+import type { Redaction } from '../../src/redact/index.js'
 
 const planted = /sk-planted-\w+/g
 

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
 
 import { expect, test } from 'vitest'
+import { ProblemsError } from '../../src/check/problem.js'
 import type { ChatRequest } from '../../src/core/chat.js'
-import { ProblemsError } from '../../src/core/problem.js'
 import { inWords } from '../../src/core/reply.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { repliesOf, textOf } from './said.js'

@@ -1,6 +1,6 @@
 /** Clients at a platform that may be killed at any moment: they note what was acknowledged, and afterwards look whether it still holds. */
 import { isDeepStrictEqual } from 'node:util'
-import { digestOf } from '../../src/core/kept-secrets.js'
+import { digestOf } from '../../src/core/secrets.js'
 import type { RefreshTokenRow, State, Tables } from '../../src/core/state.js'
 import { answerOf, askAuth, claimsOf, type Place, sentences } from '../auth/people.js'
 import { type Account, after, newAccount, type Step, stepOf, taken } from './accounts.js'

@@ -1,7 +1,7 @@
 /** The whole state goes out as a document and comes in again, in every kind of state the same. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ProblemsError } from '../../src/core/problem.js'
+import { ProblemsError } from '../../src/check/problem.js'
 import type { State } from '../../src/core/state.js'
 import { documentOf, type StateDocument } from '../../src/core/state-document.js'
 import { exportState, importState } from '../../src/state/index.js'

@@ -14,7 +14,7 @@ import {
 } from '../../auth/users.js'
 import { idExists, validationFailed } from '../../core/auth-errors.js'
 import type { Endpoint } from '../../core/exchange.js'
-import { problemOfImported } from '../../core/password-hash.js'
+import { problemOfImported } from '../../core/secrets.js'
 import type { Identity, UserRow } from '../../core/state.js'
 import { jsonReply } from '../json-reply.js'
 import {

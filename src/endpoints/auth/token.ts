@@ -21,7 +21,7 @@ import {
   wrongPassword,
 } from '../../core/auth-errors.js'
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
-import { problemOfHash } from '../../core/password-hash.js'
+import { problemOfHash } from '../../core/secrets.js'
 import { forAnyone, granted } from './frame.js'
 import { queryOf, readParams } from './params.js'
 import type { About } from './says.js'

@@ -1,11 +1,11 @@
 /** Makes completions in a worker where that takes long: for prompts of many tokens, and answers of many choices, logprobs or words. */
-import { TookTooLong } from '../../core/bounded.js'
 import type { ChatRequest } from '../../core/chat.js'
 import { answerTakesTooLong, answerTooLarge } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import { inWorker } from '../../core/in-worker.js'
 import type { Pace } from '../../core/pace.js'
 import { chatIn } from '../../core/read-chat.js'
+import { TookTooLong } from '../../core/work.js'
 import type { Choice, Said } from '../../replies/index.js'
 import { promptTokens, type Tokenizer, tokenizerNamed } from '../../tokenizer/index.js'
 import { createCompletions } from './completion.js'

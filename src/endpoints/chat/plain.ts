@@ -3,8 +3,8 @@
  * one to the next is the id, the time, the model and the words, and JSON.stringify for each event of a stream takes seven times as long.
  */
 import type { ChatRequest } from '../../core/chat.js'
-import { once } from '../../core/once.js'
 import { isPaced, type Pace } from '../../core/pace.js'
+import { once } from '../../core/work.js'
 import type { Choice, Said } from '../../replies/index.js'
 import type { Tokenizer } from '../../tokenizer/index.js'
 import { FINGERPRINT, type Form, frame, inOnePiece, type Opening, start, streamForm } from './frame.js'

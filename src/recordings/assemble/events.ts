@@ -1,6 +1,6 @@
 /** Reads the events of a recorded stream of a chat completion. */
 import { createEventSplitter, dataOf } from '../../core/events.js'
-import { atOnce, type Sliced } from '../../core/slices.js'
+import { atOnce, type Sliced } from '../../core/work.js'
 import { bodyOf, type RecordedResponse } from '../recording.js'
 import { type Chunk, chunkIn } from './forms.js'
 

@@ -1,6 +1,6 @@
 /** The forms of chat completions as far as they are taken apart here; whatever else a vendor adds stays in place. */
 import * as v from 'valibot'
-import { open } from '../../core/check.js'
+import { open } from '../../check/check.js'
 
 /** A JSON object of which nothing is known. */
 export type Fields = Record<string, unknown>

@@ -1,5 +1,5 @@
 /** Adds up the events of a stream to the completion that they are the pieces of. */
-import { atOnce, type Sliced } from '../../core/slices.js'
+import { atOnce, type Sliced } from '../../core/work.js'
 import type { Choice, Chunk, Completion, Fields, Message } from './forms.js'
 
 /** What comes of what is there and what is said next. */

@@ -1,5 +1,5 @@
 /** Tells what a model said, in a form for people. */
-import { atOnce, type Sliced } from '../../core/slices.js'
+import { atOnce, type Sliced } from '../../core/work.js'
 import { bodyOf, isStream, type RecordedResponse } from '../recording.js'
 import { hear, speaks } from './events.js'
 import { type Call, type Completion, completionIn, type Message } from './forms.js'

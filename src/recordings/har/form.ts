@@ -1,7 +1,7 @@
 /** What is read of a HAR file: as much of HAR 1.2 as recordings need, and as lenient as the tools that write it are free. */
 import * as v from 'valibot'
-import { check, type Mistake, open } from '../../core/check.js'
-import { type Problem, ProblemsError } from '../../core/problem.js'
+import { check, type Mistake, open } from '../../check/check.js'
+import { type Problem, ProblemsError } from '../../check/problem.js'
 import { jsonTexts } from '../json-texts.js'
 
 const text = v.string('text')

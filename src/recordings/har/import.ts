@@ -1,12 +1,10 @@
 /** Takes the exchanges with the platform out of a HAR file. */
-
 import { isUtf8 } from 'node:buffer'
+import type { Problem } from '../../check/problem.js'
 import { createEventSplitter } from '../../core/events.js'
-import type { Problem } from '../../core/problem.js'
+import { isAuth, isReserved } from '../../core/paths.js'
 import { CHAT } from '../../core/read-chat.js'
-import type { Redact, Redaction } from '../../core/redact.js'
-import { isAuth, isReserved } from '../../core/reserved.js'
-import { credentialsOf } from '../../core/shown-credentials.js'
+import { credentialsOf, type Redact, type Redaction } from '../../redact/index.js'
 import type { Ignore } from '../ignore.js'
 import { keyOf, requestOf } from '../key.js'
 import {

@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ChatMessage, type ChatRequest, textOf } from '../../core/chat.js'
-import { parseExact } from '../../core/exact-json.js'
 import { anonymous, type Caller } from '../../core/exchange.js'
+import { parseExact } from '../../core/json.js'
 
 /** A result that a tool has given since the model last spoke. */
 export interface ToolResult {

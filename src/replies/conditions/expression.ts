@@ -1,6 +1,6 @@
 /** Holds regular expressions of rules against texts of clients, for no longer than other requests can wait. */
-import { bounded, TookTooLong } from '../../core/bounded.js'
 import { expressionTakesTooLong } from '../../core/errors.js'
+import { bounded, TookTooLong } from '../../core/work.js'
 
 /** Of processor time, for all expressions of one turn of the event loop. */
 export const MOST_MS = 40

@@ -1,8 +1,8 @@
 /** Conditions of rules, held against exchanges by whoever is not a rule. */
+import { check, closed } from '../../check/check.js'
+import { ProblemsError } from '../../check/problem.js'
 import type { ChatRequest } from '../../core/chat.js'
-import { check, closed } from '../../core/check.js'
 import type { Exchange } from '../../core/exchange.js'
-import { ProblemsError } from '../../core/problem.js'
 import { CHAT, chatIn } from '../../core/read-chat.js'
 import { Asked } from './asked.js'
 import { compileWhen } from './compile.js'

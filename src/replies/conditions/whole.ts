@@ -1,5 +1,5 @@
 /** Conditions on values that are looked at as a whole: names, headers, fields of the request. */
-import { glob } from '../../core/glob.js'
+import { glob } from '../../core/paths.js'
 import { found } from './expression.js'
 import { expressionIn } from './text.js'
 

@@ -1,7 +1,6 @@
 /** Values made up from JSON Schemas: the front door. What is behind it is loaded by the first call. */
-import { bounded, TookTooLong } from '../../core/bounded.js'
 import { inWorker } from '../../core/in-worker.js'
-import { onceLoaded } from '../../core/once.js'
+import { bounded, onceLoaded, TookTooLong } from '../../core/work.js'
 import { withFaker } from '../fake.js'
 import { openedWhereJoined } from './opened.js'
 import { UnfitSchema } from './unfit.js'

@@ -11,8 +11,8 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs'
+import { didYouMean } from '../../check/suggest.js'
 import { alternatives } from '../../core/errors.js'
-import { didYouMean } from '../../core/suggest.js'
 import { createEngine, LATE, RENDER_MS, stops, textOfValue } from './engine.js'
 import { type Facts, type Faker, factMembers, matched } from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'

@@ -1,6 +1,6 @@
 /** Liquid as it is used here: the tags and filters that neither read files, nor evaluate values, nor take for ever. */
 import { type Context, Drop, filters, Liquid, toValue } from 'liquidjs'
-import { stringifyExact } from '../../core/exact-json.js'
+import { stringifyExact } from '../../core/json.js'
 import { FakerCall } from './faker-names.js'
 import { type FilterArgs, withWhat } from './names.js'
 

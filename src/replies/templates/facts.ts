@@ -1,6 +1,6 @@
 /** What a template can name. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { parseExact } from '../../core/exact-json.js'
+import { parseExact } from '../../core/json.js'
 import { holdsCredential } from '../credential-headers.js'
 import type { withFaker } from '../fake.js'
 

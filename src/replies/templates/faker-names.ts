@@ -1,6 +1,6 @@
 /** The functions of faker as names in templates: `faker.person.fullName`, `faker.number.int | with: max: 5`. */
 import { TypeGuards } from 'liquidjs'
-import { didYouMean } from '../../core/suggest.js'
+import { didYouMean } from '../../check/suggest.js'
 import type { Faker } from './facts.js'
 import { type FilterArgs, type Named, Refusal } from './names.js'
 

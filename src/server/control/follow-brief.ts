@@ -1,7 +1,6 @@
 /** Tells a list what happens: exchanges in short, many at a time, and each second how many there were and how long they took. */
-
 import type { ServerResponse } from 'node:http'
-import { passedMs } from '../../core/stopwatch.js'
+import { passedMs } from '../../core/clock.js'
 import {
   createTally,
   filterOf,

@@ -1,7 +1,7 @@
 /** Metrics over HTTP, in the form that Prometheus scrapes. */
 import { Router } from 'express'
-import { onceLoaded } from '../../core/once.js'
 import { only } from '../../core/only.js'
+import { onceLoaded } from '../../core/work.js'
 import type { Exposition } from '../../metrics/index.js'
 import type { ControlPart } from './part.js'
 

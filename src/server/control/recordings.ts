@@ -1,9 +1,9 @@
 /** Recordings over HTTP: the list of them, one as it is written, removing one, and making one of what the journal keeps. */
 import { Router } from 'express'
+import { ProblemsError, wordProblem } from '../../check/problem.js'
 import { noSuchExchange, noSuchRecording, recordingsUnreadable } from '../../core/errors.js'
 import { listingQuery } from '../../core/listing-request.js'
 import { only } from '../../core/only.js'
-import { ProblemsError, wordProblem } from '../../core/problem.js'
 import { recordingCall } from '../../core/recordings-request.js'
 import type { Journal } from '../../journal/index.js'
 import type { Library } from '../../recordings/index.js'

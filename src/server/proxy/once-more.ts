@@ -1,6 +1,6 @@
 /** Says which requests may be sent once more when a kept connection was closed before it carried any of the answer. */
-import { asksModel } from '../../core/asks-model.js'
 import type { Exchange } from '../../core/exchange.js'
+import { asksModel } from '../../core/paths.js'
 
 // RFC 9110 §9.2.2: a proxy repeats by itself only what is idempotent.
 const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])

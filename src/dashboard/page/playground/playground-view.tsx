@@ -1,6 +1,6 @@
 /** A conversation with the platform's models, over the same endpoint as an app's. */
 import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
-import { glob } from '../../../core/glob.js'
+import { glob } from '../../../core/paths.js'
 import { useConfig } from '../config.jsx'
 import { useListing } from '../listing.js'
 import { useServiceKey } from '../people/service-key.jsx'

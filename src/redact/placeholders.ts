@@ -1,7 +1,6 @@
 /** Makes placeholders, and knows them again. */
 import type { Match, Search } from './match.js'
-import { secretParameterNames } from './names.js'
-import type { RedactionRules } from './rules.js'
+import { type RedactionRules, secretParameterNames } from './names.js'
 
 export const CREDENTIAL = 'credential'
 

@@ -1,6 +1,6 @@
 /** Finds values that are known to be secret, in all the forms in which they are written. */
+import { percentEncoded, wellFormed } from './addresses.js'
 import type { Match, Search } from './match.js'
-import { percentEncoded, wellFormed } from './percent.js'
 
 export interface Literal {
   /** What its placeholder is called. */

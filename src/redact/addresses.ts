@@ -1,8 +1,8 @@
-/** Finds parameters whose names say that they are secret in the addresses that a text mentions. */
+/** Secret parameters in the addresses that a text mentions, and in the query of a request. */
+import { unescape as decoded } from 'node:querystring'
 import type { Match, Search } from './match.js'
 import type { IsSecretName } from './names.js'
-import { percentDecoded } from './percent.js'
-import { placeholderName } from './placeholders.js'
+import { placeholderName, placeholderOf } from './placeholders.js'
 
 /** Every address with a parameter in it has this, and hardly anything else. An escaped `&` is one of JSON in JSON. */
 export const traceOfParameter = /(?:[?#&;]|u0026)[\w.~%+-]{1,128}=/
@@ -61,3 +61,35 @@ function lengthOfValue(run: string, start: number): number {
 }
 
 const moved = (match: Match, by: number): Match => ({ ...match, start: match.start + by, end: match.end + by })
+
+/** Halves of characters, which UTF-8 does not know, are replaced. */
+export const wellFormed = (text: string): string => Buffer.from(text).toString()
+
+/** Percent-encoding that never throws. */
+export const percentEncoded = (text: string): string => encodeURIComponent(wellFormed(text))
+
+/** As forms are decoded. What is malformed is decoded as far as that goes. */
+const percentDecoded = (text: string): string => decoded(text.replaceAll('+', ' '))
+
+/** What holds no secret stays byte for byte. */
+export function redactedQuery(query: string, isSecret: IsSecretName, redact: (text: string) => string): string {
+  const redacted = (written: string) => {
+    const text = percentDecoded(written)
+    const open = redact(text)
+    return open === text ? written : encoded(open)
+  }
+  return query
+    .split('&')
+    .map(parameter => {
+      const [written = ''] = parameter.split('=', 1)
+      if (written === parameter) return redacted(parameter)
+      const value = parameter.slice(written.length + 1)
+      const name = percentDecoded(written)
+      if (value !== '' && isSecret(name)) return `${written}=${placeholderOf(name)}`
+      return `${redacted(written)}=${redacted(value)}`
+    })
+    .join('&')
+}
+
+/** The brackets of placeholders read better as they are, and browsers leave them as well. */
+const encoded = (text: string) => percentEncoded(text).replaceAll('%5B', '[').replaceAll('%5D', ']')

@@ -1,7 +1,7 @@
-/** Takes the credentials out of headers and a query, which have names that say so: whoever reads them may repeat them. */
+/** The credentials in headers and a query: they are secret wherever they recur. */
 import { unescape as decoded } from 'node:querystring'
+import { looksRandom } from './keys.js'
 import type { IsSecretName } from './names.js'
-import { looksRandom } from './randomness.js'
 
 /** What is sent beside a body. */
 export interface Shown {

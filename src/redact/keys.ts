@@ -1,6 +1,5 @@
 /** Finds keys by the way in which they begin. */
 import type { Match } from './match.js'
-import { isLongRun, looksRandom } from './randomness.js'
 
 interface KeyForm {
   readonly begins: RegExp
@@ -70,3 +69,13 @@ function isBeginning(text: string, place: number): boolean {
   if (place === 0 || !/[A-Za-z0-9]/.test(text[place - 1] ?? '')) return true
   return /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i.test(text.slice(Math.max(0, place - 6), place))
 }
+
+/** Whether there is more of digits and mixed letters in it than in words that are joined by dashes. */
+export function looksRandom(text: string): boolean {
+  if (/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return true
+  if ((text.match(/\d/g)?.length ?? 0) >= 8) return true
+  return text.split(/[^A-Za-z0-9]/).some(part => part.length >= 6 && /\d/.test(part) && /[A-Za-z]/.test(part))
+}
+
+/** No word is that long, at least where a key is expected. */
+const isLongRun = (text: string): boolean => /[A-Za-z0-9]{20}/.test(text)

@@ -1,10 +1,8 @@
 /** Finds what is secret by its form: tokens, keys, parameters of addresses, and what the rules add to them. */
 import { createAddressSearch, traceOfParameter } from './addresses.js'
-import { emailsIn } from './emails.js'
 import { bearersIn, keysIn } from './keys.js'
 import { type Match, merged, type Search } from './match.js'
-import { secretParametersWith } from './names.js'
-import type { RedactionRules } from './rules.js'
+import { type RedactionRules, secretParametersWith } from './names.js'
 import { jwtsIn, privateKeysIn } from './tokens.js'
 
 /** What all that is found here has in it, e-mail addresses but for their sign: most texts have nothing of it, and are done with. */
@@ -46,4 +44,25 @@ function createPatternSearch(name: string, { source, flags }: RegExp): Search {
     }
     return found
   }
+}
+
+/** No name in front of the sign is longer (RFC 5321, 4.5.3.1.1). */
+const LONGEST_NAME = 64
+
+const nameBefore = /[\p{L}\p{N}._+'-]+$/u
+const hostBehind = /(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}][\p{L}\p{N}-]{0,62}[\p{L}\p{N}]/uy
+
+/** Finds e-mail addresses. */
+function emailsIn(text: string): readonly Match[] {
+  const found: Match[] = []
+  for (const { 0: sign, index } of text.matchAll(/@|%40/g)) {
+    const name = nameBefore.exec(text.slice(Math.max(0, index - LONGEST_NAME - 1), index))?.[0] ?? ''
+    const before = text[index - name.length - 1]
+    // The letter of an escape, as in `\nada@example.com`, is none of the name.
+    const start = index - (before === '\\' && /^[bfnrt]./.test(name) ? name.length - 1 : name.length)
+    hostBehind.lastIndex = index + sign.length
+    if (start === index || !hostBehind.test(text)) continue
+    found.push({ start, end: hostBehind.lastIndex, name: 'email', isNumbered: true })
+  }
+  return found
 }

@@ -1,25 +1,18 @@
 /** Keeps secrets out of what is kept or shown: each is replaced by a placeholder that stays the same. */
-import { createFormSearch, createSuspicion } from './redact/forms.js'
-import { createLiteralSearch } from './redact/literals.js'
-import type { Search } from './redact/match.js'
-import { secretHeaders, secretParametersWith } from './redact/names.js'
-import {
-  CREDENTIAL,
-  createPlaceholders,
-  outsidePlaceholders,
-  type Placeholder,
-  placeholderOf,
-} from './redact/placeholders.js'
-import { redactedQuery } from './redact/query.js'
-import { replacedIn } from './redact/replace.js'
-import type { RedactionRules } from './redact/rules.js'
-import { createSecretsIn, type Shown } from './redact/shown.js'
-import { withLeaves } from './redact/walk.js'
-import type { Sliced } from './slices.js'
+import type { Exchange } from '../core/exchange.js'
+import type { Sliced } from '../core/work.js'
+import { redactedQuery } from './addresses.js'
+import { createSecretsIn, type Shown } from './credentials.js'
+import { createFormSearch, createSuspicion } from './forms.js'
+import { createLiteralSearch } from './literals.js'
+import { replacedIn, type Search } from './match.js'
+import { type RedactionRules, secretHeaders, secretParametersWith } from './names.js'
+import { CREDENTIAL, createPlaceholders, outsidePlaceholders, type Placeholder, placeholderOf } from './placeholders.js'
+import { withLeaves } from './walk.js'
 
-export { type Finding, findSecrets } from './redact/find.js'
-export { anyPlaceholder } from './redact/placeholders.js'
-export type { RedactionRules } from './redact/rules.js'
+export { type Finding, findSecrets } from './find.js'
+export type { RedactionRules } from './names.js'
+export { anyPlaceholder } from './placeholders.js'
 
 /** Replaces the secrets of one exchange: the same secret by the same placeholder, numbered in the order in which they appear. */
 export interface Redaction {
@@ -142,3 +135,18 @@ function remembered(search: (own: readonly string[]) => Search): (own: readonly 
     return found
   }
 }
+
+/** Wherever a client may put them; the usual ones however short they are. */
+export function credentialsOf(
+  { authorization = '', headers, query }: Pick<Exchange, 'authorization' | 'headers' | 'query'>,
+  { secretsIn }: Pick<Redact, 'secretsIn'>,
+): readonly string[] {
+  const [, bearer = ''] = /^\S+ +(\S+)/.exec(authorization) ?? []
+  const shown = [bearer, headers.apikey, headers['x-api-key'], new URLSearchParams(query).get('apikey')]
+  const usual = shown.flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
+  return [...new Set([...usual, ...secretsIn({ headers: fieldsOf(headers), query })])]
+}
+
+/** Node has a list of values for Set-Cookie alone, which nobody asks with. */
+const fieldsOf = (headers: Exchange['headers']) =>
+  Object.entries(headers).map(([name, value = '']) => [name, String(value)] as const)

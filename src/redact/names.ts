@@ -1,4 +1,4 @@
-/** Knows headers and parameters whose values are secret by their names. */
+/** Headers and parameters that are secret by their names, and what the configuration adds to them. */
 
 const secretHeader =
   /^(?:.*-)?(?:authorization|api-?key|(?:access|functions|subscription)-key|cookie2?)$|.-(?:token|secret|password|credential|signature(?:-256)?)$/
@@ -44,3 +44,16 @@ export function secretParametersWith(further: readonly string[]): IsSecretName {
 }
 
 const inSmallLetters = (names: readonly string[]) => new Set(names.map(name => name.toLowerCase()))
+
+/** What is secret beyond what is known by its form. */
+export interface RedactionRules {
+  /** Further headers, in any letters. */
+  readonly headers: readonly string[]
+  /** Further parameters of the query. */
+  readonly query: readonly string[]
+  readonly emails: boolean
+  /** Expressions, with the names of their placeholders. */
+  readonly patterns: readonly { readonly name: string; readonly pattern: RegExp }[]
+  /** Values that are known to be secret, with the names of their placeholders: the live keys, for example. */
+  readonly known: readonly { readonly name: string; readonly value: string }[]
+}

@@ -1,5 +1,6 @@
-/** Takes the compression off a body: one that is there as a whole, or one in chunks with their times. */
+/** Bodies as bytes: taking off their compression, and the bytes of a reply. */
 import type { Transform } from 'node:stream'
+import type { Paced, Reply } from './exchange.js'
 
 type Decompress = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer
 
@@ -110,3 +111,13 @@ async function unpacked(chunks: readonly Chunk[], coding: string, mostBytes: num
   decoder.destroy()
   return found
 }
+
+/** The body of a reply as the bytes that leave, for whoever looks at it afterwards. */
+export function replyBytes({ body, again }: Pick<Reply, 'body' | 'again'>): Buffer {
+  if (typeof body === 'string') return Buffer.from(body)
+  if (Buffer.isBuffer(body)) return again?.() ?? body
+  return Buffer.from(textOf(body), body.bytewise ? 'latin1' : 'utf8')
+}
+
+const textOf = ({ head, before, pieces, after, tail }: Paced) =>
+  head + pieces.map(piece => before + piece + after).join('') + tail

@@ -1,0 +1,17 @@
+/** Formats of texts: e-mail addresses and moments. */
+
+/** The form that Supabase Auth asks for, which is HTML's. */
+const form =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
+
+export const LONGEST_EMAIL_BYTES = 255
+
+/** Whether `text` has the form of an e-mail address, however long it is. */
+export const isEmail = (text: string) => form.test(text)
+
+/** Whether `written` is a date, or a date and a time with its zone; a day that its month does not have is none. */
+export function isMoment(written: string): boolean {
+  const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(written) ?? []
+  if (day === undefined || Number.isNaN(Date.parse(written))) return false
+  return new Date(day).toISOString().startsWith(day)
+}
