@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { Platform } from '../src/index.js'
+import { runHere } from './run-here.js'
 
 const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 
@@ -91,8 +92,16 @@ export function start(args: readonly string[], { files = {}, env = {}, input }: 
   }
 }
 
-/** Runs a command to its end. */
-export const run = (args: readonly string[], scene?: Scene): Promise<End> => start(args, scene).ended
+/** Those that start a platform or a child go on in the background, listen to signals or change their environment. */
+const withProcess = new Set(['dev', 'record', 'replay', 'exec'])
+
+/** Runs a command to its end, in a process of its own only where it needs one. */
+export function run(args: readonly string[], scene: Scene = {}): Promise<End> {
+  const [command = ''] = args
+  if (command === '' || command.startsWith('-') || withProcess.has(command)) return start(args, scene).ended
+  const { files, env = {}, input } = scene
+  return runHere(args, { dir: folderWith(files), env: { PATH: process.env.PATH, ...env }, input })
+}
 
 /** What the first line of `--json` says. */
 export interface Ready extends Omit<Platform, 'stop'> {

@@ -1,0 +1,98 @@
+/** Runs a command in the process of the tests, with input, output, environment and folder of its own: a process takes longer than most commands. */
+import { Console } from 'node:console'
+import { Readable, Writable } from 'node:stream'
+import type { End } from './command.js'
+
+interface Surroundings {
+  readonly dir: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly input: string | undefined
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** Folder and environment are those of the whole process, so commands wait for one another. */
+export function runHere(args: readonly string[], surroundings: Surroundings): Promise<End> {
+  const end = last.then(() => runAlone(args, surroundings))
+  last = end.catch(() => {})
+  return end
+}
+
+async function runAlone(args: readonly string[], surroundings: Surroundings): Promise<End> {
+  // Loaded by the tests that need it.
+  const { run } = await import('../src/cli/main.js')
+  const outcome = { isOver: false, code: 0 }
+  const [stdout, stderr] = [collector(outcome), collector(outcome)]
+  const exit = (code: number | string | null = process.exitCode ?? 0): never => {
+    if (!outcome.isOver) outcome.code = Number(code)
+    outcome.isOver = true
+    throw new Error('The command has ended.')
+  }
+  const restore = enter(surroundings, { stdout: stdout.stream, stderr: stderr.stream, exit })
+  try {
+    await run(args)
+    // Output is flushed when the event loop has a moment.
+    await new Promise(setImmediate)
+    if (!outcome.isOver) outcome.code = Number(process.exitCode ?? 0)
+  } catch (error) {
+    if (!outcome.isOver) throw error
+  } finally {
+    outcome.isOver = true
+    restore()
+  }
+  return { code: outcome.code, signal: null, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+interface Streams {
+  readonly stdout: Writable
+  readonly stderr: Writable
+  exit(code?: number): never
+}
+
+/** Gives the process these surroundings, and back what takes them away again. */
+function enter({ dir, env, input = '' }: Surroundings, { stdout, stderr, exit }: Streams): () => void {
+  const cwd = process.cwd()
+  const { exitCode } = process
+  const listeners = signals.map(signal => process.listeners(signal))
+  const undo = [
+    replaced(process, { stdout, stderr, stdin: Readable.from([Buffer.from(input)]), env: { ...env }, exit }),
+    replaced(globalThis, { console: new Console(stdout, stderr) }),
+  ]
+  process.exitCode = undefined
+  process.chdir(dir)
+  return () => {
+    process.chdir(cwd)
+    process.exitCode = exitCode
+    for (const one of undo) one()
+    for (const [i, signal] of signals.entries()) {
+      for (const listener of process.listeners(signal)) {
+        if (!listeners[i]?.includes(listener)) process.off(signal, listener)
+      }
+    }
+  }
+}
+
+/** Replaces properties; gives back what puts the old ones in their places. */
+function replaced(object: object, values: Readonly<Record<string, unknown>>): () => void {
+  const before = Object.getOwnPropertyDescriptors(object)
+  for (const [name, value] of Object.entries(values)) {
+    Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: true })
+  }
+  return () => {
+    for (const name of Object.keys(values)) Object.defineProperty(object, name, before[name as keyof typeof before])
+  }
+}
+
+/** Keeps what is written until the command has ended. */
+function collector(outcome: { readonly isOver: boolean }) {
+  const pieces: Buffer[] = []
+  const stream = new Writable({
+    write(piece: Buffer, _encoding, written) {
+      if (!outcome.isOver) pieces.push(piece)
+      written()
+    },
+  })
+  return { stream, text: () => Buffer.concat(pieces).toString() }
+}
