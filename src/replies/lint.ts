@@ -20,7 +20,7 @@ export function lint(written: readonly ReadyRule[], models: readonly string[]): 
   const rules = written.toSorted((a, b) => b.priority - a.priority)
   const found = (rule: ReadyRule, sentence: string | undefined): Finding[] =>
     sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
-  const earlier: ReadyRule[] = []
+  const earlier: Earlier[] = []
   const findings: Finding[] = []
   for (const rule of rules) {
     findings.push(
@@ -32,14 +32,23 @@ export function lint(written: readonly ReadyRule[], models: readonly string[]): 
         ...textsOf(when).flatMap(text => found(rule, slow(text))),
       ]),
     )
-    if (answersAlways(rule)) earlier.push(rule)
+    if (answersAlways(rule)) earlier.push({ rule, conditions: Object.entries(rule.written.when ?? {}) })
   }
   return findings
 }
 
+/** A rule that never steps aside. Its conditions are listed once: each later rule is compared with them. */
+interface Earlier {
+  readonly rule: ReadyRule
+  readonly conditions: Conditions
+}
+
+type Conditions = readonly (readonly [name: string, wanted: unknown])[]
+
 /** One of the earlier rules, none of which steps aside, that answers whenever this one could. */
-function hiddenBy(rule: ReadyRule, earlier: readonly ReadyRule[]): string | undefined {
-  const hiding = earlier.find(other => covers(other.written.when ?? {}, rule.written.when ?? {}))
+function hiddenBy(rule: ReadyRule, earlier: readonly Earlier[]): string | undefined {
+  const when = rule.written.when ?? {}
+  const hiding = earlier.find(({ conditions }) => covers(conditions, when))?.rule
   if (!hiding) return undefined
   const everything = hiding.conditions.length === 0
   const why = everything ? 'matches everything' : 'matches all that this one does'
@@ -55,16 +64,20 @@ const answersAlways = ({ times, then, scenario, sayings }: ReadyRule) =>
   sayings.every(({ speaks, calls }) => speaks && calls.length === 0)
 
 /** Whether `narrow` holds only where `wide` does. Careful: it says so only of what can be read off. */
-function covers(wide: When, narrow: When): boolean {
-  return Object.entries(wide).every(([key, wanted]) => {
+function covers(wide: Conditions, narrow: When): boolean {
+  return wide.every(([key, wanted]) => {
     const other = narrow[key as keyof When]
-    if (wanted === undefined || isDeepStrictEqual(wanted, other)) return true
+    if (wanted === undefined || isSame(wanted, other)) return true
     if (other === undefined) return false
     if (key === 'user' || key === 'system' || key === 'assistant' || key === 'any') return isPart(wanted, other)
     if (key === 'model') return namesOf(other).every(name => namesOf(wanted).some(glob => nameTest(glob).holds(name)))
     return false
   })
 }
+
+/** Most are texts, for which a deep comparison takes far longer. */
+const isSame = (a: unknown, b: unknown) =>
+  a === b || (typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b))
 
 const namesOf = (wanted: unknown) => (Array.isArray(wanted) ? wanted : [wanted]).map(String)
 
@@ -93,8 +106,9 @@ function deadScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule[])
 }
 
 function dividedScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
-  const first = rules.find(rule => scenario !== undefined && rule.scenario?.name === scenario.name)
-  if (!scenario || !first || first.per === per) return undefined
+  if (!scenario) return undefined
+  const first = rules.find(rule => rule.scenario?.name === scenario.name)
+  if (!first || first.per === per) return undefined
   const kept = (whose: ReadyRule['per']) => (whose ? `per ${whose}` : 'for all together')
   return `keeps scenario "${scenario.name}" ${kept(per)}, and ${first.title} (${first.place}) ${kept(first.per)}: neither sees the state of the other.`
 }
