@@ -95,13 +95,17 @@ export function start(args: readonly string[], { files = {}, env = {}, input }: 
 /** Those that start a platform or a child go on in the background, listen to signals or change their environment. */
 const withProcess = new Set(['dev', 'record', 'replay', 'exec'])
 
-/** Runs a command to its end, in a process of its own only where it needs one. */
-export function run(args: readonly string[], scene: Scene = {}): Promise<End> {
+/** Runs a command to its end in a folder with these files, and in a process of its own only where it needs one. */
+export function runIn(args: readonly string[], scene: Scene = {}): Pick<Command, 'dir' | 'ended'> {
   const [command = ''] = args
-  if (command === '' || command.startsWith('-') || withProcess.has(command)) return start(args, scene).ended
+  if (command === '' || command.startsWith('-') || withProcess.has(command)) return start(args, scene)
   const { files, env = {}, input } = scene
-  return runHere(args, { dir: folderWith(files), env: { PATH: process.env.PATH, ...env }, input })
+  const dir = folderWith(files)
+  return { dir, ended: runHere(args, { dir, env: { PATH: process.env.PATH, ...env }, input }) }
 }
+
+/** Runs a command to its end. */
+export const run = (args: readonly string[], scene?: Scene): Promise<End> => runIn(args, scene).ended
 
 /** What the first line of `--json` says. */
 export interface Ready extends Omit<Platform, 'stop'> {

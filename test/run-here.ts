@@ -76,12 +76,12 @@ function enter({ dir, env, input = '' }: Surroundings, { stdout, stderr, exit }:
 
 /** Replaces properties; gives back what puts the old ones in their places. */
 function replaced(object: object, values: Readonly<Record<string, unknown>>): () => void {
-  const before = Object.getOwnPropertyDescriptors(object)
+  const before: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(object)
   for (const [name, value] of Object.entries(values)) {
     Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: true })
   }
   return () => {
-    for (const name of Object.keys(values)) Object.defineProperty(object, name, before[name as keyof typeof before])
+    for (const name of Object.keys(values)) Object.defineProperty(object, name, before[name] ?? {})
   }
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { selfSigned } from '../certificate.js'
-import { run, start } from '../command.js'
+import { run, runIn, start } from '../command.js'
 import {
   type Asked,
   asking,
@@ -144,7 +144,7 @@ test('--junit writes a test case for each recording, whatever the names of field
     recorded(asking('warned'), { body: completion('Hi!') }),
     recorded(getting('/v1/zoo', 'key=[key]'), { body: {} }),
   ]
-  const command = start(['drift', '--fail-on', 'warning', '--junit', 'reports/drift.xml', '--quiet'], {
+  const command = runIn(['drift', '--fail-on', 'warning', '--junit', 'reports/drift.xml', '--quiet'], {
     files: project(live, [recorded(asking('bad'), { body: { gone: 1 } }), ...recordings.slice(1)]),
   })
   expect(await command.ended).toMatchObject({ code: 1, stderr: '' })
@@ -265,7 +265,7 @@ test('a live key that is refused is told once, and soon not sent any more', asyn
     ...prompts.map(prompt => recorded(asking(prompt), { body: {} })),
     recorded(getting('/api/v1'), { body: { status: 'ok' } }),
   ])
-  const command = start(['drift', '--concurrency', '1', '--junit', 'drift.xml'], { files })
+  const command = runIn(['drift', '--concurrency', '1', '--junit', 'drift.xml'], { files })
   expect(await command.ended).toEqual({
     ...{ code: 1, signal: null, stderr: '' },
     stdout: `The live platform refuses upstream.apiKey (401): 30 recordings were not compared. Check it.
@@ -411,7 +411,7 @@ test('secrets of live answers are in no report, and in no recording that is upda
     body: { id: key, type: other, [String(other)]: { [String(jwt)]: jwt }, object: key },
   }))
   const file = recorded(asking('hello'), { body: { id: 'a', type: 'b', object: 'c', gone: 1 } })
-  const command = start(['drift', '--update', '--junit', 'drift.xml'], { files: project(live, [file]) })
+  const command = runIn(['drift', '--update', '--junit', 'drift.xml'], { files: project(live, [file]) })
   const { stdout, stderr } = await command.ended
   expect(stdout).toContain('(updated)')
   const written = ['drift.xml', file.path].map(name => readFileSync(path.join(command.dir, name), 'utf8'))
@@ -437,7 +437,7 @@ test('--update keeps what the live platform says now, and then nothing has drift
     cut: recorded(asking('cut'), { body: completion('Fine.') }),
   }
   const files = project(live, Object.values(recordings))
-  const command = start(['drift', '--update'], { files })
+  const command = runIn(['drift', '--update'], { files })
   expect(await command.ended).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(

@@ -233,19 +233,26 @@ const asking = (...prompts: readonly string[]) => `
 async function recorded(...prompts: readonly string[]): Promise<string> {
   const live = await platformWith()
   const dir = path.join(folderWith(), 'recordings')
-  const flags = ['--mode', 'record', '--upstream', live.url, '--recordings', dir]
-  const files = { 'platform.config.yaml': `upstream: { apiKey: ${live.apiKey} }\n` }
-  const { stdout, stderr } = await exec(asking(...prompts), { flags, files }).ended
-  expect({ stdout, stderr }).toEqual({
-    stdout: '200\n'.repeat(prompts.length),
-    stderr: expect.stringContaining(`${prompts.length} recorded`),
-  })
+  const upstream = { baseUrl: live.url, apiKey: live.apiKey }
+  const recorder = await platformWith({ mode: 'record', upstream, recordings: { dir } })
+  for (const content of prompts) {
+    const { status } = await recorder.chat({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
+    expect(status).toBe(200)
+  }
+  await recorder.stop()
   await live.stop()
   return dir
 }
 
 test('what one run has recorded another one replays without the live platform, with a receipt', async () => {
-  const dir = await recorded('hello', 'goodbye')
+  const live = await platformWith()
+  const dir = path.join(folderWith(), 'recordings')
+  const recording = exec(asking('hello', 'goodbye'), {
+    flags: ['--mode', 'record', '--upstream', live.url, '--recordings', dir],
+    files: { 'platform.config.yaml': `upstream: { apiKey: ${live.apiKey} }\n` },
+  })
+  expect(await recording.ended).toMatchObject({ stdout: '200\n200\n', stderr: expect.stringContaining('2 recorded') })
+  await live.stop()
   const { ended } = exec(asking('hello'), { flags: ['--mode', 'replay', '--recordings', dir, '--strict'] })
   expect(await ended).toMatchObject({
     code: 0,

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { developmentUser } from '../../src/core/development.js'
 import type { ConfigInput } from '../../src/index.js'
-import { written } from '../auth/edited.js'
+import { platformOf, written } from '../auth/edited.js'
 import { keyFile, newKey, ownKeys } from '../auth/keys.js'
 import {
   adminOf,
@@ -25,17 +25,25 @@ const bob = { email: 'bob@example.com', password: 'battery-staple' }
 const working = { name: 'working', key: 'sk-local-working' }
 
 interface Server {
-  readonly ready: Ready
+  readonly ready: Pick<Ready, 'url' | 'authUrl' | 'apiKey' | 'anonKey' | 'serviceKey'>
   readonly dir: string
   /** What the command prints in the folder of the server, without the end of its line. */
   minted(...args: readonly string[]): Promise<string>
 }
 
-/** A running platform with a state in a file. */
+const inFile = { state: 'file:kept/state.db' }
+
+/** A running platform with a state in a file, where the command opens it as well. */
 async function server(options: ConfigInput = {}, files?: Files): Promise<Server> {
-  const { ready, dir } = await startReady({ files: written({ state: 'file:kept/state.db', ...options }, files) })
-  return { ready, dir, minted: (...args) => printed(...args, '--config', path.join(dir, 'platform.config.yaml')) }
+  const { platform, dir } = await platformOf({ ...inFile, ...options }, files)
+  return serverOf(platform, dir)
 }
+
+const serverOf = (ready: Server['ready'], dir: string): Server => ({
+  ready,
+  dir,
+  minted: (...args) => printed(...args, '--config', path.join(dir, 'platform.config.yaml')),
+})
 
 /** What a command that succeeds prints: one line, and nothing beside it. */
 async function printed(...args: readonly string[]): Promise<string> {
@@ -66,8 +74,9 @@ const secondsOf = (token: string) => {
   return exp - iat
 }
 
-test('a token opens the running platform and its auth backend at once, and carries a session', async () => {
-  const { ready, minted } = await server()
+test('a token opens a platform in another process and its auth backend at once, and carries a session', async () => {
+  const { ready, dir } = await startReady({ files: written(inFile) })
+  const { minted } = serverOf(ready, dir)
   const token = await minted('token')
   expect(claimsOf(token)).toMatchObject({
     email: developmentUser.email,

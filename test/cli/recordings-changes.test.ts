@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { type Files, start } from '../command.js'
+import { type Files, runIn } from '../command.js'
 import { DIR, filesOf, folderIn, keyOfRecording, nameOf, namesIn, recorded, streamed } from './recorded.js'
 
 /** Runs a command of recordings, and says what it left in the folder. */
 async function recordings(args: readonly string[], files: Files) {
-  const command = start(['recordings', ...args], { files })
+  const command = runIn(['recordings', ...args], { files })
   const end = await command.ended
   return { ...end, dir: command.dir, names: await namesIn(command.dir) }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { type Files, run, start } from '../command.js'
+import { type Files, run, runIn } from '../command.js'
 import { fromChrome, harWith, LIVE } from '../recordings/hars.js'
 import { filesOf, folderIn, nameOf, namesIn, recorded, streamed } from './recorded.js'
 
@@ -10,7 +10,7 @@ const chat = (text: string) => fromChrome({ body: prompt, text })
 const har = (...entries: readonly object[]) => ({ 'app.har': JSON.stringify(harWith(...entries)) })
 
 async function command(args: readonly string[], files: Files) {
-  const started = start(args, { files })
+  const started = runIn(args, { files })
   const end = await started.ended
   return { ...end, dir: started.dir, names: await namesIn(started.dir) }
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { addressOf } from '../../src/contract/suite.js'
-import { run, start } from '../command.js'
+import { run, runIn } from '../command.js'
 import { breaking, type Change } from '../contract/breaking.js'
 import { liveWith } from '../recordings/live.js'
 import { platformWith } from '../scene.js'
@@ -77,7 +77,7 @@ test('a documented clause that the live platform does not keep itself is told, t
 
 test('what was kept stands in for a live platform that nobody has the keys of, and says how old it is', async () => {
   const { files, url, base } = await liveFiles(coloured)
-  const keeping = start(['verify', '--against', 'live', '--update-baseline'], { files })
+  const keeping = runIn(['verify', '--against', 'live', '--update-baseline'], { files })
   expect((await keeping.ended).stdout).toContain(`Kept in ${BASELINE}.`)
   const kept = readFileSync(path.join(keeping.dir, BASELINE), 'utf8')
   for (const secret of [base.apiKey, base.anonKey, 'live-one']) expect(kept).not.toContain(secret)
@@ -95,7 +95,7 @@ test('what was kept stands in for a live platform that nobody has the keys of, a
 test('what is kept changes only where a shape does', async () => {
   const { files } = await liveFiles()
   const keep = async () => {
-    const command = start(['verify', '--against', 'live', '--update-baseline'], { files })
+    const command = runIn(['verify', '--against', 'live', '--update-baseline'], { files })
     expect((await command.ended).code).toBe(0)
     const { at, ...rest } = JSON.parse(readFileSync(path.join(command.dir, BASELINE), 'utf8'))
     return { isDate: !Number.isNaN(Date.parse(at)), text: JSON.stringify(rest) }
@@ -124,7 +124,7 @@ test('a live platform that is away ends it, and what was kept stays as it is', a
   const { url, close } = await liveWith(() => {})
   await close()
   const files = { 'platform.config.yaml': `upstream: { baseUrl: '${url}', apiKey: sk-live-key }`, [BASELINE]: 'kept' }
-  const command = start(['verify', '--against', 'live', '--update-baseline'], { files })
+  const command = runIn(['verify', '--against', 'live', '--update-baseline'], { files })
   expect(await command.ended).toMatchObject({
     code: 2,
     stdout: '',
@@ -151,7 +151,7 @@ test.each([
   [['--fail-on', 'warning'], /^--fail-on needs --against: there is nothing to compare with\./],
   [['--against', 'live', '--fail-on', 'fatal'], /^--fail-on must be one of critical, warning, info, not "fatal"\./],
 ])('%j is refused with exit code 2', async (flags, sentence) => {
-  const command = start(['verify', ...flags])
+  const command = runIn(['verify', ...flags])
   const { code, stderr } = await command.ended
   expect(stderr).toMatch(sentence)
   expect(code).toBe(2)

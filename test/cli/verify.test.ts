@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { addressOf } from '../../src/contract/suite.js'
-import { folderWith, run, start } from '../command.js'
+import { folderWith, run, runIn, start } from '../command.js'
 import { breaking, type Change } from '../contract/breaking.js'
 import { broken } from '../contract/broken.js'
 import { jwtLike } from '../contract/tokens.js'
@@ -24,7 +24,7 @@ async function targetWith(change: Change = () => undefined) {
 const changeOf = (id: string) => broken[id]?.[0] as Change
 
 test('without a target a fresh stand-in is judged, and nothing is left behind', async () => {
-  const command = start(['verify'])
+  const command = runIn(['verify'])
   const { code, stdout } = await command.ended
   expect(stdout).toMatch(
     /^The contract, at a fresh stand-in\n\nResources and their fields\n {2}✓ HEALTH-1 {2}The health/,
@@ -36,7 +36,7 @@ test('without a target a fresh stand-in is judged, and nothing is left behind', 
 
 test('a stand-in is judged as it is configured, but on a port and with a state of its own', async () => {
   const config = 'port: 1\nstate: file:kept.db\naccess: { health: [apiKey] }\n'
-  const command = start(['verify', '--config', 'c.yaml', '--only', 'HEALTH-*'], { files: { 'c.yaml': config } })
+  const command = runIn(['verify', '--config', 'c.yaml', '--only', 'HEALTH-*'], { files: { 'c.yaml': config } })
   const { code, stdout } = await command.ended
   expect(stdout).toContain('≠ HEALTH-D1')
   expect(stdout).toContain('4 clauses: 3 hold, 1 differs from what Standin does')
@@ -64,7 +64,7 @@ describe('a documented clause that is broken', () => {
 
   test('is a failure in JUnit XML, and in the file that was asked for', async () => {
     const { flags } = await targetWith(changeOf('ERR-4'))
-    const command = start(['verify', ...flags, '--reporter', 'junit', '--output', 'reports/verify.xml'])
+    const command = runIn(['verify', ...flags, '--reporter', 'junit', '--output', 'reports/verify.xml'])
     const { code, stdout, stderr } = await command.ended
     const xml = readFileSync(path.join(command.dir, 'reports/verify.xml'), 'utf8')
     expect(xml).toMatch(/<testsuite name="verify" tests="\d+" failures="1" errors="0" skipped="\d+"/)
