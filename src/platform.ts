@@ -44,16 +44,14 @@ import { closeState, openSeededState, plant } from './platform/seeded-state.js'
 import type { PlatformSources } from './platform/sources.js'
 import { createSteering } from './platform/steering.js'
 import { createTaping, type Receipt } from './platform/taping.js'
-import { createTraffic } from './platform/traffic.js'
 import type { Miss } from './recordings/index.js'
 import type { Redact } from './redact/index.js'
 import { urlHost } from './server/address.js'
-import { createEntrance } from './server/entrance.js'
-import { createLine } from './server/handle.js'
+import { type App, createEntrance, type Prototypes } from './server/entrance.js'
+import { createLine } from './server/line.js'
 import { type Listener, listen } from './server/listen.js'
 import type { ModesByEndpoint } from './server/modes.js'
 import { createMount, refuse } from './server/mount.js'
-import type { App, Prototypes } from './server/prototypes.js'
 import { createPacer } from './streaming/pacer.js'
 import { version } from './version.js'
 
@@ -159,9 +157,9 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
       ownersAreElsewhere: () => current.loaded.config.auth.mode === 'proxy',
     }),
     counters: createCounters(clock.now),
-    faultCalls: createFaultCalls(),
+    faultCalls: createFaultCalls(() => line.renew()),
     rules: onceLoaded(openLastingRules),
-    scopes: createScopes(),
+    scopes: createScopes(() => line.renew()),
     chances: createChances(),
     chosen: chosenIn(loaded),
     changes: {},
@@ -188,28 +186,28 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     if (sentence !== undefined) warn(sentence)
   }
   const rules = createRules(lasting.rules, () => current)
-  const steering = createSteering(() => current, lasting)
+  const steering = createSteering(
+    () => current,
+    lasting,
+    () => line.renew(),
+  )
 
   const { host, port: wantedPort } = current.loaded.config
-  const traffic = createTraffic()
-  const journalLast = {
-    ...journal,
-    add(exchange: Exchange) {
-      try {
-        journal.add(exchange)
-      } catch (error) {
-        // The answer has left, and the next request has nothing to do with it.
-        report(error)
-      }
-      traffic.left(exchange)
-    },
+  function ended(exchange: Exchange): void {
+    try {
+      journal.add(exchange)
+    } catch (error) {
+      // The answer has left, and the next request has nothing to do with it.
+      report(error)
+    }
+    entrance.left(exchange)
   }
-  const line = createLine(() => current.line, { journal: journalLast, pacer: createPacer(), report })
+  const line = createLine(() => current.line(), { ended, pacer: createPacer(), report })
   const stopping = new AbortController()
   const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   let app: (() => Promise<App>) | undefined
   const entrance = createEntrance({
-    line: traffic.watch(line),
+    line: line.accept,
     rest(request, response, prototypes) {
       app ??= onceLoaded(() => loadApp(prototypes))
       app()
@@ -282,6 +280,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const switched = withModes(current.loaded, { mode, modes })
     requirePossible(switched, listener.port)
     lasting.chosen = chosenIn(switched)
+    line.renew()
     attend()
     if (!sameModes(switched, before)) warnWhereOpen()
   }
@@ -332,7 +331,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   const forTests = createForTests(
     {
-      traffic,
+      traffic: entrance.traffic,
       handler: mount.handler,
       configuredModes: () => ({ mode: current.loaded.config.mode, modes: current.loaded.config.modes }),
     },
@@ -346,7 +345,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
 
   async function stop(graceMs: number): Promise<void> {
     stopping.abort()
-    traffic.close()
+    entrance.close()
     await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
     await Promise.all([lasting.taping.flush(), violations.settle()])
     await closeState(lasting, report)
@@ -416,6 +415,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
         lasting.changes = keptChanges(lasting.changes, current.loaded, next.loaded)
         next.steer(lasting.changes)
         current = next
+        line.renew()
         attend()
         if (!wasOpen) warnWhereOpen()
         memory.restartScenarios()

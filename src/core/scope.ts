@@ -16,19 +16,26 @@ export function scopeNamed({ [SCOPE_HEADER]: named }: IncomingHttpHeaders): stri
 }
 
 export interface Scopes {
+  /** Whether any API key belongs to a scope. */
+  areBound(): boolean
   /** The scope that the request's header has named, or the one of its API key; the empty one where neither does. */
   of(exchange: Pick<Exchange, 'scope' | 'caller'>): string
   /** From now on requests with this API key belong to `scope`. */
   bind(keyId: string, scope: string): void
 }
 
-export function createScopes(): Scopes {
+/** `onBound` is called when the first key is bound. */
+export function createScopes(onBound: () => void = () => {}): Scopes {
   const byKey = new Map<string, string>()
   return {
     of({ scope, caller }) {
       if (scope !== '') return scope
-      return (byKey.size > 0 && caller.kind === 'apiKey' ? byKey.get(caller.id) : undefined) ?? ''
+      return (caller.kind === 'apiKey' ? byKey.get(caller.id) : undefined) ?? ''
     },
-    bind: (keyId, scope) => void byKey.set(keyId, scope),
+    areBound: () => byKey.size > 0,
+    bind(keyId, scope) {
+      byKey.set(keyId, scope)
+      if (byKey.size === 1) onBound()
+    },
   }
 }

@@ -19,6 +19,8 @@ export interface FaultCalls {
   add(call: FaultCall, conditions?: Fits): { readonly id: string }
   /** The first fault in line that is meant for this request; `comesAbout` decides by its chance, and only what does is counted. */
   take(exchange: Exchange, comesAbout: (fault: Fault, entry: string) => boolean): Fault | undefined
+  /** Whether any waits. */
+  areWaiting(): boolean
   /** Those that wait, the first in line first: those of a scope, or all where none is said. */
   waiting(scope?: string): readonly WaitingFault[]
   /** Forgets those of a scope, or all where none is said. */
@@ -41,8 +43,14 @@ interface Waiting {
 /** Each request looks along the line. */
 const MOST = 10_000
 
-export function createFaultCalls(most = MOST): FaultCalls {
+/** `onSwitched` is called when the first one begins to wait, and when none waits any more. */
+export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST): FaultCalls {
   let line: readonly Waiting[] = []
+  function put(next: readonly Waiting[]): void {
+    const isSwitched = next.length > 0 !== line.length > 0
+    line = next
+    if (isSwitched) onSwitched()
+  }
   const counts = createByScope(() => ({ calls: 0 }))
   let count = 0
   return {
@@ -51,27 +59,26 @@ export function createFaultCalls(most = MOST): FaultCalls {
       const id = `fault-${++count}`
       // Counted, not made up: what is drawn for it is to be the same in every run, whatever other scopes do.
       const entry = `fault-${++counts.get(call.scope ?? '').calls}`
-      line = [...line, { call, id, entry, fits: fitting(call, conditions), left: call.times }]
+      put([...line, { call, id, entry, fits: fitting(call, conditions), left: call.times }])
       return { id }
     },
     take(exchange, comesAbout) {
-      // Most requests find nobody waiting.
-      if (line.length === 0) return undefined
       const first = line.find(({ call, entry, fits }) => fits(exchange) && comesAbout(call.fault, entry))
       if (!first) return undefined
       first.left--
-      if (first.left === 0) line = line.filter(waiting => waiting !== first)
+      if (first.left === 0) put(line.filter(waiting => waiting !== first))
       return first.call.fault
     },
+    areWaiting: () => line.length > 0,
     waiting: scope => line.filter(isOf(scope)).map(({ call, id, left }) => ({ id, ...call, times: left })),
     clear(scope) {
       counts.forget(scope)
-      line = scope === undefined ? [] : line.filter(waiting => !isOf(scope)(waiting))
+      put(scope === undefined ? [] : line.filter(waiting => !isOf(scope)(waiting)))
     },
     remove(id) {
       const left = line.filter(waiting => waiting.id !== id)
       const wasThere = left.length < line.length
-      line = left
+      put(left)
       return wasThere
     },
   }

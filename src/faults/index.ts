@@ -20,6 +20,10 @@ export interface ChosenFault {
 
 /** From the strongest to the weakest: the request's own header, a call, the rule that gave the answer, chance. */
 export interface Faults {
+  /** Whether there are faults by chance. */
+  readonly areRandom: boolean
+  /** Whether a request may meet a fault before it is answered that its own header does not ask for. */
+  mayStrike(): boolean
   /** What the request's header or a call asks for; known before there is an answer. Throws a 400 for a header that cannot be followed. */
   asked(exchange: Exchange): ChosenFault | undefined
   /** What the rule behind an answer asks for, or else chance. Ask once for each exchange, and only when nothing was `asked`. */
@@ -41,7 +45,8 @@ interface Parts {
   readonly chances: Chances
 }
 
-const HEADER = 'x-standin-fault'
+/** The header with which a request asks for a fault of its own. */
+export const FAULT_HEADER = 'x-standin-fault'
 
 export function createFaults({ header, random, seed, calls, chances }: Parts): Faults {
   const entries = random.map(({ path, ...fault }, i) => ({ fault, path: glob(path), by: `faults.random[${i}]` }))
@@ -49,12 +54,14 @@ export function createFaults({ header, random, seed, calls, chances }: Parts): F
     chance === undefined || chances.draw(exchange, seed, entry) < chance
 
   return {
+    areRandom: entries.length > 0,
+    mayStrike: () => entries.length > 0 || calls.areWaiting(),
     asked(exchange) {
-      const text = exchange.headers[HEADER]
+      const text = exchange.headers[FAULT_HEADER]
       if (text !== undefined) {
-        if (!header) throw faultsByHeaderOff(HEADER)
-        const fault = settingsIn(HEADER, String(text), faultSchema)
-        if (comesAbout(exchange, fault, HEADER)) return { fault, by: HEADER }
+        if (!header) throw faultsByHeaderOff(FAULT_HEADER)
+        const fault = settingsIn(FAULT_HEADER, String(text), faultSchema)
+        if (comesAbout(exchange, fault, FAULT_HEADER)) return { fault, by: FAULT_HEADER }
       }
       const called = calls.take(exchange, (fault, entry) => comesAbout(exchange, fault, entry))
       return called && { fault: called, by: 'one-shot' }

@@ -23,8 +23,10 @@ import { type Counters, createLimits } from '../limits/index.js'
 import type { Library } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
-import { createCors } from '../server/cors.js'
-import type { LineParts } from '../server/handle.js'
+import { liveAuthSurface, localAuthSurface } from '../server/auth-surface.js'
+import { createAuthCors, createCors } from '../server/cors.js'
+import type { LineParts } from '../server/line.js'
+import { platformSurface } from '../server/platform-surface.js'
 import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../tokenizer/index.js'
 import { type Changes, inForce } from './changes.js'
 import { type Chosen, modesIn } from './chosen.js'
@@ -37,7 +39,8 @@ import { openAuthProxy, openProxy } from './ways.js'
 /** Everything that follows from one reading of the configuration. */
 export interface Assembly {
   readonly loaded: LoadedConfig
-  readonly line: LineParts
+  /** What the line is put together from at this moment. */
+  line(): LineParts
   readonly endpoints: readonly Endpoint[]
   readonly doorkeeper: Doorkeeper
   readonly tokens: () => Promise<Tokens>
@@ -94,10 +97,11 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
   const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, origins, announce }
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
+  const liveAuthCors = createAuthCors(origins.live)
   const replies = onceLoaded(() => readReplies(loaded, sources, lasting.rules))
   const { play: recordings, look } = lasting.taping.open(loaded)
   const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
-  const authProxy = onceLoaded(() => openAuthProxy(config, tokens, liveCors.authHeadersFor, () => doorkeeper.forget()))
+  const authProxy = onceLoaded(() => openAuthProxy(config, tokens, liveAuthCors.headersFor, () => doorkeeper.forget()))
   // Whoever asks before the table of an encoding is there waits for it.
   let table = estimated
   const readTable = onceLoaded(async () => {
@@ -124,51 +128,52 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
     const endpoints = createEndpoints({ ...config, models, pace, replies: loadedReplies, tokenizer })
     return {
       endpoints,
-      line: {
-        routes: createRoutes(endpoints),
-        bodyLimitBytes: limits.bodyBytes,
-        limits: createLimits({
-          settings: limits,
-          maxPromptTokensOf: maxPromptTokensOf(config),
-          counters,
-          promptTokens: request => promptTokens(request, tokenizer),
-        }),
-        heavyPrompt: (exchange: Exchange) =>
-          isHeavyPrompt(exchange, tokenizer) ? heavyPromptTokens(exchange, tokenizer) : undefined,
-        faults: createFaults({ ...config.faults, random, seed: config.seed, calls, chances }),
-      },
+      routes: createRoutes(endpoints),
+      bodyLimitBytes: limits.bodyBytes,
+      limits: createLimits({
+        settings: limits,
+        maxPromptTokensOf: maxPromptTokensOf(config),
+        counters,
+        promptTokens: request => promptTokens(request, tokenizer),
+      }),
+      faults: createFaults({ ...config.faults, random, seed: config.seed, calls, chances }),
     }
   }
 
-  const { endpoints, line: configured } = changeable({})
-  let line: LineParts = {
-    ...configured,
-    modeOf: request => lasting.chosen.of(request),
-    scopeOf: lasting.scopes.of,
-    contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
-    recordings,
-    onMiss: config.recordings.onMiss,
-    errors: upstream.errors,
-    passed: lasting.taping.passed,
-    identify: exchange =>
-      upstream.credentials === 'pass' && asksLive(lasting.chosen.of(exchange))
+  let changed = changeable({})
+  const authSurface =
+    auth.mode === 'proxy'
+      ? liveAuthSurface({ cors: liveAuthCors, origins, proxy: authProxy })
+      : localAuthSurface({
+          routes: authRoutes,
+          gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
+          cors: createAuthCors(origins.local),
+        })
+  const heavyPrompt = (exchange: Exchange) =>
+    isHeavyPrompt(exchange, tokenizer) ? heavyPromptTokens(exchange, tokenizer) : undefined
+
+  /** The platform's own paths, as the modes are that hold now. */
+  function platformNow() {
+    const { chosen } = lasting
+    const identify = (exchange: Exchange) =>
+      upstream.credentials === 'pass' && asksLive(chosen.of(exchange))
         ? identifyPassed(exchange.authorization)
-        : doorkeeper.identify(exchange.authorization),
-    cors,
-    liveCors,
-    origins,
-    faultByRule: exchange => loadedReplies.faultFor(exchange),
-    proxy,
-    auth: {
-      mode: auth.mode,
-      routes: authRoutes,
-      gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
-      proxy: authProxy,
-    },
+        : doorkeeper.identify(exchange.authorization)
+    const local = { ...changed, identify, cors }
+    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
+    return platformSurface(local, {
+      modeOf: chosen.of,
+      onMiss: config.recordings.onMiss,
+      errors: upstream.errors,
+      passed: lasting.taping.passed,
+      faultByRule: exchange => loadedReplies.faultFor(exchange),
+      ...{ recordings, origins, liveCors, proxy },
+    })
   }
+
   return {
     loaded,
-    endpoints,
+    endpoints: changed.endpoints,
     doorkeeper,
     tokens,
     replies: async () => (await replies()).replies,
@@ -190,11 +195,17 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
       ])
       return { tokens: found, files, redact }
     },
-    get line() {
-      return line
-    },
+    line: () => ({
+      platform: platformNow(),
+      auth: authSurface,
+      scopes: lasting.scopes,
+      limits: changed.limits,
+      faults: changed.faults,
+      contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
+      heavyPrompt,
+    }),
     steer(changes) {
-      line = { ...line, ...changeable(changes).line }
+      changed = changeable(changes)
     },
   }
 }

@@ -8,9 +8,9 @@ import { developmentUser } from '../core/development.js'
 import { usersAreLive } from '../core/errors.js'
 import type { Mode } from '../core/exchange.js'
 import type { Scopes } from '../core/scope.js'
+import type { Traffic } from '../server/entrance.js'
 import type { ModesByEndpoint } from '../server/modes.js'
 import type { Handler } from '../server/mount.js'
-import type { Traffic } from './traffic.js'
 
 /** What a sign-in answers, in the form of Supabase Auth. */
 export type SessionJson = Awaited<ReturnType<typeof tokenResponse>>

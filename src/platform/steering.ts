@@ -17,7 +17,8 @@ export interface Steering {
   reset(): void
 }
 
-export function createSteering(assembly: () => Assembly, lasting: Lasting): Steering {
+/** `renew` puts the line together again. */
+export function createSteering(assembly: () => Assembly, lasting: Lasting, renew: () => void): Steering {
   const { counters, state } = lasting
 
   function change(changes: Changes): void {
@@ -26,6 +27,7 @@ export function createSteering(assembly: () => Assembly, lasting: Lasting): Stee
     requireModels(changes.pace, known)
     lasting.changes = { ...lasting.changes, ...changes }
     steer(lasting.changes)
+    renew()
   }
 
   return {

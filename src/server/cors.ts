@@ -6,25 +6,27 @@ import type { Pages } from '../core/origins.js'
 export interface Cors {
   /** What goes on every answer, as node's flat array. */
   headersFor(origin: string | undefined): readonly string[]
-  /** The same for answers of the auth backend: what Supabase shows to pages. */
-  authHeadersFor(origin: string | undefined): readonly string[]
   /** The answer to a preflight; it needs no credential, since browsers send none with it. */
   preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply
 }
 
-/** Unless every page may call, the origin that asks is named back. */
-export function createCors(isAllowed: Pages): Cors {
-  const forAll = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*']
-  const forNone = ['vary', 'Origin']
+const forAll = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*']
+const forNone = ['vary', 'Origin']
 
-  function headersFor(origin: string | undefined): readonly string[] {
+/** Unless every page may call, the origin that asks is named back. */
+export const createCors = (isAllowed: Pages): Cors => ({
+  preflight,
+  headersFor(origin) {
     if (isAllowed === '*') return forAll
     if (origin === undefined || !isAllowed(origin)) return forNone
     return ['access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'Origin']
-  }
+  },
+})
 
-  /** By name, since a page that sends cookies along may not be shown `*` (Fetch standard, "CORS protocol and credentials"). */
-  function authHeadersFor(origin: string | undefined): readonly string[] {
+/** What Supabase shows to pages. By name, since a page that sends cookies along may not be shown `*` (Fetch standard, "CORS protocol and credentials"). */
+export const createAuthCors = (isAllowed: Pages): Cors => ({
+  preflight,
+  headersFor(origin) {
     if (origin === undefined || (isAllowed !== '*' && !isAllowed(origin))) return forNone
     return [
       ...['access-control-allow-origin', origin],
@@ -32,25 +34,19 @@ export function createCors(isAllowed: Pages): Cors {
       ...['access-control-expose-headers', 'X-Total-Count, Link, X-Supabase-Api-Version'],
       ...['vary', 'Origin'],
     ]
-  }
+  },
+})
 
-  return {
-    headersFor,
-    authHeadersFor,
-    preflight(headers, methods) {
-      const asked = headers['access-control-request-headers']
-      const answers = [
-        ...['access-control-allow-methods', methods.join(', ')],
-        ...(asked === undefined ? [] : ['access-control-allow-headers', asked]),
-        // A page from the internet that calls a server on this machine: Chromium asks for this consent.
-        ...('access-control-request-private-network' in headers
-          ? ['access-control-allow-private-network', 'true']
-          : []),
-        ...['access-control-max-age', '600'],
-      ]
-      return { kind: 'reply', status: 204, contentType: '', body: '', headers: answers }
-    },
-  }
+function preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply {
+  const asked = headers['access-control-request-headers']
+  const answers = [
+    ...['access-control-allow-methods', methods.join(', ')],
+    ...(asked === undefined ? [] : ['access-control-allow-headers', asked]),
+    // A page from the internet that calls a server on this machine: Chromium asks for this consent.
+    ...('access-control-request-private-network' in headers ? ['access-control-allow-private-network', 'true'] : []),
+    ...['access-control-max-age', '600'],
+  ]
+  return { kind: 'reply', status: 204, contentType: '', body: '', headers: answers }
 }
 
 /** Whether an OPTIONS request is a browser's preflight. */

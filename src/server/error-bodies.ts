@@ -10,12 +10,13 @@ type TextReply = Reply & { readonly body: string }
 
 type Asked = Pick<Exchange, 'path' | 'headers'>
 
-/** The reply that tells `error` to whoever asked. */
+/** The reply that tells `error` to a client whose request did not come as far as the line. */
 export function errorReply(error: PlatformError, asked: Asked): TextReply {
   return isAuth(asked.path) ? authErrorReply(error, asked) : platformErrorReply(error, asked)
 }
 
-function platformErrorReply({ status, code, message, headers }: PlatformError, { path }: Asked): TextReply {
+/** In the platform's form. */
+export function platformErrorReply({ status, code, message, headers }: PlatformError, { path }: Asked): TextReply {
   const body = JSON.stringify(code === 'not_found' ? { error: message, path } : { error: message })
   return { kind: 'reply', status, contentType: 'application/json', body, headers }
 }
@@ -23,7 +24,8 @@ function platformErrorReply({ status, code, message, headers }: PlatformError, {
 /** From this version on a request says which form of errors it understands (supabase-auth.md, §2.1). */
 const VERSION = '2024-01-01'
 
-function authErrorReply(error: PlatformError, asked: Asked): TextReply {
+/** In the auth backend's form. */
+export function authErrorReply(error: PlatformError, asked: Asked): TextReply {
   const { status, headers } = error
   const plain = (contentType: string, body: string): TextReply => ({
     kind: 'reply',

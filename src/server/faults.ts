@@ -1,15 +1,15 @@
 /** Lets a fault take its course with one answer: delays it, keeps it back, replaces it, or spoils its body on the way. */
 import type { ServerResponse } from 'node:http'
-import { codeOfStatus } from '../core/auth-errors.js'
 import { faultError, type PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
-import { isAuth } from '../core/paths.js'
 import { faultDoneInWords } from '../core/reply.js'
 import type { ChosenFault } from '../faults/index.js'
 import { reset, type Spoilt, spoil } from './spoil.js'
 
 interface Course {
+  /** What a fault with this status is called in code. */
+  codeOf(status: number): string
   /** Gives the answer as if nothing were wrong; the response spoils it. */
   goOn(): void
   /** Gives this error in place of the answer. */
@@ -49,7 +49,7 @@ export function strike(response: ServerResponse, exchange: Exchange, { fault, by
       course.refuse(
         faultError(
           { ...fault, status: fault.status },
-          codeOf(fault.status, exchange),
+          course.codeOf(fault.status),
           `Made by the ${faultDoneInWords({ fault, by, happened: true, isSpoilt: false })}.`,
         ),
       )
@@ -64,9 +64,3 @@ const isOnlyForBody = ({ status, delayMs }: Fault) => status === undefined && de
 
 /** An answer to HEAD has no body that could be spoilt. */
 const headOnly = ({ contentType }: Fault): Fault => ({ contentType })
-
-/** The platform's 404 names the path (platform-api.md, "Errors"). */
-function codeOf(status: number, { path }: Exchange): string {
-  if (isAuth(path)) return codeOfStatus(status)
-  return status === 404 ? 'not_found' : 'fault'
-}

@@ -4,36 +4,37 @@ import type { Paced, Reply } from '../core/exchange.js'
 import type { Pacer } from '../streaming/pacer.js'
 import { isForeign } from './foreign.js'
 
-/** What goes out before the body. */
-interface Head {
-  readonly status: number
-  /** Node's flat array of names and values. */
-  readonly headers: string[]
+/** How a body leaves that has a rhythm. */
+interface Playing {
+  readonly pacer: Pacer
+  /** Takes the time of each piece after the head, in milliseconds. */
+  readonly piecesAtMs: number[] | undefined
 }
 
 /**
- * Writes `reply` with the `common` headers and calls `done` once: with true when all of it was handed over, with false when the
- * client left before. `piecesAtMs` takes the times at which pieces of a stream leave, after its head.
+ * Writes `reply` with these headers, to which it adds, and calls `done` once: with true when all of it was handed over, with false when the
+ * client left before.
  */
 export function send(
   response: ServerResponse,
-  { status, contentType, body, headers: own, sent }: Reply,
-  common: readonly string[],
-  pacer: Pacer,
+  { status, body, sent }: Reply,
+  headers: string[],
+  playing: Playing,
   done: (complete: boolean) => void,
-  piecesAtMs?: number[],
 ): void {
-  const headers = contentType === '' ? [] : ['content-type', contentType]
-  if (common.length > 0) headers.push(...common)
-  if (own) headers.push(...own)
-  const head = { status, headers }
-  if (typeof body === 'string') sendText(response, head, body)
-  else if (Buffer.isBuffer(body)) sendStreamAtOnce(response, head, body, sent)
-  else return sendPaced(response, head, body, { pacer, done, piecesAtMs })
+  if (typeof body === 'string') sendText(response, status, headers, body)
+  else if (Buffer.isBuffer(body)) {
+    // A stream whose every event is there already; no length is told, as with any other stream.
+    response.writeHead(status, headers)
+    response.end(body, sent)
+  } else {
+    response.writeHead(status, headers)
+    return sendPaced(response, body, playing, done)
+  }
   done(true)
 }
 
-function sendText(response: ServerResponse, { status, headers }: Head, body: string): void {
+function sendText(response: ServerResponse, status: number, headers: string[], body: string): void {
   const size = Buffer.byteLength(body)
   if (hasLength(response, status, size)) headers.push('content-length', String(size))
   response.writeHead(status, headers)
@@ -45,28 +46,14 @@ function sendText(response: ServerResponse, { status, headers }: Head, body: str
 const hasLength = ({ req }: ServerResponse, status: number, size: number) =>
   status !== 204 && (size > 0 || (status !== 304 && req.method !== 'HEAD'))
 
-/** A stream whose every event is there already; no length is told, as with any other stream. */
-function sendStreamAtOnce(response: ServerResponse, { status, headers }: Head, body: Buffer, sent?: () => void): void {
-  response.writeHead(status, headers)
-  response.end(body, sent)
-}
-
-interface Playing {
-  readonly pacer: Pacer
-  readonly done: (complete: boolean) => void
-  /** Takes the time of each piece after the head, in milliseconds. */
-  readonly piecesAtMs: number[] | undefined
-}
-
 type Write = (text: string, behind: string) => void
 
 function sendPaced(
   response: ServerResponse,
-  { status, headers }: Head,
   body: Paced,
-  { pacer, done, piecesAtMs }: Playing,
+  { pacer, piecesAtMs }: Playing,
+  done: (complete: boolean) => void,
 ): void {
-  response.writeHead(status, headers)
   // Who asks for the head alone need not wait for a body to be played.
   if (response.req.method === 'HEAD') {
     response.end()

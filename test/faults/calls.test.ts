@@ -125,7 +125,7 @@ test.each([
 })
 
 test('no more wait than may, and there is room again when one has befallen', () => {
-  const calls = createFaultCalls(2)
+  const calls = createFaultCalls(undefined, 2)
   const call = { fault: { status: 503 }, times: 1 }
   for (const scope of ['a', 'b']) calls.add({ ...call, scope })
   expect(() => calls.add({ ...call, scope: 'c' })).toThrow(/^No more than 2 faults can wait\. Remove some:/)

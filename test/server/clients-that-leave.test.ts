@@ -2,13 +2,9 @@ import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Endpoint, Exchange, Reply } from '../../src/core/exchange.js'
 import { unpaced } from '../../src/core/pace.js'
-import { createRoutes } from '../../src/endpoints/index.js'
-import { createCors } from '../../src/server/cors.js'
 import { createEntrance } from '../../src/server/entrance.js'
-import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
-import { createPacer } from '../../src/streaming/pacer.js'
-import { emulating, journalOfAll, notHere } from './emulating.js'
+import { journalOfAll, lineOver } from './emulating.js'
 
 const body = {
   head: 'a',
@@ -46,25 +42,13 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
   }
   const journal = journalOfAll()
   const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
-  const line = createLine(
-    () => ({
-      ...emulating,
-      routes: createRoutes([endpoint]),
-      identify: () => wait().then(() => ({ kind: 'service' })),
-      cors: createCors('*'),
-      bodyLimitBytes: 100,
-      faults: { asked: () => undefined, drawn: () => undefined },
-      proxy: notHere,
-      auth: { mode: 'local', routes: notHere, gateway: { admit: async () => undefined }, proxy: notHere },
-    }),
-    { journal, pacer: createPacer(), report: error => expect.unreachable(String(error)) },
-  )
+  const { accept } = lineOver({ endpoint, journal, identify: () => wait().then(() => ({ kind: 'service' })) })
   const gone = signal()
   const listener = await listen(
     createEntrance({
       line(request, response, path) {
         response.once('close', () => gone.resolve())
-        line(request, response, path)
+        accept(request, response, path)
       },
       rest: () => {},
     }),

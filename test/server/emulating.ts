@@ -1,25 +1,42 @@
-/** What the line needs to know where nothing but emulation is asked of it. */
-import { createOrigins } from '../../src/core/origins.js'
-import { createJournal } from '../../src/journal/index.js'
+/** A line over endpoints of a test's own, where everything is made here. */
+import { expect } from 'vitest'
+import { anonymous, type Endpoint } from '../../src/core/exchange.js'
+import { createScopes } from '../../src/core/scope.js'
+import { createRoutes } from '../../src/endpoints/index.js'
+import type { Faults } from '../../src/faults/index.js'
+import { createJournal, type Journal } from '../../src/journal/index.js'
+import { localAuthSurface } from '../../src/server/auth-surface.js'
 import { createCors } from '../../src/server/cors.js'
-import type { LineParts } from '../../src/server/handle.js'
+import { createLine } from '../../src/server/line.js'
+import { platformSurface } from '../../src/server/platform-surface.js'
+import { createPacer } from '../../src/streaming/pacer.js'
 
 /** The way to something that is not there. */
 export const notHere = () => Promise.reject(new Error('not in this mode'))
 
-export const emulating: Pick<
-  LineParts,
-  'modeOf' | 'recordings' | 'onMiss' | 'errors' | 'passed' | 'scopeOf' | 'liveCors' | 'origins' | 'heavyPrompt'
-> = {
-  modeOf: () => 'emulate',
-  recordings: notHere,
-  onMiss: 'fail',
-  errors: 'documented',
-  passed: () => {},
-  scopeOf: () => '',
-  liveCors: createCors(() => false),
-  origins: createOrigins({ host: '127.0.0.1', origins: 'auto' }),
-  heavyPrompt: () => undefined,
+const noFaults: Faults = { areRandom: false, mayStrike: () => false, asked: () => undefined, drawn: () => undefined }
+
+interface Over {
+  readonly endpoint: Endpoint
+  readonly journal: Journal
+  readonly identify?: Parameters<typeof platformSurface>[0]['identify']
+  readonly faults?: Faults
+}
+
+export function lineOver({ endpoint, journal, identify = () => anonymous, faults = noFaults }: Over) {
+  const cors = createCors('*')
+  const parts = {
+    platform: platformSurface({ routes: createRoutes([endpoint]), identify, cors, bodyLimitBytes: 1000 }),
+    auth: localAuthSurface({ routes: notHere, gateway: { admit: async () => undefined }, cors }),
+    scopes: createScopes(),
+    heavyPrompt: () => undefined,
+    faults,
+  }
+  return createLine(() => parts, {
+    ended: journal.add,
+    pacer: createPacer(),
+    report: error => expect.unreachable(String(error)),
+  })
 }
 
 /** A journal that nobody looks into. */

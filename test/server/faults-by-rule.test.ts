@@ -3,15 +3,11 @@ import type { Exchange, Paced, Reply } from '../../src/core/exchange.js'
 import type { Fault } from '../../src/core/fault.js'
 import { unpaced } from '../../src/core/pace.js'
 import { sourceOf } from '../../src/core/reply.js'
-import { createRoutes } from '../../src/endpoints/index.js'
 import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
-import { createCors } from '../../src/server/cors.js'
 import { createEntrance } from '../../src/server/entrance.js'
-import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
-import { createPacer } from '../../src/streaming/pacer.js'
 import { hear } from './answers.js'
-import { emulating, journalOfAll, notHere } from './emulating.js'
+import { journalOfAll, lineOver } from './emulating.js'
 
 const paced: Paced = {
   head: 'data: {"a":1}\n\n',
@@ -38,26 +34,14 @@ async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
   const journal = journalOfAll()
   const journaled = new Promise<Exchange>(resolve => journal.follow(resolve))
   const endpoint = { method: 'POST', path: '/v1/chat/completions', access: 'anyone', takesBody: true } as const
-  const line = createLine(
-    () => ({
-      ...emulating,
-      routes: createRoutes([{ ...endpoint, reply: () => reply }]),
-      identify: () => ({ kind: 'service' }),
-      cors: createCors('*'),
-      bodyLimitBytes: 1000,
-      faults: createFaults({
-        header: true,
-        random: [],
-        seed: 0,
-        calls: createFaultCalls(),
-        chances: createChances(),
-      }),
-      proxy: notHere,
-      auth: { mode: 'local', routes: notHere, gateway: { admit: async () => undefined }, proxy: notHere },
-    }),
-    { journal, pacer: createPacer(), report: error => expect.unreachable(String(error)) },
-  )
-  const listener = await listen(createEntrance({ line, rest: () => {} }), { host: '127.0.0.1', port: 0 })
+  const parts = { header: true, random: [], seed: 0, calls: createFaultCalls(), chances: createChances() }
+  const line = lineOver({
+    endpoint: { ...endpoint, reply: () => reply },
+    journal,
+    identify: () => ({ kind: 'service' }),
+    faults: createFaults(parts),
+  })
+  const listener = await listen(createEntrance({ line: line.accept, rest: () => {} }), { host: '127.0.0.1', port: 0 })
   onTestFinished(() => listener.stop(0))
   const heard = await hear({ url: `http://127.0.0.1:${listener.port}`, apiKey: 'any' }, { isStream: true })
   return { ...heard, outcome: (await journaled).outcome }

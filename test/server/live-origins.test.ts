@@ -225,7 +225,7 @@ test('by default nothing is warned of', async () => {
   expect((await toldBy({ 'cors.origins': '*', ...live })).warnings).toEqual([])
 })
 
-test('a request that was begun before the mode was switched does not slip through', async () => {
+test('a request that was begun before the mode was switched is answered as it began, and does not slip through', async () => {
   const live = await liveWith(ok)
   const { url, apiKey, switchMode } = await platformWith({ upstream: { baseUrl: live.url, apiKey: liveKey } })
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', origin: evil }
@@ -238,7 +238,7 @@ test('a request that was begun before the mode was switched does not slip throug
   switchMode('proxy')
   asking.end(JSON.stringify(hello))
   const [response] = await once(asking, 'response')
-  expect(response.statusCode).toBe(403)
+  expect(response.statusCode).toBe(200)
   expect(live.seen).toEqual([])
 })
 

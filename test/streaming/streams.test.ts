@@ -2,15 +2,11 @@ import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Endpoint, Exchange, Paced } from '../../src/core/exchange.js'
 import { type PaceInput, unpaced } from '../../src/core/pace.js'
-import { createRoutes } from '../../src/endpoints/index.js'
 import { openPlatform } from '../../src/platform.js'
-import { createCors } from '../../src/server/cors.js'
 import { createEntrance } from '../../src/server/entrance.js'
-import { createLine } from '../../src/server/handle.js'
 import { listen } from '../../src/server/listen.js'
-import { createPacer } from '../../src/streaming/pacer.js'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
-import { emulating, journalOfAll, notHere } from '../server/emulating.js'
+import { journalOfAll, lineOver } from '../server/emulating.js'
 import { onTheWire, wireTo } from '../wire.js'
 
 /** A rule that speaks in this rhythm. */
@@ -301,20 +297,8 @@ async function lineWith(body: Paced) {
   const exchanges: Exchange[] = []
   const waiting = new Map<number, () => void>()
   journal.follow(exchange => waiting.get(exchanges.push(exchange))?.())
-  const line = createLine(
-    () => ({
-      ...emulating,
-      routes: createRoutes([endpoint]),
-      identify: () => ({ kind: 'anonymous' }),
-      cors: createCors('*'),
-      faults: { asked: () => undefined, drawn: () => undefined },
-      bodyLimitBytes: 100,
-      proxy: notHere,
-      auth: { mode: 'local', routes: notHere, gateway: { admit: async () => undefined }, proxy: notHere },
-    }),
-    { journal, pacer: createPacer(), report: error => expect.unreachable(String(error)) },
-  )
-  const listener = await listen(createEntrance({ line, rest: () => {} }), { host: '127.0.0.1', port: 0 })
+  const line = lineOver({ endpoint, journal })
+  const listener = await listen(createEntrance({ line: line.accept, rest: () => {} }), { host: '127.0.0.1', port: 0 })
   onTestFinished(() => listener.stop(0))
   return {
     url: `http://127.0.0.1:${listener.port}`,

@@ -63,7 +63,9 @@ export async function serverSaying(said: Partial<Said>): Promise<string> {
   const model = modelSaying(said)
   const pacer = createPacer()
   const server = createServer(async (request, response) => {
-    send(response, model.answer(await buffer(request)), [], pacer, () => {})
+    const reply = model.answer(await buffer(request))
+    const headers = ['content-type', reply.contentType, ...(reply.headers ?? [])]
+    send(response, reply, headers, { pacer, piecesAtMs: undefined }, () => {})
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {

@@ -1,0 +1,318 @@
+/** The life of a request on one page: accept -> enter -> authorize -> read -> answer -> send | carry over -> journal, and the stages in between. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { authorize } from '../auth/authorize.js'
+import { passedMs } from '../core/clock.js'
+import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
+import { anonymous, type Exchange, type Forward, type Outcome, type Reply, usesRecordings } from '../core/exchange.js'
+import { createIds } from '../core/ids.js'
+import { requireModestJson } from '../core/json.js'
+import { isAuth } from '../core/paths.js'
+import { type Scopes, scopeNamed } from '../core/scope.js'
+import { FAULT_HEADER, type Faults } from '../faults/index.js'
+import type { Limits } from '../limits/index.js'
+import type { Pacer } from '../streaming/pacer.js'
+import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
+import { isPreflight } from './cors.js'
+import { readBefore } from './foreign.js'
+import type { Journey } from './proxy/passage.js'
+import { send } from './send.js'
+import type { Ends, Options, Stage, Step, Surface, Visit } from './stage.js'
+import {
+  type HeavyPrompt,
+  limitChat,
+  limitRequests,
+  ownPagesOnly,
+  scoped,
+  strikeAfter,
+  strikeBefore,
+} from './stages.js'
+import { watched } from './watched.js'
+
+/** What the line is put together from. Where something is switched off, its stage is not on the line. */
+export interface LineParts {
+  readonly platform: Surface
+  /** The auth backend below /auth/v1. */
+  readonly auth: Surface
+  readonly scopes: Scopes
+  /** What one credential may use, where that is limited. */
+  readonly limits?: Limits | undefined
+  /** The tokens of a prompt that takes long to count; `undefined` where it does not. */
+  readonly heavyPrompt: HeavyPrompt
+  /** What is to go wrong. */
+  readonly faults: Faults
+  /** What is told of the contract with answers that are not made here, as node's flat array. */
+  readonly contractHeaders?: (() => readonly string[]) | undefined
+}
+
+interface Fixed {
+  readonly pacer: Pacer
+  /** Takes each exchange when it is over. */
+  readonly ended: (exchange: Exchange) => void
+  /** Told of errors that are ours, not the client's. */
+  readonly report: (error: unknown) => void
+}
+
+export interface Line {
+  readonly accept: (request: IncomingMessage, response: ServerResponse, path: string) => void
+  /** Puts the line together again, after something was switched on or off; requests that are under way keep theirs. */
+  renew(): void
+}
+
+/** Makes the line. It answers every request that it is given, whatever happens, and journals it last. */
+export function createLine(current: () => LineParts, fixed: Fixed): Line {
+  let line = composed(current(), fixed)
+  return {
+    renew() {
+      line = composed(current(), fixed)
+    },
+    accept(request, response, path) {
+      const { platform, auth, first, withFault, ends } = line
+      const exchange = newExchange(request, path)
+      const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
+      const live = surface.live?.mayReach(exchange) ? surface.live : undefined
+      const visit = { request, response, exchange, surface, live, pass: undefined, answer: undefined, isStruck: false }
+      try {
+        requireOneHost(request)
+        if (request.headers[FAULT_HEADER] === undefined) first(visit)
+        else withFault(visit)
+      } catch (error) {
+        ends.fail(visit, error)
+      }
+    },
+  }
+}
+
+/** Puts together the stages that are switched on. */
+function composed(parts: LineParts, fixed: Fixed) {
+  const { platform, auth, scopes, limits, faults, heavyPrompt } = parts
+  const ends = endsFor(parts, fixed)
+  const strike = strikeAfter(faults)(ends.deliver, ends)
+  const stepsWith = (strikes: boolean) =>
+    [
+      (platform.live || auth.live) && ownPagesOnly,
+      entering,
+      scopes.areBound() && scoped(scopes),
+      admitting,
+      limits && limitRequests(limits),
+      reading,
+      limits && limitChat(heavyPrompt),
+      (strikes || faults.mayStrike()) && strikeBefore(faults),
+      answering(strike),
+    ]
+      .filter(stage => typeof stage === 'function')
+      .reduceRight<Step>((next, stage) => stage(next, ends), faults.areRandom ? strike : ends.deliver)
+  return { platform, auth, ends, first: stepsWith(false), withFault: stepsWith(true) }
+}
+
+const entering: Stage = (next, { when, deliver }) => {
+  const enter: Step = visit =>
+    when(visit, visit.surface.enter(visit.exchange), caller => {
+      visit.exchange.caller = caller
+      next(visit)
+    })
+  return visit => {
+    const { request, exchange, surface } = visit
+    if (exchange.method !== 'OPTIONS') return enter(visit)
+    when(visit, surface.options(exchange, isPreflight(request.headers)), options => {
+      if (!options) return enter(visit)
+      visit.answer = optionsReply(visit, options)
+      deliver(visit)
+    })
+  }
+}
+
+const admitting: Stage =
+  (next, { end }) =>
+  visit => {
+    const { response, exchange } = visit
+    if (response.destroyed) return end(visit)
+    if (exchange.endpoint) authorize(exchange.caller, exchange.endpoint)
+    next(visit)
+  }
+
+const reading: Stage =
+  (next, { fail, end }) =>
+  visit => {
+    const { request, exchange, surface } = visit
+    const { endpoint } = exchange
+    if (endpoint?.takesBody === false) return next(visit)
+    if (surface.requiresJson && !endpoint?.isElsewhere) requireJson(request)
+    readBody(request, surface.bodyLimitBytes, body => {
+      if (body === undefined) return end(visit)
+      if (body instanceof PlatformError) {
+        exchange.bodyCutFromBytes = surface.bodyLimitBytes
+        return fail(visit, body)
+      }
+      exchange.body = body
+      try {
+        if (!endpoint?.isElsewhere || isRecordable(visit)) requireModestJson(body)
+        next(visit)
+      } catch (error) {
+        fail(visit, error)
+      }
+    })
+  }
+
+/** What goes to a path that only the live platform knows may be of any kind, and is parsed for recordings alone. */
+const isRecordable = ({ request, exchange, surface: { modeOf } }: Visit) =>
+  modeOf !== undefined && usesRecordings(modeOf(exchange)) && isJson(request)
+
+/** An answer that is to go wrong goes on by `strike`. */
+const answering =
+  (strike: Step): Stage =>
+  (next, { when }) =>
+  visit =>
+    when(visit, visit.surface.answer(visit.exchange), answer => {
+      visit.answer = answer
+      if (answer.fault === undefined) next(visit)
+      else strike(visit)
+    })
+
+/** How a visit can end. */
+function endsFor({ contractHeaders }: LineParts, { pacer, ended, report }: Fixed): Ends {
+  const journal: Step = ({ exchange }) => ended(exchange)
+  const end: Step = visit => {
+    if (!visit.isStruck) journal(visit)
+  }
+
+  const contractOf = ({ mode }: Exchange): readonly string[] =>
+    mode === undefined || mode === 'emulate' ? nothing : (contractHeaders?.() ?? nothing)
+
+  const deliver: Step = visit => {
+    const { answer, response } = visit
+    // Its 'close' has been and gone: nothing would tell that nothing arrives.
+    if (response.destroyed || !answer) return end(visit)
+    if (answer.kind === 'reply') reply(visit, answer)
+    else forward(visit, answer)
+  }
+
+  function forward(visit: Visit, { witness, recordedAs }: Forward): void {
+    const { request, response, exchange, surface, pass, isStruck } = visit
+    const journey: Journey = {
+      ...{ request, response, exchange, recordedAs },
+      ours: () => [...(pass?.headers() ?? []), ...contractOf(exchange)],
+      // To break the chunks of an answer it has to be readable.
+      isPlain: isStruck,
+      witness: witness && watched(witness, response, report),
+      done: error => (error === undefined ? end(visit) : fail(visit, error)),
+    }
+    if (!surface.live) throw new Error(`Nothing live is behind ${exchange.path}.`)
+    surface.live
+      .proxy()
+      .then(proxy => proxy.forward(journey))
+      .catch(error => fail(visit, error))
+  }
+
+  function reply(visit: Visit, reply: Reply, error?: PlatformError): void {
+    const { response, exchange, surface, pass } = visit
+    const outcome = newOutcome(reply, error)
+    // A recording has its own.
+    if (surface.hasRequestIds && !reply.isRecorded) outcome.requestId = nextRequestId()
+    // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
+    exchange.outcome = outcome
+    if (reply.tokens) pass?.settle(reply.tokens)
+    const headers = headersOf(visit, reply.contentType, outcome.requestId)
+    if (pass) headers.push(...pass.headers())
+    headers.push(...contractOf(exchange), ...(reply.headers ?? nothing))
+    send(response, reply, headers, { pacer, piecesAtMs: outcome.piecesAtMs }, complete => {
+      outcome.complete = complete
+      end(visit)
+    })
+  }
+
+  function fail(visit: Visit, cause: unknown): void {
+    const { request, response, exchange, surface, isStruck } = visit
+    const error = cause instanceof PlatformError ? cause : internalError()
+    if (error !== cause) report(cause)
+    if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
+    // With the connection it was journaled, and what is in the journal does not change.
+    if (isStruck && response.destroyed) return
+    if (response.headersSent) {
+      // Too late to say anything: cutting the stream is how the client notices.
+      response.destroy()
+      return end(visit)
+    }
+    const refuse = () => reply(visit, surface.errorReply(error, exchange), error)
+    if (exchange.body !== undefined) return refuse()
+    const before = readBefore(request)
+    if (before instanceof Buffer) exchange.body = before
+    if (before || !isUnread(request)) return refuse()
+    readBeginning(request, (beginning, cutFromBytes) => {
+      exchange.body = beginning
+      if (cutFromBytes !== undefined) exchange.bodyCutFromBytes = cutFromBytes
+      if (response.destroyed) end(visit)
+      else refuse()
+    })
+  }
+
+  return {
+    ...{ deliver, end, journal, fail },
+    when(visit, value, then) {
+      if (value instanceof Promise) value.then(then).catch(error => fail(visit, error))
+      else then(value)
+    },
+  }
+}
+
+const nothing: readonly string[] = []
+const nextRequestId = createIds('req_', 16)
+
+/** The one array of headers that is made for an answer; what depends on the body is added where that is sent. */
+function headersOf({ request, surface, live }: Visit, contentType: string, requestId: string | undefined): string[] {
+  const all = contentType === '' ? [] : ['content-type', contentType]
+  for (const text of (live ?? surface).cors.headersFor(request.headers.origin)) all.push(text)
+  if (requestId !== undefined) all.push('x-request-id', requestId)
+  return all
+}
+
+const newOutcome = (reply: Reply, error: PlatformError | undefined): Outcome & { requestId?: string | undefined } => ({
+  status: reply.status,
+  answeredBy: reply.answeredBy,
+  error: error?.message,
+  code: error?.code,
+  hint: error?.more.hint,
+  remark: reply.remark,
+  requestId: undefined,
+  said: reply,
+  upstream: reply.upstream,
+  beganMs: passedMs(),
+  piecesAtMs: typeof reply.body === 'string' || Buffer.isBuffer(reply.body) ? undefined : [],
+  complete: false,
+})
+
+const anyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS']
+
+function optionsReply({ request, exchange, surface, live }: Visit, { methods: own }: Options): Reply {
+  // RFC 9110 §9.3.7: "*" asks about the server as a whole.
+  const methods = exchange.path === '*' ? anyMethod : own
+  // A page must be able to read the 404 of a path that is not there, so its preflight passes too.
+  if (isPreflight(request.headers)) return (live ?? surface).cors.preflight(request.headers, methods ?? anyMethod)
+  if (!methods) throw notFound()
+  return { kind: 'reply', status: 204, contentType: '', body: '', headers: ['allow', methods.join(', ')] }
+}
+
+/** RFC 9112 §3.2: two Host headers arrive here joined by a comma. RFC 9110 §10.1.1: node has met the one expectation that there is. */
+function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
+  if (host === undefined ? httpVersion === '1.1' : host.includes(',')) throw notOneHost()
+  if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unmetExpectation()
+}
+
+function newExchange({ method = '', url = '', headers }: IncomingMessage, path: string): Exchange {
+  const startedMs = passedMs()
+  const mark = url.indexOf('?')
+  return {
+    method,
+    path,
+    query: mark < 0 ? '' : url.slice(mark + 1),
+    headers,
+    authorization: headers.authorization,
+    startedMs,
+    caller: anonymous,
+    scope: scopeNamed(headers),
+    endpoint: undefined,
+    mode: undefined,
+    body: undefined,
+    outcome: undefined,
+  }
+}
