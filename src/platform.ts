@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createApiKeys } from './auth/api-keys.js'
 import type { Identify } from './auth/identify.js'
-import type { MintedToken, TokenWish } from './auth/mint.js'
+import type { MintedToken, TokenRequest } from './auth/operations.js'
 import { createPeople } from './auth/people.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { createViolations, type Violations } from './contract/violations.js'
@@ -18,7 +18,7 @@ import type { MessageRow } from './core/state.js'
 import type { StateDocument } from './core/state-document.js'
 import { once, onceLoaded } from './core/work.js'
 import { createChances, createFaultCalls, type FaultCalls, faultCallFromCode } from './faults/index.js'
-import { createJournal, type Journal } from './journal/index.js'
+import { createJournal, type Journal, loadReader } from './journal/index.js'
 import { createCounters } from './limits/index.js'
 import { createMeter, loadExposition } from './metrics/index.js'
 import { assemble, type Lasting } from './platform/assembly.js'
@@ -35,7 +35,7 @@ import {
   withModes,
 } from './platform/chosen.js'
 import { configuredUser } from './platform/configured-user.js'
-import { factsOf } from './platform/dashboard-facts.js'
+import { configJson } from './platform/dashboard-facts.js'
 import { createDrafts } from './platform/drafts.js'
 import { createForTests, type ForTests } from './platform/for-tests.js'
 import { loadReplies, type RepliesPart } from './platform/read-replies.js'
@@ -43,8 +43,8 @@ import { createRules, openLastingRules, type Rules } from './platform/rules.js'
 import { closeState, openSeededState, plant } from './platform/seeded-state.js'
 import type { PlatformSources } from './platform/sources.js'
 import { createSteering } from './platform/steering.js'
-import { createTaping, type Receipt } from './platform/taping.js'
-import type { Miss } from './recordings/index.js'
+import { createTaping } from './platform/taping.js'
+import type { Miss, Receipt } from './recordings/index.js'
 import type { Redact } from './redact/index.js'
 import { urlHost } from './server/address.js'
 import { type App, createEntrance, type Prototypes } from './server/entrance.js'
@@ -115,7 +115,7 @@ export interface Platform {
    */
   importState(document: unknown): Promise<void>
   /** A token without a password; users who are not there yet sign up. Rejects with a PlatformError where users are a live backend's. */
-  mintToken(wish: TokenWish): Promise<MintedToken>
+  mintToken(wish: TokenRequest): Promise<MintedToken>
   /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
   /** What else tests may do that hold it in their hands. */
@@ -226,10 +226,11 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
   const dashboardUrl = `${url}${DASHBOARD}`
 
   async function loadApp(prototypes: Prototypes): Promise<App> {
-    const [{ createApp }, { createControl }, { createDashboard }, { createOpenSessions }] = await Promise.all([
+    const [{ createApp }, { createControl }, { createDashboard }, { createReader }, auth] = await Promise.all([
       import('./server/app.js'),
       import('./server/control.js'),
       import('./dashboard/index.js'),
+      loadReader(),
       import('./auth/open-sessions.js'),
     ])
     const identify: Identify = authorization => current.doorkeeper.identify(authorization)
@@ -237,7 +238,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     const keys = { identify, token, isServicePublic: () => isPublicSecret(current.loaded.config.auth.jwtSecret) }
     const people = createPeople(state)
     const dashboard = createDashboard({
-      facts: () => factsOf(current, lasting.chosen.mode, url),
+      config: () => configJson(current, lasting.chosen.mode, url),
       apiKeys: lasting.apiKeys,
       now: clock.now,
       identify,
@@ -255,10 +256,11 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     }
     const control = createControl({
       ...{ ...keys, readiness, people, faults, rules, reset, modes, steering, clock, journal, host },
-      ...{ exportState, importState, mintToken, metrics, document, violations, stopping: stopping.signal },
+      ...{ exportState, importState, mintToken, metrics, document, violations },
       ...taping,
       library: () => current.library(),
-      sessions: createOpenSessions(state, () => current.loaded.config.auth.jwtExp),
+      reader: createReader({ journal, url: () => url, stopping: stopping.signal }),
+      sessions: auth.createOpenSessions(state, () => current.loaded.config.auth.jwtExp),
       drafts: createDrafts(() => current, sources),
     })
     return createApp({ prototypes, host, control, dashboard, report })
@@ -322,7 +324,7 @@ export async function openPlatform(sources: PlatformSources): Promise<Platform> 
     return openApiOf(withModes(current.loaded, lasting.chosen).config, { url })
   }
 
-  async function mintToken(wish: TokenWish): Promise<MintedToken> {
+  async function mintToken(wish: TokenRequest): Promise<MintedToken> {
     const { backend, loaded } = current
     if (wish.role === 'user' && loaded.config.auth.mode === 'proxy') throw usersAreLive()
     const minting = await import('./auth/mint.js')

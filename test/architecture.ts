@@ -14,6 +14,8 @@ const floors: readonly (readonly string[])[] = [
   ['check'],
   ['core'],
   ['redact'],
+  // What operations are, for the parts that declare theirs.
+  ['api'],
   [
     'config',
     'auth',
@@ -29,7 +31,8 @@ const floors: readonly (readonly string[])[] = [
     'contract',
   ],
   ['endpoints'],
-  ['server', 'dashboard', 'version.ts'],
+  ['server'],
+  ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
   ['testing'],
   ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
@@ -68,6 +71,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   '@valibot/to-json-schema': ['config/json-schema.ts'],
   // The language in which requests, options and rules say what they are.
   valibot: [
+    'api/',
     'check/',
     'core/',
     'config/',
@@ -76,7 +80,10 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'journal/',
     'contract/',
     'testing/',
-    'server/json-in.ts',
+    'auth/',
+    'state/',
+    'dashboard/',
+    'server/',
   ],
 }
 
@@ -171,8 +178,10 @@ function frontDoor(imported: Import): readonly string[] {
   if (!isOurs(name)) return []
   const to = target(imported)
   const inside = part(to)
-  if (part(file) === inside || !withFrontDoor.includes(inside) || to === `${inside}/index.ts`) return []
-  return [`${file} imports ${name}: ${inside} is entered through ${inside}/index.ts only.`]
+  // Operations are loaded with the control API, which is later than the rest of a part.
+  const entries = [`${inside}/index.ts`, `${inside}/operations.ts`]
+  if (part(file) === inside || !withFrontDoor.includes(inside) || entries.includes(to)) return []
+  return [`${file} imports ${name}: ${inside} is entered through ${inside}/index.ts or ${inside}/operations.ts only.`]
 }
 
 /** `@faker-js/faker` of `@faker-js/faker/locale/en`. */

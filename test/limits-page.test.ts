@@ -7,12 +7,11 @@ import { MOST_ADDED } from '../src/replies/at-run-time.js'
 import { MOST_MS } from '../src/replies/conditions/expression.js'
 import { MOST_TO_COMPILE } from '../src/replies/load.js'
 import { MOST_WORDS } from '../src/replies/magic.js'
+import { RULE_TEXT_LIMIT_BYTES, RULES_LIMIT_BYTES } from '../src/replies/operations.js'
 import { RENDER_MS } from '../src/replies/templates/engine.js'
 import { AUTH_BODY_BYTES } from '../src/server/auth-surface.js'
-import { RULE_TEXT_LIMIT_BYTES } from '../src/server/drafts-router.js'
-import { CONTROL_LIMIT_BYTES } from '../src/server/json-in.js'
-import { RULES_LIMIT_BYTES } from '../src/server/replies-router.js'
-import { STATE_LIMIT_BYTES } from '../src/server/state-router.js'
+import { BODY_LIMIT_BYTES } from '../src/server/operations-router.js'
+import { STATE_LIMIT_BYTES } from '../src/state/operations.js'
 
 const page = readFileSync(path.join(import.meta.dirname, '../docs/configuration.md'), 'utf8')
 
@@ -25,7 +24,7 @@ test.each([
   ['a template of a rule', RENDER_MS],
   ['magic words in a prompt', MOST_WORDS],
   ['a body for `/auth/v1`', AUTH_BODY_BYTES],
-  ['a body for `/__standin`', CONTROL_LIMIT_BYTES],
+  ['a body for `/__standin`', BODY_LIMIT_BYTES],
   ['rules that are sent: the body', RULES_LIMIT_BYTES],
   ['rules that are sent as a YAML text: the body', RULE_TEXT_LIMIT_BYTES],
   ['rules that are sent: texts', MOST_VALUES_OF_RULES],

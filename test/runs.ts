@@ -1,5 +1,6 @@
-/** How often property tests try: a tenth of what they name, each time by another seed; all of it with FC_RUNS=all. */
+/** What holds for all tests: how often properties are tried (a tenth of what they name, each time by another seed; all of it with FC_RUNS=all), and that answers are what they are declared to be. */
 import fc from 'fast-check'
+import { answers } from '../src/api/operation.js'
 
 const FEWEST = 10
 
@@ -9,3 +10,6 @@ export const runs = (all: number): number =>
 
 // Those that name no number.
 fc.configureGlobal({ numRuns: runs(200) })
+
+// Every answer of an operation is held against the schema that it declares, in whatever test asks it.
+answers.isChecked = true

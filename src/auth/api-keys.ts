@@ -18,25 +18,8 @@ import type { Caller } from '../core/exchange.js'
 import { digestOf } from '../core/secrets.js'
 import type { ApiKeyRow, Moment, State, Tables } from '../core/state.js'
 import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
+import type { ApiKeyView, Keys, Refusal } from './key-operations.js'
 import { mayAct } from './users.js'
-
-/** A key as it may be shown. */
-export interface ApiKeyView {
-  readonly id: string
-  readonly name: string
-  /** The first characters of the secret. */
-  readonly start: string
-  readonly state: 'active' | 'expired' | 'revoked'
-  readonly created_at: Moment
-  readonly last_used_at: Moment | null
-  readonly expires_at: Moment | null
-  readonly revoked_at: Moment | null
-}
-
-/** A key with its secret, which is known at this moment only. */
-export interface NewApiKey extends ApiKeyView {
-  readonly key: string
-}
 
 /** A key that opens doors. */
 export interface WorkingApiKey {
@@ -45,32 +28,11 @@ export interface WorkingApiKey {
   readonly expiresAtMs: number
 }
 
-/** A key that was sent lately and opened nothing. */
-export interface Refusal {
-  /** The first characters of what was sent. */
-  readonly start: string
-  readonly reason: KeyFault
-  readonly count: number
-  readonly last_at: Moment
-}
-
-export interface ApiKeys {
+export interface ApiKeys extends Keys {
   /** The key with this secret. Rejects with a 401: unknown, mistyped, revoked, expired, or its owner is gone. */
   find(secret: string): Promise<WorkingApiKey>
   /** Notes that a key was used just now; written down at leisure. */
   used(id: string): void
-  /** The keys of a user, the newest first. */
-  list(userId: string): Promise<readonly ApiKeyView[]>
-  create(userId: string | null, wanted: { name: string; expiresAt: Moment | null; key?: string }): Promise<NewApiKey>
-  /**
-   * Makes a key with the same name and lifetime in place of one that lives on for `overlapMs` (0: dies now).
-   * Rejects with a 404 when the user has no such key, with a 409 when it was revoked.
-   */
-  roll(userId: string, id: string, overlapMs: number): Promise<NewApiKey>
-  /** Revokes a key; it is dead on the next request. Rejects with a 404 when the user has no such key. */
-  revoke(userId: string, id: string): Promise<ApiKeyView>
-  /** The keys that were refused lately, the latest first. */
-  refusals(): readonly Refusal[]
   /** Writes down which keys were used; resolves when it is done. */
   flush(): Promise<void>
 }

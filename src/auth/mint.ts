@@ -1,27 +1,13 @@
 /** Tokens for tests and scripts: signed and kept as the platform does it, without a password. */
 import { developmentUser } from '../core/development.js'
-import type { Moment } from '../core/state.js'
 import { validEmail } from './addresses.js'
 import { type Backend, momentOf } from './backend.js'
+import type { MintedToken, TokenRequest } from './operations.js'
 import { idOfUser, type UserSeed } from './seeds.js'
 import { tokenResponse } from './sessions.js'
 import { signIn } from './sign-in.js'
 import { keysExpireAtSeconds } from './tokens.js'
 import { newUser } from './users.js'
-
-/** Which token is wanted. */
-export interface TokenWish {
-  readonly role: 'anon' | 'service' | 'user'
-  /** Whose it is, where it is a user's; the development user's where it is left out. */
-  readonly email?: string | undefined
-  /** Seconds until it expires, negative for one that has expired; as long as any other where it is left out. */
-  readonly expiresIn?: number | undefined
-}
-
-export interface MintedToken {
-  readonly token: string
-  readonly expires_at: Moment
-}
 
 /** The configured user with an address (in small letters), if there is one. */
 export type SeedOf = (email: string) => UserSeed | undefined
@@ -30,7 +16,7 @@ export type SeedOf = (email: string) => UserSeed | undefined
  * A token as `standin token` prints it. That of a user has a session in it, as if they had just signed in; users who are not there
  * yet sign up.
  */
-export async function tokenFor(backend: Backend, wish: TokenWish, seedOf: SeedOf): Promise<MintedToken> {
+export async function tokenFor(backend: Backend, wish: TokenRequest, seedOf: SeedOf): Promise<MintedToken> {
   const { role, email = developmentUser.email, expiresIn } = wish
   if (role !== 'user') return keyOfRole(backend, role, expiresIn)
   const address = validEmail(email)
@@ -40,7 +26,7 @@ export async function tokenFor(backend: Backend, wish: TokenWish, seedOf: SeedOf
 /** A user token that stands for itself, where no state is at hand: without a session, of the user who would be there. */
 export async function looseTokenFor(
   backend: Backend,
-  { email = developmentUser.email, expiresIn }: Omit<TokenWish, 'role'>,
+  { email = developmentUser.email, expiresIn }: Omit<TokenRequest, 'role'>,
   seedOf: SeedOf,
 ): Promise<MintedToken> {
   const address = validEmail(email)

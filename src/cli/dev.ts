@@ -1,11 +1,12 @@
 /** `standin dev`: starts a platform, says where it is, logs what it does, and stops when it is told to. */
+
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Problem, ProblemsError, wordProblem } from '../check/problem.js'
 import { configFileName, replyFilesOf } from '../config/load.js'
 import type { Violating, ViolationCounts } from '../core/finding.js'
-import type { Receipt } from '../platform/taping.js'
 import { openPlatform, type Platform } from '../platform.js'
+import type { Receipt } from '../recordings/index.js'
 import { version } from '../version.js'
 import type { CommandLine } from './arguments.js'
 import { banner } from './banner.js'

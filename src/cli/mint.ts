@@ -2,7 +2,8 @@
 import { validEmail } from '../auth/addresses.js'
 import { createApiKeys } from '../auth/api-keys.js'
 import type { Backend } from '../auth/backend.js'
-import { looseTokenFor, type MintedToken, type TokenWish, tokenFor } from '../auth/mint.js'
+import { looseTokenFor, tokenFor } from '../auth/mint.js'
+import type { MintedToken, TokenRequest } from '../auth/operations.js'
 import { plantUser } from '../auth/seeds.js'
 import { createTokens } from '../auth/tokens.js'
 import type { LoadedConfig } from '../config/load.js'
@@ -17,7 +18,7 @@ import { openState } from '../state/index.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'
 
-const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenWish['role'][]
+const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
 
 /** How long ago an expired token expired. */
 const EXPIRED_SECONDS = -3600
@@ -68,7 +69,7 @@ function requireNoMoreWords({ words }: Pick<CommandLine, 'words'>, count: number
   }
 }
 
-function roleIn(text: string | true): TokenWish['role'] {
+function roleIn(text: string | true): TokenRequest['role'] {
   const role = roles.find(role => role === text)
   if (!role) throw new UsageError(`--role must be one of ${roles.join(', ')}, not "${text}".`)
   return role
@@ -111,7 +112,7 @@ async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) 
  * With a state that lasts the token of a user has a session in it, as if they had just signed in; users who are not there yet sign up.
  * A state in memory is another process's own: then the token stands for itself.
  */
-async function minted(wish: TokenWish, loaded: LoadedConfig): Promise<MintedToken> {
+async function minted(wish: TokenRequest, loaded: LoadedConfig): Promise<MintedToken> {
   const backend = backendOf(loaded)
   const seedOf = (email: string) => configuredUser(loaded, email)
   if (wish.role !== 'user') return tokenFor(backend, wish, seedOf)

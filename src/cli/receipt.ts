@@ -1,8 +1,9 @@
 /** The receipt of a run: what came of the recordings, for whoever has to trust it. */
+
 import { usesRecordings } from '../core/exchange.js'
 import { UsageError } from '../core/start-error.js'
-import type { Receipt } from '../platform/taping.js'
 import type { Platform } from '../platform.js'
+import type { Receipt } from '../recordings/index.js'
 import type { Colors } from './output.js'
 
 /** So many unused recordings are named; of more the number says it. */

@@ -13,6 +13,12 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[]
 }
 
+interface Options {
+  readonly variables?: boolean
+  /** What to write in place of a schema that stands elsewhere: a reference to it. */
+  readonly elsewhere?: (schema: v.GenericSchema) => object | undefined
+}
+
 /**
  * Makes the JSON Schema (draft 2020-12) of the form in which people write: defaults stay, nothing with a default is required.
  * With `variables` a text with `${NAME}` in it passes for every value.
@@ -20,7 +26,7 @@ interface JsonSchema {
 export async function jsonSchemaOf(
   schema: v.GenericSchema,
   title: string,
-  { variables = false } = {},
+  { variables = false, elsewhere = () => undefined }: Options = {},
 ): Promise<string> {
   const { toJsonSchema } = await import('@valibot/to-json-schema')
   const made = toJsonSchema(schema, {
@@ -29,7 +35,7 @@ export async function jsonSchemaOf(
     target: 'draft-2020-12',
     // What is secret is our own affair; validators refuse words that they do not know.
     ignoreActions: ['metadata'],
-    overrideSchema: ({ valibotSchema }) => writtenIn(valibotSchema),
+    overrideSchema: ({ valibotSchema }) => elsewhere(valibotSchema as v.GenericSchema) ?? writtenIn(valibotSchema),
     overrideAction: ({ valibotAction, jsonSchema }) => {
       const written = writtenIn(valibotAction)
       return written && { ...jsonSchema, allOf: [...(jsonSchema.allOf ?? []), written] }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, CredentialKind } from './caller.js'
 import type { ChatRequest } from './chat.js'
 import type { Violation } from './finding.js'
-import type { Operation } from './operation.js'
+import type { Description } from './operation.js'
 import type { Outcome, Reply } from './reply.js'
 
 export { anonymous, type Caller, type CredentialKind, callerKinds, credentialKinds, userCaller } from './caller.js'
@@ -33,7 +33,7 @@ export interface Endpoint {
   /** Whether it stands for a path that is not documented, and that only the live platform or a recording may know; its body may be of any kind. */
   readonly isElsewhere?: true
   /** What the document says of it in this mode; asked when somebody asks for the document. */
-  says?(mode: Mode): Promise<Operation>
+  says?(mode: Mode): Promise<Description>
   reply(exchange: Exchange): Reply | Promise<Reply>
 }
 

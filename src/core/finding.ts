@@ -1,5 +1,8 @@
 /** A finding: something that is not as the contract, a recording or another platform has it. */
 
+import * as v from 'valibot'
+import { closed, word } from '../check/check.js'
+
 /** From the least to the worst. */
 export const severities = ['info', 'warning', 'critical'] as const
 /** `critical` breaks clients, `warning` may, `info` is worth knowing. */
@@ -13,13 +16,23 @@ export interface Finding {
   readonly sentence: string
 }
 
+const text = v.string('text')
+const whole = v.pipe(v.number('a number'), v.integer('a whole number'))
+
 /** A finding about one answer, by the contract. */
-export interface Violation extends Finding {
-  /** Whether platform-api.md says so, or only what others do and Standin has decided. */
-  readonly source: 'documented' | 'decided'
-  /** The section of platform-api.md. */
-  readonly section?: string
-}
+export const violation = Object.assign(
+  closed({
+    path: text,
+    sentence: text,
+    severity: word(severities),
+    /** Whether platform-api.md says so, or only what others do and Standin has decided. */
+    source: word(['documented', 'decided']),
+    /** The section of platform-api.md. */
+    section: v.exactOptional(text),
+  }),
+  { named: 'Violation' },
+)
+export type Violation = Readonly<v.InferOutput<typeof violation>>
 
 /** Whether it is this bad, or worse. */
 export const isAtLeast = (threshold: Severity, severity: Severity) =>
@@ -30,20 +43,24 @@ export const fromWorst = <F extends { readonly severity: Severity }>(findings: r
   findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity))
 
 /** How many violations there are of each source. */
-export interface ViolationCounts {
-  readonly documented: number
-  readonly decided: number
+export const violationCounts = closed({
+  documented: whole,
+  decided: whole,
   /** Answers that there was no time to judge, in a flood. */
-  readonly unjudged: number
-}
+  unjudged: whole,
+})
+export type ViolationCounts = Readonly<v.InferOutput<typeof violationCounts>>
 
 /** An exchange whose answer breaks the contract. */
-export interface Violating {
+export const violating = closed({
   /** Its id in the journal. */
-  readonly id: string
-  readonly method: string
-  readonly endpoint: string | null
-  readonly status: number
-  readonly mode: string
+  id: text,
+  method: text,
+  endpoint: v.nullable(text),
+  status: whole,
+  mode: text,
+  violations: v.array(violation),
+})
+export type Violating = Readonly<Omit<v.InferOutput<typeof violating>, 'violations'>> & {
   readonly violations: readonly Violation[]
 }

@@ -9,8 +9,8 @@ interface Missed {
 
 interface Different {
   readonly field: string
-  readonly recorded: string | undefined
-  readonly asked: string | undefined
+  readonly recorded?: string | undefined
+  readonly asked?: string | undefined
 }
 
 /** How texts are shown: what somebody else has said is made harmless. */

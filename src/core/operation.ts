@@ -18,7 +18,7 @@ export interface SaidEvent {
   /** What stands behind `event:`, where that is told. */
   readonly name?: string
   /** What stands behind `data:`: JSON of this form, or the text itself. */
-  readonly data: NamedForm | string
+  readonly data: NamedForm | Schema | string
 }
 
 /** Where platform-api.md says it. What has none is a decision of ours. */
@@ -33,7 +33,7 @@ interface Cited {
 export interface Said extends Cited {
   readonly what: string
   /** The form of a JSON body; without it there is no body, or one of another `type`. */
-  readonly schema?: JsonSchema
+  readonly schema?: JsonSchema | Schema
   /** The same for a form that has a name. */
   readonly form?: NamedForm
   /** The content type of a body that is not JSON. */
@@ -43,16 +43,16 @@ export interface Said extends Cited {
 }
 
 /** What the document says of one method on one path. */
-export interface Operation extends Cited {
+export interface Description extends Cited {
   /** Its name, for clients that are made from the document. */
   readonly id: string
   readonly does: string
   /** What more there is to say. */
   readonly more?: string
-  readonly query?: Schema | JsonSchema
+  readonly query?: Schema | JsonSchema | undefined
   /** What headers mean, by their names. */
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Schema | JsonSchema
+  readonly body?: Schema | JsonSchema | undefined
   /** Whether the body may be left out. */
   readonly isBodyOptional?: true
   /** The kinds of credential that open it, where the endpoint finds that out by itself. */
@@ -64,8 +64,3 @@ export interface Operation extends Cited {
   /** Errors beyond those that others have as well, by status. */
   readonly errors?: Readonly<Record<number, string>>
 }
-
-export type Method = 'get' | 'put' | 'post' | 'delete'
-
-/** By path, with a part that stands for anything in braces: `/journal/{id}`. */
-export type Paths = Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>

@@ -13,7 +13,7 @@ const folder = path.join(import.meta.dirname, '../../dist/dashboard')
 
 interface Addresses {
   readonly url: string
-  readonly authUrl: string
+  readonly auth_url: string
 }
 
 /** `addresses` is asked each time, since a reload may change them. */
@@ -41,8 +41,8 @@ const keepForGood = (response: ServerResponse) =>
   void response.setHeader('cache-control', 'public, max-age=31536000, immutable')
 
 /** Nothing runs, loads or connects but what is ours; an auth backend elsewhere is let in by its origin. */
-function policy({ url, authUrl }: Addresses): string {
-  const { origin } = new URL(authUrl)
+function policy({ url, auth_url }: Addresses): string {
+  const { origin } = new URL(auth_url)
   return [
     "default-src 'none'",
     "script-src 'self'",

@@ -1,7 +1,7 @@
 /** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). */
 import type { IndexAnswer } from '../core/answers.js'
 import type { Access, Endpoint } from '../core/exchange.js'
-import type { Operation } from '../core/operation.js'
+import type { Description } from '../core/operation.js'
 import { jsonReply } from './json-reply.js'
 
 /** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
@@ -17,7 +17,7 @@ export function withIndex(access: Access, endpoints: readonly Endpoint[]): reado
 /** The document does not show the elements; ours say method, path and which kinds of credential open it, none for anyone. */
 const listed = ({ method, path, access }: Endpoint) => ({ method, path, credential: access === 'anyone' ? [] : access })
 
-async function says(): Promise<Operation> {
+async function says(): Promise<Description> {
   const { indexAnswer, listedIndexAnswer } = await import('../core/answers.js')
   return {
     id: 'getIndex',

@@ -1,7 +1,7 @@
 /** GET /health: is it there, and which version (platform-api.md, "Health response"). */
 import type { HealthAnswer } from '../core/answers.js'
 import type { Access, Endpoint } from '../core/exchange.js'
-import type { Operation } from '../core/operation.js'
+import type { Description } from '../core/operation.js'
 import { jsonReply } from './json-reply.js'
 
 export function health({ version, access }: { version: string; access: Access }): Endpoint {
@@ -9,7 +9,7 @@ export function health({ version, access }: { version: string; access: Access })
   return { method: 'GET', path: '/health', access, takesBody: false, says, reply: () => reply }
 }
 
-async function says(): Promise<Operation> {
+async function says(): Promise<Description> {
   const { healthAnswer } = await import('../core/answers.js')
   return {
     id: 'getHealth',

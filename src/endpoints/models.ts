@@ -1,6 +1,6 @@
 /** GET /v1/models: what the platform can be asked for (platform-api.md, "Endpoints"; the form is OpenAI's). */
 import type { Access, Endpoint } from '../core/exchange.js'
-import type { Operation } from '../core/operation.js'
+import type { Description } from '../core/operation.js'
 import type { PaceInput } from '../core/pace.js'
 import { jsonReply } from './json-reply.js'
 
@@ -24,7 +24,7 @@ export function modelList({ models, access }: { models: readonly Model[]; access
 /** A model as the world sees it, without what only the platform itself needs. */
 const listed = ({ pace: _pace, maxPromptTokens: _maxPromptTokens, ...model }: Model) => model
 
-async function says(): Promise<Operation> {
+async function says(): Promise<Description> {
   const { modelsAnswer } = await import('../core/answers.js')
   return {
     id: 'listModels',

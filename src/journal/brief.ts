@@ -1,47 +1,10 @@
 /** An exchange in a line: what a list of many shows of it, made without reading bodies. */
-import type { Caller, Exchange, Heard, Mode, Reply } from '../core/exchange.js'
+import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import type { Facts } from '../core/fact-filter.js'
 import { sourceOf } from '../core/reply.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { bodyBytesOf, type Kept } from './entry.js'
-
-export interface JournalBrief {
-  readonly id: string
-  /** When the request came, as ISO 8601. */
-  readonly at: string
-  readonly scope: string
-  readonly caller: Caller
-  readonly method: string
-  /** The beginning of it where it is long, as of every text here. */
-  readonly path: string
-  /** `POST /v1/chat/completions`; nothing where there is none at the path, or none with this method. */
-  readonly endpoint: string | null
-  readonly mode: Mode | null
-  /** The model that was asked, where one was. */
-  readonly model: string | null
-  /** What gave the answer. */
-  readonly source: string | null
-  /** Whether no rule or recording fitted. */
-  readonly missed: boolean
-  /** Nothing where no answer has left. */
-  readonly status: number | null
-  readonly error: string | null
-  readonly code: string | null
-  readonly hint: string | null
-  /** What OpenAI says to such a request, where it is known to refuse it with 400 and it was answered here. */
-  readonly openaiRefuses: string | null
-  /** False where the client left or the answer was cut. */
-  readonly complete: boolean
-  readonly requestBytes: number
-  readonly responseBytes: number
-  /** From the request to the head of the answer; nothing where none has left. */
-  readonly firstByteMs: number | null
-  readonly durationMs: number
-  /** How many pieces of a stream have left. */
-  readonly pieces: number
-  /** When some of them left, after the head: evenly chosen, the first and the last one among them. */
-  readonly piecesAtMs: readonly number[]
-}
+import type { JournalBrief } from './shapes.js'
 
 /** Of a longer text the beginning is told. */
 const LONGEST = 300

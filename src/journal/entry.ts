@@ -1,74 +1,11 @@
 /** An exchange as the journal tells it: readable, and nothing secret in it. */
 import { decoded, replyBytes } from '../core/body.js'
-import type { Caller, Exchange, Mode, Outcome } from '../core/exchange.js'
-import type { Violation } from '../core/finding.js'
+import type { Exchange, Outcome } from '../core/exchange.js'
 import { isTooDeep } from '../core/json.js'
-import { type AnsweredBy, type FaultDone, sourceOf } from '../core/reply.js'
+import { sourceOf } from '../core/reply.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { withoutSecretFields } from './secret-fields.js'
-
-export interface JournalEntry {
-  readonly id: string
-  /** When the request came, as ISO 8601. */
-  readonly at: string
-  readonly scope: string
-  readonly caller: Caller
-  readonly request: {
-    readonly method: string
-    readonly path: string
-    readonly query: string
-    readonly headers: Readonly<Record<string, string>>
-    /** The JSON value, or the text where it is none; nothing where there was no body. */
-    readonly body?: unknown
-    readonly bytes: number
-    /** Whether `body` is only the beginning. */
-    readonly truncated: boolean
-  }
-  /** `POST /v1/chat/completions`; nothing where there is none at the path, or none with this method. */
-  readonly endpoint: string | null
-  readonly mode: Mode | null
-  /** What gave the answer and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3 (one-shot)`. */
-  readonly source: string | null
-  /** The same as data: what gave the answer; nothing for an error of ours. */
-  readonly answeredBy: AnsweredBy | null
-  /** And the fault that was on its way with it. */
-  readonly fault: FaultDone | null
-  /** What else is known: the nearest rule where none matched, for example. */
-  readonly remark: string | null
-  /** Nothing where no answer has left. */
-  readonly status: number | null
-  /** What the client was told went wrong, and what only whoever reads this is told. */
-  readonly error: string | null
-  /** The name of that error in code: `no_rule_matches`. */
-  readonly code: string | null
-  readonly hint: string | null
-  /** What OpenAI says to such a request, where it is known to refuse it with 400 and it was answered here. */
-  readonly openaiRefuses: string | null
-  /** False where the client left or the answer was cut. */
-  readonly complete: boolean
-  /** What the answer has against the contract; empty as well where it was not judged. */
-  readonly violations: readonly Violation[]
-  /** What the live platform, or a recording of it, said, where that was an error that was made to fit the document for the client. */
-  readonly upstream?: SaidJson
-  /** What the client was sent. */
-  readonly response: SaidJson & {
-    /** When pieces of a stream left, after its head, in milliseconds. */
-    readonly piecesAtMs: readonly number[]
-  }
-  /** From the request to the head of the answer; nothing where none has left. */
-  readonly firstByteMs: number | null
-  /** From the request to the end. */
-  readonly durationMs: number
-}
-
-export interface SaidJson {
-  readonly headers: Readonly<Record<string, string>>
-  /** The JSON value, or the text; the beginning of it where it is long. */
-  readonly body?: unknown
-  readonly bytes: number
-  /** Whether `body` is only the beginning. */
-  readonly truncated: boolean
-}
+import type { JournalEntry } from './shapes.js'
 
 /** What the journal keeps of an exchange until somebody looks. */
 export interface Kept {
@@ -112,7 +49,7 @@ export function entryOf(
     mode,
     source: sourceOf(outcome),
     answeredBy: outcome?.answeredBy ?? null,
-    fault: outcome?.fault ? (redaction.value(outcome.fault) as FaultDone) : null,
+    fault: outcome?.fault ? (redaction.value(outcome.fault) as JournalEntry['fault']) : null,
     // It may quote the prompt.
     remark: told(outcome?.remark?.()),
     status: outcome?.status || null,
@@ -141,7 +78,10 @@ interface Telling {
   readonly shownBytes: number
 }
 
-function saidJson(outcome: Partial<Outcome> | undefined, { path, redaction, shownBytes }: Telling): SaidJson {
+function saidJson(
+  outcome: Partial<Outcome> | undefined,
+  { path, redaction, shownBytes }: Telling,
+): Omit<JournalEntry['response'], 'piecesAtMs'> {
   const { headers, beginning, bytes } = saidIn(outcome)
   // What an answer hands out, such as a session in a cookie, is secret in its body as well.
   const answered = pairs(headers)

@@ -67,9 +67,6 @@ export const journalQuery = closed({
   ),
 })
 
-/** Which ones to forget. */
-export const journalScope = closed({ scope: journalFilter.entries.scope })
-
 /** A test for what the journal keeps. */
 export function filterOf(filter: JournalFilter): (kept: Pick<Kept, 'id' | 'exchange'>) => boolean {
   const { text, after, before, ...rest } = filter

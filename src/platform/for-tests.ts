@@ -1,7 +1,9 @@
 /** What tests that hold the platform in their hands may do to it, beside what calls may. */
-import type { ApiKeys, NewApiKey } from '../auth/api-keys.js'
+import type { ApiKeys } from '../auth/api-keys.js'
 import type { Backend } from '../auth/backend.js'
-import { createPeople, type People } from '../auth/people.js'
+import type { NewApiKey } from '../auth/key-operations.js'
+import type { Messages } from '../auth/operations.js'
+import { createPeople } from '../auth/people.js'
 import type { UserSeed } from '../auth/seeds.js'
 import type { tokenResponse } from '../auth/sessions.js'
 import { developmentUser } from '../core/development.js'
@@ -35,7 +37,7 @@ export interface KeyWish {
   readonly key?: string | undefined
 }
 
-export interface ForTests extends Pick<People, 'messages' | 'clearMessages'> {
+export interface ForTests extends Messages {
   readonly traffic: Traffic
   readonly handler: Handler
   /** A session as if somebody had just signed in; who is not there yet signs up. */

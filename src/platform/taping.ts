@@ -6,16 +6,8 @@ import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
 import type { ViolationCounts } from '../core/finding.js'
 import { once, onceLoaded } from '../core/work.js'
-import type { Miss, Receipt as PlayedAndMade, Recordings, Run } from '../recordings/index.js'
+import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
-
-/** What came of a run, for whoever has to trust it. */
-export interface Receipt extends PlayedAndMade {
-  /** Requests that were carried to the live platform. */
-  readonly passed: number
-  /** What answers had against the contract. */
-  readonly violations: ViolationCounts
-}
 
 export interface Taping {
   /** The recordings that a configuration means; opened when somebody first asks. Whoever only looks at them leaves no receipt. */

@@ -4,10 +4,11 @@ import type { Redact } from '../redact/index.js'
 import { openFolder } from './folder.js'
 import { type IgnoreOption, ignoreFrom } from './ignore.js'
 import { createIdentify } from './key.js'
-import { createLibrary, type Library } from './library.js'
+import { createLibrary } from './library.js'
+import type { Library, RunReceipt } from './operations.js'
 import { createRecorder, type Named } from './recorder.js'
 import { createReplayer, type Found } from './replayer.js'
-import type { Receipt, Run } from './run.js'
+import type { Run } from './run.js'
 import { createShelf } from './shelf.js'
 
 export { assembledText } from './assemble/index.js'
@@ -18,8 +19,8 @@ export { harOf } from './har/export.js'
 export { type Imported, importHar } from './har/import.js'
 export { type Ignore, ignoreFrom } from './ignore.js'
 export { keyOf } from './key.js'
-export type { Library, ListedRecording } from './library.js'
 export { fileOf, type Kept } from './names.js'
+export type { Difference, Library, ListedRecording, Miss, Receipt, RunReceipt } from './operations.js'
 export { type Overview, overviewIn } from './overview.js'
 export type { Past } from './past.js'
 export type { Played } from './play.js'
@@ -35,7 +36,7 @@ export {
   type RequestBody,
 } from './recording.js'
 export type { Found } from './replayer.js'
-export { createRun, type Difference, type Miss, type Receipt, type Run } from './run.js'
+export { createRun, type Run } from './run.js'
 
 /** The options of the same names (config/recording-options.ts), with what they need beside them. */
 export interface RecordingsParts {
@@ -66,7 +67,7 @@ export interface Recordings {
   find(exchange: Exchange): Promise<Found>
   /** Resolves when everything that has ended by now is on disk. */
   flush(): Promise<void>
-  receipt(): Receipt
+  receipt(): RunReceipt
   /** The same recordings to look at; it lists nothing before it is asked to. */
   readonly library: Library
 }

@@ -1,38 +1,20 @@
 /** The recordings as a list to look at: searched, read, removed, and added to from what has just happened. */
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
+import { searchFor } from '../api/listing.js'
 import { ProblemsError } from '../check/problem.js'
 import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
-import { type ListingQuery, searchFor } from '../core/listing-request.js'
-import type { Existing } from '../core/recordings-request.js'
 import { eachOf } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 import { type Folder, shown } from './folder.js'
 import type { Ignore } from './ignore.js'
 import { keyOf } from './key.js'
 import { fileOf, type Kept } from './names.js'
+import type { Existing, Library, ListedRecording } from './operations.js'
 import { type Listed, listedIn } from './overview.js'
 import { type Past, recordingOfPast } from './past.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
-
-/** One line of the list; of what cannot be read only why. */
-export type ListedRecording =
-  | ({ readonly file: string; readonly used: boolean; readonly stale: boolean } & Listed)
-  | { readonly file: string; readonly problem: string }
-
-export interface Library {
-  /** Which folder it is, as a person would name it. */
-  readonly folder: string
-  /** A part of the list, in the order of the names, and how many there are on the whole. */
-  list(query: ListingQuery): Promise<{ readonly recordings: readonly ListedRecording[]; readonly total: number }>
-  /** What is written in a file; nothing where there is no such recording in the folder. */
-  text(file: string): Promise<string | undefined>
-  /** Gives back whether it was there. */
-  remove(file: string): Promise<boolean>
-  /** Makes a recording of an exchange, and gives back its file. Rejects with a PlatformError that says why not. */
-  keep(past: Past, existing: Existing): Promise<{ readonly file: string }>
-}
 
 interface Parts {
   readonly folder: Folder
@@ -128,12 +110,12 @@ export function createLibrary(parts: Parts): Library {
     async list({ search, limit = PAGE, offset = 0 }) {
       const all = await folder.list()
       if (!search?.trim()) {
-        const recordings = await eachOf(all.slice(offset, offset + limit), lineOf)
-        return { recordings, total: all.length }
+        const data = await eachOf(all.slice(offset, offset + limit), lineOf)
+        return { data, total: all.length }
       }
       const isWanted = searchFor(search)
       const found = (await eachOf(all, lineOf)).filter(line => isWanted(textsOf(line)))
-      return { recordings: found.slice(offset, offset + limit), total: found.length }
+      return { data: found.slice(offset, offset + limit), total: found.length }
     },
     async text(file) {
       const kept = await find(file)

@@ -5,8 +5,8 @@ import { requestIn } from './file-text.js'
 import type { Ignore } from './ignore.js'
 import { comparedForm, keyOf } from './key.js'
 import { endpointFolder, type Kept, slugOf } from './names.js'
+import type { Difference } from './operations.js'
 import type { RecordedRequest } from './recording.js'
-import type { Difference } from './run.js'
 import type { Shelf } from './shelf.js'
 
 export interface Nearest {

@@ -1,43 +1,7 @@
 /** What one run remembers of its recordings: which were played, missed and made. It outlasts a reload of the configuration. */
 import { createByScope } from '../core/by-scope.js'
 import type { Kept } from './names.js'
-
-/** What came of a run, for whoever has to trust it. */
-export interface Receipt {
-  /** Requests that were answered from recordings. */
-  readonly served: number
-  /** Requests that no recording answered. */
-  readonly missed: number
-  /** Recordings that were neither played nor made. */
-  readonly unused: readonly string[]
-  /** Exchanges that were put on disk. */
-  readonly recorded: number
-  /** Exchanges that were not, each with the reason. */
-  readonly notRecorded: readonly string[]
-}
-
-/** A request that no recording answered. */
-export interface Miss {
-  /** When, as ISO 8601. */
-  readonly at: string
-  /** Whose request it was; empty for whoever is in no scope. */
-  readonly scope: string
-  readonly method: string
-  readonly path: string
-  /** What the client was told. */
-  readonly reason: string
-  /** The recording that comes nearest, and where it differs; none where nothing is recorded for the path. */
-  readonly nearest?: { readonly file: string; readonly differences: readonly Difference[] } | undefined
-}
-
-/** One field that is not the same. */
-export interface Difference {
-  /** `messages[0].content`, `query.limit`. */
-  readonly field: string
-  /** As JSON; nothing where the field is not there. */
-  readonly recorded: string | undefined
-  readonly asked: string | undefined
-}
+import type { Miss, RunReceipt } from './operations.js'
 
 export interface Run {
   /** How often a request was asked in a scope before this time. */
@@ -54,7 +18,7 @@ export interface Run {
   notRecorded(reason: string): void
   /** The last ones, the newest first. */
   misses(): readonly Miss[]
-  receipt(all: Iterable<{ readonly file: string }>): Receipt
+  receipt(all: Iterable<{ readonly file: string }>): RunReceipt
   /** From now on the requests of a scope count from the beginning, and its misses are forgotten; those of all where none is said. */
   forget(scope?: string): void
 }

@@ -24,7 +24,7 @@ export interface Draft {
   readonly yaml: string
   /** What the file could be called, without its ending. */
   readonly name: string
-  /** What is to be known of it: a sentence each. */
+  /** What is worth knowing about it: a sentence each. */
   readonly remarks: readonly string[]
 }
 

@@ -13,6 +13,7 @@ import { callOf, hasMagic, magicOf, saysItself, withMagic } from './magic.js'
 import { createMemory, type Memory } from './memory.js'
 import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
 import { nearestSentence } from './nearest.js'
+import type { ListedRule } from './operations.js'
 import type { ReadyRule } from './ready-rule.js'
 import type { Said } from './said.js'
 import { sampled } from './structured/index.js'
@@ -36,7 +37,8 @@ export {
 } from './load.js'
 export { magicWords } from './magic.js'
 export { createMemory, type Memory } from './memory.js'
-export { type RuleInput, ruleByCall, rulesSchema, sentRules } from './rules.js'
+export type { ListedRule } from './operations.js'
+export { type RuleInput, rulesSchema } from './rules.js'
 export type { Choice, FinishReason, Said, ToolCall, UsageInput } from './said.js'
 export { sampleJob } from './structured/index.js'
 
@@ -55,22 +57,6 @@ export interface Replies {
   explain(request: ChatRequest, circumstances?: Circumstances): Explanation
   /** The rules in force, in the order in which they are tried: those for a scope, or all where none is said. */
   list(scope?: string): readonly ListedRule[]
-}
-
-/** A rule in force. */
-export interface ListedRule {
-  /** Only one that was added at run time has an id. */
-  readonly id: string | null
-  /** `rule "weather"`: what the log calls it. */
-  readonly title: string
-  /** `replies/a.yaml:5`, `rules[0]` or `at run time #3`. */
-  readonly place: string
-  /** Whose requests it is for; `null` where it is for everybody's. */
-  readonly scope: string | null
-  /** How often it has answered; `null` where nothing depends on that, for then nobody counts. */
-  readonly answered: number | null
-  /** As its author wrote it. */
-  readonly rule: ReadyRule['written']
 }
 
 /** Which rule answers a request, and why not another. */

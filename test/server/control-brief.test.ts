@@ -2,12 +2,11 @@ import { PassThrough } from 'node:stream'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { unpaced } from '../../src/core/pace.js'
-import type { BriefJson, EntryJson } from '../../src/dashboard/journal-wire.js'
+import { followInBrief } from '../../src/journal/follow-brief.js'
 import { createJournal, type JournalBrief, type JournalEntry } from '../../src/journal/index.js'
 import { createRedact } from '../../src/redact/index.js'
-import { followInBrief } from '../../src/server/control/follow-brief.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 
@@ -241,8 +240,6 @@ test('what is told is of the form that the document gives it, and that the page 
   expect([...briefs(), { id: 1 }].map(brief => isOf('ExchangeInBrief', brief))).toEqual([true, true, true, false])
   expect([...ticks(), {}].map(tick => isOf('Tick', tick)).filter(fits => !fits)).toEqual([false])
   expect(valuesOf('began').map(began => isOf('Began', began))).toEqual([true])
-  expectTypeOf<JournalBrief>().toExtend<BriefJson>()
-  expectTypeOf<JournalEntry>().toExtend<EntryJson>()
 })
 
 test('for who does not read no more bodies are held than a few, and the rest is counted', () => {

@@ -1,6 +1,4 @@
-import type { IRoute, Router } from 'express'
 import { expect, test } from 'vitest'
-import { type ControlParts, controlTable } from '../../src/server/control.js'
 import { folderWith } from '../command.js'
 import { checking, documentOf, judging, operationsOf } from '../openapi/document.js'
 import { platformWith, type Scene } from '../scene.js'
@@ -26,29 +24,6 @@ test('the control API is in the document', async () => {
   }
   const ids = operations.map(({ operation }) => operation.operationId)
   expect(new Set(ids).size).toBe(ids.length)
-})
-
-/** The routes of a router as the document would write them: path and methods. */
-const routesOf = (at: string, router: Router) =>
-  (router.stack as unknown as readonly { readonly route?: IRoute & { methods: Record<string, boolean> } }[]).flatMap(
-    ({ route }) =>
-      route
-        ? Object.keys(route.methods)
-            .filter(method => method !== '_all')
-            .map(method => `${method} ${`${at}${route.path}`.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}')}`)
-        : [],
-  )
-
-test('whatever is routed is in the document, and the other way round', () => {
-  // Nobody asks them anything here, so they need next to nothing.
-  const table = controlTable({ stopping: new AbortController().signal, modes: {} } as ControlParts)
-  expect(table.length).toBeGreaterThan(5)
-  for (const { at, router, paths } of table) {
-    const told = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map(method => `${method} ${path}`),
-    )
-    expect(told.toSorted()).toEqual(routesOf(at, router).toSorted())
-  }
 })
 
 /** A recording that is there already. */

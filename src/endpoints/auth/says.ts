@@ -1,5 +1,5 @@
 /** What the document says of endpoints of the auth backend; the platform's own document shows none of their paths. */
-import type { JsonSchema, NamedForm, Operation, Said } from '../../core/operation.js'
+import type { Description, JsonSchema, NamedForm, Said } from '../../core/operation.js'
 import type { Fields } from './params.js'
 
 /** What an endpoint says of itself. */
@@ -27,7 +27,7 @@ type Answer =
   | 'redirect'
   | 'none'
 
-export async function operationOf(about: About, access: readonly string[]): Promise<Operation> {
+export async function operationOf(about: About, access: readonly string[]): Promise<Description> {
   const { id, does, query, fields, isBodyOptional, answer } = about
   return {
     ...{ id, does, access },

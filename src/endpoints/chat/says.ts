@@ -1,11 +1,11 @@
 /** What the document says of chat completions. */
 import type { Mode } from '../../core/exchange.js'
-import type { Operation } from '../../core/operation.js'
+import type { Description } from '../../core/operation.js'
 
 /** The fields of the request that platform-api.md names ("Chat completion request"). */
 const fields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']
 
-export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<Operation> {
+export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<Description> {
   const [{ chatRequest }, { chunkAnswer, completionAnswer, errorEventAnswer }] = await Promise.all([
     import('../../core/chat.js'),
     import('../../core/answers.js'),

@@ -1,4 +1,5 @@
 /** The document of everything that is answered: OpenAPI 3.1, put together from what endpoints and control parts say of themselves. */
+import type { Audience, Operation, Operations } from '../../api/operation.js'
 import type { Backend } from '../../auth/backend.js'
 import { isOpenAtGateway } from '../../auth/gateway.js'
 import type { Config } from '../../config/schema.js'
@@ -6,13 +7,13 @@ import { errorAnswer, notFoundAnswer } from '../../core/answers.js'
 import { authRefusal } from '../../core/auth-answers.js'
 import type { Endpoint } from '../../core/exchange.js'
 import { isLoopback } from '../../core/loopback.js'
-import type { Paths } from '../../core/operation.js'
+import type { Description } from '../../core/operation.js'
 import { CONTROL, DASHBOARD } from '../../core/paths.js'
-import { keysPaths } from '../../dashboard/keys-paths.js'
+import { type DashboardApiParts, dashboardOperations } from '../../dashboard/operations.js'
 import { authEndpoints } from '../../endpoints/auth/index.js'
 import { createEndpoints } from '../../endpoints/index.js'
-import { describedControl } from '../../server/control.js'
 import { modesFrom } from '../../server/modes.js'
+import { type ControlParts, controlOperations } from '../../server/operations.js'
 import { estimated } from '../../tokenizer/index.js'
 import { createForms } from './forms.js'
 import { writeOperation } from './operation.js'
@@ -20,19 +21,19 @@ import { type Placed, securitySchemes, tags } from './surface.js'
 
 /** What the document says of a platform with this configuration; nobody is asked for it, and nothing is opened. */
 export async function openApiOf(config: Config, { url }: { readonly url: string }): Promise<object> {
-  const control = describedControl()
   const forms = createForms()
   const said = { section: 'Errors', fields: ['error', 'path'] }
   await forms.named(['Error', errorAnswer], said)
   await forms.named(['NotFound', notFoundAnswer], said)
   await forms.named(['AuthError', authRefusal])
-  for (const { schemas = {} } of control) forms.add(schemas)
   const placed = [
     ...(await platformOperations(config)),
     ...(await authOperations(config)),
-    ...operationsOf('dashboard', DASHBOARD, keysPaths, [{ user: [] }]),
-    ...control.flatMap(({ paths, isOpen }) =>
-      operationsOf('control', CONTROL, paths, isOpen ? [] : whoControls(config)),
+    ...placedIn('dashboard', `${DASHBOARD}/api`, dashboardOperations(nothing), access =>
+      access === 'user' ? [{ user: [] }] : access === 'anyone' ? [] : developer,
+    ),
+    ...placedIn('control', CONTROL, controlOperations(nothing), access =>
+      access === 'anyone' ? [] : whoControls(config),
     ),
   ]
   const paths: Record<string, Record<string, object>> = {}
@@ -101,20 +102,36 @@ async function saidBy(
   return (await Promise.all(placed)).flat()
 }
 
-function operationsOf(
+/** Operations say what they are without anything behind them. */
+const nothing = {} as ControlParts & DashboardApiParts
+
+function placedIn(
   part: Placed['part'],
   prefix: string,
-  paths: Paths,
-  security: Placed['security'],
+  operations: Operations,
+  opens: (access: Audience) => Placed['security'],
 ): readonly Placed[] {
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ part, method, path: prefix + path, operation, security })),
-  )
+  return Object.entries(operations).map(([id, one]) => {
+    const [method = '', path = ''] = one.at.split(' ')
+    const security = opens(one.access ?? 'developer')
+    return { part, method: method.toLowerCase(), path: prefix + path, operation: descriptionOf(id, one), security }
+  })
 }
 
-/** Where only this machine can reach the address, nobody is asked. */
-const whoControls = ({ host }: Config): Placed['security'] => [
-  ...(isLoopback(host) ? [{}] : []),
-  { controlToken: [] },
-  { service: [] },
-]
+function descriptionOf(
+  id: string,
+  { answer, returns, status, streams, access: _, ...operation }: Operation,
+): Description {
+  const answers = [
+    { what: answer, ...(typeof returns === 'string' ? { type: returns } : returns && { schema: returns }) },
+    ...(streams ? [{ what: streams.answer, type: 'text/event-stream', events: streams.events }] : []),
+  ]
+  return { ...operation, id, answers: { [status ?? (returns ? 200 : 204)]: answers } }
+}
+
+/** Where only this machine can reach the address, no credential is needed. */
+const whoControls = ({ host }: Config): Placed['security'] =>
+  isLoopback(host) ? developer : [{ controlToken: [] }, { service: [] }]
+
+/** On this machine no credential is needed. */
+const developer: Placed['security'] = [{}, { controlToken: [] }, { service: [] }]

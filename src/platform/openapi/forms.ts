@@ -6,7 +6,8 @@ import { sourced } from './surface.js'
 export interface Forms {
   /** A reference to a form, which is among the schemas from now on. */
   named(form: NamedForm, cited?: Cited): Promise<JsonSchema>
-  add(schemas: Readonly<Record<string, JsonSchema>>): void
+  /** A form where it stands; those inside it that have a name of their own are referred to. */
+  of(form: Schema | JsonSchema): Promise<JsonSchema>
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
@@ -18,26 +19,45 @@ export interface Cited {
 
 export function createForms(): Forms {
   const schemas: Record<string, JsonSchema> = {}
+
+  /** As JSON Schema, with references that lead from the document's root to where they stand. */
+  async function written(form: Schema | JsonSchema, name: string): Promise<JsonSchema> {
+    if (!isChecked(form)) return form
+    const inside = new Map<string, Schema>()
+    const text = await jsonSchemaOf(form, name, {
+      elsewhere(schema) {
+        const own = nameOf(schema)
+        if (own === undefined || own === name) return undefined
+        inside.set(own, schema)
+        return referenceTo(own)
+      },
+    })
+    const local = text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}/$defs/`)
+    for (const [name, schema] of inside) schemas[name] ??= await written(schema, name)
+    const { $schema, title, ...plain } = JSON.parse(local)
+    return plain
+  }
+
   return {
     schemas,
-    add: more => void Object.assign(schemas, more),
+    async of(form) {
+      const name = isChecked(form) && nameOf(form)
+      if (!name) return written(form, '')
+      schemas[name] ??= await written(form, name)
+      return referenceTo(name)
+    },
     async named([name, form], cited) {
-      const written = await plainSchema(form, name)
-      schemas[name] = cited?.fields ? marked(written, cited.fields, cited.section) : (schemas[name] ?? written)
-      return { $ref: `#/components/schemas/${name}` }
+      const json = await written(form, name)
+      schemas[name] = cited?.fields ? marked(json, cited.fields, cited.section) : (schemas[name] ?? json)
+      return referenceTo(name)
     },
   }
 }
 
-/** As JSON Schema, with references that lead from the document's root to where it is going to stand. */
-export async function plainSchema(form: Schema | JsonSchema, name: string): Promise<JsonSchema> {
-  if (!isChecked(form)) return form
-  const written = await jsonSchemaOf(form, name)
-  const { $schema, title, ...plain } = JSON.parse(
-    written.replaceAll('"$ref": "#/$defs/', `"$ref": "#/components/schemas/${name}/$defs/`),
-  )
-  return plain
-}
+const referenceTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+/** The name that `named` of api/shapes.ts has given it. */
+const nameOf = (schema: object) => (schema as { readonly named?: string }).named
 
 const isChecked = (form: Schema | JsonSchema): form is Schema => '~run' in form
 

@@ -1,12 +1,12 @@
 /** Writes one operation as OpenAPI has it. */
-import type { JsonSchema, Operation, Said, SaidEvent } from '../../core/operation.js'
-import { type Forms, plainSchema } from './forms.js'
+import type { Description, JsonSchema, Said, SaidEvent } from '../../core/operation.js'
+import type { Forms } from './forms.js'
 import { errorForm, errorsOf, type Placed, sourced } from './surface.js'
 
 export async function writeOperation(placed: Placed, forms: Forms): Promise<object> {
   const { part, operation, security } = placed
   const { id, does, more, section } = operation
-  const parameters = await parametersOf(placed)
+  const parameters = await parametersOf(placed, forms)
   return {
     operationId: id,
     tags: [part],
@@ -20,10 +20,13 @@ export async function writeOperation(placed: Placed, forms: Forms): Promise<obje
   }
 }
 
-async function parametersOf({ path, operation: { id, query, headers = {} } }: Placed): Promise<readonly object[]> {
+async function parametersOf(
+  { path, operation: { query, headers = {} } }: Placed,
+  forms: Forms,
+): Promise<readonly object[]> {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text })),
-    ...(query ? queryParameters(await plainSchema(query, id)) : []),
+    ...(query ? queryParameters(await forms.of(query)) : []),
     ...Object.entries(headers).map(([name, description]) => ({ name, in: 'header', description, schema: text })),
   ]
 }
@@ -40,7 +43,7 @@ function queryParameters({ properties = {}, required = [] }: JsonSchema): readon
   }))
 }
 
-async function requestBodyOf({ id, body, isBodyOptional, narrowed, section, fields }: Operation, forms: Forms) {
+async function requestBodyOf({ id, body, isBodyOptional, narrowed, section, fields }: Description, forms: Forms) {
   if (!body) return undefined
   const form = `${id.charAt(0).toUpperCase()}${id.slice(1)}Body`
   const reference = await forms.named([form, body], { section: fields && requestSection(section), fields })
@@ -52,7 +55,7 @@ async function requestBodyOf({ id, body, isBodyOptional, narrowed, section, fiel
 const requestSection = (section: string | undefined) =>
   section === undefined ? undefined : 'Chat completion request (JSON body)'
 
-async function answersOf({ answers }: Operation, forms: Forms): Promise<object> {
+async function answersOf({ answers }: Description, forms: Forms): Promise<object> {
   const written = Object.entries(answers).map(async ([status, said]) => {
     const all = [said].flat()
     const contents = await Promise.all(all.map(one => contentOf(one, forms)))
@@ -73,7 +76,7 @@ type Content = readonly (readonly [type: string, content: object])[]
 
 async function contentOf({ schema, form, type, events, section, fields }: Said, forms: Forms): Promise<Content> {
   if (form) return [['application/json', { schema: await forms.named(form, { section, fields }) }]]
-  if (schema) return [['application/json', { schema }]]
+  if (schema) return [['application/json', { schema: await forms.of(schema) }]]
   if (type === undefined) return []
   const told = events && (await Promise.all(events.map(event => eventOf(event, forms))))
   return [[type, { schema: { ...text, ...(told && { 'x-standin-events': told }) } }]]
@@ -84,8 +87,13 @@ async function eventOf({ what, name, data }: SaidEvent, forms: Forms): Promise<o
   return {
     description: what,
     ...(name !== undefined && { event: name }),
-    data: typeof data === 'string' ? { const: data } : await forms.named(data),
+    data: await dataOf(data, forms),
   }
+}
+
+function dataOf(data: SaidEvent['data'], forms: Forms): Promise<JsonSchema> | JsonSchema {
+  if (typeof data === 'string') return { const: data }
+  return '~run' in data ? forms.of(data) : forms.named(data)
 }
 
 function errorAnswers(placed: Placed): object {

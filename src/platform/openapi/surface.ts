@@ -1,5 +1,5 @@
 /** The parts of everything that is answered, and what holds for all operations of one. */
-import type { JsonSchema, Operation } from '../../core/operation.js'
+import type { Description, JsonSchema } from '../../core/operation.js'
 
 /** What differs between the parts: their errors, and who may ask. */
 export type Part = 'platform' | 'auth' | 'dashboard' | 'control'
@@ -10,7 +10,7 @@ export interface Placed {
   readonly method: string
   /** The whole path. */
   readonly path: string
-  readonly operation: Operation
+  readonly operation: Description
   /** Any one of these alternatives opens it; none is needed where there is none. */
   readonly security: readonly Readonly<Record<string, readonly never[]>>[]
 }

@@ -1,0 +1,104 @@
+/** A typed client of operations: the dashboard's page and tests call them by their method and path. */
+import type * as v from 'valibot'
+import type { Of, Operation, Operations, Schema } from './operation.js'
+
+/** The operation of a table at a method and path. */
+type OperationAt<O extends Operations, A> = Extract<O[keyof O], { readonly at: A }>
+
+type Params<A> = A extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in Name]: string } & Params<Rest>
+  : unknown
+
+type Part<Name extends string, S> = S extends Schema
+  ? object extends v.InferInput<S>
+    ? { readonly [K in Name]?: v.InferInput<S> | undefined }
+    : { readonly [K in Name]: v.InferInput<S> }
+  : unknown
+
+/** Parts of the path by their names, the query and the body. */
+export type Input<Op> =
+  Op extends Operation<infer A, infer Q, infer B, infer _R>
+    ? Params<A> & Part<'query', Q> & Part<'body', B> & { readonly signal?: AbortSignal | undefined }
+    : never
+
+/** The JSON or the text that comes back. */
+export type Output<Op> =
+  Op extends Operation<infer _A, infer _Q, infer _B, infer R>
+    ? R extends Schema
+      ? Of<R>
+      : R extends string
+        ? string
+        : undefined
+    : never
+
+type Args<In> = object extends In ? [input?: In] : [input: In]
+
+export interface Client<O extends Operations> {
+  /** Calls an operation. Rejects with what `failed` makes of an answer that is an error, or of none at all. */
+  <A extends O[keyof O]['at']>(at: A, ...input: Args<Input<OperationAt<O, A>>>): Promise<Output<OperationAt<O, A>>>
+  /** The same with the answer as it comes, for streams. */
+  open<A extends O[keyof O]['at']>(at: A, ...input: Args<Input<OperationAt<O, A>>>): Promise<Response>
+}
+
+export interface ClientOptions {
+  /** Shown as a bearer credential, where there is one. */
+  readonly bearer?: (() => string | undefined | Promise<string | undefined>) | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  /** What to throw: `status` is that of the answer, and 0 where there was none; `message` is what the server says. */
+  readonly failed: (failure: {
+    readonly status: number
+    readonly message: string | undefined
+    readonly cause?: unknown
+  }) => unknown
+}
+
+interface Call {
+  readonly query?: Readonly<Record<string, unknown>> | undefined
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A client of the API at `base`. */
+export function createClient<O extends Operations>(
+  base: string,
+  { bearer, headers, failed }: ClientOptions,
+): Client<O> {
+  async function open(at: string, { query, body, signal, ...params }: Call = {}): Promise<Response> {
+    const [method = '', path = ''] = at.split(' ')
+    const credential = await bearer?.()
+    const response = await fetch(base + filled(path, params) + searchOf(query), {
+      method,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    }).catch(cause => {
+      throw failed({ status: 0, message: undefined, cause })
+    })
+    if (response.ok) return response
+    const told: unknown = await response.json().catch(() => undefined)
+    throw failed({ status: response.status, message: (told as { error?: string } | undefined)?.error })
+  }
+
+  async function call(at: string, input?: Call): Promise<unknown> {
+    const response = await open(at, input)
+    if (response.status === 204) return undefined
+    if (!/json/.test(response.headers.get('content-type') ?? '')) return response.text()
+    return response.json().catch(cause => {
+      throw failed({ status: response.status, message: undefined, cause })
+    })
+  }
+  return Object.assign(call, { open }) as Client<O>
+}
+
+const filled = (path: string, params: Readonly<Record<string, unknown>>) =>
+  path.replaceAll(/\{(\w+)\}/g, (_part, name: string) => encodeURIComponent(String(params[name])))
+
+function searchOf(query: Call['query'] = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, String(value))
+  return search.size === 0 ? '' : `?${search}`
+}

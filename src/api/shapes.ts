@@ -1,0 +1,37 @@
+/** The vocabulary in which operations say what goes in and what comes back. */
+import * as v from 'valibot'
+import { number as between, map, withWritten } from '../check/check.js'
+import type { Schema } from './operation.js'
+
+export { closed as object, described, optional, word as oneOf } from '../check/check.js'
+
+export const text = v.string('text')
+export const number = v.number('a number')
+export const whole = v.pipe(v.number('a whole number'), v.integer('a whole number'))
+/** `what` is what a number in this range is called; `otherwise` what a number that is not whole is told. */
+export const wholeBetween = (
+  least: number,
+  most: number,
+  what = 'a whole number',
+  otherwise = `${what} from ${least} to ${most}`,
+) => v.pipe(between(least, most, what), v.integer(otherwise))
+export const yesOrNo = v.boolean('true or false')
+export const anything = v.unknown()
+/** ISO 8601. */
+export const moment = v.pipe(text, v.isoTimestamp('a moment as ISO 8601'))
+
+export const listOf = <S extends Schema>(item: S) => v.array(item, 'an array')
+export const orNull = <S extends Schema>(schema: S) => v.nullable(schema)
+/** A member that may be missing. */
+export const maybe = <S extends Schema>(schema: S) => v.exactOptional(schema)
+export const mapOf = <S extends Schema>(value: S) => map(text, value, 'an object')
+
+/** An object of a type that has no schema of its own. */
+export const objectOf = <T extends object>() =>
+  withWritten(
+    v.custom<T>(value => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
+    { type: 'object' },
+  )
+
+/** `schema` with a name of its own among the schemas of the document. */
+export const named = <S extends Schema>(name: string, schema: S): S => ({ ...schema, named: name })

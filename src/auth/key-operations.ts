@@ -1,0 +1,156 @@
+/** What can be asked about the API keys of a user: listing, making, rolling and revoking them, and which ones were refused. */
+import * as v from 'valibot'
+import { dataOf } from '../api/listing.js'
+import { type Of, operation } from '../api/operation.js'
+import { moment, named, object, oneOf, orNull, text, whole, wholeBetween } from '../api/shapes.js'
+import { where } from '../check/check.js'
+import { isMoment } from '../check/formats.js'
+import { keyFaults } from '../core/caller.js'
+import { isKeepable } from '../core/state.js'
+
+const aName = 'a text of 1 to 100 characters'
+const name = v.pipe(
+  v.string(aName),
+  v.trim(),
+  v.minLength(1, aName),
+  v.maxLength(100, aName),
+  v.check(isKeepable, `${aName}, all of them whole and none of them NUL`),
+)
+
+const aMomentToCome = 'a moment to come, such as 2030-01-31T12:00:00Z, or null'
+const momentToCome = (now: () => number) =>
+  v.pipe(
+    v.string(aMomentToCome),
+    v.check(written => isMoment(written) && Date.parse(written) > now(), aMomentToCome),
+  )
+
+const TEN_YEARS_S = 10 * 365 * 24 * 3600
+const THIRTY_DAYS_S = 30 * 24 * 3600
+const seconds = 'a whole number of seconds'
+
+const newKeyFields = (now: () => number) =>
+  object({
+    name,
+    expires_at: v.optional(v.nullable(momentToCome(now))),
+    expires_in: v.optional(wholeBetween(1, TEN_YEARS_S, seconds)),
+  })
+
+const newKeyRequest = (now: () => number) =>
+  v.pipe(
+    newKeyFields(now),
+    where<v.InferOutput<ReturnType<typeof newKeyFields>>>(
+      'expires_in',
+      'left out where expires_at is given',
+      ({ expires_at, expires_in }) => expires_at === undefined || expires_in === undefined,
+    ),
+  )
+
+/** How long a key lives on beside the one that takes its place. */
+const rollRequest = object({ overlap_seconds: v.optional(wholeBetween(0, THIRTY_DAYS_S, seconds), 0) })
+
+const keyFields = {
+  id: text,
+  name: text,
+  /** The first characters of the secret. */
+  start: text,
+  state: oneOf(['active', 'expired', 'revoked']),
+  created_at: moment,
+  last_used_at: orNull(moment),
+  expires_at: orNull(moment),
+  revoked_at: orNull(moment),
+}
+const key = named('Key', object(keyFields))
+const newKey = named('NewKey', object({ ...keyFields, key: text }))
+
+/** A key as it may be shown. */
+export type ApiKeyView = Of<typeof key>
+/** A key with its secret, which is known at this moment only. */
+export type NewApiKey = Of<typeof newKey>
+
+const refusal = object({
+  /** The first characters of what was sent. */
+  start: text,
+  reason: oneOf(keyFaults),
+  count: whole,
+  last_at: moment,
+})
+/** Keys that were sent lately and refused: all that begin alike, for the same reason. */
+export type Refusal = Of<typeof refusal>
+
+export interface Keys {
+  /** The keys of a user, the newest first. */
+  list(userId: string): Promise<readonly ApiKeyView[]>
+  create(userId: string | null, wanted: { name: string; expiresAt: string | null; key?: string }): Promise<NewApiKey>
+  /**
+   * Makes a key with the same name and lifetime in place of one that lives on for `overlapMs` (0: dies now).
+   * Rejects with a 404 when the user has no such key, with a 409 when it was revoked.
+   */
+  roll(userId: string, id: string, overlapMs: number): Promise<NewApiKey>
+  /** Revokes a key; it is dead on the next request. Rejects with a 404 when the user has no such key. */
+  revoke(userId: string, id: string): Promise<ApiKeyView>
+  /** The keys that were refused lately, the latest first. */
+  refusals(): readonly Refusal[]
+}
+
+interface Parts {
+  readonly apiKeys: Keys
+  /** Milliseconds since 1970, on the clock that keys expire by. */
+  readonly now: () => number
+}
+
+const made = 'The key, with its secret as `key`, this once.'
+const noSuchKey = 'There is no such key among those of the user.'
+
+export const keyOperations = ({ apiKeys, now }: Parts) => ({
+  listKeys: operation({
+    at: 'GET /keys',
+    does: 'The API keys of the user.',
+    access: 'user',
+    returns: named('Keys', dataOf(key)),
+    answer: 'The keys.',
+    run: async ({ user }) => ({ data: await apiKeys.list(user.id) }),
+  }),
+  createKey: operation({
+    at: 'POST /keys',
+    does: 'A new API key.',
+    more: 'The secret is told once. With neither expires_at nor expires_in it works until it is revoked.',
+    access: 'user',
+    body: newKeyRequest(now),
+    returns: newKey,
+    status: 201,
+    answer: made,
+    run({ user, body: { name, expires_at, expires_in } }) {
+      const expiry = expires_in === undefined ? (expires_at ?? null) : now() + expires_in * 1000
+      const expiresAt = expiry === null ? null : new Date(expiry).toISOString()
+      return apiKeys.create(user.id, { name, expiresAt })
+    },
+  }),
+  revokeKey: operation({
+    at: 'DELETE /keys/{id}',
+    does: 'Revokes a key.',
+    access: 'user',
+    returns: key,
+    answer: 'The key, revoked.',
+    errors: { 404: noSuchKey },
+    run: ({ user, id }) => apiKeys.revoke(user.id, id),
+  }),
+  rollKey: operation({
+    at: 'POST /keys/{id}/roll',
+    does: 'A new key in the place of one, which lives on for the overlap.',
+    access: 'user',
+    body: rollRequest,
+    isBodyOptional: true,
+    returns: newKey,
+    status: 201,
+    answer: made,
+    errors: { 404: noSuchKey, 409: 'The key has been revoked or rolled already.' },
+    run: ({ user, id, body }) => apiKeys.roll(user.id, id, body.overlap_seconds * 1000),
+  }),
+  listRefusals: operation({
+    at: 'GET /refusals',
+    does: 'Lists the API keys that were refused lately.',
+    returns: dataOf(refusal),
+    answer: 'Which keys, why, and how often.',
+    run: () => ({ data: apiKeys.refusals() }),
+  }),
+})

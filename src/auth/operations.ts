@@ -1,0 +1,203 @@
+/** What can be asked about users: their sessions, tokens without a password, and the messages that were not sent to them. */
+import * as v from 'valibot'
+import { dataOf, type ListingQuery, listingQuery, pageOf } from '../api/listing.js'
+import { type Of, operation } from '../api/operation.js'
+import { listOf, maybe, moment, object, oneOf, optional, orNull, text, wholeBetween, yesOrNo } from '../api/shapes.js'
+import { open, where, withWritten } from '../check/check.js'
+import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
+import { noSuchSession } from '../core/errors.js'
+import type { MessageRow } from '../core/state.js'
+
+const session = object({
+  id: text,
+  user_id: text,
+  email: orNull(text),
+  phone: orNull(text),
+  is_anonymous: yesOrNo,
+  created_at: moment,
+  refreshed_at: orNull(moment),
+  /** When the last access token that it was given expires. */
+  token_expires_at: moment,
+  aal: oneOf(['aal1']),
+  /** How its user signed in. */
+  methods: listOf(text),
+})
+export type OpenSession = Of<typeof session>
+
+export interface OpenSessions {
+  /** A part of the list, the newest first, and how many there are on the whole. */
+  list(query: ListingQuery): Promise<{ readonly data: readonly OpenSession[]; readonly total: number }>
+  /** Signs out; gives back whether there was such a session. Its access token is refused from then on. */
+  end(id: string): Promise<boolean>
+  /** Signs a user out everywhere, or everyone. */
+  endAll(userId?: string): Promise<void>
+}
+
+export const sessionOperations = ({ sessions }: { readonly sessions: OpenSessions }) => ({
+  listSessions: operation({
+    at: 'GET /sessions',
+    does: 'Lists the open sessions of the auth backend, the newest first, without their tokens.',
+    query: listingQuery,
+    returns: pageOf(session),
+    answer: 'A part of the list, and how many there are on the whole.',
+    run: ({ query }) => sessions.list(query),
+  }),
+  endSessions: operation({
+    at: 'DELETE /sessions',
+    does: 'Signs a user out everywhere, or everyone. Their access tokens are refused from then on.',
+    query: object({ user: optional(text, 'The id of the user; all users without it.') }),
+    answer: 'They are signed out.',
+    run: ({ query }) => sessions.endAll(query.user),
+  }),
+  endSession: operation({
+    at: 'DELETE /sessions/{id}',
+    does: 'Ends one session. Its access token is refused from then on.',
+    answer: 'It has ended.',
+    async run({ id }) {
+      if (!(await sessions.end(id))) throw noSuchSession(id)
+    },
+  }),
+})
+
+const message = object({
+  id: text,
+  user_id: orNull(text),
+  channel: oneOf(['email', 'sms']),
+  recipient: text,
+  kind: text,
+  subject: text,
+  code: orNull(text),
+  link: orNull(text),
+  created_at: moment,
+})
+
+/** The mail and text messages that were not sent. */
+export interface Messages {
+  /** The newest first. */
+  messages(): Promise<readonly MessageRow[]>
+  clearMessages(): Promise<void>
+}
+
+export const outboxOperations = ({ people }: { readonly people: Messages }) => ({
+  listMessages: operation({
+    at: 'GET /outbox',
+    does: 'Lists the mail and text messages that a live backend would have sent, the newest first, with their codes and links.',
+    returns: dataOf(message),
+    answer: 'The messages.',
+    run: async () => ({ data: await people.messages() }),
+  }),
+  clearMessages: operation({
+    at: 'DELETE /outbox',
+    does: 'Empties the outbox.',
+    answer: 'It is empty.',
+    run: () => people.clearMessages(),
+  }),
+})
+
+const anEmail = 'an e-mail address'
+const seconds = 'a whole number of seconds'
+const MOST_SECONDS = 9_999_999_999
+
+const tokenFields = object({
+  role: v.optional(oneOf(['anon', 'service', 'user']), 'user'),
+  email: optional(
+    v.pipe(
+      v.string(anEmail),
+      v.check(written => isEmail(written) && Buffer.byteLength(written) <= LONGEST_EMAIL_BYTES, anEmail),
+    ),
+    'The user of the token; the development user where it is left out. Unknown users sign up.',
+  ),
+  expiresIn: optional(
+    wholeBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
+    'Seconds until it expires; negative for one that has expired.',
+  ),
+})
+
+const tokenRequest = v.pipe(
+  tokenFields,
+  where<v.InferOutput<typeof tokenFields>>(
+    'email',
+    'left out where role is anon or service',
+    ({ role, email }) => role === 'user' || email === undefined,
+  ),
+)
+/** Which token is wanted. */
+export type TokenRequest = Of<typeof tokenRequest>
+
+const mintedToken = object({ token: text, expires_at: moment })
+export type MintedToken = Of<typeof mintedToken>
+
+export const tokenOperations = ({ mintToken }: { mintToken(wanted: TokenRequest): Promise<MintedToken> }) => ({
+  createToken: operation({
+    at: 'POST /tokens',
+    does: 'Makes a token without a password. Unknown users sign up.',
+    body: tokenRequest,
+    returns: mintedToken,
+    status: 201,
+    answer: 'The token, and when it expires.',
+    errors: { 409: 'Users and their tokens are those of a live backend.' },
+    run: ({ body }) => mintToken(body),
+  }),
+})
+
+/** Numbers of a query arrive as text. */
+const digits = (least: number, most: number) =>
+  withWritten(
+    v.pipe(
+      v.unknown(),
+      v.transform(written => (typeof written === 'string' && /^\d+$/.test(written) ? Number(written) : written)),
+      wholeBetween(least, most),
+    ),
+    { type: 'integer', minimum: least, maximum: most },
+  )
+
+const userPage = object({
+  limit: v.optional(digits(1, 200), '50'),
+  offset: v.optional(digits(0, Number.MAX_SAFE_INTEGER), '0'),
+})
+
+/** A user, of whose fields these are shown. */
+const user = open({
+  id: text,
+  /** Empty where there is none, as `phone`. */
+  email: text,
+  phone: text,
+  created_at: moment,
+  confirmed_at: maybe(moment),
+  last_sign_in_at: maybe(moment),
+  banned_until: maybe(moment),
+  deleted_at: maybe(moment),
+  is_anonymous: yesOrNo,
+})
+const users = pageOf(user)
+
+/** What the dashboard shows of the app's users. */
+export interface People extends Messages {
+  /** A page of the users, the newest first, and how many there are. */
+  users(page: { limit: number; offset: number }): Promise<Of<typeof users>>
+}
+
+/** What only the developer sees on the dashboard. */
+export const peopleOperations = ({ people }: { readonly people: People }) => ({
+  listPeople: operation({
+    at: 'GET /users',
+    does: 'Lists the users, the newest first.',
+    query: userPage,
+    returns: users,
+    answer: 'A page of the users, and how many there are.',
+    run: ({ query }) => people.users(query),
+  }),
+  listUserMessages: operation({
+    at: 'GET /messages',
+    does: 'Lists the messages that were not sent, the newest first.',
+    returns: dataOf(message),
+    answer: 'The messages.',
+    run: async () => ({ data: await people.messages() }),
+  }),
+  clearUserMessages: operation({
+    at: 'DELETE /messages',
+    does: 'Empties the outbox.',
+    answer: 'It is empty.',
+    run: () => people.clearMessages(),
+  }),
+})

@@ -1,0 +1,87 @@
+/** What can be asked of the journal: its exchanges page by page or as they happen, one of them, how many there are, and forgetting them. */
+import * as v from 'valibot'
+import { scopeQuery } from '../api/listing.js'
+import { operation, type Streamed, Text } from '../api/operation.js'
+import { listOf, maybe, named, object, text, whole } from '../api/shapes.js'
+import { noSuchExchange } from '../core/errors.js'
+import { type JournalFilter, journalFilter, journalQuery, journalSearch } from './filter.js'
+import { exchange, exchangeInBrief, followed, type JournalEntry } from './shapes.js'
+
+/** How many are shown where the query does not say. */
+const PAGE = 100
+/** And to a search for certain ones: a test wants them all. */
+const ALL = 1000
+
+export interface Reader {
+  /** The last `limit` of those that fit, or the first ones where the filter says after which. */
+  page(filter: JournalFilter, limit: number, isBrief?: boolean): Streamed
+  /** Those that come from now on, after the last `limit` ones, or after all that came after `lastId`. */
+  follow(filter: JournalFilter, from: { limit?: number | undefined; lastId: unknown; isBrief: boolean }): Streamed
+  get(id: string): JournalEntry | undefined
+  curl(id: string): string | undefined
+  count(filter: JournalFilter): number
+  clear(filter: JournalFilter): void
+}
+
+const exchanges = named('Exchanges', object({ data: listOf(exchange), next: maybe(text) }))
+const briefs = named('BriefExchanges', object({ data: listOf(exchangeInBrief), next: maybe(text) }))
+const pageAnswer =
+  'Exchanges, the newest last. `next` is there where there are more: the id from which to go on, as `after` where that was asked for, and as `before` otherwise.'
+
+export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
+  listExchanges: operation({
+    at: 'GET /journal',
+    does: 'Lists the last exchanges, or those that fit; with `follow` those that come; with `brief` each in short.',
+    query: journalQuery,
+    headers: { 'Last-Event-ID': 'The id of the last event that a follower has seen; goes on after it.' },
+    returns: v.union([exchanges, briefs]),
+    answer: pageAnswer,
+    streams: { answer: 'With `follow`: what comes, as events.', events: followed },
+    run({ query: { follow = false, brief = false, limit, ...filter }, headers }) {
+      if (!follow) return reader.page(filter, limit ?? PAGE, brief)
+      return reader.follow(filter, { limit, isBrief: brief, lastId: headers['last-event-id'] })
+    },
+  }),
+  clearExchanges: operation({
+    at: 'DELETE /journal',
+    does: 'Forgets all exchanges, or those of one scope.',
+    query: scopeQuery,
+    answer: 'They are forgotten.',
+    run: ({ query }) => reader.clear(query),
+  }),
+  countExchanges: operation({
+    at: 'POST /journal/count',
+    does: 'Counts the exchanges that fit.',
+    body: journalFilter,
+    returns: object({ count: whole }),
+    answer: 'Their number.',
+    run: ({ body }) => ({ count: reader.count(body) }),
+  }),
+  findExchanges: operation({
+    at: 'POST /journal/find',
+    does: 'Finds the exchanges that fit, a thousand at most.',
+    body: journalSearch,
+    returns: exchanges,
+    answer: pageAnswer,
+    run: ({ body: { limit = ALL, ...filter } }) => reader.page(filter, limit),
+  }),
+  getExchange: operation({
+    at: 'GET /journal/{id}',
+    does: 'One exchange.',
+    returns: exchange,
+    answer: 'The exchange.',
+    run: ({ id }) => found(reader.get(id), id),
+  }),
+  getExchangeAsCurl: operation({
+    at: 'GET /journal/{id}/curl',
+    does: 'A command for a shell that sends the request once more; credentials come from the environment.',
+    returns: 'text/plain',
+    answer: 'The command.',
+    run: ({ id }) => new Text('text/plain; charset=utf-8', found(reader.curl(id), id)),
+  }),
+})
+
+function found<T>(value: T | undefined, id: string): T {
+  if (value === undefined) throw noSuchExchange(id)
+  return value
+}

@@ -1,0 +1,78 @@
+/** The journal as it is read over HTTP: a page of it, or what happens as it happens. */
+import { randomUUID } from 'node:crypto'
+import { Streamed } from '../api/operation.js'
+import { invalidRequest } from '../core/errors.js'
+import type { JournalFilter } from './filter.js'
+import { follow } from './follow.js'
+import { followInBrief } from './follow-brief.js'
+import type { Journal } from './journal.js'
+import type { Reader } from './operations.js'
+import { sendPage } from './send-page.js'
+
+/** A follower who wants each in short is not sent more than these of what was before. */
+const MOST_BEFORE = 1000
+
+interface Parts {
+  readonly journal: Journal
+  /** Where the platform is, for commands that ask it. */
+  readonly url: () => string
+  /** Aborted when the platform stops: following ends then. */
+  readonly stopping: AbortSignal
+}
+
+export function createReader({ journal, url, stopping }: Parts): Reader {
+  const run = randomUUID()
+  const ends = new Set<() => void>()
+  stopping.addEventListener('abort', () => {
+    for (const end of ends) end()
+  })
+
+  function briefOf(id: string) {
+    const kept = journal.kept(id)
+    return kept && journal.brief(kept)
+  }
+
+  /** Exchanges before anything new: all after a certain one, or so many of the last. */
+  function before(filter: JournalFilter, limit: number | undefined): readonly string[] {
+    if (filter.after !== undefined) return journal.ids(filter)
+    return limit === undefined ? [] : journal.ids(filter, limit)
+  }
+
+  return {
+    page(filter, limit, isBrief = false) {
+      // One more than is shown tells whether there are any.
+      const found = journal.ids(filter, limit + 1)
+      const forward = filter.after !== undefined
+      const ids = forward ? found.slice(0, limit) : found.slice(-limit)
+      const next = found.length > limit ? (forward ? ids.at(-1) : ids.at(0)) : undefined
+      const find: (id: string) => object | undefined = isBrief ? briefOf : id => journal.get(id)
+      return new Streamed(
+        'application/json; charset=utf-8',
+        response => sendPage(response, { ids, next }, find),
+        () => ({ data: ids.flatMap(id => find(id) ?? []), next }),
+      )
+    },
+    follow(filter, { limit, isBrief, lastId }) {
+      if (filter.before !== undefined) throw invalidRequest('before is not possible together with follow.')
+      const after = lastId ?? filter.after
+      const from = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
+      return new Streamed('text/event-stream; charset=utf-8', response => {
+        if (stopping.aborted) return response.end()
+        const first = before(from, limit)
+        const end = isBrief
+          ? followInBrief(response, journal, {
+              filter,
+              run,
+              first: first.slice(-MOST_BEFORE).flatMap(id => briefOf(id) ?? []),
+            })
+          : follow(response, journal, { filter, first })
+        ends.add(end)
+        return response.once('close', () => ends.delete(end))
+      })
+    },
+    get: id => journal.get(id),
+    curl: id => journal.curl(id, url()),
+    count: filter => journal.count(filter),
+    clear: filter => journal.clear(filter),
+  }
+}

@@ -1,0 +1,44 @@
+/** Sends a page of the journal piece by piece: making a thousand long exchanges readable takes seconds, in which others want to be answered. */
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+interface Page {
+  readonly ids: readonly string[]
+  /** The id from which to go on; nothing at the end. */
+  readonly next: string | undefined
+}
+
+/** No longer than this at a time. */
+const MOST_WORK_MS = 5
+/** And no more at once, whatever its reader can take. */
+const PIECE_LENGTH = 65_536
+
+/** `find` is asked for each id when its turn comes; what the journal has forgotten by then is left out. */
+export async function sendPage(response: ServerResponse, page: Page, find: (id: string) => object | undefined) {
+  try {
+    await pipeline(Readable.from(written(page, find)), response)
+  } catch (error) {
+    // Nobody is there to be told.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  }
+}
+
+async function* written({ ids, next }: Page, find: (id: string) => object | undefined): AsyncGenerator<string> {
+  let text = '{"data":['
+  let between = ''
+  let untilMs = performance.now() + MOST_WORK_MS
+  for (const id of ids) {
+    const found = find(id)
+    if (!found) continue
+    text += between + JSON.stringify(found)
+    between = ','
+    if (text.length < PIECE_LENGTH && performance.now() < untilMs) continue
+    yield text
+    text = ''
+    await nextTurn()
+    untilMs = performance.now() + MOST_WORK_MS
+  }
+  yield `${text}]${next === undefined ? '' : `,"next":${JSON.stringify(next)}`}}`
+}

@@ -1,0 +1,24 @@
+/** Metrics over HTTP, in the form that Prometheus scrapes. */
+import { operation, Text } from '../api/operation.js'
+import { onceLoaded } from '../core/work.js'
+
+interface Exposition {
+  readonly contentType: string
+  text(): Promise<string>
+}
+
+export function metricOperations({ metrics }: { readonly metrics: () => Promise<Exposition> }) {
+  const exposition = onceLoaded(metrics)
+  return {
+    getMetrics: operation({
+      at: 'GET /metrics',
+      does: 'Metrics of this process, for Prometheus.',
+      returns: 'text/plain',
+      answer: 'Requests, times, tokens, recordings and the process itself, in the text format of Prometheus.',
+      async run() {
+        const { contentType, text } = await exposition()
+        return new Text(contentType, await text())
+      },
+    }),
+  }
+}

@@ -1,0 +1,228 @@
+/** What can be asked of rules: listing, adding and removing them, and drafts of rules on their way to a file. */
+import * as v from 'valibot'
+import { dataOf, type ListingQuery, listingQuery, scopeQuery, searchFor } from '../api/listing.js'
+import { type Of, operation } from '../api/operation.js'
+import { described, listOf, maybe, object, objectOf, optional, orNull, text, whole } from '../api/shapes.js'
+import { blockYaml } from '../check/yaml.js'
+import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
+import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
+import type { Draft, Told } from './draft.js'
+import { type RuleInput, ruleByCall, sentRules } from './rules.js'
+
+/** Rules may say long texts. */
+export const RULES_LIMIT_BYTES = 4_194_304
+/** Rules take far longer to read as a text than as JSON. */
+export const RULE_TEXT_LIMIT_BYTES = 1_048_576
+
+const listed = {
+  /** Only one that was added at run time has an id. */
+  id: orNull(text),
+  /** `rule "weather"`: what the log calls it. */
+  title: text,
+  /** `replies/a.yaml:5`, `rules[0]` or `at run time #3`. */
+  place: text,
+  /** Whose requests it is for; `null` where it is for everyone's. */
+  scope: orNull(text),
+  /** How often it has answered; `null` where nothing depends on that, and it is not counted. */
+  answered: orNull(whole),
+  /** As its author wrote it. */
+  rule: objectOf<RuleInput>(),
+}
+export type ListedRule = Of<ReturnType<typeof object<typeof listed>>>
+
+const ids = dataOf(object({ id: text }))
+
+/** The rules of a running platform. */
+export interface RunningRules {
+  /** Those in force, in the order in which they are tried: those for a scope, or all without one. */
+  list(scope?: string): Promise<readonly ListedRule[]>
+  /** Adds a rule, or several that keep their order. Rejects with a ProblemsError that names what is wrong. */
+  addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
+  /** Gives back how many there were. */
+  remove(which: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
+}
+
+export const ruleOperations = ({ rules }: { readonly rules: RunningRules }) => ({
+  listRules: operation({
+    at: 'GET /replies',
+    does: 'Lists the rules in force, in the order in which they are tried: all of them, or a part where search, limit or offset is given.',
+    query: object({ ...scopeQuery.entries, ...listingQuery.entries }),
+    returns: object({ data: listOf(object({ ...listed, yaml: maybe(text) })), total: maybe(whole) }),
+    answer: 'The rules; with a part of them how many there are, and how a file would have each.',
+    async run({ query, scope }) {
+      const all = await rules.list(scope)
+      const isPart = query.limit !== undefined || query.offset !== undefined || query.search !== undefined
+      return isPart ? partOf(all, query) : { data: all }
+    },
+  }),
+  addRules: operation({
+    at: 'POST /replies',
+    does: 'Adds a rule, or several, before all others.',
+    query: scopeQuery,
+    body: sentRules,
+    takes: ruleByCall,
+    reads: { bytes: RULES_LIMIT_BYTES, parse: parseRules },
+    returns: ids,
+    status: 201,
+    answer: 'Their ids, in their order.',
+    errors: { 409: 'Too many were added already.' },
+    async run({ body, scope: usual }) {
+      if (Array.isArray(body)) return { data: await rules.addSent(body as readonly RuleInput[], usual) }
+      const { scope = usual, ...rule } = body
+      return { data: await rules.addSent(rule, scope) }
+    },
+  }),
+  removeRules: operation({
+    at: 'DELETE /replies',
+    does: 'Removes the rules that were added, or those of one scope.',
+    query: scopeQuery,
+    answer: 'They are removed.',
+    run: async ({ scope }) => void (await rules.remove({ scope })),
+  }),
+  removeRule: operation({
+    at: 'DELETE /replies/{id}',
+    does: 'Removes one rule that was added.',
+    query: scopeQuery,
+    answer: 'It is removed.',
+    async run({ id, scope }) {
+      if ((await rules.remove({ id, scope })) === 0) throw noSuchRule(id)
+    },
+  }),
+})
+
+function parseRules(body: Buffer): unknown {
+  requireModestJson(body, MOST_VALUES_OF_RULES)
+  return parseExact(body.toString('utf8'))
+}
+
+/** How many of a part are shown where the query does not say. */
+const PAGE = 100
+
+/** A part of the rules that are searched for, each with how a file would have it. */
+function partOf(all: readonly ListedRule[], { search, limit = PAGE, offset = 0 }: ListingQuery) {
+  const isWanted = searchFor(search)
+  const found = search?.trim()
+    ? all.filter(({ title, place, rule }) => isWanted([title, place, ...textsIn(rule)]))
+    : all
+  const data = found.slice(offset, offset + limit).map(rule => ({ ...rule, yaml: fileOf(rule) }))
+  return { data, total: found.length }
+}
+
+/** Without empty conditions. */
+function fileOf({ rule: { when, ...said } }: ListedRule): string {
+  const { name, ...rest } = said
+  const conditions = when && Object.keys(when).length > 0 ? { when } : {}
+  return blockYaml([{ ...(name !== undefined && { name }), ...conditions, ...rest }])
+}
+
+/** All texts in a value. */
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value
+  else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) yield* textsIn(part)
+}
+
+interface ReadRules {
+  readonly problems: readonly { readonly line?: number; readonly column?: number; readonly sentence: string }[]
+  readonly rules: readonly RuleInput[]
+}
+
+/** Rules that are in no file yet. */
+export interface Drafts {
+  /** A rule that says again what was said; `open` takes secrets out of texts. Rejects with a PlatformError that says why there can be none. */
+  draft(told: Told, open: (text: string) => string): Promise<Draft>
+  /** The rules in a text, or what is wrong with them. */
+  read(yaml: string): Promise<ReadRules>
+  /** Puts rules into a new file; gives back its name. Rejects with a PlatformError that says why not. */
+  keep(yaml: string, name: string): Promise<string>
+}
+
+interface DraftParts {
+  readonly drafts: Drafts
+  readonly rules: Pick<RunningRules, 'addSent'>
+  readonly journal: {
+    get(id: string, shownBytes?: number): Told | undefined
+    redaction(id: string): ((text: string) => string) | undefined
+  }
+}
+
+const id = 'the id of an exchange in the journal, such as 17'
+const aName = 'a name of small letters, digits and single dashes, such as greeting-in-french'
+const yaml = described(v.pipe(v.string('YAML'), v.nonEmpty('YAML')), 'A list of rules as in a file.')
+const reads = { bytes: RULE_TEXT_LIMIT_BYTES }
+
+export const draftOperations = ({ drafts, rules, journal }: DraftParts) => {
+  /** Rejects with a 400 that names the line and the column of the first mistake. */
+  async function goodRules(yaml: string): Promise<readonly RuleInput[]> {
+    const { problems, rules } = await drafts.read(yaml)
+    const [first] = problems
+    if (!first) return rules
+    throw invalidRequest(`Line ${first.line ?? 1}, column ${first.column ?? 1}: ${first.sentence}`)
+  }
+
+  return {
+    draftRule: operation({
+      at: 'POST /replies/draft',
+      does: 'Drafts a rule that says again what was said in an exchange of the journal.',
+      body: object({
+        exchange: described(v.pipe(v.string(id), v.regex(/^\d{1,15}$/, id)), 'The id of the exchange in the journal.'),
+      }),
+      returns: object({ yaml: text, name: text, remarks: listOf(text) }),
+      answer: 'The rule as a file would have it, a name for the file, and what is worth knowing about it.',
+      errors: {
+        404: 'There is no such exchange in the journal.',
+        409: 'No rule can be made of the exchange.',
+      },
+      run({ body: { exchange } }) {
+        const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
+        const open = journal.redaction(exchange)
+        if (!entry || !open) throw noSuchExchange(exchange)
+        return drafts.draft(entry, open)
+      },
+    }),
+    checkRules: operation({
+      at: 'POST /replies/check',
+      does: 'Says what is wrong with rules, without adding them.',
+      body: object({ yaml }),
+      reads,
+      returns: object({ problems: listOf(object({ line: whole, column: whole, sentence: text })) }),
+      answer: 'What is wrong, up to 1,000 mistakes; nothing where the rules are good.',
+      async run({ body }) {
+        const { problems } = await drafts.read(body.yaml)
+        return { problems: problems.map(({ line = 1, column = 1, sentence }) => ({ line, column, sentence })) }
+      },
+    }),
+    tryRules: operation({
+      at: 'POST /replies/try',
+      does: 'Adds rules that are written as in a file, before all others, until they are removed.',
+      body: object({ yaml, scope: optional(text, 'Whose requests they are for.') }),
+      reads,
+      returns: ids,
+      status: 201,
+      answer: 'Their ids, in their order.',
+      errors: { 409: 'Too many were added already.' },
+      run: async ({ body, scope }) => ({
+        data: await rules.addSent(await goodRules(body.yaml), body.scope ?? scope),
+      }),
+    }),
+    keepRules: operation({
+      at: 'POST /replies/keep',
+      does: 'Puts rules into a new file, in the folder that the option replies names. The command reads it as soon as it is there.',
+      body: object({
+        yaml,
+        name: described(
+          v.pipe(v.string(aName), v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, aName), v.maxLength(80, aName)),
+          'What the file is called, without its ending.',
+        ),
+      }),
+      reads,
+      returns: object({ file: text }),
+      status: 201,
+      answer: 'The file, relative to the configuration.',
+      errors: { 409: 'The configuration names no folder for it, or there is such a file already.' },
+      async run({ body: { yaml, name } }) {
+        await goodRules(yaml)
+        return { file: await drafts.keep(yaml, name) }
+      },
+    }),
+  }
+}

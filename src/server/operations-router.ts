@@ -1,0 +1,161 @@
+/** Answers operations over HTTP: their routes, who may call them, what is checked on the way in, and how answers leave. */
+import { type NextFunction, type Request, type Response, Router } from 'express'
+import {
+  type Audience,
+  answers,
+  checkAnswer,
+  type Operation,
+  type Operations,
+  type Schema,
+  Streamed,
+  Text,
+  type User,
+} from '../api/operation.js'
+import { check } from '../check/check.js'
+import { ProblemsError } from '../check/problem.js'
+import {
+  emptyBody,
+  invalidRequest,
+  methodNotAllowed,
+  notFound,
+  notJson,
+  PlatformError,
+  unreadableRequest,
+} from '../core/errors.js'
+import { requireModestJson, stringifyExact } from '../core/json.js'
+import { SCOPE_HEADER } from '../core/scope.js'
+import { readBody, requireJson } from './body.js'
+
+/** Lets a caller pass, or rejects with a PlatformError. Resolves to the user where it has to be one. */
+export type Admit = (request: Request, access: Audience) => Promise<User | undefined>
+
+/** Most bodies do not come near it. */
+export const BODY_LIMIT_BYTES = 65_536
+
+export function createOperationsRouter(operations: Operations, admit: Admit): Router {
+  const router = Router()
+  for (const [path, own] of byPath(operations)) {
+    const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'))
+    for (const one of own) route[methodOf(one)](answering(one, admit))
+    const allowed = own.flatMap(one => (methodOf(one) === 'get' ? ['GET', 'HEAD'] : methodOf(one).toUpperCase()))
+    route.all(async request => {
+      const { access = 'developer' } = own[0] ?? {}
+      if (access === 'developer') await admit(request, access)
+      throw methodNotAllowed(request.method, allowed)
+    })
+  }
+  router.use(unreadablePath)
+  return router
+}
+
+/** A path that names everything comes before one with a part that stands for anything. */
+function byPath(operations: Operations): readonly (readonly [path: string, own: readonly Operation[]])[] {
+  const paths = new Map<string, Operation[]>()
+  for (const one of Object.values(operations)) {
+    const path = one.at.slice(one.at.indexOf(' ') + 1)
+    paths.set(path, [...(paths.get(path) ?? []), one])
+  }
+  return [...paths].toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')))
+}
+
+const methodOf = ({ at }: Operation) => at.slice(0, at.indexOf(' ')).toLowerCase() as 'get' | 'put' | 'post' | 'delete'
+
+const answering = (one: Operation, admit: Admit) => async (request: Request, response: Response) => {
+  const user = await admit(request, one.access ?? 'developer')
+  const query = one.query && queryIn(request, one.query)
+  const body = one.body && (await bodyIn(request, one))
+  const named = request.query.scope ?? request.headers[SCOPE_HEADER]
+  const scope = typeof named === 'string' ? named : undefined
+  const answer = await runOf(one, { ...request.params, query, body, user, scope, headers: request.headers })
+  if (answers.isChecked) checkAnswer(one, answer)
+  await send(response, one, answer)
+}
+
+async function runOf(one: Operation, given: object): Promise<unknown> {
+  try {
+    return await one.run(given as never)
+  } catch (error) {
+    const [first] = error instanceof ProblemsError ? error.problems : []
+    throw first ? invalidRequest(first.sentence) : error
+  }
+}
+
+function send(response: Response, { status, returns }: Operation, answer: unknown): unknown {
+  if (answer instanceof Streamed) {
+    response.setHeader('content-type', answer.contentType)
+    return response.req.method === 'HEAD' ? response.end() : answer.write(response)
+  }
+  if (answer instanceof Text) return response.set('content-type', answer.contentType).send(answer.text)
+  if (returns === undefined) return response.status(204).end()
+  return response
+    .status(status ?? 200)
+    .type('json')
+    .send(stringifyExact(answer))
+}
+
+/** Throws a 400 that names the first parameter that is not known, or wrong. */
+function queryIn(request: Request, schema: Schema): unknown {
+  const { entries } = schema as unknown as { readonly entries: Readonly<Record<string, Schema>> }
+  const read = Object.entries(request.query).map(([name, written]) => {
+    const entry = Object.hasOwn(entries, name) ? entries[name] : undefined
+    return [name, entry ? readAs(entry, written) : written] as const
+  })
+  return checked(schema, Object.fromEntries(read), 'The query')
+}
+
+/** Everything arrives as text: what the schema takes is what was meant. */
+function readAs(schema: Schema, written: unknown): unknown {
+  if (typeof written !== 'string') return written
+  const number = /^-?\d+(\.\d+)?$/.test(written) ? Number(written) : written
+  return [written, number, booleans.get(written)].find(reading => 'value' in check(schema, reading)) ?? written
+}
+
+/** A name that stands alone, as in `?follow`, is a yes. */
+const booleans = new Map([
+  ['', true],
+  ['true', true],
+  ['false', false],
+])
+
+/** Rejects with a PlatformError that names the first thing that is wrong. */
+async function bodyIn(request: Request, { body, takes, isBodyOptional, reads = {} }: Operation): Promise<unknown> {
+  const { bytes: limitBytes = BODY_LIMIT_BYTES, parse = usual } = reads
+  const schema = takes ?? body
+  if (!schema) return undefined
+  if (isBodyOptional && !hasBody(request)) return checked(schema, {}, 'The request body')
+  requireJson(request)
+  const bytes = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
+  if (bytes instanceof PlatformError) throw bytes
+  // The client has left.
+  if (!bytes) throw unreadableRequest()
+  if (bytes.length === 0 && !isBodyOptional) throw emptyBody()
+  const written = bytes.length === 0 ? {} : await parsed(bytes, parse)
+  return checked(schema, written, 'The request body')
+}
+
+const hasBody = ({ headers }: Request) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+function usual(body: Buffer): unknown {
+  requireModestJson(body)
+  return JSON.parse(body.toString('utf8'))
+}
+
+async function parsed(body: Buffer, parse: (body: Buffer) => unknown): Promise<unknown> {
+  try {
+    return await parse(body)
+  } catch (error) {
+    throw error instanceof SyntaxError ? notJson(error.message) : error
+  }
+}
+
+function checked(schema: Schema, value: unknown, whole: string): unknown {
+  const result = check(schema, value, { firstOnly: true, whole })
+  if ('value' in result) return result.value
+  throw invalidRequest(result.mistakes[0]?.sentence ?? `${whole} is not of the form that is asked for.`)
+}
+
+/** Malformed ids are treated as unknown. Four parameters are how express knows an error handler. */
+function unreadablePath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
+  throw error instanceof URIError ? notFound() : error
+}

@@ -1,0 +1,51 @@
+/** What can be asked of the state as a whole: users, sessions, keys and messages as one document. */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import * as v from 'valibot'
+import { operation, Streamed } from '../api/operation.js'
+import { named } from '../api/shapes.js'
+import { ProblemsError } from '../check/problem.js'
+import { invalidRequest } from '../core/errors.js'
+import { type StateDocument, stateDocument } from '../core/state-document.js'
+import { documentText, parseDocument } from './document-text.js'
+
+/** Some thousands of users with their sessions. It is put in place in one go, which takes the longer the more there is. */
+export const STATE_LIMIT_BYTES = 8_388_608
+
+interface Parts {
+  readonly exportState: () => Promise<StateDocument>
+  /** Rejects with a ProblemsError for a document that cannot be used. */
+  readonly importState: (document: unknown) => Promise<void>
+}
+
+export const stateOperations = ({ exportState, importState }: Parts) => ({
+  exportState: operation({
+    at: 'GET /state',
+    does: 'Users, sessions, keys and messages as one document.',
+    returns: named('StateDocument', stateDocument),
+    answer: 'The document.',
+    async run() {
+      const document = await exportState()
+      return new Streamed(
+        'application/json; charset=utf-8',
+        response => pipeline(Readable.from(documentText(document)), response),
+        () => document,
+      )
+    },
+  }),
+  importState: operation({
+    at: 'PUT /state',
+    does: 'Replaces all of the state by what a document says.',
+    body: stateDocument,
+    takes: v.unknown(),
+    reads: { bytes: STATE_LIMIT_BYTES, parse: parseDocument },
+    answer: 'It is replaced.',
+    run: ({ body }) => importState(body).catch(refuse),
+  }),
+})
+
+/** All mistakes of a document at once. */
+function refuse(error: unknown): never {
+  if (!(error instanceof ProblemsError)) throw error
+  throw invalidRequest(error.problems.map(({ sentence }) => sentence).join(' '))
+}
