@@ -73,7 +73,7 @@ export function createTarget(options: TargetOptions): Target {
   const send = options.send ?? sendOverHttp({ url, authUrl, insecure })
   const { apiKey, anonKey, email, password } = options
   const credentials = { apiKey, anonKey, email, password }
-  const remembered = new Map<string, Promise<Heard>>()
+  const remembered = new Map<string, { readonly call: Call; readonly heard: Promise<Heard> }>()
   let calls = 0
   let answered = 0
   let lastWhy: string | undefined
@@ -110,15 +110,17 @@ export function createTarget(options: TargetOptions): Target {
     calls: () => calls,
     unreachable: () => (answered === 0 ? lastWhy : undefined),
     ask(call) {
-      const name = JSON.stringify(call)
-      const known = remembered.get(name) ?? sendPatiently(call)
+      const { body = '', ...rest } = call
+      // The body as it is: one of them has 4 MB, which take long to escape.
+      const name = `${JSON.stringify(rest)}\n${body}`
+      const known = remembered.get(name) ?? { call, heard: sendPatiently(call) }
       remembered.set(name, known)
-      return known
+      return known.heard
     },
     async heard() {
       const found = new Map<string, Heard>()
-      for (const [written, hearing] of remembered) {
-        const name = nameOf(JSON.parse(written), credentials)
+      for (const { call, heard: hearing } of remembered.values()) {
+        const name = nameOf(call, credentials)
         // What was not asked in the end was never heard.
         const heard = await hearing.catch(() => undefined)
         if (heard && !found.has(name)) found.set(name, heard)

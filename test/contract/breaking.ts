@@ -1,7 +1,7 @@
 /** A target that answers as a real stand-in does, but for one thing. */
 import type http from 'node:http'
-import type { IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import type { Send } from '../../src/contract/call.js'
 import type { Platform } from '../../src/index.js'
 
 /** What the target was asked. */
@@ -32,16 +32,48 @@ type Base = Pick<Platform, 'url' | 'anonKey' | 'apiKey'>
 export function breaking(base: Base, change: Change): http.RequestListener {
   return async (request, response) => {
     const bytes = await buffer(request)
-    const asked = askedOf(request, bytes.toString(), base)
-    const answer = await answerOf(base, request, bytes)
-    const { status, headers, text } = change(asked, answer) ?? answer
-    response.writeHead(status, headers).end(text)
+    const headers = new Headers(request.headers as Record<string, string>)
+    const one = { method: request.method ?? '', path: request.url ?? '', headers, text: bytes.toString() }
+    const answer = await answerOf(base, one)
+    const { status, headers: told, text } = change(askedOf(one, base), answer) ?? answer
+    response.writeHead(status, told).end(text)
   }
 }
 
-function askedOf({ method = '', url = '', headers }: IncomingMessage, text: string, base: Base): Asked {
-  const { authorization = '' } = headers
-  return { method, path: url, authorization, key: keyOf(authorization, base), text, body: fieldsIn(text) }
+/**
+ * What sends calls to stand-ins that differ from this one by a change. Each call reaches this one once, however many others are asked for it
+ * as well: it changes nothing, so that the answer is the same.
+ */
+export function sendingTo(base: Base): (change: Change) => Send {
+  const answers = new Map<string, Promise<Answer>>()
+  return change =>
+    async ({ method, path, headers: given, body = '' }) => {
+      const one = { method, path, headers: new Headers(given), text: body }
+      const name = `${method} ${path} ${JSON.stringify(given)}\n${body}`
+      const remembered = answers.get(name) ?? answerOf(base, one)
+      answers.set(name, remembered)
+      const answer = await remembered
+      const { status, headers, text } = change(askedOf(one, base), answer) ?? answer
+      return { kind: 'answered', status, headers: new Headers(headers), text }
+    }
+}
+
+interface One {
+  readonly method: string
+  readonly path: string
+  readonly headers: Headers
+  readonly text: string
+}
+
+function askedOf({ method, path, headers, text }: One, base: Base): Asked {
+  const authorization = headers.get('authorization') ?? ''
+  return {
+    ...{ method, path, authorization, key: keyOf(authorization, base), text },
+    // Most changes do not look at it, and it may have 4 MB.
+    get body() {
+      return fieldsIn(text)
+    },
+  }
 }
 
 function keyOf(authorization: string, { anonKey, apiKey }: Base): Asked['key'] {
@@ -61,19 +93,21 @@ function fieldsIn(text: string): Asked['body'] {
 const passedOn = ['authorization', 'apikey', 'content-type', 'origin', 'access-control-request-method']
 const passedBack = ['content-type', 'allow', 'www-authenticate', 'access-control-allow-origin']
 
-async function answerOf({ url }: Base, request: IncomingMessage, bytes: Buffer): Promise<Answer> {
-  const { method = '' } = request
-  const answer = await fetch(url + request.url, {
+async function answerOf({ url }: Base, { method, path, headers, text }: One): Promise<Answer> {
+  const answer = await fetch(url + path, {
     method,
-    headers: passedOn.flatMap(name => {
-      const value = request.headers[name]
-      return typeof value === 'string' ? [[name, value] as [string, string]] : []
-    }),
-    ...(bytes.length > 0 && { body: new Uint8Array(bytes) }),
+    headers: these(passedOn, headers),
+    ...(text !== '' && { body: text }),
   })
-  const headers = passedBack.flatMap(name => {
-    const value = answer.headers.get(name)
-    return value === null ? [] : [[name, value]]
-  })
-  return { status: answer.status, headers: Object.fromEntries(headers), text: await answer.text() }
+  return {
+    status: answer.status,
+    headers: Object.fromEntries(these(passedBack, answer.headers)),
+    text: await answer.text(),
+  }
 }
+
+const these = (names: readonly string[], headers: Headers) =>
+  names.flatMap(name => {
+    const value = headers.get(name)
+    return value === null ? [] : [[name, value] as [string, string]]
+  })

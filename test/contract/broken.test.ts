@@ -1,23 +1,23 @@
 /** Targets with one thing wrong are caught by the clause that is meant for it, and by no other. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clauses, createTarget, judgeAll } from '../../src/contract/index.js'
-import { addressOf } from '../../src/contract/suite.js'
 import { developmentUser } from '../../src/core/development.js'
 import { type Platform, startPlatform } from '../../src/index.js'
-import { breaking, type Change } from './breaking.js'
+import { type Change, sendingTo } from './breaking.js'
 import { broken } from './broken.js'
 
 let base: Platform
+let sendWith: ReturnType<typeof sendingTo>
 beforeAll(async () => {
   base = await startPlatform()
+  sendWith = sendingTo(base)
 })
 afterAll(() => base.stop())
 
 /** The ids of the clauses that such a target breaks, and how many others had to be skipped. */
 async function judged(change: Change) {
-  const { apiKey, anonKey } = base
-  const url = await addressOf(breaking(base, change))
-  const target = createTarget({ url, apiKey, anonKey, ...developmentUser })
+  const { url, apiKey, anonKey } = base
+  const target = createTarget({ url, apiKey, anonKey, ...developmentUser, send: sendWith(change) })
   const findings = await judgeAll({ target, table: clauses, wanted: clauses })
   const of = (kind: string) => findings.filter(({ verdict }) => verdict.kind === kind).map(({ clause }) => clause.id)
   const whys = new Map(
