@@ -13,7 +13,7 @@ export interface Source {
 const floors: readonly (readonly string[])[] = [
   ['check'],
   ['core'],
-  ['redact'],
+  ['redact', 'completions'],
   // What operations are, for the parts that declare theirs.
   ['api'],
   [
@@ -74,6 +74,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'api/',
     'check/',
     'core/',
+    'completions/',
     'config/',
     'replies/',
     'recordings/',

@@ -1,5 +1,5 @@
 /** The bodies of a request and of its answer, as --verbose shows them: for people, and never more than they would read. */
-import { createEventSplitter, dataOf } from '../core/events.js'
+import { dataIn } from '../completions/events.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
@@ -49,8 +49,7 @@ export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[
 /** How many events a stream has, as far as it was kept. */
 function eventsOf({ headers, body }: JournalEntry['response']): readonly string[] {
   if (typeof body !== 'string' || !/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return []
-  const events = createEventSplitter().push(Buffer.from(body))
-  return [counted(events.filter(event => dataOf(event) !== undefined).length, 'event')]
+  return [counted(dataIn(Buffer.from(body)).length, 'event')]
 }
 
 /** The journal keeps no more times. */

@@ -1,11 +1,12 @@
 /** `standin replies …`: what the rules would say, and whether they can. */
+
 import { readFileSync } from 'node:fs'
 import { check as checkForm } from '../check/check.js'
 import { unreadable, wordProblem } from '../check/problem.js'
 import { inlineYaml } from '../check/yaml.js'
+import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
-import { type ChatRequest, chatRequest } from '../core/chat.js'
 import { inWords } from '../core/reply.js'
 import { UsageError } from '../core/start-error.js'
 import {

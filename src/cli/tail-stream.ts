@@ -1,6 +1,6 @@
 /** Reads the journal of a running Standin as an event stream, and goes on where it ended when the connection is lost. */
 import { setTimeout } from 'node:timers/promises'
-import { createEventSplitter, dataOf } from '../core/events.js'
+import { createEventSplitter, dataOf } from '../completions/events.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import type { JournalEntry } from '../journal/index.js'
 import { harmless } from './output.js'

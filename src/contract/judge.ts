@@ -1,21 +1,14 @@
 /** Says what an answer has against the contract: what platform-api.md says of it, and what was decided where it says nothing. */
+
 import { check, spoken } from '../check/check.js'
-import {
-  chunkAnswer,
-  completionAnswer,
-  errorAnswer,
-  errorEventAnswer,
-  healthAnswer,
-  indexAnswer,
-  modelsAnswer,
-  notFoundAnswer,
-} from '../core/answers.js'
+import { chunkAnswer, completionAnswer, errorEventAnswer } from '../completions/completion.js'
+import { createEventSplitter, dataOf } from '../completions/events.js'
+import { CHAT } from '../completions/request.js'
+import { errorAnswer, healthAnswer, indexAnswer, modelsAnswer, notFoundAnswer } from '../core/answers.js'
 import { decoded, replyBytes } from '../core/body.js'
-import { createEventSplitter, dataOf } from '../core/events.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import type { Violation } from '../core/finding.js'
 import { headerIn } from '../core/headers.js'
-import { CHAT } from '../core/read-chat.js'
 
 /** An answer to be judged: that of the live platform, or a recording of it. */
 interface JudgedAnswer {

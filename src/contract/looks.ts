@@ -1,7 +1,8 @@
 /** What clauses look for in answers. */
+
 import { check, type Path } from '../check/check.js'
-import { chunkAnswer } from '../core/answers.js'
-import { dataIn } from '../core/events.js'
+import { chunkAnswer } from '../completions/completion.js'
+import { dataIn } from '../completions/events.js'
 import { type Answered, Unasked } from './call.js'
 import type { Look } from './clause.js'
 

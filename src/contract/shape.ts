@@ -1,7 +1,7 @@
 /** The shape of answers: all that a client relies on, and nothing of what they say. Plain data in a fixed order, so that it can be kept in a file. */
 import * as v from 'valibot'
 import { check } from '../check/check.js'
-import { dataIn, isStreamType } from '../core/events.js'
+import { dataIn, isStreamType } from '../completions/events.js'
 
 const kinds = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 export type Kind = (typeof kinds)[number]

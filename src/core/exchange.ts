@@ -1,7 +1,6 @@
 /** The words of the product: one noun for each thing that travels along the line. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, CredentialKind } from './caller.js'
-import type { ChatRequest } from './chat.js'
 import type { Violation } from './finding.js'
 import type { Description } from './operation.js'
 import type { Outcome, Reply } from './reply.js'
@@ -60,8 +59,8 @@ export interface Exchange {
   body: Buffer | undefined
   /** Set where only the beginning of the body was read: its size, as announced or as far as it came. */
   bodyCutFromBytes?: number
-  /** What a body asks of a model, once somebody has read it. */
-  chat?: ChatRequest
+  /** What the body asks of a model, once it was read; completions/request.ts knows what is in it. */
+  chat?: { readonly model: string; readonly messages: readonly { readonly content?: unknown }[] }
   /** What OpenAI says to the request, where it is known to refuse it with a 400 and it was answered all the same. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined

@@ -1,11 +1,11 @@
 /** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
+
 import { didYouMean } from '../check/suggest.js'
-import type { ChatRequest } from '../core/chat.js'
+import { CHAT, type ChatRequest, chatIn } from '../completions/request.js'
 import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.js'
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
 import { paceAsked } from '../core/headers.js'
 import { type Pace, type PaceInput, paceFrom } from '../core/pace.js'
-import { CHAT, chatIn } from '../core/read-chat.js'
 import type { Replies, Said } from '../replies/index.js'
 import type { Tokenizer } from '../tokenizer/index.js'
 import { createCompletions } from './chat/completion.js'

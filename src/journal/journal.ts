@@ -2,8 +2,7 @@
 
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
-import type { Redact } from '../redact/index.js'
-import { credentialsOf } from '../redact/index.js'
+import { credentialsOf, type Redact } from '../redact/index.js'
 import { briefOf } from './brief.js'
 import { curlOf } from './curl.js'
 import { entryOf, type Kept } from './entry.js'

@@ -1,8 +1,7 @@
 /** What one credential may use: the one front door of this part. */
-import type { ChatRequest } from '../core/chat.js'
+import { CHAT, type ChatRequest } from '../completions/request.js'
 import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
 import type { Caller, Reply } from '../core/exchange.js'
-import { CHAT } from '../core/read-chat.js'
 import type { Counters, Window } from './counters.js'
 import { duration, neverRetry, retryHeaders, standingHeaders } from './headers.js'
 

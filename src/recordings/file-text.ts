@@ -5,8 +5,8 @@ import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { atOnce, type Sliced } from '../core/work.js'
-import { assembleText } from './assemble/index.js'
 import { sorted } from './canonical.js'
+import { assembleText } from './convert.js'
 import {
   type ChunkForm,
   type RequestForm,

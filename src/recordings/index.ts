@@ -11,7 +11,7 @@ import { createReplayer, type Found } from './replayer.js'
 import type { Run } from './run.js'
 import { createShelf } from './shelf.js'
 
-export { assembledText } from './assemble/index.js'
+export { assembledText } from './convert.js'
 export type { Ask } from './drift.js'
 export { type DriftParts, type DriftResult, findDrift } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'

@@ -1,6 +1,6 @@
 /** Takes a body apart into its texts: in each of them a secret may stand, wherever the network or the model cut it. */
 import { isUtf8 } from 'node:buffer'
-import { createEventSplitter, letterAt } from '../core/events.js'
+import { eventsIn, letterAt, linesIn } from '../completions/events.js'
 import type { Sliced } from '../core/work.js'
 import { type JsonText, jsonTexts } from './json-texts.js'
 import type { RecordedChunk } from './recording.js'
@@ -51,7 +51,7 @@ export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<rea
     for (const piece of plainPieces(body, start, end)) plain.push(piece)
   }
 
-  for (const { start, end } of eventsIn(body)) {
+  for (const { start, end } of placesOfEvents(body)) {
     yield
     const event = body.latin1.slice(start, end)
     const json = isDocument(event) ? event : event.replace(/^(?:data: ?|(?!data:).+)/gm, blank)
@@ -77,7 +77,7 @@ export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<rea
 
 /** Takes the tokens out of logprobs: they spell once more what was said, each in a list with its bytes and what might have stood in its place. */
 export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly Edit[]> {
-  const documents = isEvents ? eventsIn(body) : [{ start: 0, end: body.latin1.length }]
+  const documents = isEvents ? placesOfEvents(body) : [{ start: 0, end: body.latin1.length }]
   const edits: Edit[] = []
   for (const { start, end } of documents) {
     yield
@@ -116,25 +116,14 @@ function parsed(json: string): unknown {
 }
 
 /** Where the events are; lines where they are documents. */
-function eventsIn({ bytes, latin1 }: Body): readonly { readonly start: number; readonly end: number }[] {
-  const splitter = createEventSplitter()
-  const events = isDocument(latin1) ? linesOf(bytes) : [...splitter.push(bytes), splitter.rest()]
+function placesOfEvents({ bytes, latin1 }: Body): readonly { readonly start: number; readonly end: number }[] {
+  const events = isDocument(latin1) ? linesIn(bytes) : eventsIn(bytes)
   let end = 0
   return events.map(event => {
     const start = end
     end += event.length
     return { start, end }
   })
-}
-
-function linesOf(bytes: Buffer): readonly Buffer[] {
-  const lines: Buffer[] = []
-  let start = 0
-  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-    lines.push(bytes.subarray(start, end + 1))
-    start = end + 1
-  }
-  return [...lines, bytes.subarray(start)]
 }
 
 /** Some bytes of the body, and what they say. */

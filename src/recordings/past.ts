@@ -1,6 +1,7 @@
 /** Makes a recording of an exchange that is over, as the recorder would have made it while the answer went by. */
+
+import { eventsIn } from '../completions/events.js'
 import { cannotBeRecorded } from '../core/errors.js'
-import { createEventSplitter } from '../core/events.js'
 import type { Exchange, Heard, Outcome, Paced, Reply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
 import { inSlices } from '../core/work.js'
@@ -94,15 +95,8 @@ export function chunksOf(said: Reply | Heard, times: Times): readonly RecordedCh
   if (typeof body === 'string') return body === '' ? [] : [{ atMs: times.endMs, bytes: Buffer.from(body) }]
   if (!Buffer.isBuffer(body)) return timed(piecesOf(body), inRhythm(body, times))
   const bytes = again?.() ?? body
+  // A stream that was there at once: each event reads better by itself.
   return timed(/^text\/event-stream\b/i.test(contentType) ? eventsIn(bytes) : [bytes], { piecesAtMs: [], endMs: 0 })
-}
-
-/** A stream that was there at once: each event reads better by itself. */
-function eventsIn(bytes: Buffer): readonly Buffer[] {
-  const splitter = createEventSplitter()
-  const events = splitter.push(bytes)
-  const rest = splitter.rest()
-  return rest.length === 0 ? events : [...events, rest]
 }
 
 function piecesOf({ head, before, pieces, after, tail, bytewise }: Paced): readonly Buffer[] {

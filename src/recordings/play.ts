@@ -1,7 +1,7 @@
 /** Makes a reply of a recording: in the form that is asked for, in the recorded rhythm or a faster one. */
 import type { Paced, Reply } from '../core/exchange.js'
 import { unpaced } from '../core/pace.js'
-import { streamOf, wholeOf, withUsage } from './assemble/index.js'
+import { streamOf, wholeOf, withUsage } from './convert.js'
 import { bodyOf, isStream, type RecordedRequest, type RecordedResponse, type Recording } from './recording.js'
 
 /** A reply, and how long it takes to begin. */

@@ -1,6 +1,7 @@
 /** An exchange with the live platform as it is kept: what was asked, what was said and when, and nothing secret. */
+
+import { isStreamType } from '../completions/events.js'
 import { decodedChunks } from '../core/body.js'
-import { isStreamType } from '../core/events.js'
 import { headerIn } from '../core/headers.js'
 
 /** One exchange; one file. */

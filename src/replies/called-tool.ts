@@ -1,6 +1,6 @@
 /** Which of the offered tools a request wants called. */
-import { type ChatRequest, textOf } from '../core/chat.js'
-import { demandOf } from '../core/tools.js'
+import { type ChatRequest, textOf } from '../completions/request.js'
+import { demandOf } from '../completions/tools.js'
 
 /** A tool that is to be called. */
 export interface CalledTool {

@@ -1,5 +1,5 @@
 /** The events of a stream that the journal tells as text. */
-import { createEventSplitter, dataOf as dataIn } from '../core/events.js'
+import { createEventSplitter, dataOf as dataIn } from '../completions/events.js'
 import { parseExact } from '../core/json.js'
 
 export function eventsIn(text: string): readonly Buffer[] {

@@ -1,7 +1,7 @@
 /** What a drafted rule says: the text and the calls of an answer, its rhythm, or its failure. */
 import * as v from 'valibot'
 import { open } from '../check/check.js'
-import type { ChatRequest } from '../core/chat.js'
+import type { ChatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
 import { callEntries, callsIn } from './drafted-calls.js'
 import { dataOf, eventsIn, jsonIn } from './drafted-events.js'

@@ -1,7 +1,7 @@
 /** Chooses the rule that answers. */
-import type { ChatRequest } from '../core/chat.js'
+import type { ChatRequest } from '../completions/request.js'
+import { demandOf } from '../completions/tools.js'
 import { alternatives } from '../core/errors.js'
-import { demandOf } from '../core/tools.js'
 import type { Asked } from './conditions/asked.js'
 import type { Memory } from './memory.js'
 import { isSpent, type ReadyRule } from './ready-rule.js'

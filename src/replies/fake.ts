@@ -1,7 +1,7 @@
 /** Makes up a reply where no rule has one. The one door of the package `@faker-js/faker`, which is loaded by the first call. */
 import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
-import { type ChatRequest, textOf } from '../core/chat.js'
+import { type ChatRequest, textOf } from '../completions/request.js'
 import { mulberry32 } from '../core/random.js'
 import { onceLoaded } from '../core/work.js'
 

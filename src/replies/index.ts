@@ -1,5 +1,5 @@
 /** What the emulated model says: the one front door of this part. */
-import type { ChatRequest } from '../core/chat.js'
+import type { ChatRequest } from '../completions/request.js'
 import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'

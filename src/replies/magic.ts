@@ -1,6 +1,6 @@
 /** Magic for the impatient: words in a prompt that bring about an error, a tool call or a slow stream without a rule. */
 import { didYouMean } from '../check/suggest.js'
-import { type ChatRequest, textOf } from '../core/chat.js'
+import { type ChatRequest, textOf } from '../completions/request.js'
 import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'

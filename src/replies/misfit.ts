@@ -1,5 +1,6 @@
 /** Says where a reply of a rule is not what its request asked for: a hint for the log, which changes nothing. */
-import type { ChatRequest } from '../core/chat.js'
+
+import type { ChatRequest } from '../completions/request.js'
 import { bounded } from '../core/work.js'
 import { offeredTools } from './called-tool.js'
 import type { Choice, Said, ToolCall } from './said.js'

@@ -1,5 +1,5 @@
 /** What a JSON object should look like that was asked for in words alone: `response_format: { type: "json_object" }`. */
-import { type ChatRequest, textOf } from '../core/chat.js'
+import { type ChatRequest, textOf } from '../completions/request.js'
 
 /** So much of the conversation's end is read, and after so many braces with no object behind them no more are tried. */
 const READ = 20_000

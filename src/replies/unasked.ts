@@ -1,6 +1,6 @@
 /** What the model says where no rule has an answer: a few sentences, the JSON that was asked for, or a call of a tool. */
 import { hash } from 'node:crypto'
-import type { ChatRequest } from '../core/chat.js'
+import type { ChatRequest } from '../completions/request.js'
 import { PlatformError, unfitSchema } from '../core/errors.js'
 import { type CalledTool, calledTool } from './called-tool.js'
 import { type ToolResult, toolResultsIn } from './conditions/asked.js'

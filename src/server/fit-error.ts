@@ -1,9 +1,10 @@
 /** Makes errors of the live platform fit its document ("Errors"): `{ error: <string> }`, and `path` on a 404. */
+
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
+import { createEventSplitter, dataOf } from '../completions/events.js'
 import { decoded, replyBytes } from '../core/body.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
-import { createEventSplitter, dataOf } from '../core/events.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import { headerIn } from '../core/headers.js'
 import { pageText } from './page-text.js'

@@ -1,9 +1,8 @@
 /** Holds a chat completion request against the limits of its credential. */
 import type { ServerResponse } from 'node:http'
-import type { ChatRequest } from '../core/chat.js'
+import { type ChatRequest, chatIn } from '../completions/request.js'
 import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { chatIn } from '../core/read-chat.js'
 import type { Pass } from '../limits/index.js'
 import type { ModeOf } from './modes.js'
 

@@ -1,11 +1,11 @@
 /** The platform's own paths: which endpoint is asked and who asks, and where the answer comes from: made here, live, or a recording. */
 import { authorize } from '../auth/authorize.js'
 import type { Identify } from '../auth/identify.js'
+import { CHAT } from '../completions/request.js'
 import { noRecording, notFound, notFoundUnasked, PlatformError } from '../core/errors.js'
 import { type Answer, anonymous, type Caller, type Exchange, type Forward, type Reply } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { Origins } from '../core/origins.js'
-import { CHAT } from '../core/read-chat.js'
 import { elsewhere } from '../endpoints/elsewhere.js'
 import type { Routes } from '../endpoints/index.js'
 import type { Recordings } from '../recordings/index.js'

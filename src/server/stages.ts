@@ -1,8 +1,7 @@
 /** The stages of the line that are there only while they are switched on: own pages, scopes, limits and faults. */
-import type { ChatRequest } from '../core/chat.js'
+import { type ChatRequest, chatIn } from '../completions/request.js'
 import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { chatIn } from '../core/read-chat.js'
 import type { Scopes } from '../core/scope.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'

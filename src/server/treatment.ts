@@ -1,6 +1,7 @@
 /** What a fault makes of a body: which of its bytes leave, what is done in between, and how it ends. */
+
+import { createEventSplitter, dataOf, halvedEvent } from '../completions/events.js'
 import { brokenStream, errorEvent } from '../core/errors.js'
-import { createEventSplitter, dataOf, halvedEvent } from '../core/events.js'
 import type { Fault } from '../core/fault.js'
 
 /** What is done next. After a `cut`, a `reset` or an `end` nothing is. */

@@ -1,5 +1,5 @@
 /** Counts the tokens of a prompt: the messages, and what is sent along with them. */
-import { type ChatMessage, type ChatRequest, textOf } from '../core/chat.js'
+import { type ChatMessage, type ChatRequest, textOf } from '../completions/request.js'
 import type { Tokenizer } from './tokenizer.js'
 
 // A few tokens frame each message (OpenAI's cookbook counts four) and one its name; three begin the answer.

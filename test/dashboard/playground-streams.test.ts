@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createEventSplitter, dataOf } from '../../src/core/events.js'
+import { createEventSplitter, dataOf } from '../../src/completions/events.js'
 import { added, type Completion, nothingSaid } from '../../src/dashboard/page/playground/completion.js'
 import { createEventData } from '../../src/dashboard/page/playground/event-data.js'
 

@@ -1,7 +1,7 @@
 /** Whatever a model may say: whole, as a stream and back it is the same. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/assemble/index.js'
+import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/convert.js'
 import { bodyOf } from '../../src/recordings/recording.js'
 import { runs } from '../runs.js'
 import { completion } from './completions.js'

@@ -1,6 +1,6 @@
 /** What comes of a recorded answer when it is asked for in the other form, vendor by vendor. */
 import { expect, test } from 'vitest'
-import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/assemble/index.js'
+import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/convert.js'
 import { platformWith } from '../scene.js'
 import { ended, jsonOf, objectsOf, piece, saying, stream, streaming, textOf, whole } from './responses.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/core/chat.js'
+import type { ChatRequest } from '../../src/completions/request.js'
 import type { Caller } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { repliesOf } from './said.js'

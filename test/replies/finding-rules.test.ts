@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/core/chat.js'
+import type { ChatRequest } from '../../src/completions/request.js'
 import { requiredLiterals } from '../../src/replies/conditions/literals.js'
 import { textTest } from '../../src/replies/conditions/text.js'
 import { createRuleIndex } from '../../src/replies/rule-index.js'

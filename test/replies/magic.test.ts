@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/core/chat.js'
+import type { ChatRequest } from '../../src/completions/request.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { faultSchema } from '../../src/core/fault.js'
 import { callOf, type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'

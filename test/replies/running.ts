@@ -1,5 +1,5 @@
 /** Rules that change while they are asked. */
-import type { ChatRequest } from '../../src/core/chat.js'
+import type { ChatRequest } from '../../src/completions/request.js'
 import {
   createMemory,
   createReplies,

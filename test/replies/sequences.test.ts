@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and nobody awaits a rule.
 
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../src/core/chat.js'
+import type { ChatRequest } from '../../src/completions/request.js'
 import { inWords } from '../../src/core/reply.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { repliesOf, textOf } from './said.js'

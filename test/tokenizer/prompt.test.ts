@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { check } from '../../src/check/check.js'
-import { type ChatRequest, chatRequest } from '../../src/core/chat.js'
+import { type ChatRequest, chatRequest } from '../../src/completions/request.js'
 import { estimated, loadTokenizer, promptTokens } from '../../src/tokenizer/index.js'
 
 /** A checked request. */

@@ -1,6 +1,6 @@
 /** Clauses about POST /v1/chat/completions. */
 
-import { completionAnswer } from '../../core/answers.js'
+import { completionAnswer } from '../../completions/completion.js'
 import {
   chat,
   chatWithoutStream,

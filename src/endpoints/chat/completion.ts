@@ -1,5 +1,5 @@
 /** The forms of a chat completion: one JSON object, or the events of a stream (OpenAI's; the document does not show them). */
-import type { ChatRequest } from '../../core/chat.js'
+import type { ChatRequest } from '../../completions/request.js'
 import { createIds } from '../../core/ids.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import type { Said } from '../../replies/index.js'
@@ -7,10 +7,9 @@ import type { Tokenizer } from '../../tokenizer/index.js'
 import { type Form, inOnePiece, type Opening, secondsNow, streamForm } from './frame.js'
 import { createPlainTexts, plainStream, plainWhole } from './plain.js'
 import { paced } from './rhythm.js'
-import { streamEvents } from './streamed.js'
 import { spokenChoices } from './trim.js'
 import { Cost, completionTokens, usageOf } from './usage.js'
-import { wholeCompletion } from './whole.js'
+import { streamEvents, wholeCompletion } from './whole.js'
 
 /** Makes completions; their tokens are those of `tokenizer`. */
 export function createCompletions(tokenizer: Tokenizer) {
@@ -29,10 +28,8 @@ export function createCompletions(tokenizer: Tokenizer) {
       const tokens = costOf(request, said, plain.tokens)
       return { contentType: 'application/json', body: plainWhole(plain, opening(request), tokens), tokens }
     }
-    const { choices, tokens } = spoken(request, said)
-    const usage = usageOf(tokens, choices, said.usage)
-    const body = wholeCompletion(request, { opening: opening(request), choices, usage, tokenizer, nextCallId })
-    return { contentType: 'application/json', body: JSON.stringify(body), tokens }
+    const { completion, tokens } = made(request, said, true)
+    return { contentType: 'application/json', body: JSON.stringify(completion), tokens }
   }
 
   /** The completion as server-sent events, in the rhythm of `pace`. */
@@ -42,18 +39,23 @@ export function createCompletions(tokenizer: Tokenizer) {
       const tokens = costOf(request, said, plain.tokens)
       return plainStream(plain, opening(request), request, pace, tokens)
     }
-    const { choices, tokens } = spoken(request, said)
-    const usage = request.stream_options?.include_usage ? usageOf(tokens, choices, said.usage) : undefined
-    const events = streamEvents(request, { opening: opening(request), choices, usage, tokenizer, nextCallId })
+    const { completion, tokens } = made(request, said, request.stream_options?.include_usage === true)
+    const events = streamEvents(completion, tokenizer)
     if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(inOnePiece(events)), tokens }
     // The choices of a model come at the same time, not one at the cost of the others.
-    const shared = { ...pace, tokensPerSecond: pace.tokensPerSecond * choices.length }
+    const shared = { ...pace, tokensPerSecond: pace.tokensPerSecond * completion.choices.length }
     return { ...streamForm, body: paced(events, shared, request, tokens), tokens }
   }
 
-  function spoken(request: ChatRequest, said: Said) {
+  /** Without the usage where it is not told: the prompt may be long. */
+  function made(request: ChatRequest, said: Said, tellsUsage: boolean) {
     const choices = spokenChoices(said, request, tokenizer)
-    return { choices, tokens: costOf(request, said, () => completionTokens(choices, said.usage)) }
+    const tokens = costOf(request, said, () => completionTokens(choices, said.usage))
+    const usage = tellsUsage ? usageOf(tokens, choices, said.usage) : undefined
+    return {
+      completion: wholeCompletion(request, { opening: opening(request), choices, usage, tokenizer, nextCallId }),
+      tokens,
+    }
   }
 
   return { whole, streamed }

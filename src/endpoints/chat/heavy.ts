@@ -1,10 +1,10 @@
 /** Makes completions in a worker where that takes long: for prompts of many tokens, and answers of many choices, logprobs or words. */
-import type { ChatRequest } from '../../core/chat.js'
+
+import { type ChatRequest, chatIn } from '../../completions/request.js'
 import { answerTakesTooLong, answerTooLarge } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 import { inWorker } from '../../core/in-worker.js'
 import type { Pace } from '../../core/pace.js'
-import { chatIn } from '../../core/read-chat.js'
 import { TookTooLong } from '../../core/work.js'
 import type { Choice, Said } from '../../replies/index.js'
 import { promptTokens, type Tokenizer, tokenizerNamed } from '../../tokenizer/index.js'

@@ -1,5 +1,7 @@
 /** How sure the model was of each token: made up, but the same each time and as a model's would be. */
-import type { TokenLogprob, TopLogprob } from './body.js'
+import type { TokenLogprob } from '../../completions/completion.js'
+
+type TopLogprob = TokenLogprob['top_logprobs'][number]
 
 /** What else a model might have said; more of them than anybody may ask for. */
 const others =

@@ -1,5 +1,5 @@
 /** What OpenAI is known to answer with a 400 to, in its own words: one table, of which a request meets the rows of the fields that it has. */
-import { type ChatMessage, type ChatRequest, textOf } from '../../core/chat.js'
+import { type ChatMessage, type ChatRequest, textOf } from '../../completions/request.js'
 import { wrongInSchema } from './strict-schema.js'
 
 /** Why OpenAI refuses a request. */

@@ -2,7 +2,7 @@
  * The forms of a completion that is one plain text, as nearly all are. Their frames are put together as text: all that differs from
  * one to the next is the id, the time, the model and the words, and JSON.stringify for each event of a stream takes seven times as long.
  */
-import type { ChatRequest } from '../../core/chat.js'
+import type { ChatRequest } from '../../completions/request.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import { once } from '../../core/work.js'
 import type { Choice, Said } from '../../replies/index.js'

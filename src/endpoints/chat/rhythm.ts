@@ -1,6 +1,6 @@
 /** Gives the events of a stream their rhythm. */
 import { hash } from 'node:crypto'
-import type { ChatRequest } from '../../core/chat.js'
+import type { ChatRequest } from '../../completions/request.js'
 import type { Paced } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
 import type { Events } from './frame.js'

@@ -7,8 +7,8 @@ const fields = ['model', 'messages', 'messages[].role', 'messages[].content', 't
 
 export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<Description> {
   const [{ chatRequest }, { chunkAnswer, completionAnswer, errorEventAnswer }] = await Promise.all([
-    import('../../core/chat.js'),
-    import('../../core/answers.js'),
+    import('../../completions/request.js'),
+    import('../../completions/completion.js'),
   ])
   return {
     id: 'createChatCompletion',

@@ -1,9 +1,8 @@
 /** What is left to say when the request has had its say: `n`, `stop`, `max_tokens` and how many tools may be called at once. */
-import type { ChatRequest } from '../../core/chat.js'
-import { demandOf, namesOneCall } from '../../core/tools.js'
+import { type ChatRequest, callsFunctions } from '../../completions/request.js'
+import { demandOf, namesOneCall } from '../../completions/tools.js'
 import type { Choice, FinishReason, Said, ToolCall } from '../../replies/index.js'
 import type { Tokenizer } from '../../tokenizer/index.js'
-import { callsFunctions } from './tool-calls.js'
 
 /** A choice as it is said. */
 export interface Spoken {

@@ -1,8 +1,9 @@
 /** What a completion costs, in tokens: counted, but for what its rule names. */
-import type { ChatRequest } from '../../core/chat.js'
+
+import type { CompletionUsage } from '../../completions/completion.js'
+import type { ChatRequest } from '../../completions/request.js'
 import type { UsageInput } from '../../replies/index.js'
 import { promptTokens, type Tokenizer } from '../../tokenizer/index.js'
-import type { Usage } from './body.js'
 import type { Spoken } from './trim.js'
 
 /**
@@ -50,7 +51,11 @@ const detailsOf = (cached_tokens: number, reasoning_tokens: number) => ({
 })
 
 /** The usage of a completion. */
-export function usageOf({ prompt, completion }: Cost, choices: readonly Spoken[], named: UsageInput = {}): Usage {
+export function usageOf(
+  { prompt, completion }: Cost,
+  choices: readonly Spoken[],
+  named: UsageInput = {},
+): CompletionUsage {
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

@@ -1,9 +1,9 @@
 /** Takes the exchanges with the platform out of a HAR file. */
 import { isUtf8 } from 'node:buffer'
 import type { Problem } from '../../check/problem.js'
-import { createEventSplitter } from '../../core/events.js'
+import { eventsIn, linesIn } from '../../completions/events.js'
+import { CHAT } from '../../completions/request.js'
 import { isAuth, isReserved } from '../../core/paths.js'
-import { CHAT } from '../../core/read-chat.js'
 import { credentialsOf, type Redact, type Redaction } from '../../redact/index.js'
 import type { Ignore } from '../ignore.js'
 import { keyOf, requestOf } from '../key.js'
@@ -183,7 +183,7 @@ function responseIn({ response, timings }: Entry, path: string, remark: (what: s
   const endMs = duration(timings.receive)
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
   const body = bodyOf(content, isStream({ headers }) && typeof _complete !== 'boolean', remark)
-  const events = isStream({ headers }) ? eventsOf(body, type) : []
+  const events = isStream({ headers }) ? (/^text\/event-stream/i.test(type) ? eventsIn(body) : linesIn(body)) : []
   const mayLackItsEnd = path === CHAT && events.length > 0 && !hasSaidDone(body)
   const isWhole = !(_error ?? false) && !isCut(response, body) && !mayLackItsEnd
   const chunks = events.length > 0 ? evenPieces(events, endMs) : body.length > 0 ? [{ atMs: endMs, bytes: body }] : []
@@ -269,25 +269,6 @@ function ownPieces(body: Buffer, written: Written): readonly RecordedChunk[] | u
 /** One piece for each event, spread evenly: HAR has no times for them. */
 function evenPieces(events: readonly Buffer[], endMs: number): readonly RecordedChunk[] {
   return events.map((bytes, i) => ({ atMs: rounded((endMs * (i + 1)) / events.length), bytes }))
-}
-
-/** The events of a stream, or its lines, byte for byte; the last one perhaps without its end. */
-export function eventsOf(body: Buffer, type: string): readonly Buffer[] {
-  if (!/^text\/event-stream/i.test(type)) return linesOf(body)
-  const splitter = createEventSplitter()
-  const events = splitter.push(body)
-  const rest = splitter.rest()
-  return rest.length === 0 ? events : [...events, rest]
-}
-
-function linesOf(body: Buffer): readonly Buffer[] {
-  const lines: Buffer[] = []
-  for (let start = 0; start < body.length; ) {
-    const end = body.indexOf('\n', start) + 1 || body.length
-    lines.push(body.subarray(start, end))
-    start = end
-  }
-  return lines
 }
 
 /** To a tenth of a millisecond, as recordings have it. */

@@ -1,7 +1,7 @@
 /** What rules look at in a request: worked out once, and only where a rule asks. */
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ChatMessage, type ChatRequest, textOf } from '../../core/chat.js'
+import { type ChatMessage, type ChatRequest, textOf } from '../../completions/request.js'
 import { anonymous, type Caller } from '../../core/exchange.js'
 import { parseExact } from '../../core/json.js'
 

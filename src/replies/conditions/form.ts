@@ -1,7 +1,7 @@
 /** The form of the conditions of a rule, as its author writes them. */
 import * as v from 'valibot'
 import { closed, map, optional, withWritten, word } from '../../check/check.js'
-import { chatFields } from '../../core/chat.js'
+import { chatFields } from '../../completions/request.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { fieldPath } from './field-path.js'
 import { expressionIn, type TextCondition } from './text.js'

@@ -1,9 +1,9 @@
 /** Conditions of rules, held against exchanges by whoever is not a rule. */
+
 import { check, closed } from '../../check/check.js'
 import { ProblemsError } from '../../check/problem.js'
-import type { ChatRequest } from '../../core/chat.js'
+import { CHAT, type ChatRequest, chatIn } from '../../completions/request.js'
 import type { Exchange } from '../../core/exchange.js'
-import { CHAT, chatIn } from '../../core/read-chat.js'
 import { Asked } from './asked.js'
 import { compileWhen } from './compile.js'
 import { type When, whenSchema } from './form.js'

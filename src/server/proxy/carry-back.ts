@@ -1,8 +1,9 @@
 /** Carries an answer of the live side to the client: whole where it is whole, and otherwise as it comes. */
+
 import type { IncomingMessage } from 'node:http'
+import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { passedMs } from '../../core/clock.js'
 import { upstreamUnreadable } from '../../core/errors.js'
-import { createEventSplitter, dataOf } from '../../core/events.js'
 import type { Heard } from '../../core/exchange.js'
 import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
 import { endWith } from './end-with.js'

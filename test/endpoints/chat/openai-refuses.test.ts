@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../../src/core/chat.js'
+import type { ChatRequest } from '../../../src/completions/request.js'
 import { openaiRefusal } from '../../../src/endpoints/chat/openai-refuses.js'
 import { hello, platformWith } from '../../scene.js'
 

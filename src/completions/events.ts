@@ -11,10 +11,10 @@ const LF = 10
 const CR = 13
 const nothing: Buffer = Buffer.alloc(0)
 
-/** An event that grows beyond this is handed on as it is: whoever splits must not collect without bound. */
+/** An event that grows beyond this is handed on as it is: what splits must not collect without bound. */
 const LONGEST_BYTES = 1_048_576
 
-/** Lines end in LF or CRLF. The third kind, a lone CR, is not looked for: nobody can tell it from half a CRLF until more comes. */
+/** Lines end in LF or CRLF. The third kind, a lone CR, is not looked for: it could be half a CRLF until more comes. */
 export function createEventSplitter(): EventSplitter {
   let held: Buffer = nothing
   /** Where the line that is being read begins. */
@@ -51,6 +51,17 @@ export function eventsIn(body: Buffer): readonly Buffer[] {
   const events = splitter.push(body)
   const rest = splitter.rest()
   return rest.length === 0 ? events : [...events, rest]
+}
+
+/** The lines of a body, byte for byte, each with its end. */
+export function linesIn(body: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = []
+  for (let start = 0; start < body.length; ) {
+    const end = body.indexOf(LF, start) + 1 || body.length
+    lines.push(body.subarray(start, end))
+    start = end
+  }
+  return lines
 }
 
 /** What the events of a whole body say; comments say nothing. */

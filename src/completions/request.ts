@@ -1,6 +1,8 @@
-/** What a chat completion request is: the fields of OpenAI's clients, checked where the platform cares. */
+/** A chat completion request: the fields of OpenAI's clients, checked where the platform cares, and read once for all who ask what is in it. */
 import * as v from 'valibot'
-import { number, open, where, word } from '../check/check.js'
+import { check, number, open, where, word } from '../check/check.js'
+import { emptyBody, invalidRequest, notJson } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
 import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolChoice } from './tools.js'
 
 // Every optional field may also be null: OpenAI's own clients send null for "not set".
@@ -129,3 +131,35 @@ export function textOf({ content }: ChatMessage): string {
   if (typeof content === 'string') return content
   return content?.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n') ?? ''
 }
+
+/** Where chat completions are asked for. */
+export const CHAT = '/v1/chat/completions'
+
+/** What an exchange asks of a model. Throws a 400 that names the first thing that is wrong with its body. */
+export function chatIn(exchange: Pick<Exchange, 'body' | 'chat'>): ChatRequest {
+  exchange.chat ??= requestIn(exchange.body)
+  return exchange.chat as ChatRequest
+}
+
+function requestIn(body: Buffer | undefined): ChatRequest {
+  if (!body || body.length === 0) throw emptyBody()
+  const value = parsed(body)
+  if (Array.isArray(value)) throw invalidRequest('The request body must be an object, not an array.')
+  const checked = check(chatRequest, value, { firstOnly: true, whole: 'The request body' })
+  if ('value' in checked) return checked.value
+  throw invalidRequest(checked.mistakes[0]?.sentence ?? 'The request body is not a chat completion request.')
+}
+
+function parsed(body: Buffer): unknown {
+  // RFC 8259 §8.1 lets a reader ignore a byte order mark, and some editors put one in front of a file that curl then sends.
+  const text =
+    body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.toString('utf8', 3) : body.toString('utf8')
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw notJson((error as Error).message)
+  }
+}
+
+/** Whether a request still speaks of functions, as before there were tools. */
+export const callsFunctions = ({ functions, tools }: ChatRequest) => Array.isArray(functions) && !tools?.length

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createEventSplitter, dataOf, halvedEvent } from '../../src/core/events.js'
+import { createEventSplitter, dataOf, halvedEvent } from '../../src/completions/events.js'
 
 const line = fc
   .tuple(fc.constantFrom('data: ', 'data:', 'event: ', ': ', 'id: '), fc.string({ unit: 'grapheme' }))

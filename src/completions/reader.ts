@@ -1,0 +1,233 @@
+/** Reads chat completions and the chunks of their streams as any vendor writes them, and adds chunks up to the completion that they are the pieces of. */
+import * as v from 'valibot'
+
+/** A JSON object of which nothing is known. */
+export type Fields = Record<string, unknown>
+
+// Null stands for nothing to say, in the deltas of nearly every vendor. What else a vendor adds stays in place.
+const text = v.nullish(v.string())
+const list = v.nullish(v.array(v.unknown()))
+const index = v.optional(v.pipe(v.number(), v.integer()))
+
+const call = v.looseObject({
+  index,
+  id: text,
+  function: v.nullish(v.looseObject({ name: text, arguments: text })),
+  custom: v.nullish(v.looseObject({ name: text, input: text })),
+})
+
+const message = v.looseObject({
+  role: text,
+  content: text,
+  refusal: text,
+  reasoning_content: text,
+  reasoning: text,
+  tool_calls: v.nullish(v.array(call)),
+  function_call: v.nullish(v.looseObject({ name: text, arguments: text })),
+})
+
+const choiceEntries = {
+  index,
+  finish_reason: text,
+  logprobs: v.nullish(v.looseObject({ content: list, refusal: list })),
+}
+const usage = v.nullish(v.looseObject({}))
+
+const chunk = v.looseObject({
+  choices: v.nullish(v.array(v.looseObject({ ...choiceEntries, delta: v.nullish(message) }))),
+  usage,
+})
+const completion = v.looseObject({
+  choices: v.pipe(v.array(v.looseObject({ ...choiceEntries, message })), v.minLength(1)),
+  usage,
+})
+
+export type VendorCall = v.InferOutput<typeof call>
+export type VendorMessage = v.InferOutput<typeof message>
+export type VendorCompletion = v.InferOutput<typeof completion>
+export type VendorChoice = VendorCompletion['choices'][number]
+export type VendorChunk = v.InferOutput<typeof chunk>
+
+/** A JSON value in its form; `undefined` for what is not of that form. */
+const reading =
+  <S extends v.GenericSchema>(schema: S) =>
+  (value: unknown): v.InferOutput<S> | undefined => {
+    const { success, output } = v.safeParse(schema, value)
+    return success ? output : undefined
+  }
+
+export const completionIn = reading(completion)
+export const chunkIn = reading(chunk)
+
+/** The value of a JSON text; `undefined` for what is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a chunk says anything to the client: the events of other endpoints have no deltas. */
+export const hasDelta = ({ choices }: VendorChunk) => choices?.some(({ delta }) => delta) === true
+
+/** What comes of what is there and what is said next. */
+type Rule = (sum: unknown, said: unknown) => unknown
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The last one counts. Null and an empty text say nothing: vendors repeat the keys of a call in that way. */
+const latest: Rule = (sum, said) => (said === null || said === '' ? (sum ?? said) : said)
+
+/** Texts and lists grow. */
+const grown: Rule = (sum, said) => {
+  if (typeof sum === 'string' && typeof said === 'string') return sum + said
+  if (!Array.isArray(sum) || !Array.isArray(said)) return latest(sum, said)
+  // In place, for the logprobs of a long stream are thousands of short lists.
+  for (const item of said) sum.push(item)
+  return sum
+}
+
+/** Objects grow field by field: the named ones by their rules, any other by `others`. */
+function fieldwise(named: Readonly<Record<string, Rule>>, others: Rule): Rule {
+  const rules = new Map(Object.entries(named))
+  return (sum, said) => {
+    if (!isFields(said)) return latest(sum, said)
+    const fields = isFields(sum) ? sum : {}
+    for (const [name, value] of Object.entries(said)) {
+      fields[name] = (rules.get(name) ?? others)(fields[name], value)
+    }
+    return fields
+  }
+}
+
+const calledSum = fieldwise({ arguments: grown, input: grown }, latest)
+const callSum = fieldwise({ function: calledSum, custom: calledSum }, latest)
+
+const callsSum: Rule = (sum, said) => {
+  if (!Array.isArray(said)) return latest(sum, said)
+  const all: Fields[] = Array.isArray(sum) ? sum : []
+  for (const piece of said) {
+    const place = placeOf(piece, all)
+    all[place] = callSum(all[place], piece) as Fields
+  }
+  return all
+}
+
+/** Which call a piece belongs to. Where a vendor does not number them, an id that is new begins one. */
+function placeOf({ index, id }: Fields, all: readonly Fields[]): number {
+  if (index === undefined && !id) return Math.max(all.length - 1, 0)
+  const place = all.findIndex(call => (index === undefined ? call.id === id : call.index === index))
+  return place < 0 ? all.length : place
+}
+
+const deltaSum = fieldwise(
+  {
+    role: latest,
+    tool_calls: callsSum,
+    function_call: calledSum,
+    audio: fieldwise({ data: grown, transcript: grown }, latest),
+  },
+  grown,
+)
+const choiceSum = fieldwise(
+  { delta: deltaSum, logprobs: fieldwise({ content: grown, refusal: grown }, latest) },
+  latest,
+)
+const topSum = fieldwise({}, latest)
+
+/** Adds chunks up; what was added is used up. */
+export function createSum() {
+  const choices = new Map<number, unknown>()
+  let around: unknown = {}
+  return {
+    add({ choices: said, ...others }: VendorChunk): void {
+      // Azure's first and last events have no id, and a model and a time that are none.
+      around = others.id ? topSum(around, others) : topSum(others, around)
+      for (const piece of said ?? []) {
+        const index = piece.index ?? 0
+        choices.set(index, choiceSum(choices.get(index), { ...piece, index }))
+      }
+    },
+    /** The completion so far. Without usage where the chunks tell none: the vendor's tokens cannot be counted here. */
+    completion(): VendorCompletion {
+      // Padding (`obfuscation`) is only added to chunks, against those who measure how long they are.
+      const { id, object: _, created, model, usage, obfuscation: __, ...others } = around as Fields
+      return {
+        ...{ id, object: 'chat.completion', created, model },
+        choices: [...choices].sort(([a], [b]) => a - b).map(([, sum]) => wholeChoice(sum as Fields)),
+        ...(isFields(usage) && { usage }),
+        ...others,
+      }
+    },
+  }
+}
+
+function wholeChoice({ index, delta, logprobs, finish_reason, ...others }: Fields): VendorChoice {
+  return {
+    index: index as number,
+    message: wholeMessage((delta ?? {}) as VendorMessage),
+    ...(logprobs !== undefined && { logprobs: logprobs as VendorChoice['logprobs'] }),
+    finish_reason: (finish_reason ?? null) as string | null,
+    ...others,
+  }
+}
+
+function wholeMessage({ role, content, tool_calls, ...others }: VendorMessage): VendorMessage {
+  // A stream may begin with an empty text although none follows.
+  const isSilent = tool_calls?.length || others.function_call || others.refusal || others.audio
+  return {
+    role: role || 'assistant',
+    content: isSilent ? content || null : (content ?? null),
+    ...others,
+    ...(tool_calls !== undefined && { tool_calls: tool_calls && wholeCalls(tool_calls) }),
+  }
+}
+
+const wholeCalls = (calls: NonNullable<VendorMessage['tool_calls']>) =>
+  calls
+    .toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))
+    .map(({ index: _, id, type, ...others }) => ({
+      ...(id !== undefined && { id }),
+      type: type ?? (others.custom ? 'custom' : 'function'),
+      ...others,
+    }))
+
+/** What a message says, whichever fields its vendor says it in. */
+export interface Content {
+  readonly text: string
+  readonly reasoning: string
+  readonly refusal: string
+  readonly calls: readonly ContentCall[]
+}
+
+export interface ContentCall {
+  readonly id: string
+  /** OpenAI's custom tools take a text instead of JSON. */
+  readonly kind: 'function' | 'custom'
+  readonly name: string
+  /** JSON, or the text of a custom tool; of a stream as far as it has come. */
+  readonly arguments: string
+}
+
+export const contentOf = ({
+  content,
+  reasoning_content,
+  reasoning,
+  refusal,
+  tool_calls,
+  function_call,
+}: VendorMessage): Content => ({
+  text: content ?? '',
+  reasoning: reasoning_content || reasoning || '',
+  refusal: refusal ?? '',
+  calls: [...(tool_calls ?? []), ...(function_call ? [{ function: function_call }] : [])].map(contentCall),
+})
+
+const contentCall = ({ id, function: called, custom }: VendorCall): ContentCall => ({
+  id: id ?? '',
+  kind: custom ? 'custom' : 'function',
+  name: custom?.name ?? called?.name ?? '',
+  arguments: custom?.input ?? called?.arguments ?? '',
+})

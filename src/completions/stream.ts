@@ -1,0 +1,39 @@
+/** Reads the body of a streamed chat completion. */
+import type { Sliced } from '../core/work.js'
+import { dataOf, eventsIn } from './events.js'
+import { chunkIn, createSum, hasDelta, jsonOf, type VendorChunk, type VendorCompletion } from './reader.js'
+
+export const isDone = (data: string) => data.trim() === '[DONE]'
+
+/** The chunk that an event says; `undefined` where it says none. */
+export function chunkOf(event: Buffer): VendorChunk | undefined {
+  const data = dataOf(event)
+  return data === undefined ? undefined : chunkIn(jsonOf(data))
+}
+
+/** What a stream said before it ended or went wrong. */
+export interface StreamReading {
+  /** `undefined` where it is not a chat completion. */
+  readonly completion: VendorCompletion | undefined
+  /** Whether it said everything: `[DONE]`, no error, and nothing but chunks. */
+  readonly isEntire: boolean
+}
+
+export function* readStream(body: Buffer): Sliced<StreamReading> {
+  const sum = createSum()
+  let speaks = false
+  const reading = (isEntire: boolean) => ({ isEntire, completion: speaks ? sum.completion() : undefined })
+  for (const event of eventsIn(body)) {
+    yield
+    const data = dataOf(event)
+    if (data === undefined) continue
+    if (isDone(data)) return reading(true)
+    const chunk = namesError(event) ? undefined : chunkIn(jsonOf(data))
+    if (!chunk || (chunk.error ?? null) !== null) return reading(false)
+    speaks ||= hasDelta(chunk)
+    sum.add(chunk)
+  }
+  return reading(false)
+}
+
+const namesError = (event: Buffer) => /^event: ?error\r?$/m.test(event.toString('latin1'))

@@ -1,0 +1,123 @@
+/** Writes a whole completion as the chunks of a stream. */
+
+import { letterAt } from './events.js'
+import type { Fields, VendorCall, VendorChoice } from './reader.js'
+
+/** How the texts begin that are told in pieces; thoughts are not mentioned before there are any. */
+const beginnings = { reasoning_content: undefined, reasoning: undefined, content: '', refusal: null }
+const spoken = ['reasoning_content', 'reasoning', 'content', 'refusal'] as const
+
+/** Cuts a text as the tokens of a model would come. */
+type Cut = (text: string) => readonly string[]
+
+/**
+ * The choices of the events: the role, thoughts, words, calls, the end. What else a vendor says stands in the first or the last. Where there are
+ * logprobs, texts are cut where their tokens end.
+ */
+export function stepsOf(
+  { index, message, logprobs, finish_reason = null, ...others }: VendorChoice,
+  cut: Cut = wordsOf,
+): readonly Fields[] {
+  const { tool_calls, function_call, ...told } = message
+  const texts = spoken.filter(name => told[name])
+  const step = (delta: Fields, sure: Fields | null = null): Fields => ({
+    ...{ index, delta },
+    ...(logprobs !== undefined && { logprobs: sure }),
+    finish_reason: null,
+  })
+  const first = {
+    ...told,
+    ...Object.fromEntries(texts.map(name => [name, beginnings[name]])),
+    // Null, or a list of none.
+    ...(!tool_calls?.length && { tool_calls }),
+    ...(!function_call && { function_call }),
+  }
+  return [
+    step(first, logprobsBefore(logprobs, texts)),
+    ...texts.flatMap(name =>
+      surePieces(name, told[name] ?? '', logprobs, cut).map(({ text, logprobs }) => step({ [name]: text }, logprobs)),
+    ),
+    ...(tool_calls ?? []).flatMap((call, at) => callDeltas(call, at, cut)).map(call => step({ tool_calls: [call] })),
+    ...(function_call ? inPieces(function_call, 'arguments', cut) : []).map(call => step({ function_call: call })),
+    { ...step({}), finish_reason, ...others },
+  ]
+}
+
+/** First who is called, then what it is told in pieces. */
+function callDeltas(
+  { index: _, function: called, custom, ...others }: VendorCall,
+  index: number,
+  cut: Cut,
+): readonly Fields[] {
+  const parts = [
+    ...(called ? inPieces(called, 'arguments', cut).map(part => ({ function: part })) : []),
+    ...(custom ? inPieces(custom, 'input', cut).map(part => ({ custom: part })) : []),
+  ]
+  return [{ index, ...others, ...parts[0] }, ...parts.slice(1).map(part => ({ index, ...part }))]
+}
+
+function inPieces(called: Fields, name: 'arguments' | 'input', cut: Cut): readonly Fields[] {
+  const text = called[name]
+  if (typeof text !== 'string') return [called]
+  return [{ ...called, [name]: '' }, ...cut(text).map(piece => ({ [name]: piece }))]
+}
+
+type VendorLogprobs = VendorChoice['logprobs']
+
+/** A piece of a text, and the logprobs of its tokens. */
+interface SurePiece {
+  readonly text: string
+  readonly logprobs: Fields | null
+}
+
+const lists = ['content', 'refusal'] as const
+const isList = (name: string): name is (typeof lists)[number] => lists.includes(name as 'content')
+
+/** Logprobs without the tokens of these texts, which follow piece by piece. */
+const logprobsBefore = (logprobs: VendorLogprobs, texts: readonly string[]): Fields | null =>
+  logprobs ? { ...logprobs, ...emptied(logprobs, texts) } : null
+
+/** The pieces of the text of this name. */
+function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: Cut): readonly SurePiece[] {
+  const tokens = isList(name) ? logprobs?.[name] : undefined
+  if (!logprobs || !tokens?.length) return cut(text).map(text => ({ text, logprobs: null }))
+  const others = emptied(logprobs, lists)
+  return tokenPieces(text, tokens).map(({ text, tokens }) => ({ text, logprobs: { ...others, [name]: tokens } }))
+}
+
+/** Those of these lists that there are, without anything in them. */
+const emptied = (logprobs: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(names.filter(name => isList(name) && name in logprobs).map(name => [name, logprobs[name] && []]))
+
+/** Words with the space before them, long ones in parts. */
+const wordsOf = (text: string): readonly string[] => text.match(/\s*\S{1,12}|\s+$/gu) ?? []
+
+/** A part of a text, and what is said of its tokens. */
+interface TokenPiece {
+  readonly text: string
+  readonly tokens: readonly unknown[]
+}
+
+/** A text cut where its tokens end. Letters that several tokens share stay whole, and so does a text that is not made of them. */
+function tokenPieces(text: string, tokens: readonly unknown[]): readonly TokenPiece[] {
+  const bytes = Buffer.from(text)
+  const parts = tokens.map(bytesOf)
+  if (!Buffer.concat(parts).equals(bytes) || bytes.toString('utf8') !== text) return [{ text, tokens }]
+  const pieces: TokenPiece[] = []
+  let [start, end, first] = [0, 0, 0]
+  for (const [i, part] of parts.entries()) {
+    end += part.length
+    const isLast = i === parts.length - 1
+    if (letterAt(bytes, end) !== end || (end === bytes.length && !isLast)) continue
+    pieces.push({ text: bytes.toString('utf8', start, end), tokens: tokens.slice(first, i + 1) })
+    start = end
+    first = i + 1
+  }
+  return pieces
+}
+
+/** A token that is only a part of a letter cannot be told as text, so its bytes count. */
+function bytesOf(told: unknown): Buffer {
+  const { token, bytes } = (told ?? {}) as { readonly token?: unknown; readonly bytes?: unknown }
+  return Array.isArray(bytes) ? Buffer.from(bytes) : Buffer.from(typeof token === 'string' ? token : '')
+}

@@ -1,0 +1,158 @@
+/** Recorded chat completions in the form that was asked for: whole, as a stream, or as text for people. */
+import { isDeepStrictEqual } from 'node:util'
+import { eventsIn } from '../completions/events.js'
+import { completionIn, contentOf, jsonOf, type VendorChunk, type VendorCompletion } from '../completions/reader.js'
+import { chunkOf, readStream } from '../completions/stream.js'
+import { stepsOf } from '../completions/writer.js'
+import { atOnce, type Sliced } from '../core/work.js'
+import { bodyOf, isStream, type RecordedResponse } from './recording.js'
+
+/** As in a request's stream_options. */
+interface StreamOptions {
+  readonly includeUsage: boolean
+}
+
+/**
+ * The events that the platform would have said in place of this completion, all of them when that was there. An error is the answer
+ * of either form, and comes back as it is; a stream with or without its usage, as it is asked for. `undefined` for what is no whole
+ * chat completion, and for a stream that lacks the usage.
+ */
+export function streamOf(response: RecordedResponse, options: StreamOptions): RecordedResponse | undefined {
+  if (isRefused(response)) return response
+  if (isStream(response)) return withUsage(response, options.includeUsage)
+  const completion = response.complete ? completionIn(jsonOf(bodyOf(response).toString())) : undefined
+  return completion && withBody(response, 'text/event-stream; charset=utf-8', [...framed(completion, options)])
+}
+
+function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions): Generator<string> {
+  const { id, object: _, created, model, service_tier, system_fingerprint, choices, usage, ...others } = completion
+  const tellsUsage = includeUsage && usage
+  const event = (said: object) => `data: ${JSON.stringify(said)}\n\n`
+  const around = { id, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint }
+  // OpenAI's reference on include_usage: every event has the key, and it is null but in the last.
+  const unused = tellsUsage ? { usage: null } : {}
+  // What else a vendor says is told once.
+  let once: object = others
+
+  const tracks = choices.map((choice, i) => stepsOf({ ...choice, index: choice.index ?? i }))
+  const turns = Math.max(...tracks.map(({ length }) => length))
+  for (let turn = 0; turn < turns; turn++) {
+    for (const step of tracks.flatMap(track => track[turn] ?? [])) {
+      yield event({ ...around, ...once, choices: [step], ...unused })
+      once = {}
+    }
+  }
+  if (tellsUsage) yield event({ ...around, choices: [], usage })
+  yield 'data: [DONE]\n\n'
+}
+
+/**
+ * The one JSON object that the platform would have said in place of this stream, at the time at which the stream ended. An error
+ * and what is no stream are answers of either form, and come back as they are. `undefined` for a stream that broke off, failed in
+ * its midst or is no chat completion.
+ */
+export function wholeOf(response: RecordedResponse): RecordedResponse | undefined {
+  if (isRefused(response) || !isStream(response)) return response
+  const { completion, isEntire } = atOnce(readStream(bodyOf(response)))
+  if (!response.complete || !isEntire || !completion) return undefined
+  const { headMs, endMs } = response
+  return { ...withBody(response, 'application/json', [JSON.stringify(completion)]), headMs: headMs + endMs }
+}
+
+/**
+ * The stream as the platform would have said it with or without `include_usage`: what is left keeps its bytes and its times.
+ * `undefined` where there is no usage to include. An error and what is no stream come back as they are.
+ */
+export function withUsage(response: RecordedResponse, includeUsage: boolean): RecordedResponse | undefined {
+  if (isRefused(response) || !isStream(response)) return response
+  const events = eventsIn(bodyOf(response))
+  if (includeUsage) return events.some(event => chunkOf(event)?.usage) ? response : undefined
+  // A byte for each byte of the body: 1 for those that stay.
+  const stays = Buffer.alloc(bodyOf(response).length, 1)
+  let at = 0
+  for (const event of events) {
+    const { start, end } = usageIn(event)
+    stays.fill(0, at + start, at + end)
+    at += event.length
+  }
+  return stays.includes(0) ? { ...response, chunks: chunksOf(response, stays) } : response
+}
+
+/** A place in an event. */
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+const nowhere: Span = { start: 0, end: 0 }
+
+/** What is only there for who asked. Usage beside choices is not: vendors who tell it there tell it to everybody. */
+function usageIn(event: Buffer): Span {
+  const chunk = chunkOf(event)
+  if (!chunk) return nowhere
+  if (chunk.usage) return chunk.choices?.length ? nowhere : { start: 0, end: event.length }
+  return chunk.usage === null ? nullIn(event, chunk) : nowhere
+}
+
+/** Where `usage: null` stands, with its comma. A vendor's own object may have one as well, hence the look at what is left. */
+function nullIn(event: Buffer, { usage: _, ...others }: VendorChunk): Span {
+  // A character for each byte, so that places in the text are places in the bytes.
+  const found = event.toString('latin1').matchAll(/,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/g)
+  const spans = [...found].map(({ 0: { length }, index }) => ({ start: index, end: index + length }))
+  const isIt = ({ start, end }: Span) =>
+    isDeepStrictEqual(chunkOf(Buffer.concat([event.subarray(0, start), event.subarray(end)])), others)
+  return spans.find(isIt) ?? nowhere
+}
+
+function chunksOf({ chunks }: RecordedResponse, stays: Buffer): RecordedResponse['chunks'] {
+  let at = 0
+  return chunks.flatMap(({ atMs, bytes }) => {
+    const start = at
+    at += bytes.length
+    const left = Buffer.from(bytes.filter((_, i) => stays[start + i] === 1))
+    return left.length === 0 ? [] : [{ atMs, bytes: left }]
+  })
+}
+
+/** Whether the platform said that it would not: then it is one answer to either question. */
+export const isRefused = ({ status }: RecordedResponse) => status < 200 || status >= 300
+
+/** The same answer with another body, which is there at once. */
+export const withBody = (
+  response: RecordedResponse,
+  contentType: string,
+  pieces: readonly string[],
+): RecordedResponse => ({
+  ...response,
+  headers: [...response.headers.filter(([name]) => name !== 'content-type'), ['content-type', contentType]],
+  chunks: pieces.map(piece => ({ atMs: 0, bytes: Buffer.from(piece) })),
+  endMs: 0,
+})
+
+/** `assembleText` in one go. */
+export const assembledText = (response: RecordedResponse): string | undefined => atOnce(assembleText(response))
+
+/**
+ * The words of every choice, the calls of tools as `name(arguments)`, refusals and thoughts with a mark in front; of a stream that
+ * broke off what there is. `undefined` where it is no chat completion. Never throws.
+ */
+export function* assembleText(response: RecordedResponse): Sliced<string | undefined> {
+  const choices = (yield* completionOf(response))?.choices
+  return choices
+    ?.map(({ message }, i) => [...(choices.length > 1 ? [`[choice ${i}]`] : []), ...linesOf(message)].join('\n'))
+    .join('\n\n')
+}
+
+function* completionOf(response: RecordedResponse): Sliced<VendorCompletion | undefined> {
+  if (!isStream(response)) return completionIn(jsonOf(bodyOf(response).toString()))
+  return (yield* readStream(bodyOf(response))).completion
+}
+
+function linesOf(message: VendorCompletion['choices'][number]['message']): readonly string[] {
+  const { text, reasoning, refusal, calls } = contentOf(message)
+  return [
+    ...(reasoning === '' ? [] : [`[reasoning] ${reasoning}`]),
+    ...(text === '' ? [] : [text]),
+    ...(refusal === '' ? [] : [`[refusal] ${refusal}`]),
+    ...calls.map(call => `${call.name}(${call.arguments})`),
+  ]
+}
