@@ -7,8 +7,14 @@ import type { Exchange } from './exchange.js'
 /** The header of a request that names its scope. */
 export const SCOPE_HEADER = 'x-standin-scope'
 
+/** Names a scope in a query. */
+export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope; all of them without it.') })
+
 /** What is to be forgotten. */
-export const resetCall = closed({ scope: optional(v.string('text'), 'The scope; all of them without it.') })
+export const resetCall = closed({
+  scope: optional(v.string('text'), 'The scope; all of them without it.'),
+  state: optional(v.boolean('true or false'), 'False to keep users, sessions, keys and messages.'),
+})
 
 /** The scope that a request's header names; the empty one without it. */
 export function scopeNamed({ [SCOPE_HEADER]: named }: IncomingHttpHeaders): string {

@@ -28,10 +28,11 @@ import { createAuthCors, createCors } from '../server/cors.js'
 import type { LineParts } from '../server/line.js'
 import { platformSurface } from '../server/platform-surface.js'
 import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../tokenizer/index.js'
-import { type Changes, inForce } from './changes.js'
-import { type Chosen, modesIn } from './chosen.js'
+import { type Chosen, type Modes, modesIn } from './modes.js'
+import type { Part } from './part.js'
 import { readReplies, whenLoaded } from './read-replies.js'
 import type { LastingRules } from './rules.js'
+import { type Changes, inForce, type Settings } from './settings.js'
 import type { PlatformSources } from './sources.js'
 import { loadRedact, type Taping } from './taping.js'
 import { openAuthProxy, openProxy } from './ways.js'
@@ -54,14 +55,14 @@ export interface Assembly {
   complete(chosen: Chosen): Promise<Completed>
 }
 
-interface Completed {
+export interface Completed {
   readonly tokens: Tokens
   readonly files: readonly string[]
   /** Takes secrets out of what is shown. */
   readonly redact: Redact
 }
 
-/** What stays as it is when the configuration is read anew. */
+/** What stays as it is over a reload. */
 export interface Lasting {
   readonly state: () => Promise<State>
   readonly clock: Clock
@@ -72,19 +73,49 @@ export interface Lasting {
   readonly rules: () => Promise<LastingRules>
   readonly scopes: Scopes
   readonly chances: Chances
-  /** Where answers come from: as the configuration says, or as somebody has switched it since. */
-  chosen: Chosen
-  /** What somebody has changed besides. */
-  changes: Changes
+  readonly modes: Modes
+  readonly settings: Settings
   readonly taping: Taping
   readonly violations: Violations
   readonly warn: (sentence: string) => void
+  readonly report: (error: unknown) => void
   /** The address of the platform, once it has one. */
   readonly url: () => string
   readonly announce: (message: MessageRow) => void
 }
 
-export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
+/** The assembly in force. */
+export interface Assemblies extends Part {
+  current(): Assembly
+  /** What is known once everything is loaded. */
+  completed(): Completed
+}
+
+export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assemblies {
+  let current = assemble(loaded, sources, lasting)
+  let completed: Completed | undefined
+  return {
+    current: () => current,
+    completed() {
+      if (!completed) throw new Error('The platform is not open yet.')
+      return completed
+    },
+    async open() {
+      completed = await current.complete(lasting.modes.current())
+    },
+    async prepare(next) {
+      const assembly = assemble(next, sources, lasting)
+      const made = await assembly.complete(lasting.modes.after(next))
+      return () => {
+        assembly.steer(lasting.settings.changes())
+        current = assembly
+        completed = made
+      }
+    },
+  }
+}
+
+function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
   const { config } = loaded
   const { auth, upstream } = config
   const { state, clock, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
@@ -154,7 +185,7 @@ export function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting
 
   /** The platform's own paths, as the modes are that hold now. */
   function platformNow() {
-    const { chosen } = lasting
+    const chosen = lasting.modes.current()
     const identify = (exchange: Exchange) =>
       upstream.credentials === 'pass' && asksLive(chosen.of(exchange))
         ? identifyPassed(exchange.authorization)

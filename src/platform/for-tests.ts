@@ -8,11 +8,10 @@ import type { UserSeed } from '../auth/seeds.js'
 import type { tokenResponse } from '../auth/sessions.js'
 import { developmentUser } from '../core/development.js'
 import { usersAreLive } from '../core/errors.js'
-import type { Mode } from '../core/exchange.js'
 import type { Scopes } from '../core/scope.js'
 import type { Traffic } from '../server/entrance.js'
-import type { ModesByEndpoint } from '../server/modes.js'
 import type { Handler } from '../server/mount.js'
+import type { StatePart } from './state.js'
 
 /** What a sign-in answers, in the form of Supabase Auth. */
 export type SessionJson = Awaited<ReturnType<typeof tokenResponse>>
@@ -43,8 +42,8 @@ export interface ForTests extends Messages {
   /** A session as if somebody had just signed in; who is not there yet signs up. */
   signIn(wish: SignInWish): Promise<SessionJson>
   createKey(wish: KeyWish): Promise<NewApiKey>
-  /** Where answers came from before somebody switched that. */
-  configuredModes(): { readonly mode: Mode; readonly modes: ModesByEndpoint }
+  /** `work` runs whenever a reset has brought back the rows of the start. */
+  readonly onRestored: StatePart['onRestored']
 }
 
 interface Parts {
@@ -56,7 +55,7 @@ interface Parts {
   readonly seedOf: (email: string) => UserSeed | undefined
 }
 
-type Made = Pick<ForTests, 'traffic' | 'handler' | 'configuredModes'>
+type Made = Pick<ForTests, 'traffic' | 'handler' | 'onRestored'>
 
 export function createForTests(made: Made, parts: Parts): ForTests {
   const { apiKeys, scopes, backend, usersAreElsewhere, seedOf } = parts

@@ -1,6 +1,8 @@
 /** The rules of a running platform: those of its files and code, and those that come and go beside them. */
 import type { LoadedConfig } from '../config/load.js'
+import { onceLoaded } from '../core/work.js'
 import type { ListedRule, Memory, Replies, RuleInput, RulesAtRunTime } from '../replies/index.js'
+import type { Part } from './part.js'
 
 /** What of rules outlasts a reload. */
 export interface LastingRules {
@@ -8,8 +10,7 @@ export interface LastingRules {
   readonly atRunTime: RulesAtRunTime
 }
 
-/** Loads what rules are kept with. */
-export async function openLastingRules(): Promise<LastingRules> {
+async function openLastingRules(): Promise<LastingRules> {
   const { createMemory, createRulesAtRunTime } = await import('../replies/index.js')
   const memory = createMemory()
   return { memory, atRunTime: createRulesAtRunTime(memory) }
@@ -46,7 +47,30 @@ interface Current {
   readonly replies: () => Promise<Replies>
 }
 
-export function createRules(lasting: () => Promise<LastingRules>, current: () => Current): Rules {
+export interface RulesPart extends Part {
+  readonly rules: Rules
+  readonly lasting: () => Promise<LastingRules>
+}
+
+export function createRulesPart(current: () => Current): RulesPart {
+  const lasting = onceLoaded(openLastingRules)
+  let memory: Memory | undefined
+  return {
+    rules: createRules(lasting, current),
+    lasting,
+    async open() {
+      memory = (await lasting()).memory
+    },
+    prepare: async () => () => memory?.restartScenarios(),
+    async reset({ scope }) {
+      const { memory, atRunTime } = await lasting()
+      atRunTime.remove({ scope })
+      memory.forget(scope)
+    },
+  }
+}
+
+function createRules(lasting: () => Promise<LastingRules>, current: () => Current): Rules {
   const seed = () => current().loaded.config.seed
   return {
     async add(rule, { scope } = {}) {

@@ -20,7 +20,10 @@ import { stateOperations } from '../state/operations.js'
 interface PlatformParts {
   /** What anyone may know who reaches the address: no keys. */
   readonly readiness: () => { readonly mode: Mode; readonly url: string; readonly version: string }
-  readonly reset: (scope?: string) => Promise<void>
+  readonly reset: (options: {
+    readonly scope?: string | undefined
+    readonly state?: boolean | undefined
+  }) => Promise<void>
   readonly clock: Clock
   /** OpenAPI, of the configuration in force; made when it is asked for. */
   readonly document: () => Promise<object>
@@ -80,12 +83,15 @@ const platformOperations = ({ readiness, reset, clock, document }: PlatformParts
   }),
   reset: operation({
     at: 'POST /reset',
-    does: 'Forgets what tests have left behind in a scope, or in all of them: rules, what rules remember, faults, which recordings were played, and the journal. Without a scope pace, limits and faults by chance are also as the configuration has them, and nothing is used of the limits.',
+    does: 'Forgets what tests have left behind in a scope, or in all of them: rules, what rules remember, faults, which recordings were played, and the journal. Without a scope everything is as at the start: pace, limits, faults by chance, mode and clock as well, and, where the state is in memory, users, sessions, keys and messages.',
     query: scopeQuery,
-    body: scopeQuery,
+    body: object({
+      ...scopeQuery.entries,
+      state: optional(yesOrNo, 'False to keep users, sessions, keys and messages.'),
+    }),
     isBodyOptional: true,
     answer: 'It is forgotten.',
-    run: ({ body, scope }) => reset(body.scope ?? scope),
+    run: ({ body, scope }) => reset({ scope: body.scope ?? scope, state: body.state }),
   }),
   getClock: operation({
     at: 'GET /clock',

@@ -1,11 +1,8 @@
 /** Brings a platform back to how it was when it started. */
-import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
-import type { StateDocument } from '../core/state-document.js'
 import type { Platform } from '../platform.js'
 import { checking } from './checked.js'
-import type { Keys } from './keys.js'
 
 export interface ResetOptions {
   /**
@@ -24,26 +21,6 @@ export interface Resetting {
   reset(options?: ResetOptions): Promise<void>
 }
 
-/** Takes a platform that has just started. */
-export async function createResetting(platform: Platform, keys: Keys): Promise<Resetting> {
-  const { clock, forTests, loaded } = platform
-  const first = loaded.config.state === 'memory' ? await platform.exportState() : undefined
-
-  async function restore(document: StateDocument): Promise<void> {
-    if (isDeepStrictEqual(await platform.exportState(), document)) return
-    await platform.importState(document)
-    await keys.plantAgain()
-  }
-
-  async function reset(options: ResetOptions = {}): Promise<void> {
-    const { state = true } = optionsOf(options)
-    const { mode, modes } = forTests.configuredModes()
-    await platform.reset()
-    clock.reset()
-    platform.switchMode(mode, modes)
-    if (state && first) await restore(first)
-  }
-
-  // Nobody is to meet a platform that is half reset.
-  return { reset: options => forTests.traffic.hold(() => reset(options)) }
+export function createResetting({ reset }: Platform): Resetting {
+  return { reset: (options = {}) => reset({ state: optionsOf(options).state }) }
 }

@@ -64,7 +64,7 @@ export function createScope(given: string, { platform, keys, unanswered, sinceMs
     async reset() {
       ownSinceMs = passedMs()
       unanswered.forget(name)
-      await platform.forTests.traffic.hold(() => platform.reset(name))
+      await platform.reset({ scope: name })
     },
   }
 }

@@ -52,12 +52,13 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   return forTests(platform)
 }
 
-async function forTests(platform: OpenPlatform): Promise<Platform> {
+function forTests(platform: OpenPlatform): Platform {
   const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey } = platform
   const { traffic, handler } = platform.forTests
   const keys = createKeys(platform)
   const unanswered = createUnanswered(platform)
-  const { reset } = await createResetting(platform, keys)
+  const { reset } = createResetting(platform)
+  platform.forTests.onRestored(keys.plantAgain)
   const scopes = new Map<string, Scope>()
   let resetAtMs = 0
   const sinceMs = () => resetAtMs

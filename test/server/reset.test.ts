@@ -58,7 +58,7 @@ async function leaveBehind(platform: Platform, says: (scope: string) => Promise<
 test('a reset of one scope forgets all that it has left behind, and nothing of another', async () => {
   const { platform, says } = await opened()
   for (const scope of ['a', 'b']) await leaveBehind(platform, says, scope)
-  await platform.reset('a')
+  await platform.reset({ scope: 'a' })
   expect([await says('a'), await says('a')]).toEqual(['one', 'two'])
   expect([await says('b'), await says('b'), await says('b')]).toEqual([503, 'of b', 'two'])
   expect([platform.journal.count({ scope: 'a' }), platform.journal.count({ scope: 'b' })]).toEqual([2, 4])
@@ -76,7 +76,7 @@ test('a reset without a scope forgets everything', async () => {
 test('a reset of the empty scope forgets what belongs to nobody, and nothing of a scope', async () => {
   const { platform, says } = await opened()
   for (const scope of ['a', '']) await leaveBehind(platform, says, scope)
-  await platform.reset('')
+  await platform.reset({ scope: '' })
   expect([await says(''), await says(''), await says('a'), await says('a')]).toEqual(['one', 'two', 503, 'of a'])
 })
 
@@ -85,7 +85,7 @@ test('tests that run side by side, each with resets of its own, hear what each w
   const round = async (scope: string) => {
     const rounds: unknown[] = []
     for (let i = 0; i < 5; i++) {
-      await platform.reset(scope)
+      await platform.reset({ scope })
       const first = await says(scope)
       await leaveBehind(platform, says, scope)
       rounds.push([first, await says(scope), await says(scope), await says(scope)])
@@ -167,4 +167,32 @@ test('after a reset chance begins anew for a scope, and goes on for the others',
   await platform.ask('/__standin/reset', post({ scope: 'a' }))
   expect(await statuses('a')).toEqual(first)
   expect(await statuses('b')).not.toEqual(first)
+})
+
+test('a reset of everything brings back mode, clock and users of the start, asked for by call as in code', async () => {
+  const platform = await platformWith({ state: 'memory' })
+  const users = async () => (await platform.ask('/__standin/state')).json()
+  const before = await users()
+  const changed = async () => {
+    platform.clock.advance(3_600_000)
+    await platform.signIn({ email: 'ada@example.com' })
+    platform.switchMode('replay')
+  }
+  await changed()
+  expect(await users()).not.toEqual(before)
+  expect((await platform.ask('/__standin/reset', post())).status).toBe(204)
+  expect([platform.mode, platform.clock.state().offsetMs, await users()]).toEqual(['emulate', 0, before])
+  await changed()
+  await platform.reset()
+  expect([platform.mode, platform.clock.state().offsetMs, await users()]).toEqual(['emulate', 0, before])
+})
+
+test('a reset that is to keep the state keeps users, and brings back the rest', async () => {
+  const platform = await platformWith({ state: 'memory' })
+  await platform.signIn({ email: 'ada@example.com' })
+  platform.clock.advance(3_600_000)
+  expect((await platform.ask('/__standin/reset', post({ state: false }))).status).toBe(204)
+  const { users } = (await (await platform.ask('/__standin/state')).json()) as { users: readonly { email: string }[] }
+  expect(users.map(({ email }) => email)).toContain('ada@example.com')
+  expect(platform.clock.state().offsetMs).toBe(0)
 })

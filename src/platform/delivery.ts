@@ -1,0 +1,78 @@
+/** Where requests come in: the port, the handler, the request line, and behind it the pages and the control API. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PlatformError } from '../core/errors.js'
+import type { Exchange } from '../core/exchange.js'
+import { onceLoaded } from '../core/work.js'
+import type { Journal } from '../journal/index.js'
+import { type App, createEntrance, type Prototypes, type Traffic } from '../server/entrance.js'
+import { createLine, type LineParts } from '../server/line.js'
+import { type Listener, listen } from '../server/listen.js'
+import { createMount, type Handler, refuse } from '../server/mount.js'
+import { createPacer } from '../streaming/pacer.js'
+import type { Part } from './part.js'
+
+export interface Delivery extends Part {
+  /** Opens the port. Rejects with a StartError when it cannot be had. */
+  listen(where: { readonly host: string; readonly port: number }): Promise<void>
+  /** 0 where no port is opened. */
+  port(): number
+  readonly handler: Handler
+  readonly traffic: Traffic
+  /** Puts the request line together again, from what is switched on now. */
+  renew(): void
+}
+
+interface Surroundings {
+  readonly line: () => LineParts
+  readonly journal: Journal
+  /** Makes what answers beside the line, with the first request for it. */
+  readonly loadApp: (prototypes: Prototypes) => Promise<App>
+  readonly warn: (sentence: string) => void
+  readonly report: (error: unknown) => void
+}
+
+/** Where no port is opened. */
+const nowhere: Listener = { port: 0, stop: async () => {} }
+
+export function createDelivery({ line: parts, journal, loadApp, warn, report }: Surroundings): Delivery {
+  const line = createLine(parts, { ended, pacer: createPacer(), report })
+  let app: (() => Promise<App>) | undefined
+  let listener = nowhere
+
+  function ended(exchange: Exchange): void {
+    try {
+      journal.add(exchange)
+    } catch (error) {
+      // The answer has left, and the next request has nothing to do with it.
+      report(error)
+    }
+    entrance.left(exchange)
+  }
+
+  function rest(request: IncomingMessage, response: ServerResponse, prototypes: Prototypes): void {
+    app ??= onceLoaded(() => loadApp(prototypes))
+    app()
+      .then(answer => answer(request, response))
+      .catch(error => {
+        report(error)
+        if (error instanceof PlatformError && !response.headersSent) refuse(request, response, error)
+        else response.destroy()
+      })
+  }
+
+  const entrance = createEntrance({ line: line.accept, rest })
+  const mount = createMount(entrance)
+  return {
+    async listen(where) {
+      listener = await listen(entrance, { ...where, warn })
+    },
+    port: () => listener.port,
+    handler: mount.handler,
+    traffic: entrance.traffic,
+    renew: line.renew,
+    async close(graceMs) {
+      entrance.close()
+      await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
+    },
+  }
+}

@@ -1,0 +1,153 @@
+/** Where answers come from: as the configuration says, or as it was switched since. */
+import { isDeepStrictEqual } from 'node:util'
+import { check } from '../check/check.js'
+import { ProblemsError } from '../check/problem.js'
+import { askingLive, type LoadedConfig } from '../config/load.js'
+import { modeSwitch } from '../config/schema.js'
+import type { Mode } from '../core/exchange.js'
+import { isOpen } from '../core/origins.js'
+import { isOwnAddress } from '../server/address.js'
+import { type ModeOf, type ModesByEndpoint, modesFrom } from '../server/modes.js'
+import type { Part } from './part.js'
+
+export interface Chosen {
+  readonly mode: Mode
+  readonly modes: ModesByEndpoint
+  readonly of: ModeOf
+}
+
+const modesOf = ({ config: { mode, modes } }: Pick<LoadedConfig, 'config'>) => ({ mode, modes })
+
+/** The configuration as if these were its modes. */
+export const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<Chosen, 'mode' | 'modes'>): LoadedConfig => ({
+  ...loaded,
+  config: { ...loaded.config, mode, modes },
+})
+
+/** What code asks for is as unchecked as what comes over the wire. Throws a ProblemsError for modes that there are not. */
+function requireModes(asked: Pick<Chosen, 'mode' | 'modes'>): void {
+  const checked = check(modeSwitch, asked)
+  if ('value' in checked) return
+  throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'mode', sentence })))
+}
+
+function chosenIn(loaded: Pick<LoadedConfig, 'config'>): Chosen {
+  const { mode, modes } = modesOf(loaded)
+  return { mode, modes, of: modesFrom(mode, modes) }
+}
+
+export const modesIn = ({ mode, modes }: Chosen) => [mode, ...Object.values(modes)]
+
+/** Whether two readings of the configuration say the same of modes. */
+const sameModes = (one: LoadedConfig, other: LoadedConfig) => isDeepStrictEqual(modesOf(one), modesOf(other))
+
+/** Throws a ProblemsError when the live platform would be the one that listens on `port` here: each request would ask itself. */
+function refuseSelf({ config, originOf }: LoadedConfig, port: number): void {
+  const { auth, host, upstream } = config
+  const refuse = (option: 'baseUrl' | 'authUrl', advice: string) => {
+    if (!isOwnAddress(upstream[option], host, port)) return
+    const sentence = `${upstream[option]} is this platform itself. ${advice}`
+    throw new ProblemsError([{ origin: originOf(['upstream', option]), sentence }])
+  }
+  if (askingLive(config).length > 0) refuse('baseUrl', 'Name the live one with --upstream.')
+  if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
+}
+
+/** Throws a ProblemsError for modes that need a live platform where none is named, or where it is this one. */
+function requirePossible(switched: LoadedConfig, port: number): void {
+  const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
+  if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
+  refuseSelf(switched, port)
+}
+
+/** What there is to say of a configuration that lets every page use the live platform. */
+function openToAll({ config }: LoadedConfig): string | undefined {
+  const goesLive = askingLive(config).length > 0 || config.auth.mode === 'proxy'
+  if (!goesLive || !isOpen(config.cors.origins)) return undefined
+  return 'cors.origins is "*": every web page that is opened in a browser here can use the live platform with the live credentials. List the origins of your own pages instead.'
+}
+
+/** Why these modes cannot work; nothing when they can. */
+function impossible(switched: LoadedConfig, port: number): readonly string[] | undefined {
+  try {
+    requirePossible(switched, port)
+    return undefined
+  } catch (error) {
+    if (error instanceof ProblemsError) return error.problems.map(({ sentence }) => sentence)
+    throw error
+  }
+}
+
+/** The modes in force. */
+export interface Modes extends Part {
+  current(): Chosen
+  /** Throws a ProblemsError for modes that cannot work. */
+  switch(mode: Mode, modes?: ModesByEndpoint): void
+  /** Why a mode for all endpoints cannot work; nothing when it can. */
+  impossible(mode: Mode): readonly string[] | undefined
+  /** What will be in force with the next configuration: a switch outlasts a reload that says the same of modes as before. */
+  after(next: LoadedConfig): Chosen
+  /** The configuration with the modes in force. */
+  loaded(): LoadedConfig
+  /** Calls `listener` whenever modes change. */
+  follow(listener: () => void): void
+}
+
+interface Surroundings {
+  /** The configuration in force. */
+  readonly loaded: () => LoadedConfig
+  readonly warn: (sentence: string) => void
+  /** Where the platform listens; 0 where it does not. */
+  readonly port: () => number
+}
+
+export function createModes(first: LoadedConfig, { loaded, warn, port }: Surroundings): Modes {
+  const listeners: (() => void)[] = []
+  let chosen = chosenIn(first)
+  const openNow = () => openToAll(withModes(loaded(), chosen))
+  const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? chosen : chosenIn(next))
+  const change = (next: Chosen) => {
+    chosen = next
+    for (const listener of listeners) listener()
+  }
+
+  function warnWhereOpen(): void {
+    const sentence = openNow()
+    if (sentence !== undefined) warn(sentence)
+  }
+
+  function switchTo(mode: Mode, modes: ModesByEndpoint = {}): void {
+    requireModes({ mode, modes })
+    const before = withModes(loaded(), chosen)
+    const switched = withModes(loaded(), { mode, modes })
+    requirePossible(switched, port())
+    change(chosenIn(switched))
+    if (!sameModes(switched, before)) warnWhereOpen()
+  }
+
+  return {
+    current: () => chosen,
+    switch: switchTo,
+    impossible: mode => impossible(withModes(loaded(), { mode, modes: {} }), port()),
+    after,
+    loaded: () => withModes(loaded(), chosen),
+    follow: listener => void listeners.push(listener),
+    async open() {
+      refuseSelf(loaded(), port())
+      warnWhereOpen()
+    },
+    async prepare(next) {
+      const afterwards = after(next)
+      refuseSelf(withModes(next, afterwards), port())
+      const wasOpen = openNow() !== undefined
+      const sentence = openToAll(withModes(next, afterwards))
+      return () => {
+        change(afterwards)
+        if (!wasOpen && sentence !== undefined) warn(sentence)
+      }
+    },
+    reset({ scope }) {
+      if (scope === undefined) change(chosenIn(loaded()))
+    },
+  }
+}

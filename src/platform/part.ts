@@ -1,0 +1,48 @@
+/** The life of a part, and the steps that all parts take together. */
+import type { LoadedConfig } from '../config/load.js'
+
+export interface ResetOptions {
+  /** Only what belongs to this scope; everything without one. */
+  readonly scope?: string | undefined
+  /** False to keep users, sessions, keys and messages. */
+  readonly state?: boolean | undefined
+}
+
+/** A feature of the platform. Each step is there only where the part has something to do in it. */
+export interface Part {
+  /** Loads what requests would otherwise have to wait for. */
+  open?(): Promise<unknown>
+  /**
+   * Makes ready what a new configuration says, and changes nothing yet. May refuse by rejecting; the function that it resolves to puts the
+   * new configuration in force, and cannot fail.
+   */
+  prepare?(next: LoadedConfig): Promise<() => void>
+  /** Forgets what came since the start: in a scope, or in all of them. */
+  reset?(options: ResetOptions): void | Promise<void>
+  /** Lets go of everything; what is still under way has `graceMs` to end. */
+  close?(graceMs: number): unknown
+}
+
+export interface Parts {
+  open(): Promise<void>
+  /** Replaces everything by what the configuration says, or nothing. */
+  reload(next: LoadedConfig): Promise<void>
+  reset(options?: ResetOptions): Promise<void>
+  close(graceMs: number): Promise<void>
+}
+
+/** Parts in their order: reloads and resets go from the first to the last, closing from the last to the first. */
+export const createParts = (parts: readonly Part[]): Parts => ({
+  open: async () => void (await Promise.all(parts.map(part => part.open?.()))),
+  async reload(next) {
+    const puts: ((() => void) | undefined)[] = []
+    for (const part of parts) puts.push(await part.prepare?.(next))
+    for (const put of puts) put?.()
+  },
+  async reset(options = {}) {
+    for (const part of parts) await part.reset?.(options)
+  },
+  async close(graceMs) {
+    for (const part of parts.toReversed()) await part.close?.(graceMs)
+  },
+})

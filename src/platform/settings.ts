@@ -1,0 +1,107 @@
+/** Pace of streams, limits, and faults by chance: as the configuration has them, or as they were changed since. */
+import { isDeepStrictEqual } from 'node:util'
+import { ProblemsError } from '../check/problem.js'
+import { didYouMean } from '../check/suggest.js'
+import type { LimitsChange } from '../config/limit-options.js'
+import type { LoadedConfig } from '../config/load.js'
+import type { Config } from '../config/schema.js'
+import type { Changeable, Standing } from '../core/changes.js'
+import type { RandomFault } from '../core/fault.js'
+import { type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
+import type { State } from '../core/state.js'
+import type { Counters } from '../limits/index.js'
+import { type NamedUsage, named } from './named-usage.js'
+import type { Part } from './part.js'
+
+/** What was changed; the configuration holds for what is not there. */
+export interface Changes {
+  readonly pace?: PaceChange | undefined
+  readonly limits?: LimitsChange | undefined
+  readonly random?: readonly RandomFault[] | undefined
+}
+
+type Configured = Pick<Config, 'pace' | 'models' | 'limits' | 'faults'>
+
+const pacesOf = ({ models }: Pick<Config, 'models'>): Readonly<Record<string, PaceInput>> =>
+  Object.fromEntries(models.flatMap(({ id, pace }) => (pace ? [[id, pace]] : [])))
+
+/** The configuration, with the changes. */
+export function inForce(config: Configured, { pace = {}, limits = {}, random }: Changes): Changeable {
+  const { models = {}, ...usual } = pace
+  return {
+    pace: { ...paceFrom(usual, config.pace), models: { ...pacesOf(config), ...models } },
+    limits: { ...config.limits, ...given(limits) },
+    random: random ?? config.faults.random,
+  }
+}
+
+const given = (limits: LimitsChange) =>
+  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<Config['limits']>
+
+/** What is left of changes after a reload: where the configuration has changed as well, it wins. */
+function keptChanges(changes: Changes, before: LoadedConfig, after: LoadedConfig): Changes {
+  const [was, is] = [inForce(before.config, {}), inForce(after.config, {})]
+  const kept = <Name extends keyof Changes>(name: Name) =>
+    isDeepStrictEqual(was[name], is[name]) ? { [name]: changes[name] } : {}
+  return { ...kept('pace'), ...kept('limits'), ...kept('random') }
+}
+
+function requireModels(pace: PaceChange | undefined, known: readonly string[]): void {
+  const unknown = Object.keys(pace?.models ?? {}).find(id => !known.includes(id))
+  if (unknown === undefined) return
+  const sentence = `models[${JSON.stringify(unknown.slice(0, 100))}] is no model here.${didYouMean(unknown, known)}`
+  throw new ProblemsError([{ origin: 'pace', sentence }])
+}
+
+/** Changes hold from the next request on, until the configuration says something else, or a reset. */
+export interface Settings extends Part {
+  changes(): Changes
+  standing<Name extends keyof Changeable>(name: Name): Standing<Changeable[Name]>
+  /** Changes some of it; `undefined` goes back to the configuration. Throws a ProblemsError for an unknown model. */
+  change(changes: Changes): void
+  /** What each credential has used of its limits in its minute. */
+  usage(): Promise<readonly NamedUsage[]>
+}
+
+interface Surroundings {
+  readonly loaded: () => LoadedConfig
+  readonly counters: Counters
+  readonly state: () => Promise<State>
+  /** Makes the request line follow the changes. */
+  readonly apply: (changes: Changes) => void
+}
+
+export function createSettings({ loaded, counters, state, apply }: Surroundings): Settings {
+  let changes: Changes = {}
+
+  function change(next: Changes): void {
+    const known = loaded().config.models.map(({ id }) => id)
+    requireModels(next.pace, known)
+    changes = { ...changes, ...next }
+    apply(changes)
+  }
+
+  return {
+    changes: () => changes,
+    standing(name) {
+      const { config } = loaded()
+      const configured = inForce(config, {})[name]
+      const current = inForce(config, changes)[name]
+      return { inForce: current, configured, isChanged: !isDeepStrictEqual(current, configured) }
+    },
+    change,
+    usage: () => named(state, counters.all()),
+    async prepare(next) {
+      const before = loaded()
+      return () => {
+        changes = keptChanges(changes, before, next)
+      }
+    },
+    reset({ scope }) {
+      // They hold for every scope, so that no single one may take them back.
+      if (scope !== undefined) return
+      counters.forget()
+      change({ pace: undefined, limits: undefined, random: undefined })
+    },
+  }
+}

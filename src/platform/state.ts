@@ -1,0 +1,114 @@
+/** The state of a platform: users, sessions, keys and messages, beginning with those of its configuration. */
+import { isDeepStrictEqual } from 'node:util'
+import type { ApiKeys } from '../auth/api-keys.js'
+import { ProblemsError } from '../check/problem.js'
+import type { LoadedConfig } from '../config/load.js'
+import type { Clock } from '../core/clock.js'
+import { PlatformError } from '../core/errors.js'
+import { type State, TakenError } from '../core/state.js'
+import type { StateDocument } from '../core/state-document.js'
+import { onceLoaded } from '../core/work.js'
+import type { Part } from './part.js'
+
+export interface StatePart extends Part {
+  /** The state, opened with the first call. */
+  get(): Promise<State>
+  /** Everything as one document. */
+  export(): Promise<StateDocument>
+  /** Replaces everything by a document. Rejects with a ProblemsError that names the row and the field, and changes nothing then. */
+  import(document: unknown): Promise<void>
+  /** `work` runs whenever a reset has brought back the rows of the start. */
+  onRestored(work: () => Promise<void>): void
+}
+
+interface Surroundings {
+  readonly loaded: LoadedConfig
+  readonly clock: Clock
+  /** Uses of keys are gathered, and still belong to the state of before. */
+  readonly apiKeys: () => ApiKeys
+  readonly warn: (sentence: string) => void
+  readonly report: (error: unknown) => void
+  /** A session, user or key has ended. */
+  readonly onRevoked: () => void
+}
+
+export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Surroundings): StatePart {
+  const restored: (() => Promise<void>)[] = []
+  const documents = () => import('../state/index.js')
+  const get = onceLoaded(async () => {
+    const { openState } = await documents()
+    const state = await openState(loaded.config.state, { dir: loaded.dir, warn })
+    try {
+      await plant(state, loaded, clock)
+    } catch (error) {
+      await state.close()
+      throw error
+    }
+    state.onRevoked(onRevoked)
+    return state
+  })
+  // A state that is not in memory may be another process's as well, and a reset leaves it alone.
+  const first = onceLoaded(async () => (loaded.config.state === 'memory' ? await exported() : undefined))
+
+  async function exported(): Promise<StateDocument> {
+    await apiKeys().flush()
+    return (await documents()).exportState(await get())
+  }
+
+  async function imported(document: unknown): Promise<void> {
+    await apiKeys().flush()
+    await (await documents()).importState(await get(), document)
+  }
+
+  async function restore(document: StateDocument): Promise<void> {
+    if (isDeepStrictEqual(await exported(), document)) return
+    await imported(document)
+    await Promise.all(restored.map(work => work()))
+  }
+
+  return {
+    get,
+    export: exported,
+    import: imported,
+    onRestored: work => void restored.push(work),
+    open: async () => void (await Promise.all([get(), first()])),
+    async prepare(next) {
+      await plant(await get(), next, clock)
+      return () => {}
+    },
+    async reset({ scope, state = true }) {
+      const document = scope === undefined && state ? await first() : undefined
+      if (document) await restore(document)
+    },
+    close: () => closeState(get, apiKeys(), report),
+  }
+}
+
+/** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */
+async function plant(state: State, { config, originOf }: LoadedConfig, { now }: Clock): Promise<void> {
+  const { plantSeeds } = await import('../auth/seeds.js')
+  await plantSeeds(state, config, now).catch(error => {
+    if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
+    const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
+    throw new ProblemsError([{ origin: originOf(['users']), sentence }])
+  })
+}
+
+/** A database that does not answer any more must not keep the process; what was acknowledged is in it already. */
+async function closeState(get: () => Promise<State>, apiKeys: ApiKeys, report: (error: unknown) => void) {
+  const patience = new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
+  await Promise.race([flushAndClose(get, apiKeys).catch(report), patience])
+}
+
+const CLOSE_MS = 1000
+
+/** Writes what is left to be written, if the state could be opened at all. */
+async function flushAndClose(get: () => Promise<State>, apiKeys: ApiKeys): Promise<void> {
+  const opened = await get().catch(() => undefined)
+  if (!opened) return
+  try {
+    await apiKeys.flush()
+  } finally {
+    await opened.close()
+  }
+}
