@@ -55,6 +55,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'fastest-levenshtein': ['check/suggest.ts'],
   // The dashboard's page, which is a bundle of its own.
   preact: ['dashboard/page/'],
+  'eventsource-parser': ['dashboard/page/playground/'],
   '@supabase/supabase-js': ['dashboard/page/session/auth-client.ts', 'cli/login.ts'],
   // The three of the state: what both databases are asked with, and the two databases.
   kysely: ['state/'],

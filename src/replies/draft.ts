@@ -7,7 +7,7 @@ import { notForARule } from '../core/errors.js'
 import { withLeaves } from '../redact/walk.js'
 import { Asked } from './conditions/asked.js'
 import { expressionIn } from './conditions/text.js'
-import { type Answered, type DraftedReply, replyOf } from './drafted-reply.js'
+import { type DraftedReply, type JournaledAnswer, replyOf } from './drafted-reply.js'
 
 /** An exchange as the journal tells it, nothing secret in it. */
 export interface Told {
@@ -17,7 +17,7 @@ export interface Told {
   readonly complete: boolean
   readonly error: string | null
   readonly firstByteMs: number | null
-  readonly response: Answered
+  readonly response: JournaledAnswer
 }
 
 export interface Draft {

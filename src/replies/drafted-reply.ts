@@ -1,15 +1,24 @@
 /** What a drafted rule says: the text and the calls of an answer, its rhythm, or its failure. */
 import * as v from 'valibot'
 import { open } from '../check/check.js'
+import { dataIn } from '../completions/events.js'
+import {
+  type ContentCall,
+  chunkIn,
+  completionIn,
+  contentOf,
+  createSum,
+  jsonOf,
+  type VendorChoice,
+} from '../completions/reader.js'
 import type { ChatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
-import { callEntries, callsIn } from './drafted-calls.js'
-import { dataOf, eventsIn, jsonIn } from './drafted-events.js'
-import { plain } from './drafted-text.js'
+import { parseExact } from '../core/json.js'
 import type { ReplyForm } from './reply-form.js'
+import { hasTemplate } from './templates.js'
 
 /** An answer as the journal tells it. */
-export interface Answered {
+export interface JournaledAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly truncated: boolean
@@ -21,7 +30,7 @@ interface Told {
   readonly complete: boolean
   readonly error: string | null
   readonly firstByteMs: number | null
-  readonly response: Answered
+  readonly response: JournaledAnswer
 }
 
 export interface DraftedReply {
@@ -32,49 +41,26 @@ export interface DraftedReply {
   readonly remarks: readonly string[]
 }
 
-const maybeText = v.nullish(v.string())
-const message = open({
-  content: maybeText,
-  refusal: maybeText,
-  reasoning_content: maybeText,
-  ...callEntries,
-})
-const choice = open({
-  index: v.optional(v.number()),
-  message: v.nullish(message),
-  delta: v.nullish(message),
-  finish_reason: maybeText,
-})
-const completion = open({ choices: v.array(choice) })
-
-type Piece = v.InferOutput<typeof choice>
-type Message = v.InferOutput<typeof message>
-
 /** Throws a PlatformError that says why where nothing can come of it. */
 export function replyOf(told: Told, request: ChatRequest): DraftedReply {
   const { status, response } = told
   const broke = told.complete ? [] : ['The answer broke off; the draft has what was said until then.']
   if (status !== null && status >= 400) return { says: { fault: faultOf(told) }, calls: [], remarks: [] }
   const isStream = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '')
-  const events = isStream ? eventsIn(String(response.body ?? '')).flatMap(event => jsonIn(dataOf(event))) : []
-  const found = (isStream ? events : [response.body]).flatMap(value => {
-    const read = v.safeParse(completion, value)
-    return read.success ? read.output.choices : []
-  })
-  if (found.length === 0) throw notForARule(whyNothing(response))
-  const tracks = tracksOf(found)
+  const { choices, pieces } = isStream ? choicesIn(String(response.body ?? '')) : wholeChoices(response.body)
+  if (choices.length === 0) throw notForARule(whyNothing(response))
   const cut = response.truncated ? ['The journal has only the beginning of the answer.'] : []
-  const said = tracks.map(track => saidIn(track))
+  const said = choices.map(choice => saidIn(choice))
   const [first] = said
   return {
     says: said.length === 1 && first ? first.form : { choices: said.map(({ form }) => form) },
     calls: said.flatMap(({ calls }) => calls),
-    ...(isStream && paceOf(told, found.length)),
+    ...(isStream && paceOf(told, pieces)),
     remarks: [...(response.truncated ? cut : broke), ...remarksOn(request)],
   }
 }
 
-const whyNothing = ({ truncated }: Answered) =>
+const whyNothing = ({ truncated }: JournaledAnswer) =>
   truncated ? 'the journal has only the beginning of its answer' : 'its answer is no chat completion'
 
 const remarksOn = ({ n }: ChatRequest) =>
@@ -99,35 +85,60 @@ function messageIn(body: unknown): string | undefined {
   return typeof error === 'string' ? error : error.message
 }
 
-/** The pieces of each choice, in the order of the choices. */
-function tracksOf(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
-  const tracks = new Map<number, Piece[]>()
-  for (const piece of pieces) {
-    const index = piece.index ?? 0
-    tracks.set(index, [...(tracks.get(index) ?? []), piece])
-  }
-  return [...tracks].sort(([a], [b]) => a - b).map(([, track]) => track)
+/** What an answer has of choices, and in how many pieces they came. */
+interface ReadChoices {
+  readonly choices: readonly VendorChoice[]
+  readonly pieces: number
 }
 
-const grown = (texts: readonly (string | null | undefined)[]) => texts.join('')
+function choicesIn(events: string): ReadChoices {
+  const sum = createSum()
+  let pieces = 0
+  for (const data of dataIn(Buffer.from(events))) {
+    const chunk = chunkIn(jsonOf(data))
+    pieces += chunk?.choices?.length ?? 0
+    if (chunk) sum.add(chunk)
+  }
+  return { choices: sum.completion().choices, pieces }
+}
 
-function saidIn(track: readonly Piece[]) {
-  const parts = track.flatMap<Message>(({ message, delta }) => message ?? delta ?? [])
-  const text = grown(parts.map(({ content }) => content))
-  const refusal = grown(parts.map(({ refusal }) => refusal))
-  const reasoning = grown(parts.map(({ reasoning_content: thought }) => thought))
-  const calls = callsIn(parts)
-  const finish = track.findLast(({ finish_reason: reason }) => reason)?.finish_reason
+function wholeChoices(body: unknown): ReadChoices {
+  const choices = completionIn(body)?.choices ?? []
+  return { choices, pieces: choices.length }
+}
+
+function saidIn({ message, finish_reason: finish }: VendorChoice) {
+  const { text, refusal, reasoning, calls: all } = contentOf(message)
+  const calls = all.filter(({ name }) => name !== '')
   const isSilent = calls.length > 0 || refusal !== ''
   const form = {
     ...(reasoning !== '' && { reasoning: plain(reasoning) }),
     ...((text !== '' || !isSilent) && { text: plain(text) }),
     ...(refusal !== '' && { refusal: plain(refusal) }),
-    ...(calls.length > 0 && { toolCalls: calls }),
+    ...(calls.length > 0 && { toolCalls: calls.map(callForm) }),
     ...((finish === 'length' || finish === 'content_filter') && { finishReason: finish }),
   }
   return { form, calls: calls.map(({ name }) => name) }
 }
+
+/** The arguments of a function as a map where they are one: that reads better, and a test can see into it. */
+function callForm({ kind, name, arguments: text }: ContentCall) {
+  if (kind === 'custom') return { name, type: 'custom', arguments: plain(text) } as const
+  const value = argumentsIn(text)
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return { name, arguments: isMap && !hasTemplate(value) ? value : plain(text) }
+}
+
+function argumentsIn(text: string): unknown {
+  try {
+    return parseExact(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What looks like a template is only text here. */
+const plain = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% endraw %}` : text)
 
 /** Quicker than this is as fast as possible. */
 const NO_TIME_MS = 20

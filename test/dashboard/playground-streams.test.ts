@@ -1,8 +1,8 @@
+import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createEventSplitter, dataOf } from '../../src/completions/events.js'
-import { added, type Completion, nothingSaid } from '../../src/dashboard/page/playground/completion.js'
-import { createEventData } from '../../src/dashboard/page/playground/event-data.js'
+import { type AnswerContent, createGatherer, nothingSaid } from '../../src/dashboard/page/playground/completion.js'
 
 /** Texts in pieces, cut anywhere. */
 const cut = (text: string, places: readonly number[]): readonly string[] => {
@@ -22,6 +22,14 @@ const line = fc.constantFrom(
 )
 const places = fc.array(fc.nat(500), { maxLength: 40 })
 
+/** What the page reads of a text that comes in these pieces. */
+function read(pieces: readonly string[]): readonly string[] {
+  const said: string[] = []
+  const parser = createParser({ onEvent: ({ data }) => void said.push(data) })
+  for (const piece of pieces) parser.feed(piece)
+  return said
+}
+
 test('events are read as the server reads them, wherever the network cuts the text', () => {
   const eol = fc.constantFrom('\n', '\r\n')
   fc.assert(
@@ -29,21 +37,24 @@ test('events are read as the server reads them, wherever the network cuts the te
       const text = lines.map(([line, eol]) => line + eol).join('')
       const splitter = createEventSplitter()
       const wanted = splitter.push(Buffer.from(text)).flatMap(event => dataOf(event) ?? [])
-      const events = createEventData()
-      expect(cut(text, places).flatMap(events.push)).toEqual(wanted)
+      expect(read(cut(text, places))).toEqual(wanted)
     }),
   )
 })
 
 test('a lone carriage return ends a line as well, also where it comes last', () => {
-  const events = createEventData()
-  expect(['data: one\r', '\rdata: two\r', '\n', '\r\n', 'data: th'].flatMap(events.push)).toEqual(['one', 'two'])
-  expect(events.isHalfway()).toBe(true)
-  expect(['ree\n', '\n'].flatMap(events.push)).toEqual(['three'])
-  expect(events.isHalfway()).toBe(false)
+  expect(read(['data: one\r', '\rdata: two\r', '\n', '\r\n', 'data: th', 'ree\n', '\n'])).toEqual([
+    'one',
+    'two',
+    'three',
+  ])
 })
 
-const gathered = (events: readonly unknown[]) => events.reduce<Completion>(added, nothingSaid)
+/** What is known after the last of these events. */
+function gathered(events: readonly unknown[]) {
+  const gatherer = createGatherer()
+  return events.reduce<AnswerContent>((_said, event) => gatherer.chunk(event), nothingSaid)
+}
 const delta = (delta: object, finish_reason: string | null = null) => ({
   id: 'chatcmpl-1',
   model: 'm',
@@ -82,8 +93,8 @@ test('a stream and a whole completion come to the same', () => {
     delta({}, 'stop'),
     { id: 'chatcmpl-1', model: 'm', choices: [], usage },
   ]
-  expect(gathered(stream)).toEqual(gathered([whole]))
-  expect(gathered([whole])).toMatchObject({ text: 'Hello.', usage: { prompt: 3, completion: 2 } })
+  expect(gathered(stream)).toEqual(createGatherer().whole(whole))
+  expect(gathered(stream)).toMatchObject({ text: 'Hello.', usage: { prompt: 3, completion: 2 } })
 })
 
 test('whatever JSON a live platform sends, nothing breaks', () => {

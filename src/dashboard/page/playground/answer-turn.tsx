@@ -6,7 +6,7 @@ import { TextArea } from '../widgets/fields.jsx'
 import { Notice } from '../widgets/notice.jsx'
 import { type Answer, isOver } from './answer.js'
 import { AnswerFacts, AnswerSource, adviceFor } from './answer-facts.jsx'
-import type { ToolCall } from './completion.js'
+import type { ContentCall } from './completion.js'
 import { goTo } from './go-to.js'
 import { EditForm, Said, TurnAction, TurnHead, useEditing } from './turn-parts.jsx'
 import { callsOf, type AnswerTurn as Turn } from './turns.js'
@@ -110,7 +110,7 @@ function Trouble({ answer }: { readonly answer: Answer }) {
 }
 
 interface ToolCallsProps {
-  readonly calls: readonly ToolCall[]
+  readonly calls: readonly ContentCall[]
   /** What was told already. */
   readonly results: readonly string[] | undefined
   /** Whether results may be sent now. */

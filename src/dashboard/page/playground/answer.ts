@@ -1,5 +1,5 @@
 /** What came of one question to a model, from the first moment to the last. */
-import { type Completion, nothingSaid } from './completion.js'
+import { type AnswerContent, nothingSaid } from './completion.js'
 
 export interface Answer {
   readonly state:
@@ -16,7 +16,7 @@ export interface Answer {
   /** Whether a credential was sent. */
   readonly hadCredential: boolean
   readonly status: number | undefined
-  readonly completion: Completion
+  readonly completion: AnswerContent
   /** What went wrong, in a sentence. */
   readonly trouble: string | undefined
   /** In seconds or as a date, as the header says it. */

@@ -1,7 +1,7 @@
 /** Asks a model for a completion, and tells of the answer as it comes. */
+import { createParser } from 'eventsource-parser'
 import { type Answer, awaited, withRaw } from './answer.js'
-import { added, saysSomething } from './completion.js'
-import { createEventData } from './event-data.js'
+import { type AnswerContent, createGatherer, saysSomething } from './completion.js'
 
 export const CHAT = '/v1/chat/completions'
 
@@ -25,23 +25,26 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
   const over = (state: Answer['state'], trouble?: string) =>
     change({ state, trouble, totalMs: performance.now() - beganMs })
 
-  /** Takes in what an event, or a whole body, says. */
-  function hear(json: unknown): Partial<Answer> {
-    const completion = added(answer.completion, json)
+  const gatherer = createGatherer()
+
+  /** The answer with what the model has said by now. */
+  function saying(completion: AnswerContent): Partial<Answer> {
     const isFirst = answer.firstTokenMs === undefined && saysSomething(completion)
     return { completion, ...(isFirst && { firstTokenMs: performance.now() - beganMs }) }
   }
 
   async function readStream(stream: ReadableStream<Uint8Array>): Promise<void> {
-    const events = createEventData()
     let isDone = false
     let trouble: string | undefined
+    const events = createParser({
+      onEvent({ data }) {
+        if (data === '[DONE]') isDone = true
+        else trouble ??= take(data)
+      },
+    })
     for await (const text of texts(stream)) {
       answer = { ...answer, ...withRaw(answer, text) }
-      for (const said of events.push(text)) {
-        if (said === '[DONE]') isDone = true
-        else trouble ??= take(said)
-      }
+      events.feed(text)
       change({ state: 'arriving' })
     }
     trouble ??= isDone ? undefined : 'The stream ended without [DONE].'
@@ -54,7 +57,7 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
     if (json === undefined) return 'An event of the stream is no JSON.'
     const error = errorIn(json)
     if (error !== undefined) return error
-    answer = { ...answer, ...hear(json) }
+    answer = { ...answer, ...saying(gatherer.chunk(json)) }
     return undefined
   }
 
@@ -67,7 +70,7 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
     const json = parsed(text)
     if (!response.ok) return over('refused', errorIn(json) ?? (text.slice(0, 2000) || 'The answer has no body.'))
     if (json === undefined) return over('cut', 'The answer is no JSON.')
-    change(hear(json))
+    change(saying(gatherer.whole(json)))
     over('whole')
   }
 

@@ -1,7 +1,7 @@
 /** The turns of a conversation, and the messages that they are told as. */
 import type { Answer } from './answer.js'
 import type { AnsweredBy } from './answered-by.js'
-import type { ToolCall } from './completion.js'
+import type { ContentCall } from './completion.js'
 
 export type Turn =
   | { readonly kind: 'user'; readonly id: number; readonly text: string }
@@ -18,7 +18,7 @@ export type Turn =
 export type AnswerTurn = Extract<Turn, { kind: 'answer' }>
 
 /** The calls that can be answered: those of a stream that was cut are perhaps only half there. */
-export const callsOf = ({ answer: { state, completion } }: AnswerTurn): readonly ToolCall[] =>
+export const callsOf = ({ answer: { state, completion } }: AnswerTurn): readonly ContentCall[] =>
   state === 'whole' ? completion.calls : []
 
 export const messagesOf = (system: string, turns: readonly Turn[]): readonly object[] => [
@@ -44,7 +44,7 @@ function messagesIn(turn: AnswerTurn): readonly object[] {
   ]
 }
 
-const told = ({ id, kind, name, arguments: said }: ToolCall) =>
+const told = ({ id, kind, name, arguments: said }: ContentCall) =>
   kind === 'custom'
     ? { id, type: 'custom', custom: { name, input: said } }
     : { id, type: 'function', function: { name, arguments: said } }
