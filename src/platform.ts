@@ -1,7 +1,5 @@
 /** Puts the platform together: the parts, and their order. The only file that knows every part. */
 import { randomBytes } from 'node:crypto'
-import { createApiKeys } from './auth/api-keys.js'
-import type { MintedToken, TokenRequest } from './auth/operations.js'
 import { loadConfig } from './config/load.js'
 import { createViolations } from './contract/violations.js'
 import { createClock } from './core/clock.js'
@@ -13,6 +11,7 @@ import { createScopes } from './core/scope.js'
 import type { MessageRow } from './core/state.js'
 import { once } from './core/work.js'
 import { createJournal } from './journal/index.js'
+import { createApiKeys } from './keys/api-keys.js'
 import { createCounters } from './limits/index.js'
 import { createMeter } from './metrics/index.js'
 import { type Assemblies, createAssemblies, type Lasting } from './platform/assembly.js'
@@ -30,6 +29,7 @@ import type { PlatformSources } from './platform/sources.js'
 import { createStatePart } from './platform/state.js'
 import { createTaping } from './platform/taping.js'
 import { urlHost } from './server/address.js'
+import type { MintedToken, TokenRequest } from './supabase/operations.js'
 
 export type { Platform } from './platform/platform.js'
 export type { PlatformSources } from './platform/sources.js'
@@ -168,7 +168,7 @@ function createPlatformParts(sources: PlatformSources) {
   async function mintToken(wish: TokenRequest): Promise<MintedToken> {
     const { backend, loaded } = current()
     if (wish.role === 'user' && ownersAreElsewhere()) throw usersAreLive()
-    const minting = await import('./auth/mint.js')
+    const minting = await import('./supabase/mint.js')
     return minting.tokenFor(backend, wish, email => configuredUser(loaded, email))
   }
 

@@ -33,18 +33,18 @@ test('the house stands as it is drawn', () => {
 test('lower floors, the own folder and packages at their door may be imported', () => {
   const files = {
     'core/words.ts': "import { readFile } from 'node:fs/promises'",
-    'auth/tokens.ts': "import { jwtVerify } from 'jose'\nimport { words } from '../core/words.js'",
-    'auth/keys.ts': "import { tokens } from './tokens.js'",
+    'supabase/tokens.ts': "import { jwtVerify } from 'jose'\nimport { words } from '../core/words.js'",
+    'supabase/keys.ts': "import { tokens } from './tokens.js'",
     'cli/dev.ts': "import { openPlatform } from '../platform.js'",
-    'platform.ts': "const { keys } = await import('./auth/keys.js')",
+    'platform.ts': "const { keys } = await import('./supabase/keys.js')",
     'cli.ts': "import { dev } from './cli/dev.js'",
   }
   expect(planted(files, ['jose'])).toEqual([])
 })
 
 test('a sideways import is reported', () => {
-  expect(planted({ 'auth/keys.ts': "import { load } from '../config/load.js'" })).toEqual([
-    'auth/keys.ts imports ../config/load.js: sideways, from auth to config.',
+  expect(planted({ 'keys/keys.ts': "import { load } from '../config/load.js'" })).toEqual([
+    'keys/keys.ts imports ../config/load.js: sideways, from keys to config.',
   ])
 })
 
@@ -71,34 +71,34 @@ test.each([
   ['in-type', "export type Config = import('../config/schema.js').Config"],
   ['required', "import schema = require('../config/schema.js')"],
 ])('an import is seen when it is %s', (_kind, text) => {
-  expect(planted({ 'auth/keys.ts': text })).toEqual([
-    'auth/keys.ts imports ../config/schema.js: sideways, from auth to config.',
+  expect(planted({ 'keys/keys.ts': text })).toEqual([
+    'keys/keys.ts imports ../config/schema.js: sideways, from keys to config.',
   ])
 })
 
 test('an import in a comment or a text is none', () => {
   const text = "// import '../config/load.js'\nexport const help = `import { load } from '../config/load.js'`"
-  expect(planted({ 'auth/keys.ts': text })).toEqual([])
+  expect(planted({ 'keys/keys.ts': text })).toEqual([])
 })
 
 test('an import whose name is computed is reported', () => {
-  expect(planted({ 'auth/keys.ts': 'export const load = (name: string) => import(name)' })).toEqual([
-    'auth/keys.ts imports (computed), for which there is no door.',
+  expect(planted({ 'keys/keys.ts': 'export const load = (name: string) => import(name)' })).toEqual([
+    'keys/keys.ts imports (computed), for which there is no door.',
   ])
 })
 
 test('an import cycle is reported with every file on it', () => {
   const files = {
-    'auth/a.ts': "import { b } from './b.js'",
-    'auth/b.ts': "import type { C } from './c.js'",
-    'auth/c.ts': "export const a = () => import('./a.js')",
+    'keys/a.ts': "import { b } from './b.js'",
+    'keys/b.ts': "import type { C } from './c.js'",
+    'keys/c.ts': "export const a = () => import('./a.js')",
   }
-  expect(planted(files)).toEqual(['auth/a.ts imports auth/b.ts imports auth/c.ts imports auth/a.ts: a cycle.'])
+  expect(planted(files)).toEqual(['keys/a.ts imports keys/b.ts imports keys/c.ts imports keys/a.ts: a cycle.'])
 })
 
 test('a second door of a package is reported', () => {
-  expect(planted({ 'auth/keys.ts': "import { importJWK } from 'jose'" })).toEqual([
-    'auth/keys.ts imports jose: a second door. It comes in through auth/tokens.ts.',
+  expect(planted({ 'keys/keys.ts': "import { importJWK } from 'jose'" })).toEqual([
+    'keys/keys.ts imports jose: a second door. It comes in through supabase/tokens.ts.',
   ])
   expect(planted({ 'replies/rules.ts': "import en from '@faker-js/faker/locale/en'" })).toEqual([
     'replies/rules.ts imports @faker-js/faker/locale/en: a second door. It comes in through replies/fake.ts.',
@@ -113,7 +113,7 @@ test('a package that has no door is reported', () => {
 })
 
 test('a dependency that nothing uses is reported', () => {
-  expect(planted({ 'auth/tokens.ts': "import 'jose'" }, ['jose', 'yaml'])).toEqual([
+  expect(planted({ 'supabase/tokens.ts': "import 'jose'" }, ['jose', 'yaml'])).toEqual([
     'package.json depends on yaml, which is not used.',
   ])
 })

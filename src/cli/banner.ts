@@ -1,6 +1,5 @@
 /** What somebody sees who has just started a platform: where it is, and what to copy. */
 import path from 'node:path'
-import { keptSession, sessionsFile } from '../auth/session-file.js'
 import { askingLive } from '../config/load.js'
 import { developmentSecret, developmentUser } from '../core/development.js'
 import { usesRecordings } from '../core/exchange.js'
@@ -8,6 +7,7 @@ import { isLoopback } from '../core/loopback.js'
 import { CONTROL } from '../core/paths.js'
 import { environmentOf } from '../platform/environment.js'
 import type { Platform } from '../platform.js'
+import { keptSession, sessionsFile } from '../supabase/session-file.js'
 import { near } from './near.js'
 import type { Colors } from './output.js'
 

@@ -1,8 +1,8 @@
 /** `standin login` and `standin logout`: a session at the live auth backend, for the modes that ask the live platform. */
 import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase/supabase-js'
-import { keepSession, keptSession, sessionsFile } from '../auth/session-file.js'
 import { fetchFrom } from '../core/fetch-from.js'
 import { StartError, UsageError } from '../core/start-error.js'
+import { keepSession, keptSession, sessionsFile } from '../supabase/session-file.js'
 import type { CommandLine } from './arguments.js'
 import { load } from './configured.js'
 import { credentialsFor } from './login-credentials.js'

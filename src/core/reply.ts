@@ -31,6 +31,17 @@ export interface Reply {
   readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
 }
 
+/** A reply whose body is a text. */
+export type TextReply = Reply & { readonly body: string }
+
+/** A 200 whose body is `value` as JSON. */
+export const jsonReply = (value: unknown): Reply => ({
+  kind: 'reply',
+  status: 200,
+  contentType: 'application/json',
+  body: JSON.stringify(value),
+})
+
 /** A body that leaves piece by piece. Its pieces are shared by many exchanges; what differs is the frame around each. */
 export interface Paced {
   /** Goes out with the first piece. */

@@ -208,3 +208,10 @@ export interface State {
   onRevoked(listener: () => void): void
   close(): Promise<void>
 }
+
+/** Whether a user may still act: not deleted, not banned at this moment (milliseconds since 1970). */
+export const mayAct = (user: UserRow | undefined, nowMs: number): boolean =>
+  user !== undefined && user.deleted_at === null && !isBanned(user, nowMs)
+
+export const isBanned = ({ banned_until }: UserRow, nowMs: number) =>
+  banned_until !== null && Date.parse(banned_until) > nowMs

@@ -1,10 +1,9 @@
 /** Every operation of the dashboard's API: what the page has to know, the keys of a user, and what only the developer sees. */
-
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
 import { listOf, maybe, object, oneOf, text } from '../api/shapes.js'
-import { keyOperations } from '../auth/key-operations.js'
-import { peopleOperations } from '../auth/operations.js'
+import { keyOperations } from '../keys/operations.js'
+import { peopleOperations } from '../supabase/operations.js'
 
 const config = object({
   /** The platform's base URL. */

@@ -2,7 +2,7 @@
 import type { IndexAnswer } from '../core/answers.js'
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Description } from '../core/operation.js'
-import { jsonReply } from './json-reply.js'
+import { jsonReply } from '../core/reply.js'
 
 /** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
 export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {

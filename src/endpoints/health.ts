@@ -2,7 +2,7 @@
 import type { HealthAnswer } from '../core/answers.js'
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Description } from '../core/operation.js'
-import { jsonReply } from './json-reply.js'
+import { jsonReply } from '../core/reply.js'
 
 export function health({ version, access }: { version: string; access: Access }): Endpoint {
   const reply = jsonReply({ status: 'ok', version } satisfies HealthAnswer)

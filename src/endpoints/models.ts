@@ -2,7 +2,7 @@
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Description } from '../core/operation.js'
 import type { PaceInput } from '../core/pace.js'
-import { jsonReply } from './json-reply.js'
+import { jsonReply } from '../core/reply.js'
 
 export interface Model {
   readonly id: string

@@ -1,11 +1,11 @@
 /** What answers beside the request line: the control API and the dashboard. Loaded with the first request for them. */
-import type { Identify } from '../auth/identify.js'
-import type { MintedToken, TokenRequest } from '../auth/operations.js'
-import { createPeople } from '../auth/people.js'
 import { isPublicSecret } from '../core/development.js'
 import { type Journal, loadReader } from '../journal/index.js'
+import type { Identify } from '../keys/identify.js'
 import { loadExposition, type Meter } from '../metrics/index.js'
 import type { App, Prototypes } from '../server/entrance.js'
+import type { MintedToken, TokenRequest } from '../supabase/operations.js'
+import { createPeople } from '../supabase/people.js'
 import { version } from '../version.js'
 import type { Assembly, Lasting } from './assembly.js'
 import { configJson } from './dashboard-facts.js'
@@ -41,7 +41,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
     import('../server/control.js'),
     import('../dashboard/index.js'),
     loadReader(),
-    import('../auth/open-sessions.js'),
+    import('../supabase/open-sessions.js'),
   ])
   const identify: Identify = authorization => current().doorkeeper.identify(authorization)
   const { config } = current().loaded

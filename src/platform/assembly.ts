@@ -1,10 +1,4 @@
 /** Puts together what one reading of the configuration makes of a platform. */
-import type { ApiKeys } from '../auth/api-keys.js'
-import type { Backend } from '../auth/backend.js'
-import { createGateway } from '../auth/gateway.js'
-import { createDoorkeeper, type Doorkeeper } from '../auth/identify.js'
-import { identifyPassed } from '../auth/passed.js'
-import type { Tokens } from '../auth/tokens.js'
 import { askingLive, type LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import type { Violations } from '../contract/violations.js'
@@ -19,6 +13,8 @@ import { onceLoaded } from '../core/work.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../endpoints/chat/heavy.js'
 import { createEndpoints, createRoutes } from '../endpoints/index.js'
 import { type Chances, createFaults, type FaultCalls } from '../faults/index.js'
+import type { ApiKeys } from '../keys/api-keys.js'
+import { createDoorkeeper, type Doorkeeper, identifyPassed } from '../keys/identify.js'
 import { type Counters, createLimits } from '../limits/index.js'
 import type { Library } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
@@ -27,6 +23,10 @@ import { liveAuthSurface, localAuthSurface } from '../server/auth-surface.js'
 import { createAuthCors, createCors } from '../server/cors.js'
 import type { LineParts } from '../server/line.js'
 import { platformSurface } from '../server/platform-surface.js'
+import type { Backend } from '../supabase/backend.js'
+import { createGateway } from '../supabase/gateway.js'
+import { createTokenHolders } from '../supabase/token-holders.js'
+import type { Tokens } from '../supabase/tokens.js'
 import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../tokenizer/index.js'
 import { type Chosen, type Modes, modesIn } from './modes.js'
 import type { Part } from './part.js'
@@ -121,7 +121,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const { state, clock, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
   const { now } = clock
   const tokens = onceLoaded(async () => {
-    const { createTokens } = await import('../auth/tokens.js')
+    const { createTokens } = await import('../supabase/tokens.js')
     return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
   const origins = createOrigins({ host: config.host, origins: config.cors.origins })
@@ -146,11 +146,11 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   }
   const loadedReplies = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
   const authRoutes = onceLoaded(async () => {
-    const { authEndpoints } = await import('../endpoints/auth/index.js')
+    const { authEndpoints } = await import('../supabase/endpoints/index.js')
     return createRoutes(authEndpoints(backend))
   })
   const live = auth.mode === 'proxy' ? upstream : undefined
-  const doorkeeper = createDoorkeeper({ tokens, state, apiKeys, live, now })
+  const doorkeeper = createDoorkeeper({ tokens: createTokenHolders({ tokens, state, live, now }), apiKeys, now })
 
   /** What of the line can be changed while it runs. It is made anew then: nothing is asked for a request that was not asked before. */
   function changeable(changes: Changes) {

@@ -1,16 +1,16 @@
 /** What tests that hold the platform in their hands may do to it, beside what calls may. */
-import type { ApiKeys } from '../auth/api-keys.js'
-import type { Backend } from '../auth/backend.js'
-import type { NewApiKey } from '../auth/key-operations.js'
-import type { Messages } from '../auth/operations.js'
-import { createPeople } from '../auth/people.js'
-import type { UserSeed } from '../auth/seeds.js'
-import type { tokenResponse } from '../auth/sessions.js'
 import { developmentUser } from '../core/development.js'
 import { usersAreLive } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'
+import type { ApiKeys } from '../keys/api-keys.js'
+import type { NewApiKey } from '../keys/operations.js'
 import type { Traffic } from '../server/entrance.js'
 import type { Handler } from '../server/mount.js'
+import type { Backend } from '../supabase/backend.js'
+import type { Messages } from '../supabase/operations.js'
+import { createPeople } from '../supabase/people.js'
+import type { UserSeed } from '../supabase/seeds.js'
+import type { tokenResponse } from '../supabase/sessions.js'
 import type { StatePart } from './state.js'
 
 /** What a sign-in answers, in the form of Supabase Auth. */
@@ -64,9 +64,9 @@ export function createForTests(made: Made, parts: Parts): ForTests {
   async function signIn({ email = developmentUser.email, password }: SignInWish): Promise<SessionJson> {
     if (usersAreElsewhere()) throw usersAreLive()
     const [{ validEmail }, signing, { tokenResponse }] = await Promise.all([
-      import('../auth/addresses.js'),
-      import('../auth/sign-in.js'),
-      import('../auth/sessions.js'),
+      import('../supabase/addresses.js'),
+      import('../supabase/sign-in.js'),
+      import('../supabase/sessions.js'),
     ])
     const address = validEmail(email)
     return tokenResponse(

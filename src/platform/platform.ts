@@ -1,5 +1,4 @@
 /** A running platform, as the commands and the test API use it. */
-import type { MintedToken, TokenRequest } from '../auth/operations.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { Violations } from '../contract/violations.js'
 import type { Clock } from '../core/clock.js'
@@ -11,6 +10,7 @@ import type { FaultCalls } from '../faults/index.js'
 import type { Journal } from '../journal/index.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { ModesByEndpoint } from '../server/modes.js'
+import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import type { ForTests } from './for-tests.js'
 import type { ResetOptions } from './part.js'
 import type { Rules } from './rules.js'

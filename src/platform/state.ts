@@ -1,6 +1,5 @@
 /** The state of a platform: users, sessions, keys and messages, beginning with those of its configuration. */
 import { isDeepStrictEqual } from 'node:util'
-import type { ApiKeys } from '../auth/api-keys.js'
 import { ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { Clock } from '../core/clock.js'
@@ -8,6 +7,7 @@ import { PlatformError } from '../core/errors.js'
 import { type State, TakenError } from '../core/state.js'
 import type { StateDocument } from '../core/state-document.js'
 import { onceLoaded } from '../core/work.js'
+import type { ApiKeys } from '../keys/api-keys.js'
 import type { Part } from './part.js'
 
 export interface StatePart extends Part {
@@ -86,7 +86,7 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
 
 /** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */
 async function plant(state: State, { config, originOf }: LoadedConfig, { now }: Clock): Promise<void> {
-  const { plantSeeds } = await import('../auth/seeds.js')
+  const { plantSeeds } = await import('../supabase/seeds.js')
   await plantSeeds(state, config, now).catch(error => {
     if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
     const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`

@@ -1,9 +1,9 @@
 /** The ways to the live platform and to its auth backend, with the credentials that open them. */
-import type { Tokens } from '../auth/tokens.js'
 import type { Config } from '../config/schema.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Cors } from '../server/cors.js'
 import type { Upstream } from '../server/proxy.js'
+import type { Tokens } from '../supabase/tokens.js'
 
 type Warn = (sentence: string) => void
 
@@ -19,8 +19,8 @@ export async function openProxy({ upstream }: Config, corsFor: Cors['headersFor'
 export async function openLiveSession(upstream: Config['upstream'], warn: Warn) {
   if (upstream.apiKey !== '' || upstream.authUrl === '' || upstream.credentials === 'pass') return undefined
   const [{ createLiveSession }, { sessionsFile }] = await Promise.all([
-    import('../auth/live-session.js'),
-    import('../auth/session-file.js'),
+    import('../supabase/live-session.js'),
+    import('../supabase/session-file.js'),
   ])
   return createLiveSession({ ...upstream, file: sessionsFile(), report: warn }).token
 }

@@ -1,11 +1,11 @@
 /** The auth backend's paths, below /auth/v1: answered here, or carried to the live one. */
-import { type Gateway, isOpenAtGateway } from '../auth/gateway.js'
-import { codeOfStatus } from '../core/auth-errors.js'
 import { notFound } from '../core/errors.js'
 import { anonymous } from '../core/exchange.js'
 import type { Routes } from '../endpoints/index.js'
+import { authErrorReply } from '../supabase/error-reply.js'
+import { codeOfStatus } from '../supabase/errors.js'
+import { type Gateway, isOpenAtGateway } from '../supabase/gateway.js'
 import type { Cors } from './cors.js'
-import { authErrorReply } from './error-bodies.js'
 import { everyMethod, type Live, type Surface } from './stage.js'
 
 /** Supabase's own limit. */

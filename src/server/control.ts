@@ -1,8 +1,8 @@
 /** The control API under /__standin: who may call its operations, and what holds for all of its answers. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
-import { type ControlKeys, requireControl, showsToken } from '../auth/developer.js'
 import { notFound } from '../core/errors.js'
 import { isLoopback } from '../core/loopback.js'
+import { type ControlKeys, requireControl, showsToken } from '../keys/developer.js'
 import { refuseForeign } from './guard.js'
 import { type ControlParts, controlOperations } from './operations.js'
 import { createOperationsRouter } from './operations-router.js'

@@ -1,12 +1,9 @@
 /** The shapes of error bodies: the platform's `{ error }`, with `path` where the document says so, and the auth backend's. */
-import { randomUUID } from 'node:crypto'
-import { GATEWAY } from '../core/auth-errors.js'
 import type { PlatformError } from '../core/errors.js'
-import type { Exchange, Reply } from '../core/exchange.js'
+import type { Exchange } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
-
-/** A reply whose body is a text. */
-type TextReply = Reply & { readonly body: string }
+import type { TextReply } from '../core/reply.js'
+import { authErrorReply } from '../supabase/error-reply.js'
 
 type Asked = Pick<Exchange, 'path' | 'headers'>
 
@@ -19,70 +16,4 @@ export function errorReply(error: PlatformError, asked: Asked): TextReply {
 export function platformErrorReply({ status, code, message, headers }: PlatformError, { path }: Asked): TextReply {
   const body = JSON.stringify(code === 'not_found' ? { error: message, path } : { error: message })
   return { kind: 'reply', status, contentType: 'application/json', body, headers }
-}
-
-/** From this version on a request says which form of errors it understands (supabase-auth.md, §2.1). */
-const VERSION = '2024-01-01'
-
-/** In the auth backend's form. */
-export function authErrorReply(error: PlatformError, asked: Asked): TextReply {
-  const { status, headers } = error
-  const plain = (contentType: string, body: string): TextReply => ({
-    kind: 'reply',
-    status,
-    contentType,
-    body,
-    headers,
-  })
-  switch (error.code) {
-    // What no code of Supabase Auth has a hand in: its router, and the gateway in front of it.
-    case 'not_found':
-      return plain('text/plain; charset=utf-8', '404 page not found\n')
-    case 'method_not_allowed':
-      return plain('', '')
-    case GATEWAY:
-      return plain('application/json; charset=utf-8', `{\n  "message":${JSON.stringify(error.message)}\n}`)
-    default:
-      return toldByCode(error, asked)
-  }
-}
-
-/** Failures of ours under the names that Supabase has for them. */
-const named: Readonly<Record<string, { readonly code: string; readonly message?: string }>> = {
-  state_unavailable: { code: 'unexpected_failure' },
-  internal_error: {
-    code: 'unexpected_failure',
-    message: 'Unexpected failure, please check server logs for more information',
-  },
-  body_too_large: {
-    code: 'request_entity_too_large',
-    message: 'Request body too large (max 1048576 bytes)',
-  },
-}
-
-function toldByCode(error: PlatformError, asked: Asked): TextReply {
-  const { status, headers, more } = error
-  const { code, message = error.message } = named[error.code] ?? error
-  const version = asked.headers['x-supabase-api-version']
-  const isNew = typeof version === 'string' && version >= VERSION
-  const body = isNew
-    ? { code, message, ...more.details }
-    : {
-        code: status,
-        error_code: code,
-        msg: message,
-        ...(status >= 500 && { error_id: randomUUID() }),
-        ...more.details,
-      }
-  return {
-    kind: 'reply',
-    status,
-    contentType: 'application/json',
-    body: JSON.stringify(body),
-    headers: [
-      ...headers,
-      ...(isNew ? ['x-supabase-api-version', VERSION] : []),
-      ...(isNew && code === 'weak_password' ? [] : ['x-sb-error-code', code]),
-    ],
-  }
 }

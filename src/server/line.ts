@@ -1,7 +1,5 @@
 /** The life of a request on one page: accept -> enter -> authorize -> read -> answer -> send | carry over -> journal, and the stages in between. */
-
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { authorize } from '../auth/authorize.js'
 import { passedMs } from '../core/clock.js'
 import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import { anonymous, type Exchange, type Forward, type Outcome, type Reply, usesRecordings } from '../core/exchange.js'
@@ -10,6 +8,7 @@ import { requireModestJson } from '../core/json.js'
 import { isAuth } from '../core/paths.js'
 import { type Scopes, scopeNamed } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
+import { authorize } from '../keys/identify.js'
 import type { Limits } from '../limits/index.js'
 import type { Pacer } from '../streaming/pacer.js'
 import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'

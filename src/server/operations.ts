@@ -3,7 +3,6 @@ import * as v from 'valibot'
 import { scopeQuery } from '../api/listing.js'
 import { operation } from '../api/operation.js'
 import { number, object, objectOf, oneOf, optional, text, yesOrNo } from '../api/shapes.js'
-import { outboxOperations, sessionOperations, tokenOperations } from '../auth/operations.js'
 import { isMoment } from '../check/formats.js'
 import { modeOperations, steeringOperations } from '../config/operations.js'
 import { violationOperations } from '../contract/operations.js'
@@ -16,6 +15,7 @@ import { metricOperations } from '../metrics/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
 import { stateOperations } from '../state/operations.js'
+import { outboxOperations, sessionOperations, tokenOperations } from '../supabase/operations.js'
 
 interface PlatformParts {
   /** What anyone may know who reaches the address: no keys. */

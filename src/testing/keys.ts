@@ -1,7 +1,7 @@
 /** API keys for tests: made when they are asked for, and those of scopes for as long as the platform runs. */
 import * as v from 'valibot'
-import { newSecret } from '../auth/api-key-form.js'
 import { closed, number, optional } from '../check/check.js'
+import { newSecret } from '../keys/api-key-form.js'
 import type { Platform } from '../platform.js'
 import { checking, text } from './checked.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { durationIn } from '../../src/auth/durations.js'
+import { durationIn } from '../../src/supabase/endpoints/admin-params.js'
 
 test.each([
   ['24h', 86_400_000],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { argon2d, argon2i, argon2id, bcrypt } from 'hash-wasm'
 import { expect, test } from 'vitest'
-import { fits } from '../../src/auth/passwords.js'
+import { fits } from '../../src/supabase/passwords.js'
 import { backendWith, bodyOf, clock, firebase, refusal, somebody } from './backend.js'
 
 const password = 'correct horse'

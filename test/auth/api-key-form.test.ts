@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { isMistyped, newSecret, startOf } from '../../src/auth/api-key-form.js'
 import { developmentApiKey } from '../../src/core/development.js'
 import { digestOf } from '../../src/core/secrets.js'
+import { isMistyped, newSecret, startOf } from '../../src/keys/api-key-form.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

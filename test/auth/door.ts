@@ -1,12 +1,13 @@
 /** The parts behind a credential check without a server: keys, tokens, a state in memory, and a clock that is given. */
 import { onTestFinished } from 'vitest'
-import { createApiKeys } from '../../src/auth/api-keys.js'
-import { createDoorkeeper } from '../../src/auth/identify.js'
-import { createTokens } from '../../src/auth/tokens.js'
-import { newUser } from '../../src/auth/users.js'
 import { developmentSecret } from '../../src/core/development.js'
 import type { State, Tables, UserRow } from '../../src/core/state.js'
+import { createApiKeys } from '../../src/keys/api-keys.js'
+import { createDoorkeeper } from '../../src/keys/identify.js'
 import { openState } from '../../src/state/index.js'
+import { createTokenHolders } from '../../src/supabase/token-holders.js'
+import { createTokens } from '../../src/supabase/tokens.js'
+import { newUser } from '../../src/supabase/users.js'
 
 export const noon = Date.parse('2030-01-01T12:00:00Z')
 
@@ -68,7 +69,8 @@ export async function doorAt(startMs = noon) {
   const reports: unknown[] = []
   const apiKeys = createApiKeys({ state: async () => state, now, report: error => reports.push(error) })
   const tokens = await createTokens({ jwtSecret: developmentSecret, now })
-  const doorkeeper = createDoorkeeper({ tokens: async () => tokens, state: async () => state, apiKeys, now })
+  const holders = createTokenHolders({ tokens: async () => tokens, state: async () => state, now })
+  const doorkeeper = createDoorkeeper({ tokens: holders, apiKeys, now })
   kept.onRevoked(() => doorkeeper.forget())
 
   return {

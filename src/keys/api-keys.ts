@@ -1,0 +1,192 @@
+/** The API keys of users and of the configuration: made, listed, rolled, revoked, and found again by their digests. */
+import { randomUUID } from 'node:crypto'
+import type { KeyFault, Tried } from '../core/caller.js'
+import { developmentApiKey } from '../core/development.js'
+import {
+  alreadyRevokedApiKey,
+  barredUser,
+  expiredApiKey,
+  fromAnotherState,
+  mistypedApiKey,
+  noSuchApiKey,
+  ownerlessApiKey,
+  type PlatformError,
+  revokedApiKey,
+  unknownApiKey,
+} from '../core/errors.js'
+import type { Caller } from '../core/exchange.js'
+import { digestOf } from '../core/secrets.js'
+import { type ApiKeyRow, type Moment, mayAct, type State, type Tables } from '../core/state.js'
+import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
+import type { ApiKeyView, Keys, Refusal } from './operations.js'
+
+/** A key that opens doors. */
+export interface WorkingApiKey {
+  readonly caller: Caller & { readonly kind: 'apiKey' }
+  /** When it stops, in milliseconds since 1970. */
+  readonly expiresAtMs: number
+}
+
+export interface ApiKeys extends Keys {
+  /** The key with this secret. Rejects with a 401: unknown, mistyped, revoked, expired, or its owner is gone. */
+  find(secret: string): Promise<WorkingApiKey>
+  /** Notes that a key was used just now; written down at leisure. */
+  used(id: string): void
+  /** Writes down which keys were used; resolves when it is done. */
+  flush(): Promise<void>
+}
+
+interface Parts {
+  /** A promise, so that nothing is opened before a key is asked for. */
+  readonly state: () => Promise<State>
+  /** Whether users are those of a live backend: then nobody here knows who is still there. */
+  readonly ownersAreElsewhere?: () => boolean
+  readonly now?: () => number
+  readonly report: (error: unknown) => void
+}
+
+/** How long the uses of keys are gathered before they are written down. */
+const FLUSH_AFTER_MS = 1000
+
+const KEPT_REFUSALS = 50
+
+const wordRefusal: Record<Exclude<KeyFault, 'unknown'>, (tried: Tried) => PlatformError> = {
+  mistyped: mistypedApiKey,
+  revoked: revokedApiKey,
+  expired: expiredApiKey,
+  ownerless: ownerlessApiKey,
+}
+
+/** What the log says of a key that this state does not have. */
+function hintOf(secret: string): string | undefined {
+  if (secret === developmentApiKey) return 'It is the development key, which the apiKeys of the configuration replace.'
+  return isStandinKey(secret) ? fromAnotherState.key : undefined
+}
+
+/** A key that was rolled and lives on for its overlap: it is revoked at the very moment at which it ends. */
+export const isRolled = ({ expires_at, revoked_at }: Pick<ApiKeyRow, 'expires_at' | 'revoked_at'>) =>
+  revoked_at !== null && revoked_at === expires_at
+
+/** The earlier of two moments, of which either may never come. */
+const earlier = (one: Moment | null, other: Moment | null) =>
+  one === null || (other !== null && other < one) ? other : one
+
+export function createApiKeys({ state, ownersAreElsewhere = () => false, now = Date.now, report }: Parts): ApiKeys {
+  const usedAtMs = new Map<string, number>()
+  let flushing: NodeJS.Timeout | undefined
+
+  const refused = new Map<string, Refusal>()
+  function refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
+    const start = startOf(secret)
+    const name = `${reason} ${digestOf(secret)}`
+    const count = (refused.get(name)?.count ?? 0) + 1
+    // Taken out and put in again: what was refused last stands last.
+    refused.delete(name)
+    refused.set(name, { start, reason, count, last_at: moment() })
+    if (refused.size > KEPT_REFUSALS) refused.delete(refused.keys().next().value as string)
+    const tried: Tried = { kind: 'apiKey', reason, start, ...(key && { name: key.name }) }
+    return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : wordRefusal[reason](tried)
+  }
+
+  const moment = (ms = now()): Moment => new Date(ms).toISOString()
+  const write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
+
+  async function flush(): Promise<void> {
+    clearTimeout(flushing)
+    flushing = undefined
+    if (usedAtMs.size === 0) return
+    const uses = [...usedAtMs]
+    await write(async ({ api_keys }) => {
+      for (const [id, ms] of uses) await api_keys.update(id, { last_used_at: moment(ms) })
+    })
+    for (const [id, ms] of uses) if (usedAtMs.get(id) === ms) usedAtMs.delete(id)
+  }
+
+  function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {
+    const seen = usedAtMs.get(id)
+    const isRevoked = revoked_at !== null && !isRolled({ expires_at, revoked_at })
+    const isExpired = expires_at !== null && Date.parse(expires_at) <= now()
+    return {
+      ...{ id, name, start, created_at, expires_at },
+      revoked_at: isRevoked ? revoked_at : null,
+      state: isRevoked ? 'revoked' : isExpired ? 'expired' : 'active',
+      last_used_at: seen === undefined ? last_used_at : moment(seen),
+    }
+  }
+
+  function newRow(secret: string, more: Pick<ApiKeyRow, 'user_id' | 'name' | 'expires_at'>): ApiKeyRow {
+    return {
+      id: randomUUID(),
+      digest: digestOf(secret),
+      start: startOf(secret),
+      seeded: false,
+      created_at: moment(),
+      last_used_at: null,
+      revoked_at: null,
+      ...more,
+    }
+  }
+
+  return {
+    async find(secret) {
+      const { key, owner } = await (await state()).read(async ({ api_keys, users }) => {
+        const [key] = await api_keys.find({ digest: digestOf(secret) })
+        return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
+      })
+      if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
+      // Whatever the moment says: the clock of who revoked it may be ahead.
+      if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked', key)
+      const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+      if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)
+      if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless', key)
+      const email = owner?.email ? { email: owner.email } : {}
+      return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
+    },
+    used(id) {
+      usedAtMs.set(id, now())
+      flushing ??= setTimeout(() => flush().catch(report), FLUSH_AFTER_MS).unref()
+    },
+    async list(userId) {
+      const rows = await (await state()).read(({ api_keys }) => api_keys.find({ user_id: userId }))
+      return rows.map(view)
+    },
+    async create(userId, { name, expiresAt, key = newSecret() }) {
+      const row = newRow(key, { user_id: userId, name, expires_at: expiresAt })
+      await write(async ({ api_keys, users }) => {
+        const owner = userId === null || ownersAreElsewhere() ? null : await users.get(userId)
+        // A token may be older than the end of its user, or have been minted for nobody.
+        if (owner === undefined || owner?.deleted_at) throw barredUser()
+        await api_keys.insert(row)
+      })
+      return { ...view(row), key }
+    },
+    async roll(userId, id, overlapMs) {
+      const key = newSecret()
+      const row = await write(async ({ api_keys }) => {
+        const old = await api_keys.get(id)
+        if (old?.user_id !== userId) throw noSuchApiKey()
+        if (old.revoked_at !== null) throw alreadyRevokedApiKey()
+        const lifeMs = old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at)
+        const row = newRow(key, {
+          ...{ user_id: userId, name: old.name },
+          expires_at: lifeMs === undefined ? null : moment(now() + lifeMs),
+        })
+        const end = earlier(old.expires_at, moment(now() + overlapMs))
+        await api_keys.update(id, overlapMs > 0 ? { expires_at: end, revoked_at: end } : { revoked_at: moment() })
+        await api_keys.insert(row)
+        return row
+      })
+      return { ...view(row), key }
+    },
+    revoke: (userId, id) =>
+      write(async ({ api_keys }) => {
+        const old = await api_keys.get(id)
+        if (old?.user_id !== userId) throw noSuchApiKey()
+        const revoked_at = old.revoked_at === null || isRolled(old) ? moment() : old.revoked_at
+        await api_keys.update(id, { revoked_at })
+        return view({ ...old, revoked_at })
+      }),
+    refusals: () => [...refused.values()].toReversed(),
+    flush,
+  }
+}

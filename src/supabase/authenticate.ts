@@ -1,0 +1,99 @@
+/** Says who asks the auth backend, and whether they may: users with their token, admins with the service key. */
+import { isBanned, type SessionRow, type UserRow } from '../core/state.js'
+import type { Backend } from './backend.js'
+import {
+  badJwt,
+  missingSub,
+  noAuthorization,
+  notAdmin,
+  sessionNotUuid,
+  sessionOfTokenNotFound,
+  subNotUuid,
+  userBanned,
+  userOfTokenNotFound,
+  validationFailed,
+} from './errors.js'
+import { TokenRefusal, triedToken } from './token-refusal.js'
+import type { Claims } from './tokens.js'
+
+/** Who holds a user token. */
+export interface SignedIn {
+  readonly user: UserRow
+  /** The session of the token; one that was minted for tests has none. */
+  readonly session: SessionRow | undefined
+  readonly claims: Claims
+}
+
+export const isUuid = (text: string) => /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i.test(text)
+
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
+/** The user of the token. Rejects with what Supabase answers: 401 without one, 403 for one that is not good (any more). */
+export async function authenticate(backend: Backend, authorization: string | undefined): Promise<SignedIn> {
+  return holderOf(backend, await claimsOf(backend, authorization))
+}
+
+async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
+  const { sub = '', session_id } = claims
+  if (sub === '') throw missingSub()
+  if (!isUuid(sub)) throw subNotUuid()
+  const sessionId = session_id === '' || session_id === NIL_UUID ? undefined : session_id
+  if (sessionId !== undefined && !isUuid(sessionId)) throw sessionNotUuid()
+  const { user, session } = await (await backend.state()).read(async ({ users, sessions }) => ({
+    user: await users.get(sub.toLowerCase()),
+    session: sessionId === undefined ? undefined : await sessions.get(sessionId.toLowerCase()),
+  }))
+  if (!user || user.deleted_at !== null) throw userOfTokenNotFound(triedToken('user', claims))
+  if (isBanned(user, backend.now())) throw userBanned(403, undefined, triedToken('user', claims))
+  if (sessionId !== undefined && session?.user_id !== user.id)
+    throw sessionOfTokenNotFound(triedToken('session', claims))
+  return { user, session, claims }
+}
+
+/** Returns when the token is an admin's; rejects as `authenticate` does, and with a 403 for the token of anybody else. */
+export async function requireAdmin(backend: Backend, authorization: string | undefined): Promise<void> {
+  const claims = await claimsOf(backend, authorization)
+  // The service key is nobody's. An admin who has signed in is one for as long as the session lasts.
+  if (claims.session_id !== undefined) await holderOf(backend, claims)
+  if (!backend.settings.jwtAdminRoles.includes(claims.role ?? '')) throw notAdmin(undefined, triedToken('role', claims))
+}
+
+/** Throws a 400 for a user token that is meant for somebody else than `asked` (the header X-JWT-AUD), or for nobody. */
+export function requireAudience({ aud }: Claims, asked: string | undefined): void {
+  const first = Array.isArray(aud) ? aud[0] : aud
+  if (!first || (asked && asked !== first)) throw validationFailed("Token audience doesn't match request audience")
+}
+
+async function claimsOf(backend: Backend, authorization: string | undefined): Promise<Claims> {
+  const token = /^bearer (\S+$)/i.exec(authorization ?? '')?.[1]
+  if (token === undefined) throw noAuthorization(authorization ? { kind: 'header', reason: 'malformed' } : undefined)
+  try {
+    return await (await backend.tokens()).verify(token)
+  } catch (error) {
+    throw error instanceof TokenRefusal ? badJwt(wordsFor(error), error.tried) : error
+  }
+}
+
+/** The words of the library that Supabase's server verifies tokens with; apps are known to look at them. */
+function wordsFor({ fault, header: { alg, kid }, why }: TokenRefusal): string {
+  switch (fault) {
+    case 'malformed':
+      return 'token is malformed: token contains an invalid number of segments'
+    case 'unreadable':
+      return 'token is malformed: could not JSON decode header: invalid character'
+    case 'algorithm':
+      return `token signature is invalid: signing method ${alg ?? ''} is invalid`
+    case 'unknown-key':
+      return `token is unverifiable: error while executing keyfunc: unrecognized JWT kid ${kid ?? '<nil>'} for algorithm ${alg ?? ''}`
+    case 'signature':
+      return 'token signature is invalid: signature is invalid'
+    case 'expired':
+      return 'token has invalid claims: token is expired'
+    case 'not-yet':
+      return 'token has invalid claims: token is not valid yet'
+    case 'times':
+      return 'token is malformed: could not JSON decode claim: invalid type for claim'
+    case 'claims':
+      return `token is malformed: could not JSON decode claim: json: ${why}`
+  }
+}

@@ -1,0 +1,88 @@
+/** What the auth backend says of itself: settings, health, keys, and where everything is. */
+import type { Endpoint } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
+import { type Backend, externalUrl, issuerOf } from '../backend.js'
+import { forAnyone } from './frame.js'
+
+/** Providers that Supabase knows and that are off here. */
+export const otherProviders =
+  'apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter'.split(
+    ' ',
+  )
+
+export const settings = ({ settings }: Backend): Endpoint =>
+  forAnyone('GET', '/settings', { id: 'getAuthSettings', does: 'What is on and off.', answer: 'object' }, () =>
+    jsonReply({
+      external: {
+        anonymous_users: settings.externalAnonymousUsersEnabled,
+        ...Object.fromEntries(otherProviders.map(name => [name, false])),
+        email: settings.externalEmailEnabled,
+        phone: settings.externalPhoneEnabled,
+        zoom: false,
+      },
+      disable_signup: settings.disableSignup,
+      mailer_autoconfirm: settings.mailerAutoconfirm,
+      phone_autoconfirm: settings.smsAutoconfirm,
+      sms_provider: '',
+      saml_enabled: false,
+      saml_private_key_next_configured: false,
+      passkeys_enabled: false,
+    }),
+  )
+
+/** The version whose behaviour is followed. */
+const followed = 'v2.196.0'
+
+export const health = (): Endpoint =>
+  forAnyone(
+    'GET',
+    '/health',
+    { id: 'getAuthHealth', does: 'Name and version of the auth backend.', answer: 'object' },
+    () =>
+      jsonReply({
+        version: followed,
+        name: 'GoTrue',
+        description: 'GoTrue is a user registration and authentication API',
+      }),
+  )
+
+/** The public keys of user tokens (RFC 7517), open to anyone as at Supabase. */
+export const jwks = ({ tokens }: Backend): Endpoint =>
+  forAnyone(
+    'GET',
+    '/.well-known/jwks.json',
+    { id: 'getKeys', does: 'The public keys of user tokens (RFC 7517).', answer: 'object' },
+    async () => ({
+      ...jsonReply((await tokens()).jwks),
+      headers: ['cache-control', 'public, max-age=600'],
+    }),
+  )
+
+export const openIdConfiguration = (backend: Backend): Endpoint =>
+  forAnyone(
+    'GET',
+    '/.well-known/openid-configuration',
+    { id: 'getOpenIdConfiguration', does: 'Where everything is.', answer: 'object' },
+    async () => {
+      const issuer = issuerOf(backend) ?? externalUrl(backend)
+      return {
+        ...jsonReply({
+          issuer,
+          authorization_endpoint: `${issuer}/oauth/authorize`,
+          token_endpoint: `${issuer}/oauth/token`,
+          jwks_uri: `${issuer}/.well-known/jwks.json`,
+          userinfo_endpoint: `${issuer}/oauth/userinfo`,
+          response_types_supported: ['code'],
+          response_modes_supported: ['query'],
+          grant_types_supported: ['authorization_code', 'refresh_token'],
+          subject_types_supported: ['public'],
+          id_token_signing_alg_values_supported: ['RS256', 'HS256', 'ES256'],
+          token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+          code_challenge_methods_supported: ['S256', 'plain'],
+          scopes_supported: ['openid', 'profile', 'email', 'phone'],
+          claims_supported: ['sub', 'aud', 'iss', 'exp', 'iat', 'auth_time', 'nonce', 'email', 'email_verified'],
+        }),
+        headers: ['cache-control', 'public, max-age=600'],
+      }
+    },
+  )

@@ -1,0 +1,166 @@
+/** POST /auth/v1/invite and /admin/generate_link: mails that admins send, or links that they send themselves. */
+import type { Endpoint } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
+import type { OneTimeTokenType, Tables, UserRow } from '../../core/state.js'
+import { validEmail } from '../addresses.js'
+import { type Backend, momentOf } from '../backend.js'
+import { actionLink, hashOfCode, keepToken, newCode } from '../codes.js'
+import { redirectTo } from '../destinations.js'
+import { emailExists, userNotFound, validationFailed } from '../errors.js'
+import { sendInvite } from '../letters.js'
+import { hashOf, requireStrength, unknownPassword } from '../passwords.js'
+import { invitedAs, mergeMetadata, newUser, userJson } from '../users.js'
+import { announce, forAdmin, redirectOf } from './frame.js'
+import { type Params, readParams } from './params.js'
+
+const inviteFields = { email: 'string', data: 'object' } as const
+
+export const invite = (backend: Backend): Endpoint =>
+  forAdmin(backend)(
+    'POST',
+    '/invite',
+    { id: 'invite', does: 'A mail that invites somebody.', fields: inviteFields, answer: 'user' },
+    async exchange => {
+      const params = readParams(exchange, 'InviteParams', inviteFields)
+      const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
+      const sent = await (await backend.state()).write(async tables => {
+        const user = await unconfirmed(tables, guest)
+        return sendInvite(backend, tables, user, redirectOf(backend, exchange))
+      })
+      announce(backend, sent.messages)
+      return jsonReply(userJson(sent.user))
+    },
+  )
+
+function newcomer(backend: Backend, { email, data }: Pick<LinkParams, 'email' | 'data'>, password: string | null) {
+  const at = momentOf(backend)
+  return invitedAs(newUser(at, { encrypted_password: password }), email, data, at)
+}
+
+/** Whoever has the newcomer's address and has not confirmed it, or else the newcomer, who is there from now on. Throws a 422 for one who has. */
+async function unconfirmed({ users }: Tables, newcomer: UserRow): Promise<UserRow> {
+  const [known] = await users.find({ email: newcomer.email })
+  if (known && known.email_confirmed_at !== null) throw emailExists()
+  if (!known) await users.insert(newcomer)
+  return known ?? newcomer
+}
+
+const fields = {
+  type: 'string',
+  email: 'string',
+  new_email: 'string',
+  password: 'string',
+  data: 'object',
+  redirect_to: 'string',
+} as const
+
+type LinkParams = Params<typeof fields>
+
+/** A user with a token that was just made for them. */
+interface Prepared {
+  readonly user: UserRow
+  /** What the link turns out to be for. */
+  readonly type: string
+  /** The hash that stands in the link. */
+  readonly hash: string
+}
+
+export const generateLink = (backend: Backend): Endpoint =>
+  forAdmin(backend)(
+    'POST',
+    '/admin/generate_link',
+    { id: 'generateLink', does: 'A link that admins send themselves.', fields, answer: 'link' },
+    async exchange => {
+      const given = readParams(exchange, 'GenerateLinkParams', fields)
+      const params = { ...given, email: validEmail(given.email) }
+      const redirect = redirectTo(backend.settings, [params.redirect_to, redirectOf(backend, exchange)])
+      const password = await passwordFor(backend, params)
+      const code = newCode(backend)
+      const { user, type, hash } = await (await backend.state()).write(tables =>
+        prepare(backend, tables, params, { code, password }),
+      )
+      return jsonReply({
+        ...userJson(user),
+        action_link: actionLink(backend, hash, type.startsWith('email_change') ? 'email_change' : type, redirect),
+        email_otp: code,
+        // Of the address that was asked for, also where the link goes to the new one: so it is at Supabase.
+        hashed_token: hashOfCode(params.email, code),
+        verification_type: type,
+        redirect_to: redirect,
+      })
+    },
+  )
+
+/** The hash of the password of a newcomer. It takes a moment, in which the state is better left to others. */
+async function passwordFor(backend: Backend, { type, email, password }: LinkParams): Promise<string | null> {
+  if (type !== 'magiclink' && type !== 'signup') return null
+  const isKnown = await (await backend.state()).read(({ users }) => users.count({ email }))
+  if (isKnown) return null
+  if (type === 'magiclink') return hashOf(unknownPassword())
+  if (password === '') throw validationFailed('Signup requires a valid password')
+  requireStrength(password, backend.settings)
+  return hashOf(password)
+}
+
+interface Secrets {
+  readonly code: string
+  /** The hash of a newcomer's password. */
+  readonly password: string | null
+}
+
+/** Keeps the token of the link in the user it is for. */
+async function prepare(backend: Backend, tables: Tables, params: LinkParams, { code, password }: Secrets) {
+  const { email, data } = params
+  const at = momentOf(backend)
+  const [known] = await tables.users.find({ email })
+  // A magic link for somebody who is not there yet signs them up.
+  const type = !known && params.type === 'magiclink' ? 'signup' : params.type
+  const who = () => known ?? notThere()
+
+  async function kept(
+    user: UserRow,
+    token: OneTimeTokenType,
+    changes: Partial<UserRow>,
+    to = email,
+  ): Promise<Prepared> {
+    const hash = hashOfCode(to, code)
+    await keepToken(tables, user.id, token, hash, at)
+    await tables.users.update(user.id, changes)
+    return { user: { ...user, ...changes }, type, hash }
+  }
+
+  switch (type) {
+    case 'magiclink':
+    case 'recovery':
+      return kept(who(), 'recovery_token', { recovery_sent_at: at })
+    case 'invite': {
+      const user = await unconfirmed(tables, newcomer(backend, params, null))
+      return kept(user, 'confirmation_token', { invited_at: at, confirmation_sent_at: at })
+    }
+    case 'signup': {
+      const user = await unconfirmed(tables, newcomer(backend, params, password))
+      const user_metadata = known ? mergeMetadata(user.user_metadata, data) : user.user_metadata
+      return kept(user, 'confirmation_token', { confirmation_sent_at: at, user_metadata })
+    }
+    case 'email_change_current':
+    case 'email_change_new': {
+      const user = who()
+      const isNew = type === 'email_change_new'
+      if (!backend.settings.mailerSecureEmailChangeEnabled && !isNew) {
+        throw validationFailed('Enable secure email change to generate link for current email')
+      }
+      const new_email = validEmail(params.new_email)
+      const others = await tables.users.find({ email: new_email })
+      if (others.length > 0) throw emailExists()
+      const changes = { new_email, email_change_sent_at: at, email_change_confirm_status: 0 }
+      if (isNew) return kept(user, 'email_change_token_new', changes, new_email)
+      return kept(user, 'email_change_token_current', changes)
+    }
+    default:
+      throw validationFailed(`Invalid email action link type requested: ${type}`)
+  }
+}
+
+function notThere(): never {
+  throw userNotFound('User with this email not found')
+}

@@ -1,0 +1,83 @@
+/** What admins may say of a user, read and put in its one form. */
+import type { Exchange } from '../../core/exchange.js'
+import type { Moment, Tables } from '../../core/state.js'
+import { validEmail, validPhone } from '../addresses.js'
+import type { Backend } from '../backend.js'
+import { emailExists, phoneExists, validationFailed } from '../errors.js'
+import { type Params, readParams } from './params.js'
+
+export const adminFields = {
+  id: 'string',
+  aud: 'string',
+  role: 'string',
+  email: 'string',
+  phone: 'string',
+  password: 'string?',
+  password_hash: 'string',
+  email_confirm: 'boolean',
+  phone_confirm: 'boolean',
+  user_metadata: 'object?',
+  app_metadata: 'object?',
+  ban_duration: 'string',
+} as const
+
+export type AdminParams = Params<typeof adminFields>
+
+/** The parameters of a request. Throws a 400 for what cannot be read. */
+export const adminParamsIn = (exchange: Exchange): AdminParams => readParams(exchange, 'AdminUserParams', adminFields)
+
+/** The same with addresses in their one form. Throws a 400 for what is none. */
+export const withValidAddresses = (params: AdminParams): AdminParams => ({
+  ...params,
+  email: params.email === '' ? '' : validEmail(params.email),
+  phone: params.phone === '' ? '' : validPhone(params.phone),
+})
+
+/** Until when somebody is banned; `before` when nothing is said of it. Throws a 400 for what is no duration. */
+export function bannedUntil({ now }: Backend, duration: string, before: Moment | null): Moment | null {
+  if (duration === '') return before
+  if (duration === 'none') return null
+  const length = durationIn(duration)
+  if ('mistake' in length) throw validationFailed(`invalid format for ban duration: time: ${length.mistake}`)
+  return length.ms === 0 ? null : new Date(now() + length.ms).toISOString()
+}
+
+/** Throws a 422 when somebody else than `ownId` has one of the addresses. */
+export async function requireFree({ users }: Tables, { email, phone }: AdminParams, ownId?: string): Promise<void> {
+  const others = async (address: { email: string } | { phone: string }) =>
+    (await users.find(address)).some(({ id }) => id !== ownId)
+  if (email !== '' && (await others({ email }))) throw emailExists()
+  if (phone !== '' && (await others({ phone }))) throw phoneExists('Phone number already registered by another user')
+}
+
+/** Durations as Go writes them, which is how Supabase takes the length of a ban: `24h`, `1h30m`. */
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ...(['ns', 'us', '\u00b5s', '\u03bcs', 'ms'] as const).map(
+    (unit, i) => [unit, [1e-6, 1e-3, 1e-3, 1e-3, 1][i] ?? 1] as const,
+  ),
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
+
+/** Go counts nanoseconds in 64 bits. */
+const LONGEST_MS = 2 ** 63 / 1e6
+
+/** The duration in milliseconds, or what is wrong with it in Go's words. */
+export function durationIn(text: string): { readonly ms: number } | { readonly mistake: string } {
+  const quoted = JSON.stringify(text)
+  const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? []
+  if (rest === '0') return { ms: 0 }
+  const parts = [...rest.matchAll(/(\d+\.?\d*|\.\d+)([^\d.]*)/g)]
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== rest)
+    return { mistake: `invalid duration ${quoted}` }
+  let ms = 0
+  for (const [, count, unit = ''] of parts) {
+    const factor = unitMs.get(unit)
+    if (unit === '') return { mistake: `missing unit in duration ${quoted}` }
+    if (factor === undefined) return { mistake: `unknown unit ${JSON.stringify(unit)} in duration ${quoted}` }
+    ms += Number(count) * factor
+  }
+  if (ms > LONGEST_MS) return { mistake: `invalid duration ${quoted}` }
+  return { ms: sign === '-' ? -ms : ms }
+}

@@ -1,0 +1,101 @@
+/** The form of the auth backend's endpoints: who may ask, and how they answer. */
+import { methodNotAllowed } from '../../core/errors.js'
+import { type Caller, type Endpoint, type Exchange, type Reply, userCaller } from '../../core/exchange.js'
+import { AUTH } from '../../core/paths.js'
+import { jsonReply } from '../../core/reply.js'
+import type { MessageRow, UserRow } from '../../core/state.js'
+import { authenticate, requireAdmin, type SignedIn } from '../authenticate.js'
+import type { Backend } from '../backend.js'
+import { redirectTo } from '../destinations.js'
+import { type Grant, tokenResponse } from '../sessions.js'
+import { queryOf } from './params.js'
+import { type About, operationOf } from './says.js'
+
+type Method = Endpoint['method']
+
+type Answer = (exchange: Exchange) => Reply | Promise<Reply>
+
+/** An endpoint that anybody may ask who got past the gateway. */
+export const forAnyone = (method: Method, path: string, about: About, reply: Answer): Endpoint =>
+  endpoint(method, path, reply, () => operationOf(about, []))
+
+const endpoint = (method: Method, path: string, reply: Answer, says: Endpoint['says'] & {}): Endpoint => ({
+  ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET', says },
+  reply(exchange) {
+    // Supabase knows no HEAD, and whoever only looks at a link must not use it up.
+    if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
+    return reply(exchange)
+  },
+})
+
+/** An endpoint for whoever sends a user token; refusals come before anything is read. */
+export const forUser =
+  (backend: Backend) =>
+  (
+    method: Method,
+    path: string,
+    about: About,
+    reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>,
+  ): Endpoint => {
+    const answer = async (exchange: Exchange) => {
+      const who = await authenticate(backend, exchange.authorization)
+      exchange.caller = callerOf(who.user)
+      return reply(exchange, who)
+    }
+    return endpoint(method, path, answer, () => operationOf(about, ['user']))
+  }
+
+/** An endpoint for whoever sends the service key, or another token with an admin role. */
+export const forAdmin =
+  (backend: Backend) =>
+  (method: Method, path: string, about: About, reply: Answer): Endpoint => {
+    const answer = async (exchange: Exchange) => {
+      await requireAdmin(backend, exchange.authorization)
+      // The development keys are public, and with the public secret every page can make tokens of its own.
+      backend.origins.requireOwnAdmin(exchange.headers)
+      exchange.caller = { kind: 'service' }
+      return reply(exchange)
+    }
+    return endpoint(method, path, answer, () => operationOf(about, ['service']))
+  }
+
+const callerOf = ({ id, email }: UserRow): Caller => userCaller(id, email)
+
+/** What somebody who has signed in gets, with the headers that say who it is; `more` lays further members over the body. */
+export async function granted(backend: Backend, exchange: Exchange, grant: Grant, more: object = {}): Promise<Reply> {
+  const { user, session, refreshToken } = grant
+  exchange.caller = callerOf(user)
+  const headers = [
+    ...['sb-auth-user-id', user.id],
+    ...['sb-auth-session-id', session.id],
+    ...['sb-auth-refresh-token-prefix', refreshToken.slice(0, 5)],
+  ]
+  return { ...jsonReply({ ...(await tokenResponse(backend, grant)), ...more }), headers }
+}
+
+/** Where a link of this request's mail leads back to. */
+export function redirectOf({ settings }: Backend, exchange: Exchange): string {
+  const { redirect_to: header, referer } = exchange.headers
+  return redirectTo(settings, [header ? String(header) : (queryOf(exchange).get('redirect_to') ?? undefined), referer])
+}
+
+/** The part of the path behind `name`, which stands for an id. */
+export const idBehind = (name: string, { path }: Exchange) => path.split('/')[path.split('/').indexOf(name) + 1] ?? ''
+
+/** Tells of messages that are in the outbox for good. */
+export function announce(backend: Backend, messages: readonly MessageRow[]): void {
+  for (const message of messages) backend.announce(message)
+}
+
+/** A reply without a body. */
+export const emptyReply = (status: number, headers: readonly string[] = []): Reply => ({
+  kind: 'reply',
+  status,
+  contentType: '',
+  body: '',
+  headers,
+})
+
+/** Leads a browser on; letters beyond ASCII, which a header cannot have, are encoded. */
+export const leadTo = (status: 302 | 303, address: string): Reply =>
+  emptyReply(status, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])

@@ -1,0 +1,152 @@
+/** POST /auth/v1/otp and /magiclink: a code or a link with which somebody signs in without a password. */
+import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
+import type { UserRow } from '../../core/state.js'
+import { validEmail, validPhone } from '../addresses.js'
+import type { Backend } from '../backend.js'
+import { emailProviderDisabled, otpDisabled, phoneProviderDisabled, validationFailed } from '../errors.js'
+import { challengeIn } from '../flows.js'
+import { sendPhoneCode, sendSignIn } from '../letters.js'
+import { unknownPassword } from '../passwords.js'
+import { isConfirmed } from '../users.js'
+import { announce, forAnyone, redirectOf } from './frame.js'
+import { type Params, readParams } from './params.js'
+import type { About } from './says.js'
+import { requireChannel, signUp } from './signup.js'
+
+const fields = {
+  email: 'string',
+  phone: 'string',
+  create_user: 'boolean?',
+  data: 'object',
+  channel: 'string',
+  code_challenge: 'string',
+  code_challenge_method: 'string',
+} as const
+
+type OtpParams = Params<typeof fields>
+
+export const otp = (backend: Backend): Endpoint =>
+  forAnyone(
+    'POST',
+    '/otp',
+    {
+      id: 'sendCode',
+      does: 'A code or a link with which somebody signs in without a password.',
+      fields,
+      answer: 'object',
+    },
+    async exchange => {
+      const params = readParams(exchange, 'OtpParams', fields)
+      if (params.email !== '' && params.phone !== '') {
+        throw validationFailed('Only an email address or phone number should be provided')
+      }
+      if (params.email !== '' && params.channel !== '') {
+        throw validationFailed('Channel should only be specified with Phone OTP')
+      }
+      challengeIn(params)
+      // An address that is none is nobody's either.
+      if (params.create_user === false && !(await isKnown(backend, params))) throw otpDisabled()
+      if (params.email !== '') return byEmail(backend, exchange, params)
+      if (params.phone !== '') return byPhone(backend, exchange, params)
+      throw validationFailed('One of email or phone must be set')
+    },
+  )
+
+/** The older name of a sign-in by mail. */
+export const magicLink = (backend: Backend): Endpoint =>
+  forAnyone(
+    'POST',
+    '/magiclink',
+    { id: 'sendMagicLink', does: 'The older name of a sign-in by mail.', fields, answer: 'object' },
+    async exchange => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
+  )
+
+async function isKnown(backend: Backend, { email, phone }: OtpParams): Promise<boolean> {
+  if (email === '' && phone === '') return true
+  const known = email === '' ? findByPhone(backend, phone) : findByEmail(backend, email)
+  return known.then(
+    user => user !== undefined,
+    () => false,
+  )
+}
+
+const findByEmail = async (backend: Backend, given: string) => find(backend, { email: validEmail(given) })
+const findByPhone = async (backend: Backend, given: string) => find(backend, { phone: validPhone(given) })
+
+async function find(backend: Backend, address: { email: string } | { phone: string }): Promise<UserRow | undefined> {
+  const [user] = await (await backend.state()).read(({ users }) => users.find(address))
+  return user
+}
+
+async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
+  const { settings } = backend
+  if (!settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
+  if (params.email === '') throw validationFailed('Password recovery requires an email', 422)
+  const known = await findByEmail(backend, params.email)
+  const challenge = challengeIn(params)
+  const redirect = redirectOf(backend, exchange)
+  if (!known || !isConfirmed(known)) {
+    const { email: given, data } = params
+    await signUp(backend, { provider: 'email', given, password: unknownPassword(), data, challenge }, redirect)
+    // The mail that confirms a new address signs its reader in as well.
+    if (!settings.mailerAutoconfirm) return jsonReply({})
+  }
+  const sent = await (await backend.state()).write(async tables => {
+    const [user] = await tables.users.find({ email: validEmail(params.email) })
+    return user && sendSignIn(backend, tables, user, 'magiclink', { redirect, challenge })
+  })
+  announce(backend, sent?.messages ?? [])
+  return jsonReply({})
+}
+
+async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams): Promise<Reply> {
+  const { settings } = backend
+  if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Unsupported phone provider')
+  const phone = validPhone(params.phone)
+  requireChannel(params.channel)
+  const known = await find(backend, { phone })
+  if (!known || known.phone_confirmed_at === null) {
+    const { data } = params
+    const wanted = { provider: 'phone', given: phone, password: unknownPassword(), data } as const
+    await signUp(backend, wanted, redirectOf(backend, exchange))
+    if (!settings.smsAutoconfirm) return jsonReply({})
+  }
+  const sent = await (await backend.state()).write(async tables => {
+    const [user] = await tables.users.find({ phone })
+    return user && sendPhoneCode(backend, tables, user, { kind: 'sms', phone })
+  })
+  announce(backend, sent?.messages ?? [])
+  return jsonReply(messageIdOf(sent?.messages))
+}
+
+/** What is told of a text message that was sent. */
+export const messageIdOf = (messages: readonly { id: string }[] = []) =>
+  messages[0] ? { message_id: messages[0].id } : {}
+
+const recoverFields = { email: 'string', code_challenge: 'string', code_challenge_method: 'string' } as const
+
+const recoverAbout: About = {
+  id: 'recoverPassword',
+  does: 'A mail with which somebody who forgot their password signs in.',
+  query: { redirect_to: 'Where the link of the mail leads back to.' },
+  fields: recoverFields,
+  answer: 'object',
+}
+
+/** POST /auth/v1/recover: a mail with which somebody who forgot their password signs in. */
+export const recover = (backend: Backend): Endpoint =>
+  forAnyone('POST', '/recover', recoverAbout, async exchange => {
+    if (!backend.settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
+    const params = readParams(exchange, 'RecoverParams', recoverFields)
+    if (params.email === '') throw validationFailed('Password recovery requires an email')
+    const email = validEmail(params.email)
+    const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
+    const sent = await (await backend.state()).write(async tables => {
+      const [user] = await tables.users.find({ email })
+      return user && sendSignIn(backend, tables, user, 'recovery', back)
+    })
+    announce(backend, sent?.messages ?? [])
+    // The same for an address that nobody has: who is a user here is nobody's business.
+    return jsonReply({})
+  })

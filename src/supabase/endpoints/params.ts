@@ -1,0 +1,107 @@
+/** Reads what an auth request carries, as Go's JSON reader would: wrong types are told in its words, unknown fields passed over. */
+import type { Exchange } from '../../core/exchange.js'
+import type { Json } from '../../core/state.js'
+import { kindOf } from '../claims.js'
+import { badJson, validationFailed } from '../errors.js'
+
+/** What a field may be. A field that is missing or null is empty: '', {}, false; what ends in `?` stays undefined. */
+type Kind = 'string' | 'string?' | 'object' | 'object?' | 'boolean' | 'boolean?'
+
+interface Values {
+  string: string
+  'string?': string | undefined
+  object: Json
+  'object?': Json | undefined
+  boolean: boolean
+  'boolean?': boolean | undefined
+}
+
+export type Fields = Readonly<Record<string, Kind>>
+
+/** The fields as they are read. */
+export type Params<F extends Fields> = { readonly [K in keyof F]: Values[F[K]] }
+
+const empty = { string: '', object: {}, boolean: false } as const
+const goType = { string: 'string', object: 'map[string]interface {}', boolean: 'bool' } as const
+
+/** The fields of the body; `name` is what Supabase calls them together. Throws a 400 for what is no JSON object, or a field of a wrong type. */
+export function readParams<const F extends Fields>({ body }: Exchange, name: string, fields: F): Params<F> {
+  const value = parsed(body?.toString('utf8') ?? '')
+  if (value !== null && kindOf(value) !== 'object') {
+    throw badJson(`json: cannot unmarshal ${kindOf(value)} into Go value of type api.${name}`)
+  }
+  const given = (value ?? {}) as Record<string, unknown>
+  const read = Object.entries(fields).map(([field, kind]) => {
+    const wanted = kind.replace('?', '') as keyof typeof empty
+    const found = Object.hasOwn(given, field) ? given[field] : undefined
+    if (found === undefined || found === null) return [field, kind.endsWith('?') ? undefined : empty[wanted]]
+    if (kindOf(found) === (wanted === 'boolean' ? 'bool' : wanted)) return [field, keepable(found)]
+    throw badJson(
+      `json: cannot unmarshal ${kindOf(found)} into Go struct field ${name}.${field} of type ${goType[wanted]}`,
+    )
+  })
+  return Object.fromEntries(read)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw badJson(mistakeIn(text, (error as Error).message))
+  }
+}
+
+/** Deeper is nobody's metadata. Go reads on until 10000, where JavaScript has long lost its way. */
+const DEEPEST = 500
+
+/** The value as it can be kept: half a character becomes U+FFFD, as Go reads it; U+0000 is refused, as PostgreSQL does. */
+function keepable(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw validationFailed('Text with the character U+0000 cannot be kept')
+    return value.replace(/\p{Surrogate}/gu, '\ufffd')
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > DEEPEST) throw badJson('exceeded max depth')
+  if (Array.isArray(value)) return value.map(item => keepable(item, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [keepable(key), keepable(item, depth + 1)] as const),
+  )
+}
+
+export const queryOf = ({ query }: Exchange) => new URLSearchParams(query)
+
+const END = 'unexpected end of JSON input'
+
+/** How Go goes on after naming the character, by how V8 begins. */
+const places: readonly (readonly [RegExp, string])[] = [
+  [/^Expected (property name|double-quoted)/, 'looking for beginning of object key string'],
+  [/^Expected ':'/, 'after object key'],
+  [/^Expected .* after property value/, 'after object key:value pair'],
+  [/^Expected .* after array element/, 'after array element'],
+  [/^Unexpected non-whitespace/, 'after top-level value'],
+  [/^Unexpected number/, 'after object key:value pair'],
+  [/^Bad control/, 'in string literal'],
+  [/^Bad escaped/, 'in string escape code'],
+  [/^Bad Unicode/, 'in \\u hexadecimal character escape'],
+  [/^No number/, 'in numeric literal'],
+  [/^Unterminated fractional/, 'after decimal point in numeric literal'],
+  [/^Exponent/, 'in exponent of numeric literal'],
+]
+
+/** The sentence of Go for `text`, over which JSON.parse has thrown an error with this message. */
+function mistakeIn(text: string, message: string): string {
+  const [, token] = /^Unexpected token '(.)'/su.exec(message) ?? []
+  if (token !== undefined) return `invalid character ${quoted(token)} looking for beginning of value`
+  const [, position] = /at position (\d+)/.exec(message) ?? []
+  const [character] = text.slice(Number(position ?? text.length))
+  if (character === undefined || /^Unterminated string/.test(message)) return END
+  const [, place = 'looking for beginning of value'] = places.find(([beginning]) => beginning.test(message)) ?? []
+  return `invalid character ${quoted(character)} ${place}`
+}
+
+/** The character as Go writes it. */
+function quoted(character: string): string {
+  if (character === "'") return "'\\''"
+  if (character === '"') return `'"'`
+  return `'${JSON.stringify(character).slice(1, -1)}'`
+}

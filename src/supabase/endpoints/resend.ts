@@ -1,0 +1,124 @@
+/** POST /auth/v1/resend: the last mail or text message once more, with a new code. */
+import type { Endpoint } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
+import type { Tables, UserRow } from '../../core/state.js'
+import { validEmail, validPhone } from '../addresses.js'
+import type { AuthSettings, Backend } from '../backend.js'
+import {
+  emailProviderDisabled,
+  emailToConfirm,
+  phoneProviderDisabled,
+  phoneToConfirm,
+  validationFailed,
+} from '../errors.js'
+import { challengeIn } from '../flows.js'
+import {
+  type Return,
+  type Sent,
+  sendConfirmation,
+  sendEmailChange,
+  sendPhoneCode,
+  sendReauthentication,
+} from '../letters.js'
+import { announce, forAnyone, forUser, redirectOf } from './frame.js'
+import { messageIdOf } from './otp.js'
+import { type Params, readParams } from './params.js'
+
+const fields = {
+  type: 'string',
+  email: 'string',
+  phone: 'string',
+  code_challenge: 'string',
+  code_challenge_method: 'string',
+} as const
+
+type ResendParams = Params<typeof fields>
+
+const kinds = ['signup', 'email_change', 'sms', 'phone_change'] as const
+type Kind = (typeof kinds)[number]
+
+export const resend = (backend: Backend): Endpoint =>
+  forAnyone(
+    'POST',
+    '/resend',
+    { id: 'resend', does: 'The last mail or text message once more, with a new code.', fields, answer: 'object' },
+    async exchange => {
+      const params = readParams(exchange, 'ResendConfirmationParams', fields)
+      const { kind, where } = checked(backend.settings, params)
+      const isMail = kind === 'signup' || kind === 'email_change'
+      const back = { redirect: redirectOf(backend, exchange), challenge: isMail ? challengeIn(params) : undefined }
+      const sent = await (await backend.state()).write(async tables => {
+        const [user] = await tables.users.find(where)
+        return user && sendAgain(backend, tables, user, { kind, back })
+      })
+      announce(backend, sent?.messages ?? [])
+      return jsonReply(isMail ? {} : messageIdOf(sent?.messages))
+    },
+  )
+
+/** What is to be sent, and whose address was given. Throws for what may not be asked. */
+function checked(settings: AuthSettings, params: ResendParams) {
+  const { type, email, phone } = params
+  const kind = kinds.find(kind => kind === type)
+  if (!kind) throw validationFailed(`Missing one of these types: ${kinds.join(', ')}`)
+  if (kind === 'signup' || kind === 'email_change') challengeIn(params)
+  if (email === '' && kind === 'signup') throw validationFailed('Type provided requires an email address')
+  if (phone === '' && kind === 'sms') throw validationFailed('Type provided requires a phone number')
+  if (email !== '' && phone !== '') {
+    throw validationFailed('Only an email address or phone number should be provided.')
+  }
+  if (email === '' && phone === '') throw validationFailed('Missing email address or phone number')
+  if (email !== '') {
+    if (!settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
+    return { kind, where: { email: validEmail(email) } }
+  }
+  if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Phone logins are disabled')
+  return { kind, where: { phone: validPhone(phone) } }
+}
+
+interface Wanted {
+  readonly kind: Kind
+  readonly back: Return
+}
+
+/** Nothing is sent for what is done already, and nobody is told so. */
+async function sendAgain(
+  backend: Backend,
+  tables: Tables,
+  user: UserRow,
+  { kind, back }: Wanted,
+): Promise<Sent | undefined> {
+  switch (kind) {
+    case 'signup':
+      return user.email_confirmed_at === null ? sendConfirmation(backend, tables, user, back) : undefined
+    case 'email_change':
+      return user.new_email === null ? undefined : sendEmailChange(backend, tables, user, user.new_email, back)
+    case 'sms':
+      if (user.phone === null || user.phone_confirmed_at !== null) return undefined
+      return sendPhoneCode(backend, tables, user, { kind, phone: user.phone })
+    case 'phone_change':
+      return user.new_phone === null ? undefined : sendPhoneCode(backend, tables, user, { kind, phone: user.new_phone })
+  }
+}
+
+/** GET /auth/v1/reauthenticate: a code for whoever is signed in, to change their password with. */
+export const reauthenticate = (backend: Backend): Endpoint =>
+  forUser(backend)(
+    'GET',
+    '/reauthenticate',
+    {
+      id: 'reauthenticate',
+      does: 'Sends a code to whoever is signed in, to change their password with.',
+      answer: 'object',
+    },
+    async (_exchange, { user }) => {
+      if (user.email === null && user.phone === null) {
+        throw validationFailed('Reauthentication requires the user to have an email or a phone number')
+      }
+      if (user.email !== null && user.email_confirmed_at === null) throw emailToConfirm()
+      if (user.email === null && user.phone_confirmed_at === null) throw phoneToConfirm()
+      const { messages } = await (await backend.state()).write(tables => sendReauthentication(backend, tables, user))
+      announce(backend, messages)
+      return jsonReply(user.email === null ? messageIdOf(messages) : {})
+    },
+  )

@@ -1,0 +1,97 @@
+/** What the document says of endpoints of the auth backend; the platform's own document shows none of their paths. */
+import type { Description, JsonSchema, NamedForm, Said } from '../../core/operation.js'
+import type { Fields } from './params.js'
+
+/** What an endpoint says of itself. */
+export interface About {
+  readonly id: string
+  readonly does: string
+  /** What parameters behind the `?` mean. */
+  readonly query?: Readonly<Record<string, string>>
+  /** The fields of the body that are read. */
+  readonly fields?: Fields
+  readonly isBodyOptional?: true
+  readonly answer: Answer
+}
+
+/** The usual answers; `none` where it only refuses. */
+type Answer =
+  | 'user'
+  | 'session'
+  | 'session or user'
+  | 'session or message'
+  | 'link'
+  | 'object'
+  | 'list'
+  | 'no body'
+  | 'redirect'
+  | 'none'
+
+export async function operationOf(about: About, access: readonly string[]): Promise<Description> {
+  const { id, does, query, fields, isBodyOptional, answer } = about
+  return {
+    ...{ id, does, access },
+    ...(query && { query: { type: 'object', properties: mapped(query, description => ({ ...text, description })) } }),
+    ...(fields && { body: { type: 'object', properties: mapped(fields, kind => fieldOf(kind)) } }),
+    ...(isBodyOptional && { isBodyOptional }),
+    answers: await answersOf(answer),
+  }
+}
+
+/** Of an endpoint that nobody needs a name for: it is made from method and path. */
+export function aboutOf(method: string, path: string, does: string, answer: Answer): About {
+  const words = `${method.toLowerCase()} auth ${path}`.split(/[^a-z\d]+/i).filter(word => word !== '')
+  const id = words.map((word, i) => (i === 0 ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`)).join('')
+  return { id, does, answer }
+}
+
+const text: JsonSchema = { type: 'string' }
+
+function mapped<T>(record: Readonly<Record<string, T>>, make: (value: T) => JsonSchema) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, make(value)]))
+}
+
+/** Null is the same as nothing. */
+const fieldOf = (kind: Fields[string]): JsonSchema => ({ type: [kind.replace('?', ''), 'null'] })
+
+async function answersOf(answer: Answer): Promise<Readonly<Record<number, Said>>> {
+  const { linkAnswer, sessionAnswer, userAnswer } = await import('../answers.js')
+  const forms = { user: ['User', userAnswer], session: ['Session', sessionAnswer], link: ['Link', linkAnswer] } as const
+  const formed = (what: string, form: NamedForm) => ({ 200: { what, form } })
+  switch (answer) {
+    case 'user':
+      return formed('The user.', forms.user)
+    case 'session':
+      return formed('The session, with its tokens and its user.', forms.session)
+    case 'session or user':
+      return formed('The session; only the user where the address has to be confirmed first.', [
+        'SessionOrUser',
+        { anyOf: [{ $ref: '#/components/schemas/Session' }, { $ref: '#/components/schemas/User' }] },
+      ])
+    case 'session or message':
+      return formed('The session; a message where the other address of a change has to be confirmed as well.', [
+        'SessionOrMessage',
+        {
+          anyOf: [
+            { $ref: '#/components/schemas/Session' },
+            { type: 'object', properties: { code: text, msg: text }, required: ['code', 'msg'] },
+          ],
+        },
+      ])
+    case 'link':
+      return formed('The user, and the link.', forms.link)
+    case 'object':
+      return { 200: { what: 'An object.', schema: { type: 'object' } } }
+    case 'list':
+      return { 200: { what: 'A list.', schema: { type: 'array' } } }
+    case 'no body':
+      return { 204: { what: 'It is done.' } }
+    case 'redirect':
+      return {
+        302: { what: 'Leads the browser on.' },
+        303: { what: 'Leads the browser back to the app, with what came of it.' },
+      }
+    case 'none':
+      return {}
+  }
+}

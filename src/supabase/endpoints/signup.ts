@@ -1,0 +1,160 @@
+/** POST /auth/v1/signup: a new user by e-mail, by phone, or without a name. */
+import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
+import type { Json, Tables, UserRow } from '../../core/state.js'
+import { validEmail, validPhone } from '../addresses.js'
+import { type Backend, momentOf } from '../backend.js'
+import {
+  anonymousProviderDisabled,
+  emailProviderDisabled,
+  phoneProviderDisabled,
+  signupDisabled,
+  userAlreadyExists,
+  validationFailed,
+} from '../errors.js'
+import { type Challenge, challengeIn } from '../flows.js'
+import { type Sent, sendConfirmation, sendPhoneCode } from '../letters.js'
+import { hashOf, requireStrength } from '../passwords.js'
+import { type Grant, startSession } from '../sessions.js'
+import {
+  confirmedEmail,
+  confirmedPhone,
+  fakeUser,
+  isConfirmed,
+  newUser,
+  signedUp,
+  userJson,
+  userJsonBeforeReading,
+} from '../users.js'
+import { announce, forAnyone, granted, redirectOf } from './frame.js'
+import { type Params, readParams } from './params.js'
+
+const fields = {
+  email: 'string',
+  phone: 'string',
+  password: 'string',
+  data: 'object',
+  channel: 'string',
+  code_challenge: 'string',
+  code_challenge_method: 'string',
+} as const
+
+type SignupParams = Params<typeof fields>
+
+export const signup = (backend: Backend): Endpoint =>
+  forAnyone(
+    'POST',
+    '/signup',
+    { id: 'signUp', does: 'A new user, by e-mail, by phone or without a name.', fields, answer: 'session or user' },
+    async exchange => {
+      const params = readParams(exchange, 'SignupParams', fields)
+      if (params.email === '' && params.phone === '') return signUpAnonymously(backend, exchange, params.data)
+      if (backend.settings.disableSignup) throw signupDisabled()
+      const challenge = checked(backend, params)
+      const { password, data } = params
+      const done = await signUp(backend, { ...wayOf(params), password, data, challenge }, redirectOf(backend, exchange))
+      switch (done.kind) {
+        case 'in':
+          return granted(backend, exchange, done.grant, { user: userJsonBeforeReading(done.grant.user) })
+        case 'waiting':
+          return jsonReply(userJson(forWhoeverAsks(done.user)))
+        case 'taken':
+          return jsonReply(userJson(done.instead))
+      }
+    },
+  )
+
+async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Json): Promise<Reply> {
+  const { settings } = backend
+  if (!settings.externalAnonymousUsersEnabled) throw anonymousProviderDisabled()
+  if (settings.disableSignup) throw signupDisabled()
+  const user = newUser(momentOf(backend), { is_anonymous: true, user_metadata: data })
+  const grant = await (await backend.state()).write(async tables => {
+    await tables.users.insert(user)
+    return startSession(backend, tables, user, 'anonymous')
+  })
+  return granted(backend, exchange, grant)
+}
+
+/** Throws for what may not be asked, in Supabase's order. */
+function checked({ settings }: Backend, params: SignupParams): Challenge | undefined {
+  const { email, phone, password, channel } = params
+  if (password === '') throw validationFailed('Signup requires a valid password')
+  requireStrength(password, settings)
+  if (email !== '' && phone !== '') {
+    throw validationFailed('Only an email address or phone number should be provided on signup.')
+  }
+  if (phone !== '') requireChannel(channel)
+  if (phone !== '' && params.code_challenge !== '') throw validationFailed('PKCE not supported for phone signups')
+  return challengeIn(params)
+}
+
+/** How somebody is to be known. */
+type Way = { readonly provider: 'email' | 'phone'; readonly given: string }
+
+const wayOf = ({ email, phone }: SignupParams): Way =>
+  email !== '' ? { provider: 'email', given: email } : { provider: 'phone', given: phone }
+
+type Wanted = Way & {
+  readonly password: string
+  readonly data: Json
+  readonly challenge?: Challenge | undefined
+}
+
+/** What came of a sign-up; where somebody has the address, a user stands in who tells nothing of them. */
+type Done =
+  | { readonly kind: 'in'; readonly grant: Grant }
+  | ({ readonly kind: 'waiting' } & Sent)
+  | { readonly kind: 'taken'; readonly instead: UserRow }
+
+/** Signs somebody up. Rejects with what Supabase answers when they may not. */
+export async function signUp(backend: Backend, wanted: Wanted, redirect: string): Promise<Done> {
+  const { settings } = backend
+  const { provider, given, data, challenge } = wanted
+  if (settings.disableSignup) throw signupDisabled()
+  const isMail = provider === 'email'
+  if (isMail && !settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email signups are disabled')
+  if (!isMail && !settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Phone signups are disabled')
+  const address = isMail ? validEmail(given) : validPhone(given)
+  const encrypted_password = await hashOf(wanted.password)
+  const at = momentOf(backend)
+
+  const done = await (await backend.state()).write(async (tables): Promise<Done> => {
+    const [known] = await tables.users.find({ [provider]: address })
+    if (known && (isMail ? isConfirmed(known) : known.phone_confirmed_at !== null)) {
+      return { kind: 'taken', instead: fakeUser(at, isMail ? { email: address } : { phone: address }, data) }
+    }
+    // Whoever signs up again before confirming may be somebody else: what was there stays as it is.
+    const user =
+      known ?? (await added(tables, signedUp(newUser(at, { encrypted_password }), { ...wanted, address, at })))
+    if (isMail ? settings.mailerAutoconfirm : settings.smsAutoconfirm) {
+      const confirmed = { ...user, ...(isMail ? confirmedEmail(user, at) : confirmedPhone(at)) }
+      await tables.users.update(user.id, confirmed)
+      return { kind: 'in', grant: await startSession(backend, tables, confirmed, 'password') }
+    }
+    const sent = isMail
+      ? await sendConfirmation(backend, tables, user, { redirect, challenge })
+      : await sendPhoneCode(backend, tables, user, { kind: 'sms', phone: address })
+    return { kind: 'waiting', ...sent }
+  })
+  if (done.kind === 'waiting') announce(backend, done.messages)
+  if (done.kind === 'taken' && (settings.mailerAutoconfirm || settings.smsAutoconfirm)) throw userAlreadyExists()
+  return done
+}
+
+async function added({ users }: Tables, user: UserRow): Promise<UserRow> {
+  await users.insert(user)
+  return user
+}
+
+/** Whoever signs up with the address of a guest learns nothing of what the admin said of them. */
+const forWhoeverAsks = (user: UserRow): UserRow =>
+  user.invited_at === null ? user : { ...user, user_metadata: {}, identities: [] }
+
+/** Throws a 400 for a way to send a text message that is not there: WhatsApp would need Twilio. */
+export function requireChannel(channel: string): void {
+  if (channel === '' || channel === 'sms') return
+  throw validationFailed(
+    "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",
+  )
+}

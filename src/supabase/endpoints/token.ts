@@ -1,0 +1,173 @@
+/** POST /auth/v1/token: a session for a password, for a refresh token, or for the second half of a PKCE flow. */
+
+import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
+import { problemOfHash } from '../../core/secrets.js'
+import { isBanned } from '../../core/state.js'
+import { formatPhone } from '../addresses.js'
+import type { Backend } from '../backend.js'
+import {
+  emailNotConfirmed,
+  emailProviderDisabled,
+  flowStateNotFound,
+  issuerDisabled,
+  noPassword,
+  noSuchUser,
+  phoneNotConfirmed,
+  phoneProviderDisabled,
+  unknownGrantType,
+  userBanned,
+  validationFailed,
+  web3Disabled,
+  wrongPassword,
+} from '../errors.js'
+import { endFlow } from '../flows.js'
+import { fits, renewedHash, weaknessOf } from '../passwords.js'
+import { endSessions, endSessionsOf, type Grant, isRefreshToken, refreshSession, startSession } from '../sessions.js'
+import { emptyReply, forAnyone, forUser, granted } from './frame.js'
+import { queryOf, readParams } from './params.js'
+import type { About } from './says.js'
+
+const byPasswordFields = { email: 'string', phone: 'string', password: 'string' } as const
+const byRefreshTokenFields = { refresh_token: 'string' } as const
+const byAuthCodeFields = { auth_code: 'string', code_verifier: 'string' } as const
+
+const about: About = {
+  id: 'signIn',
+  does: 'A session for a password, for a refresh token, or for the second half of a PKCE flow.',
+  query: { grant_type: 'What is given for the session: password, refresh_token or pkce.' },
+  fields: { ...byPasswordFields, ...byRefreshTokenFields, ...byAuthCodeFields },
+  answer: 'session',
+}
+
+export const token = (backend: Backend): Endpoint =>
+  forAnyone('POST', '/token', about, exchange => {
+    switch (queryOf(exchange).get('grant_type')) {
+      case 'password':
+        return byPassword(backend, exchange)
+      case 'refresh_token':
+        return byRefreshToken(backend, exchange)
+      case 'pkce':
+        return byAuthCode(backend, exchange)
+      case 'id_token':
+        return byIdToken(exchange)
+      case 'web3':
+        throw web3Disabled()
+      default:
+        throw unknownGrantType()
+    }
+  })
+
+async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> {
+  const { settings } = backend
+  const { email, phone, password } = readParams(exchange, 'PasswordGrantParams', byPasswordFields)
+  if (email !== '' && phone !== '') {
+    throw validationFailed('Only an email address or phone number should be provided on login.')
+  }
+  if (email === '' && phone === '') throw validationFailed('missing email or phone')
+  if (email !== '' && !settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
+  if (phone !== '' && !settings.externalPhoneEnabled) throw phoneProviderDisabled(422, 'Phone logins are disabled')
+
+  const where = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
+  const signIn = () => signedIn(backend, where, password)
+  // Once more where the password was changed, or hashed again, while it was being checked.
+  const grant = (await signIn()) ?? (await signIn())
+  if (!grant) throw wrongPassword()
+  const weakness = weaknessOf(password, settings)
+  return granted(backend, exchange, grant, weakness && { weak_password: weakness })
+}
+
+/** A session for the user who knows the password; `undefined` where the user was changed while it was being checked. */
+async function signedIn(
+  backend: Backend,
+  where: { readonly email: string } | { readonly phone: string },
+  password: string,
+): Promise<Grant | undefined> {
+  const state = await backend.state()
+  const [user] = await state.read(({ users }) => users.find(where))
+  const kept = user?.encrypted_password ?? null
+  if (user && kept !== null && isBanned(user, backend.now())) throw userBanned()
+  const isRight = await fits(password, kept)
+  if (!user) throw noSuchUser()
+  if (kept === null) throw noPassword()
+  if (!isRight) throw wrongPassword(problemOfHash(kept))
+  if ('email' in where && user.email_confirmed_at === null) throw emailNotConfirmed()
+  if ('phone' in where && user.phone_confirmed_at === null) throw phoneNotConfirmed()
+  const renewed = await renewedHash(password, kept)
+  return state.write(async tables => {
+    const now = await tables.users.get(user.id)
+    if (now?.encrypted_password !== kept) return undefined
+    if (renewed !== undefined) await tables.users.update(user.id, { encrypted_password: renewed })
+    return startSession(backend, tables, now, 'password')
+  })
+}
+
+async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Reply> {
+  const { refresh_token: given } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)
+  if (!isRefreshToken(given)) throw validationFailed('Refresh token is not valid')
+  const refreshed = await (await backend.state()).write(tables => refreshSession(backend, tables, given))
+  // Thrown only here: that a family has ended is kept although the answer is a refusal.
+  if ('refusal' in refreshed) throw refreshed.refusal
+  return granted(backend, exchange, refreshed.grant)
+}
+
+async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> {
+  const { auth_code, code_verifier } = readParams(exchange, 'PKCEGrantParams', byAuthCodeFields)
+  if (auth_code === '' || code_verifier === '') {
+    throw validationFailed('invalid request: both auth code and code verifier should be non-empty')
+  }
+  const grant = await (await backend.state()).write(async tables => {
+    const flow = await endFlow(backend, tables, auth_code, code_verifier)
+    const user = flow.user_id === null ? undefined : await tables.users.get(flow.user_id)
+    if (!user) throw flowStateNotFound()
+    return startSession(backend, tables, user, flow.authentication_method)
+  })
+  return granted(backend, exchange, grant)
+}
+
+/** Whose tokens Supabase takes, by the names that it has for them. */
+const issuers: ReadonlyMap<string, string> = new Map([
+  ['apple', 'https://appleid.apple.com'],
+  ['azure', 'https://login.microsoftonline.com/common/v2.0'],
+  ['facebook', 'https://www.facebook.com'],
+  ['google', 'https://accounts.google.com'],
+  ['kakao', 'https://kauth.kakao.com'],
+  ['keycloak', ''],
+])
+
+/** No other provider is set up here, so there is nobody whose tokens could be taken. */
+function byIdToken(exchange: Exchange): never {
+  const params = readParams(exchange, 'IdTokenGrantParams', {
+    id_token: 'string',
+    provider: 'string',
+    client_id: 'string',
+    issuer: 'string',
+  })
+  const { id_token, provider, client_id, issuer } = params
+  if (id_token === '') throw validationFailed('id_token required')
+  if (provider === '' && (client_id === '' || issuer === '')) {
+    throw validationFailed('provider or client_id and issuer required')
+  }
+  const known = issuers.get(provider)
+  throw known === undefined ? validationFailed(`Custom OIDC provider "${provider}" not allowed`) : issuerDisabled(known)
+}
+
+const logoutAbout: About = {
+  id: 'signOut',
+  does: 'Ends the session of the token, all sessions of its user, or all the others.',
+  query: { scope: 'Which sessions: global (all, as without it), local or others.' },
+  answer: 'no body',
+}
+
+/** POST /auth/v1/logout: ends the session of the token, all sessions of its user, or all the others. */
+export const logout = (backend: Backend): Endpoint =>
+  forUser(backend)('POST', '/logout', logoutAbout, async (exchange, { user, session }) => {
+    const scope = queryOf(exchange).get('scope') || 'global'
+    if (!['global', 'local', 'others'].includes(scope)) {
+      throw validationFailed(`Unsupported logout scope "${scope}"`)
+    }
+    await (await backend.state()).write(async tables => {
+      if (scope === 'local' && session) return endSessions(tables, [session])
+      return endSessionsOf(tables, user.id, scope === 'others' ? session?.id : undefined)
+    })
+    return emptyReply(204)
+  })

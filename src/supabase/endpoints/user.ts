@@ -1,0 +1,175 @@
+/** GET and PUT /auth/v1/user: who is signed in, and what they may change of themselves. */
+import type { Endpoint } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
+import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
+import { validEmail, validPhone } from '../addresses.js'
+import { requireAudience, type SignedIn } from '../authenticate.js'
+import { type Backend, momentOf } from '../backend.js'
+import { dropTokens, hashOfCode, isValid, tokenOf } from '../codes.js'
+import {
+  anonymousWithoutAddress,
+  emailExists,
+  notAdmin,
+  phoneExists,
+  reauthenticationNeeded,
+  reauthenticationNotValid,
+  samePassword,
+  userOfTokenNotFound,
+} from '../errors.js'
+import { challengeIn } from '../flows.js'
+import { sendEmailChange, sendPhoneCode } from '../letters.js'
+import { fits, hashOf, requireStrength } from '../passwords.js'
+import { endSessionsOf } from '../sessions.js'
+import {
+  changedEmail,
+  changedPassword,
+  changedPhone,
+  mergeMetadata,
+  userJson,
+  userJsonBeforeReading,
+} from '../users.js'
+import { announce, forUser, redirectOf } from './frame.js'
+import { type Params, readParams } from './params.js'
+import { requireChannel } from './signup.js'
+
+export const getUser = (backend: Backend): Endpoint =>
+  forUser(backend)(
+    'GET',
+    '/user',
+    { id: 'getUser', does: 'Who is signed in.', answer: 'user' },
+    ({ headers }, { user, claims }) => {
+      requireAudience(claims, headers['x-jwt-aud']?.toString())
+      return jsonReply(userJson(user))
+    },
+  )
+
+const fields = {
+  email: 'string',
+  phone: 'string',
+  password: 'string?',
+  nonce: 'string',
+  data: 'object?',
+  app_metadata: 'object?',
+  channel: 'string',
+  code_challenge: 'string',
+  code_challenge_method: 'string',
+} as const
+
+type UserUpdate = Params<typeof fields>
+
+export const updateUser = (backend: Backend): Endpoint =>
+  forUser(backend)(
+    'PUT',
+    '/user',
+    { id: 'updateUser', does: 'Changes what somebody may change of themselves.', fields, answer: 'user' },
+    async (exchange, who) => {
+      const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
+      const state = await backend.state()
+      await state.read(tables => requireFree(tables, params, who.user))
+      const password = params.password === undefined ? undefined : await newPassword(backend, params, who)
+      const { user, messages } = await state.write(tables =>
+        update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
+      )
+      announce(backend, messages)
+      const confirmsNow = who.user.is_anonymous && !user.is_anonymous
+      return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
+    },
+  )
+
+/** The parameters with addresses in their one form; one that they have already is none to change to. Throws for what may not be asked. */
+function checked({ settings }: Backend, params: UserUpdate, user: UserRow): UserUpdate {
+  const email = params.email === '' ? '' : validEmail(params.email)
+  const phone = params.phone === '' ? '' : validPhone(params.phone)
+  if (phone !== '') requireChannel(params.channel)
+  if (params.password !== undefined) requireStrength(params.password, settings)
+  if (params.app_metadata) throw notAdmin('Updating app_metadata requires admin privileges')
+  if (user.is_anonymous && params.password && email === '' && phone === '') throw anonymousWithoutAddress()
+  challengeIn(params)
+  return { ...params, email: email === user.email ? '' : email, phone: phone === user.phone ? '' : phone }
+}
+
+/** Throws a 422 when somebody else has one of the addresses. */
+async function requireFree({ users }: Tables, { email, phone }: UserUpdate, { id }: UserRow): Promise<void> {
+  const others = async (address: { email: string } | { phone: string }) =>
+    (await users.find(address)).some(other => other.id !== id)
+  if (email !== '' && (await others({ email }))) throw emailExists()
+  if (phone !== '' && (await others({ phone }))) throw phoneExists()
+}
+
+/** How long after signing in a password may be changed without a further code. */
+const RECENT_MS = 24 * 3600 * 1000
+
+/** The hash of the new password. Rejects for one that is the old one, or where a code is asked for first. */
+async function newPassword(backend: Backend, { password = '', nonce }: UserUpdate, { user, session }: SignedIn) {
+  const isRecent = session && backend.now() <= Date.parse(session.created_at) + RECENT_MS
+  if (backend.settings.securityUpdatePasswordRequireReauthentication && !isRecent) {
+    if (nonce === '') throw reauthenticationNeeded()
+    await useNonce(backend, user, nonce)
+  }
+  if (user.encrypted_password !== null && (await fits(password, user.encrypted_password))) throw samePassword()
+  return hashOf(password)
+}
+
+async function useNonce(backend: Backend, user: UserRow, nonce: string): Promise<void> {
+  const hash = hashOfCode(user.email ?? user.phone ?? '', nonce)
+  await (await backend.state()).write(async tables => {
+    const token = await tokenOf(tables, user.id, 'reauthentication_token')
+    if (!isValid(backend, hash, token)) throw reauthenticationNotValid()
+    await dropTokens(tables, user.id)
+  })
+}
+
+interface Wanted {
+  readonly params: UserUpdate
+  /** The hash of the new password. */
+  readonly password: string | undefined
+  readonly redirect: string
+}
+
+/** The user as they are afterwards, and the messages that ask for a new address to be confirmed. */
+async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, wanted: Wanted) {
+  const { params, password, redirect } = wanted
+  const { email, phone } = params
+  const messages: MessageRow[] = []
+  const found = await tables.users.get(id)
+  if (!found) throw userOfTokenNotFound()
+  await requireFree(tables, params, found)
+  let user = await changedAtOnce(backend, tables, found, wanted)
+  if (password !== undefined) {
+    await dropTokens(tables, id)
+    // Whoever had the old password is out; whoever just set the new one stays.
+    await endSessionsOf(tables, id, session?.id)
+  }
+  if (email !== '' && user.email !== email) {
+    const sent = await sendEmailChange(backend, tables, user, email, { redirect, challenge: challengeIn(params) })
+    user = sent.user
+    messages.push(...sent.messages)
+  }
+  if (phone !== '' && user.phone !== phone) {
+    const sent = await sendPhoneCode(backend, tables, user, { kind: 'phone_change', phone })
+    user = sent.user
+    messages.push(...sent.messages)
+  }
+  return { user, messages }
+}
+
+/** What needs no confirmation: the password, what is known of somebody, and addresses where they are taken as they come. */
+async function changedAtOnce(
+  backend: Backend,
+  { users }: Tables,
+  user: UserRow,
+  { params: { data, email, phone }, password }: Wanted,
+): Promise<UserRow> {
+  const { mailerAutoconfirm, smsAutoconfirm } = backend.settings
+  const at: Moment = momentOf(backend)
+  let changed: UserRow = { ...user, updated_at: at }
+  if (password !== undefined) changed = { ...changed, ...changedPassword(password) }
+  if (data) changed = { ...changed, user_metadata: mergeMetadata(changed.user_metadata, data) }
+  // Whoever has an address already has to confirm the next one in any case.
+  if (email !== '' && user.is_anonymous && mailerAutoconfirm) {
+    changed = { ...changed, ...changedEmail(changed, email, at) }
+  }
+  if (phone !== '' && smsAutoconfirm) changed = { ...changed, ...changedPhone(changed, phone, at) }
+  await users.update(user.id, changed)
+  return changed
+}

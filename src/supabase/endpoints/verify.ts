@@ -1,0 +1,151 @@
+/** POST and GET /auth/v1/verify: a session for a code that was typed in, or for a link that was followed. */
+import { PlatformError } from '../../core/errors.js'
+import type { Endpoint, Exchange } from '../../core/exchange.js'
+import { jsonReply } from '../../core/reply.js'
+import { validEmail, validPhone } from '../addresses.js'
+import type { Backend } from '../backend.js'
+import { PKCE } from '../codes.js'
+import { validationFailed } from '../errors.js'
+import { issueAuthCode } from '../flows.js'
+import { type Grant, startSession, tokenResponse } from '../sessions.js'
+import { type Claim, proveAddress } from '../verify.js'
+import { forAnyone, granted, leadTo, redirectOf } from './frame.js'
+import { queryOf, readParams } from './params.js'
+import type { About } from './says.js'
+
+/** Half of a change of address is done. */
+const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
+
+const fields = {
+  type: 'string',
+  token: 'string',
+  token_hash: 'string',
+  email: 'string',
+  phone: 'string',
+  redirect_to: 'string',
+} as const
+
+export const verify = (backend: Backend): Endpoint =>
+  forAnyone(
+    'POST',
+    '/verify',
+    { id: 'verify', does: 'A session for a code that was typed in.', fields, answer: 'session or message' },
+    async exchange => {
+      const claim = claimIn(exchange)
+      const grant = await (await backend.state()).write(async tables => {
+        const proven = await proveAddress(backend, tables, claim)
+        return proven.kind === 'half' ? undefined : startSession(backend, tables, proven.user, 'otp')
+      })
+      // Supabase's own form: here the code is the HTTP status, as a text.
+      return grant ? granted(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDone })
+    },
+  )
+
+function claimIn(exchange: Exchange): Claim {
+  const params = readParams(exchange, 'VerifyParams', fields)
+  const { type, token, token_hash, email, phone, redirect_to } = params
+  if (type === '') throw validationFailed('Verify requires a verification type')
+  if ((token === '') === (token_hash === '')) {
+    throw validationFailed('Verify requires either a token or a token hash')
+  }
+  if (token_hash !== '') {
+    if (email !== '' || phone !== '' || redirect_to !== '') {
+      throw validationFailed('Only the token_hash and type should be provided')
+    }
+    return { type, address: '', code: '', hash: token_hash }
+  }
+  if ((email === '') === (phone === '')) {
+    throw validationFailed('Only an email address or phone number should be provided on verify')
+  }
+  return { type, address: email === '' ? validPhone(phone) : mailIn(email), code: token, hash: '' }
+}
+
+function mailIn(given: string): string {
+  try {
+    return validEmail(given)
+  } catch {
+    throw validationFailed('Invalid email format', 422)
+  }
+}
+
+const aboutLink: About = {
+  id: 'followLink',
+  does: 'A session for a link that was followed: whatever comes of it, a browser is led back to the app.',
+  query: {
+    type: 'What the link is for: signup, invite, recovery, magiclink or email_change.',
+    token: 'The hash that stands in the link.',
+    redirect_to: 'Where it leads back to.',
+  },
+  answer: 'redirect',
+}
+
+/** The link of a mail. Whatever comes of it, a browser is led back to the app. */
+export const followLink = (backend: Backend): Endpoint =>
+  forAnyone('GET', '/verify', aboutLink, async exchange => {
+    const query = queryOf(exchange)
+    const [type, hash] = [query.get('type') ?? '', query.get('token') ?? '']
+    if (type === '') throw validationFailed('Verify requires a verification type')
+    if (hash === '') throw validationFailed('Verify requires a token or a token hash')
+    const back = redirectOf(backend, exchange)
+    const withCode = hash.startsWith(PKCE)
+    try {
+      return leadTo(303, await follow(backend, { type, hash, back }))
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.status >= 500) throw error
+      const { code, message, status } = error
+      const why = { ...oauthErrors.get(status), error_code: code, error_description: message }
+      return leadTo(303, toldTo(back, why, withCode))
+    }
+  })
+
+interface Followed {
+  readonly type: string
+  readonly hash: string
+  /** Where the link leads back to. */
+  readonly back: string
+}
+
+/** The address that a link leads to when all is well. */
+async function follow(backend: Backend, { type, hash, back }: Followed): Promise<string> {
+  const withCode = hash.startsWith(PKCE)
+  const done = await (await backend.state()).write(async tables => {
+    const proven = await proveAddress(backend, tables, { type, address: '', code: '', hash })
+    if (proven.kind === 'half') return undefined
+    const { user } = proven
+    if (withCode) return { authCode: await issueAuthCode(backend, tables, user.id, methodOf(type)) }
+    return { grant: await startSession(backend, tables, user, 'otp') }
+  })
+  if (done === undefined) return toldTo(back, { message: halfDone }, withCode)
+  if (done.authCode !== undefined) return withQuery(back, { code: done.authCode })
+  return `${back}#${await fragmentOf(backend, done.grant, type)}`
+}
+
+/** What OAuth 2.0 calls a refusal (RFC 6749 §4.1.2.1); it has no word for others. */
+const oauthErrors: ReadonlyMap<number, { readonly error: string }> = new Map([
+  [400, { error: 'invalid_request' }],
+  [401, { error: 'unauthorized_client' }],
+  [403, { error: 'access_denied' }],
+])
+
+/** What the `amr` claim calls a link of this type. */
+const methodOf = (type: string) => (type === 'signup' || type === 'email' ? 'email/signup' : type)
+
+async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise<string> {
+  const { access_token, expires_at, expires_in, refresh_token, token_type } = await tokenResponse(backend, grant)
+  const times = { expires_at: String(expires_at), expires_in: String(expires_in) }
+  return String(new URLSearchParams({ access_token, ...times, refresh_token, sb: '', token_type, type }))
+}
+
+/** What there is to say stands behind the `#`; an app that waits with PKCE reads the query as well. */
+function toldTo(address: string, fields: Record<string, string>, withCode: boolean): string {
+  const [there = ''] = (withCode ? withQuery(address, fields) : address).split('#', 1)
+  return `${there}#${new URLSearchParams({ ...fields, sb: '' })}`
+}
+
+function withQuery(address: string, fields: Record<string, string>): string {
+  const [, there = '', before = '', fragment = ''] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? []
+  const query = new URLSearchParams(before)
+  for (const [name, value] of Object.entries(fields)) query.set(name, value)
+  query.sort()
+  return `${there}?${query}${fragment}`
+}

@@ -1,0 +1,174 @@
+/** What the auth backend says when it refuses, in the words, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
+import type { Tried } from '../core/caller.js'
+import { failure, fromAnotherState, PlatformError, signInAgain } from '../core/errors.js'
+
+const refusal = (status: number, code: string, message: string, more: PlatformError['more'] = {}) =>
+  new PlatformError(status, code, message, [], more)
+
+const invalid = (message: string, status = 400) => refusal(status, 'validation_failed', message)
+
+// What was sent.
+
+export const badJson = (why: string) => refusal(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
+export const validationFailed = invalid
+
+// Who asks.
+
+export const noAuthorization = (tried?: Tried) =>
+  refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token', { tried })
+export const badJwt = (why: string, tried?: Tried) =>
+  refusal(403, 'bad_jwt', `invalid JWT: unable to parse or verify signature, ${why}`, { tried })
+export const missingSub = () => refusal(403, 'bad_jwt', 'invalid claim: missing sub claim')
+export const subNotUuid = () => refusal(400, 'bad_jwt', 'invalid claim: sub claim must be a UUID')
+export const sessionNotUuid = () => refusal(403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID')
+export const userOfTokenNotFound = (tried?: Tried) =>
+  refusal(403, 'user_not_found', 'User from sub claim in JWT does not exist', { hint: fromAnotherState.user, tried })
+export const sessionOfTokenNotFound = (tried?: Tried) =>
+  refusal(403, 'session_not_found', 'Session from session_id claim in JWT does not exist', {
+    hint: fromAnotherState.session,
+    tried,
+  })
+export const notAdmin = (message = 'User not allowed', tried?: Tried) => refusal(403, 'not_admin', message, { tried })
+
+// Signing in and up.
+
+/** `hint` is for the log alone: the client must not learn which addresses have a user. */
+const wrongLogin = (hint?: string) =>
+  failure(400, 'invalid_credentials', 'Invalid login credentials', {
+    ...(hint !== undefined && { hint }),
+    advice:
+      'Take a user of the configuration (the start prints the development user), sign up, or set a password with the service key.',
+  })
+export const invalidCredentials = wrongLogin()
+export const noSuchUser = wrongLogin('This state has no user with that address.')
+export const noPassword = wrongLogin('The user has no password.')
+/** `problem` is why the hash that is kept cannot be checked, as a sentence without its full stop. */
+export const wrongPassword = (problem?: string) =>
+  wrongLogin(problem === undefined ? 'The user has another password.' : `${problem}.`)()
+export const unknownGrantType = () => refusal(400, 'invalid_credentials', 'unsupported_grant_type')
+export const emailNotConfirmed = failure(400, 'email_not_confirmed', 'Email not confirmed', {
+  advice: 'Follow the link in the outbox: GET /__standin/outbox; auth.mailerAutoconfirm does without it.',
+})
+export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
+export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please verify your email first.')
+export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please verify your phone first.')
+export const userBanned = (status = 400, message = 'User is banned', tried?: Tried) =>
+  refusal(status, 'user_banned', message, { tried })
+export const emailProviderDisabled = (status: number, message: string) =>
+  refusal(status, 'email_provider_disabled', message)
+export const phoneProviderDisabled = (status: number, message: string) =>
+  refusal(status, 'phone_provider_disabled', message)
+export const userAlreadyExists = () => refusal(422, 'user_already_exists', 'User already registered')
+export const emailExists = () =>
+  refusal(422, 'email_exists', 'A user with this email address has already been registered')
+export const phoneExists = (message = 'A user with this phone number has already been registered') =>
+  refusal(422, 'phone_exists', message)
+export const signupDisabled = () => refusal(422, 'signup_disabled', 'Signups not allowed for this instance')
+export const anonymousProviderDisabled = () =>
+  refusal(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
+
+/** Where imported passwords are checked, which takes long, one after the other. */
+export const tooManySignIns = () =>
+  new PlatformError(429, 'over_request_rate_limit', 'Request rate limit reached', ['retry-after', '1'], {
+    hint: 'Too many passwords that were imported as hashes wait to be checked.',
+  })
+
+/** The reasons are Supabase's: length, characters. */
+export const weakPassword = (message: string, reasons: readonly string[]) =>
+  refusal(422, 'weak_password', message, { details: { weak_password: { reasons } } })
+
+// Sessions.
+
+export const refreshTokenNotFound = failure(
+  400,
+  'refresh_token_not_found',
+  'Invalid Refresh Token: Refresh Token Not Found',
+  { hint: fromAnotherState.session, advice: signInAgain },
+)
+export const refreshTokenUsed = failure(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used', {
+  advice: signInAgain,
+})
+
+// Users.
+
+export const userNotFound = (message = 'User not found') => refusal(404, 'user_not_found', message)
+export const idNotUuid = (name: 'user_id' | 'factor_id') => refusal(404, 'validation_failed', `${name} must be an UUID`)
+/** Supabase answers a 500 here: its database refuses. */
+export const idExists = () => refusal(422, 'user_already_exists', 'A user with this ID has already been registered')
+export const samePassword = () =>
+  refusal(422, 'same_password', 'New password should be different from the old password.')
+export const reauthenticationNeeded = () =>
+  refusal(400, 'reauthentication_needed', 'Password update requires reauthentication')
+export const reauthenticationNotValid = () =>
+  refusal(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
+export const anonymousWithoutAddress = () =>
+  refusal(422, 'validation_failed', 'Updating password of an anonymous user without an email or phone is not allowed')
+
+// Codes, links and flows.
+
+export const otpExpired = (message = 'Token has expired or is invalid') => refusal(403, 'otp_expired', message)
+export const otpDisabled = () => refusal(422, 'otp_disabled', 'Signups not allowed for otp')
+export const flowStateNotFound = () =>
+  refusal(404, 'flow_state_not_found', 'invalid flow state, no valid flow state found')
+export const noFlowForLink = () =>
+  refusal(400, 'flow_state_not_found', 'No associated flow state found. 404: No valid flow state found for user.')
+export const flowStateExpired = () => refusal(422, 'flow_state_expired', 'invalid flow state, flow state has expired')
+export const badCodeVerifier = () =>
+  refusal(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier')
+
+// What is off here, as at a backend that was set up without it.
+
+export const samlDisabled = () => refusal(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
+export const ssoProviderNotFound = () => refusal(404, 'sso_provider_not_found', 'SSO Identity Provider not found')
+export const passkeysDisabled = () => refusal(404, 'passkey_disabled', 'Passkeys are disabled')
+export const passkeyNotFound = () => invalid('Passkey not found', 404)
+export const oauthServerDisabled = () => refusal(404, 'feature_disabled', 'OAuth server is disabled')
+export const customProvidersDisabled = () => refusal(404, 'feature_disabled', 'Custom OAuth providers are disabled')
+export const manualLinkingDisabled = () => refusal(404, 'manual_linking_disabled', 'Manual linking is disabled')
+export const providerDisabled = () => invalid('Unsupported provider: provider is not enabled')
+export const providerUnknown = (name: string) => invalid(`Unsupported provider: Provider ${name} could not be found`)
+export const issuerDisabled = (issuer: string) =>
+  refusal(400, 'provider_disabled', `Provider (issuer "${issuer}") is not enabled`)
+export const web3Disabled = () => refusal(422, 'web3_provider_disabled', 'Web3 provider is disabled')
+
+const mfaKinds = { totp: 'TOTP', phone: 'Phone', webauthn: 'WebAuthn' } as const
+
+/** The refusal of a further factor; a 400 where it is of no known kind. */
+export function mfaDisabled(kind: string) {
+  if (!Object.hasOwn(mfaKinds, kind)) return invalid('factor_type needs to be totp, phone, or webauthn')
+  const name = mfaKinds[kind as keyof typeof mfaKinds]
+  return refusal(422, `mfa_${kind}_enroll_not_enabled`, `MFA enroll is disabled for ${name}`)
+}
+
+export const factorNotFound = () => refusal(404, 'mfa_factor_not_found', 'Factor not found')
+export const anonymousNotAllowed = () =>
+  refusal(403, 'no_authorization', 'Anonymous user not allowed to perform these actions')
+
+/** What Supabase calls an error of this status where it says no more. */
+export function codeOfStatus(status: number): string {
+  switch (status) {
+    case 429:
+      return 'over_request_rate_limit'
+    case 408:
+    case 504:
+      return 'request_timeout'
+    case 409:
+      return 'conflict'
+    case 401:
+      return 'no_authorization'
+    case 403:
+      return 'bad_jwt'
+    default:
+      return status < 500 ? 'validation_failed' : 'unexpected_failure'
+  }
+}
+
+/** What the gateway in front of the auth backend says; its body has one member. */
+export const gatewayRefusal = (message: string, tried: Tried) => new PlatformError(401, GATEWAY, message, [], { tried })
+
+/** Only here Kong says what it asks for. */
+export const gatewayKeyMissing = () =>
+  new PlatformError(401, GATEWAY, 'No API key found in request', ['www-authenticate', 'Key realm="kong"'])
+
+/** The code of what the gateway refused. */
+export const GATEWAY = 'gateway'

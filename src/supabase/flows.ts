@@ -1,0 +1,96 @@
+/** Sign-ins in two halves, with PKCE (RFC 7636): the app keeps a verifier, and its challenge waits here for it. */
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { digestOf } from '../core/secrets.js'
+import type { FlowStateRow, Tables } from '../core/state.js'
+import { type Backend, momentOf } from './backend.js'
+import { badCodeVerifier, flowStateExpired, flowStateNotFound, noFlowForLink, validationFailed } from './errors.js'
+
+export interface Challenge {
+  readonly code_challenge: string
+  readonly code_challenge_method: string
+}
+
+/** How long the second half may take; Supabase's default. */
+const FLOW_SECONDS = 300
+
+/** The challenge of a request, if it has one. Throws a 400 for half a challenge, or one of a wrong form (RFC 7636 §4.2). */
+export function challengeIn({ code_challenge, code_challenge_method }: Challenge): Challenge | undefined {
+  if (code_challenge === '' && code_challenge_method === '') return undefined
+  if (code_challenge === '' || code_challenge_method === '') {
+    throw validationFailed('PKCE flow requires code_challenge_method and code_challenge')
+  }
+  if (code_challenge.length < 43 || code_challenge.length > 128) {
+    throw validationFailed('code challenge has to be between 43 and 128 characters')
+  }
+  if (!/^[\w.~-]+$/.test(code_challenge)) {
+    throw validationFailed(
+      'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
+    )
+  }
+  if (!/^(s256|plain)$/i.test(code_challenge_method)) {
+    throw validationFailed(`unsupported code_challenge method "${code_challenge_method}"`)
+  }
+  return { code_challenge, code_challenge_method: code_challenge_method.toLowerCase() }
+}
+
+/** Remembers a challenge for what `userId` was sent a link for. */
+export async function beginFlow(
+  backend: Backend,
+  { flow_states }: Tables,
+  challenge: Challenge,
+  userId: string,
+  method: string,
+): Promise<void> {
+  // A plain challenge is the verifier itself.
+  const isPlain = challenge.code_challenge_method !== 's256'
+  await flow_states.insert({
+    id: randomUUID(),
+    user_id: userId,
+    // Replaced when the link is followed; until then no code leads here.
+    auth_code: digestOf(randomUUID()),
+    code_challenge: isPlain ? challengeOf(challenge.code_challenge) : challenge.code_challenge,
+    code_challenge_method: 's256',
+    authentication_method: method,
+    created_at: momentOf(backend),
+    auth_code_issued_at: null,
+  })
+}
+
+/** The code with which a followed link leads back to the app. Throws a 400 when no flow waits for it. */
+export async function issueAuthCode(
+  backend: Backend,
+  { flow_states }: Tables,
+  userId: string,
+  method: string,
+): Promise<string> {
+  const flows = await flow_states.find({ user_id: userId })
+  const flow = flows.find(({ authentication_method }) => authentication_method === method)
+  if (!flow) throw noFlowForLink()
+  const code = randomUUID()
+  await flow_states.update(flow.id, { auth_code: digestOf(code), auth_code_issued_at: momentOf(backend) })
+  return code
+}
+
+/** Takes the flow of `authCode` away and gives it back. Throws when there is none, it took too long, or the verifier does not fit. */
+export async function endFlow(
+  backend: Backend,
+  { flow_states }: Tables,
+  authCode: string,
+  verifier: string,
+): Promise<FlowStateRow> {
+  const [flow] = await flow_states.find({ auth_code: digestOf(authCode) })
+  if (!flow) throw flowStateNotFound()
+  const begunAt = Date.parse(flow.auth_code_issued_at ?? flow.created_at)
+  if (backend.now() > begunAt + FLOW_SECONDS * 1000) throw flowStateExpired()
+  if (!answers(verifier, flow)) throw badCodeVerifier()
+  await flow_states.remove({ id: flow.id })
+  return flow
+}
+
+const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
+
+function answers(verifier: string, { code_challenge, code_challenge_method }: FlowStateRow): boolean {
+  const given = code_challenge_method === 's256' ? challengeOf(verifier) : verifier
+  const [one, other] = [Buffer.from(given), Buffer.from(code_challenge)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

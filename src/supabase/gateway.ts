@@ -1,0 +1,70 @@
+/** The gateway in front of the auth backend: asks for a known key, as Kong does at a self-hosted Supabase (supabase-auth.md, §4). */
+import { timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { digestOf } from '../core/secrets.js'
+import { startOf } from '../keys/api-key-form.js'
+import { gatewayKeyMissing, gatewayRefusal } from './errors.js'
+import type { Tokens } from './tokens.js'
+
+export interface Gateway {
+  /**
+   * The Authorization header as the backend is to see it: that of an opaque key is changed for the key's JWT.
+   * Rejects with Kong's 401 when a key is asked for and none, or an unknown one, was sent.
+   */
+  admit(request: GatewayRequest): Promise<string | undefined>
+}
+
+interface GatewayRequest {
+  readonly path: string
+  readonly query: string
+  readonly headers: IncomingHttpHeaders
+}
+
+interface Parts {
+  /** `kong` asks for a key, `open` does not. */
+  readonly kind: 'kong' | 'open'
+  readonly tokens: () => Promise<Tokens>
+  readonly publishableKey: string
+  readonly secretKey: string
+}
+
+const openPaths =
+  /^\/auth\/v1\/(verify|callback|authorize|\.well-known\/jwks\.json|\.well-known\/oauth-authorization-server|sso\/saml\/.*)$/
+
+/** Whether the gateway asks for no key on this path. */
+export const isOpenAtGateway = (path: string) => openPaths.test(path)
+
+export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts): Gateway {
+  return {
+    async admit({ path, query, headers }) {
+      const given = keysIn(headers.apikey, query)
+      const { anonKey, serviceKey } = await tokens()
+      if (kind === 'kong' && !isOpenAtGateway(path)) {
+        if (given.length > 1) throw gatewayRefusal('Duplicate API key found', { kind: 'header', reason: 'doubled' })
+        const [key] = given
+        if (key === undefined) throw gatewayKeyMissing()
+        const known = [anonKey, serviceKey, publishableKey, secretKey]
+        if (!known.some(one => one !== '' && same(one, key))) {
+          const tried = { kind: 'apiKey', reason: 'unknown', start: startOf(key) } as const
+          throw gatewayRefusal('Invalid authentication credentials', tried)
+        }
+      }
+      const { authorization } = headers
+      if (authorization !== undefined && !authorization.startsWith('Bearer sb_')) return authorization
+      const key = given[0] ?? authorization?.slice('Bearer '.length)
+      if (key === undefined) return authorization
+      if (secretKey !== '' && same(secretKey, key)) return `Bearer ${serviceKey}`
+      if (publishableKey !== '' && same(publishableKey, key)) return `Bearer ${anonKey}`
+      return given[0] ?? authorization
+    },
+  }
+}
+
+/** The header comes first; two of them arrive joined by a comma, which no key contains. */
+function keysIn(header: string | string[] | undefined, query: string): readonly string[] {
+  if (header !== undefined && header !== '') return String(header).split(/, */)
+  return query === '' ? [] : new URLSearchParams(query).getAll('apikey').filter(key => key !== '')
+}
+
+/** Compares digests, which are of one length, so that the time tells nothing of where the keys differ. */
+const same = (one: string, other: string) => timingSafeEqual(Buffer.from(digestOf(one)), Buffer.from(digestOf(other)))

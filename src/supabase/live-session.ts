@@ -1,0 +1,179 @@
+/** The user token of whoever has signed in with `standin login`, fresh for as long as the live auth backend renews it. */
+import { statSync } from 'node:fs'
+import { fetchFrom } from '../core/fetch-from.js'
+import { type KeptSession, keepSession, keptSession } from './session-file.js'
+
+export interface LiveSession {
+  /** The access token; nothing where nobody is signed in, or not any more. It does not throw or reject: `report` is told. */
+  token(): string | undefined | Promise<string | undefined>
+}
+
+export interface LiveSessionParts {
+  /** What `sessionsFile()` names. */
+  readonly file: string
+  /** Without `/auth/v1`. */
+  readonly authUrl: string
+  readonly anonKey: string
+  readonly firstByteTimeoutMs: number
+  /** Whether certificates that nobody vouches for are accepted. */
+  readonly insecure: boolean
+  /** Told, in a sentence and once, why there is no token although somebody has signed in. */
+  readonly report: (sentence: string) => void
+  readonly now?: () => number
+  readonly refresh?: Refresh
+}
+
+/** A token that expires sooner could do so on its way. */
+const FRESH_MS = 60_000
+
+/** A backend that does not answer is not asked for every request. */
+const PAUSE_MS = 5000
+
+export function createLiveSession(parts: LiveSessionParts): LiveSession {
+  const { file, authUrl, now = Date.now, refresh = refreshAt(parts) } = parts
+  let trace: string | undefined
+  let session: KeptSession | undefined
+  /** The refresh token that the backend does not take any more. */
+  let refused: string | undefined
+  let askAgainMs = 0
+  let refreshing: Promise<string | undefined> | undefined
+  let reported = ''
+
+  function report(sentence: string, about = sentence) {
+    if (about !== reported) parts.report(sentence)
+    reported = about
+  }
+
+  /** What the file says now. A file that cannot be used says nothing. */
+  function look(): KeptSession | undefined {
+    try {
+      const seen = traceOf(file)
+      if (seen === trace) return session
+      trace = seen
+      session = keptSession(file, authUrl)
+    } catch (error) {
+      session = undefined
+      report((error as Error).message)
+    }
+    return session
+  }
+
+  function keep(renewed: KeptSession): void {
+    try {
+      keepSession(file, authUrl, renewed)
+      trace = traceOf(file)
+    } catch (error) {
+      report(`The renewed session could not be kept: ${(error as Error).message}`)
+    }
+    session = renewed
+  }
+
+  const lifeMs = ({ expiresAt }: KeptSession) => Date.parse(expiresAt) - now()
+  const usable = (kept: KeptSession | undefined) => (kept && lifeMs(kept) > 0 ? kept.accessToken : undefined)
+
+  async function renewed(old: KeptSession): Promise<string | undefined> {
+    const answer = await refresh(old.refreshToken)
+    // Meanwhile another process may have renewed it, or somebody signed out.
+    const current = look()
+    if (current?.refreshToken !== old.refreshToken) return usable(current)
+    switch (answer.kind) {
+      case 'renewed': {
+        const { accessToken, refreshToken, lifeMs } = answer
+        reported = ''
+        keep({ ...old, accessToken, refreshToken, expiresAt: new Date(now() + lifeMs).toISOString() })
+        return accessToken
+      }
+      case 'refused':
+        refused = old.refreshToken
+        report(`The session at ${authUrl} is over (${answer.why}): run standin login again.`)
+        return usable(old)
+      case 'unanswered':
+        askAgainMs = now() + PAUSE_MS
+        report(`The session at ${authUrl} could not be renewed (${answer.why}).`, answer.kind)
+        return usable(old)
+    }
+  }
+
+  return {
+    token() {
+      if (refreshing) return refreshing
+      const kept = look()
+      const isRenewable = kept?.refreshToken !== refused && now() >= askAgainMs
+      if (!kept || lifeMs(kept) > FRESH_MS || !isRenewable) return usable(kept)
+      refreshing = renewed(kept).finally(() => {
+        refreshing = undefined
+      })
+      return refreshing
+    },
+  }
+}
+
+/** What changes about a file whenever it is written. */
+function traceOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return stats ? `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : 'none'
+}
+
+export type Refreshed =
+  | { readonly kind: 'renewed'; readonly accessToken: string; readonly refreshToken: string; readonly lifeMs: number }
+  /** The backend takes the token for no good; asking again is of no use. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** Nobody knows: it may be asked again. */
+  | { readonly kind: 'unanswered'; readonly why: string }
+
+/** Exchanges a refresh token. It does not reject. */
+export type Refresh = (refreshToken: string) => Promise<Refreshed>
+
+interface Backend {
+  /** Without `/auth/v1`. */
+  readonly authUrl: string
+  readonly anonKey: string
+  readonly firstByteTimeoutMs: number
+  /** Whether certificates that nobody vouches for are accepted. */
+  readonly insecure: boolean
+}
+
+/** Asks a live auth backend for new tokens. */
+export const refreshAt =
+  ({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Backend): Refresh =>
+  async refreshToken => {
+    try {
+      const response = await fetchFrom({ insecure })(
+        `${authUrl.replace(/\/+$/, '')}/auth/v1/token?grant_type=refresh_token`,
+        {
+          method: 'POST',
+          headers: { apikey: anonKey, authorization: `Bearer ${anonKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ refresh_token: refreshToken }),
+          signal: AbortSignal.timeout(firstByteTimeoutMs),
+          redirect: 'error',
+        },
+      )
+      return readAnswer(response.status, await response.json().catch(() => null))
+    } catch (error) {
+      const { message, cause } = error as Error & { cause?: { code?: string } }
+      return { kind: 'unanswered', why: cause?.code ?? message }
+    }
+  }
+
+/** What the backend says (`AccessTokenResponse` and `HTTPError` of supabase/auth). */
+interface Said {
+  readonly access_token?: unknown
+  readonly refresh_token?: unknown
+  readonly expires_in?: unknown
+  readonly msg?: unknown
+  readonly error_description?: unknown
+}
+
+function readAnswer(status: number, said: unknown): Refreshed {
+  const { access_token, refresh_token, expires_in, msg, error_description }: Said = { ...(said as Said | null) }
+  const isWhole = typeof access_token === 'string' && typeof refresh_token === 'string' && Number(expires_in) > 0
+  if (status === 200 && isWhole) {
+    // Its life and not `expires_at`: the clock of the backend may be another one.
+    const lifeMs = Number(expires_in) * 1000
+    return { kind: 'renewed', accessToken: access_token, refreshToken: refresh_token, lifeMs }
+  }
+  const words = [msg, error_description].find(text => typeof text === 'string') as string | undefined
+  // Only a refusal in the backend's own form is one; a gateway that does not know us says nothing about the token.
+  if (status === 400 && words !== undefined) return { kind: 'refused', why: words }
+  return { kind: 'unanswered', why: words ?? `status ${status}` }
+}

@@ -1,0 +1,223 @@
+/** Users and API keys of the configuration: in the state from the start, with ids that stay the same. */
+import { scrypt as scryptWithCallback } from 'node:crypto'
+import { promisify } from 'node:util'
+import { developmentUser } from '../core/development.js'
+import { remembered } from '../core/remembered.js'
+import { digestOf } from '../core/secrets.js'
+import type { ApiKeyRow, Json, State, Tables, UserRow } from '../core/state.js'
+import { startOf } from '../keys/api-key-form.js'
+import { isRolled } from '../keys/api-keys.js'
+import { validEmail, validPhone } from './addresses.js'
+import { hashOf } from './passwords.js'
+import { endSessionsOf, removeUser } from './sessions.js'
+import { identityData, mergeMetadata, newIdentity, newUser, providersOf } from './users.js'
+
+const scrypt = promisify<string, string, number, object, Buffer>(scryptWithCallback)
+
+/** A user as configured. */
+export interface UserSeed {
+  readonly id?: string | undefined
+  readonly email?: string | undefined
+  readonly phone?: string | undefined
+  readonly password?: string | undefined
+  readonly confirmed: boolean
+  readonly role: string
+  readonly user_metadata?: Json | undefined
+  readonly app_metadata?: Json | undefined
+}
+
+/** An API key as configured. */
+export interface ApiKeySeed {
+  readonly id?: string | undefined
+  readonly name: string
+  readonly key: string
+  /** The e-mail address of one of the users. */
+  readonly user?: string | undefined
+  /** An ISO 8601 time. */
+  readonly expiresAt?: string | undefined
+  readonly revoked: boolean
+}
+
+export interface Seeds {
+  readonly users: readonly UserSeed[]
+  readonly apiKeys: readonly ApiKeySeed[]
+}
+
+/** An id that follows from a name: the same on every machine. */
+function stableId(name: string): string {
+  const hex = digestOf(`standin ${name}`)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | 'phone'>) =>
+  id?.toLowerCase() ?? stableId(`user ${email?.toLowerCase() ?? phone}`)
+
+/**
+ * Puts the seeds into the state. What is there already stays as the app left it, unless its seed was changed since; a
+ * configured key that is configured no longer is taken away.
+ */
+export async function plantSeeds(state: State, { users, apiKeys }: Seeds, now: () => number): Promise<void> {
+  const at = new Date(now()).toISOString()
+  // Hashed before: writers wait for one another, and this takes a moment.
+  const present = await state.read(tables => Promise.all(users.map(seed => ofSeed(tables, seed, users))))
+  const rows = await Promise.all(users.map(async (seed, i) => rowUnlessMarked(seed, present[i], at)))
+  await state.write(async tables => {
+    if (!users.some(seed => idOfUser(seed) === developmentUserId)) await removeDevelopmentUser(tables)
+    const changed = users.flatMap((seed, i) => (rows[i] ? [{ seed, row: rows[i] }] : []))
+    await plantUsers(tables, changed, users)
+    await plantKeys(tables, apiKeys, users, at)
+  })
+}
+
+/** Puts one configured user into the state, unless they are there; for commands, which touch nothing else of a running platform's. */
+export async function plantUser(state: State, seed: UserSeed, now: () => number): Promise<void> {
+  const row = await rowOf(seed, await markOf(seed), new Date(now()).toISOString())
+  await state.write(async tables => {
+    if (!(await ofSeed(tables, seed, [seed]))) await tables.users.insert(row)
+  })
+}
+
+/** What tells whether a seed was changed. A password is part of it, hence no quick hash. */
+const markOf = (seed: UserSeed): Promise<string> => markOfWritten(JSON.stringify(seed))
+
+// Tests start platforms with the same seeds over and over.
+const markOfWritten = remembered(async written => {
+  const mark = await scrypt(written, idOfUser(JSON.parse(written)), 16, { N: 2 ** 10 })
+  return mark.toString('base64url')
+})
+
+/** Each seed has a hash of its own, also where passwords are the same. */
+const passwordHashOf = remembered(written => hashOf((JSON.parse(written) as { password: string }).password))
+
+async function rowUnlessMarked(seed: UserSeed, present: UserRow | undefined, at: string): Promise<UserRow | undefined> {
+  const mark = await markOf(seed)
+  return present?.seed === mark ? undefined : rowOf(seed, mark, at)
+}
+
+async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow> {
+  const id = idOfUser(seed)
+  const email = seed.email === undefined ? null : validEmail(seed.email)
+  const phone = seed.phone === undefined ? null : validPhone(seed.phone)
+  const identities = [
+    ...(email === null ? [] : [newIdentity(id, 'email', identityData(id, 'email', email, seed.confirmed), at)]),
+    ...(phone === null ? [] : [newIdentity(id, 'phone', identityData(id, 'phone', phone, seed.confirmed), at)]),
+  ]
+  return newUser(at, {
+    ...{ id, email, phone, identities },
+    role: seed.role,
+    encrypted_password: seed.password === undefined ? null : await passwordHashOf(JSON.stringify(seed)),
+    email_confirmed_at: seed.confirmed && email !== null ? at : null,
+    phone_confirmed_at: seed.confirmed && phone !== null ? at : null,
+    user_metadata: { ...seed.user_metadata },
+    app_metadata: mergeMetadata(providersOf({}, identities), seed.app_metadata),
+    seed: mark,
+  })
+}
+
+/**
+ * The user that a seed means. Whoever signed up with a seed's address before it was one becomes it, unless they are another
+ * seed's already, which is about to give the address up.
+ */
+async function ofSeed({ users }: Tables, seed: UserSeed, all: readonly UserSeed[]): Promise<UserRow | undefined> {
+  const own = await users.get(idOfUser(seed))
+  if (own) return own
+  const [byEmail] = seed.email === undefined ? [] : await users.find({ email: validEmail(seed.email) })
+  const [byPhone] = seed.phone === undefined ? [] : await users.find({ phone: validPhone(seed.phone) })
+  return [byEmail, byPhone].find(user => user && !all.some(other => idOfUser(other) === user.id))
+}
+
+interface Planted {
+  readonly seed: UserSeed
+  readonly row: UserRow
+}
+
+async function plantUsers(tables: Tables, planted: readonly Planted[], all: readonly UserSeed[]): Promise<void> {
+  const known = await Promise.all(planted.map(({ seed }) => ofSeed(tables, seed, all)))
+  // Addresses are given up first: two users may have changed theirs for one another's.
+  for (const user of known) if (user) await tables.users.update(user.id, { email: null, phone: null })
+  for (const [i, { row }] of planted.entries()) {
+    const user = known[i]
+    if (!user) await tables.users.insert(row)
+    else await replant(tables, user, row)
+  }
+}
+
+/** Makes a user what their changed seed says; whoever signed in with what held before is out. */
+async function replant(tables: Tables, { id, encrypted_password }: UserRow, row: UserRow): Promise<void> {
+  const { id: _id, created_at: _created, ...changes } = row
+  const identities = row.identities.map(one => ({ ...one, id, user_id: id }))
+  await tables.users.update(id, { ...changes, identities })
+  if (encrypted_password !== null) await endSessionsOf(tables, id)
+}
+
+const developmentUserId = idOfUser(developmentUser)
+
+/** Everybody knows their password; whoever configures users of their own does not want them around. */
+async function removeDevelopmentUser(tables: Tables): Promise<void> {
+  const user = await tables.users.get(developmentUserId)
+  if (user && user.seed !== null) await removeUser(tables, user)
+}
+
+async function plantKeys(
+  tables: Tables,
+  seeds: readonly ApiKeySeed[],
+  people: readonly UserSeed[],
+  at: string,
+): Promise<void> {
+  const configured = new Set(seeds.map(({ key }) => digestOf(key)))
+  for (const { id, digest } of await tables.api_keys.find({ seeded: true })) {
+    if (!configured.has(digest)) await tables.api_keys.remove({ id })
+  }
+  for (const seed of seeds) {
+    const [known] = await tables.api_keys.find({ digest: digestOf(seed.key) })
+    const owner = people.find(({ email }) => email !== undefined && email.toLowerCase() === seed.user?.toLowerCase())
+    const user_id = owner ? await holderOf(tables, owner, known) : null
+    await plantKey(tables, seed, known, user_id, at)
+  }
+}
+
+/** Whose key it is stays so, whatever becomes of their address; only a new key goes to whoever has the address. */
+async function holderOf({ users }: Tables, owner: UserSeed, known: ApiKeyRow | undefined): Promise<string | null> {
+  const own = await users.get(idOfUser(owner))
+  if (own) return own.id
+  if (known && known.user_id !== null) return known.user_id
+  const [namesake] = await users.find({ email: owner.email?.toLowerCase() ?? '' })
+  return namesake?.id ?? null
+}
+
+async function plantKey(
+  { api_keys }: Tables,
+  seed: ApiKeySeed,
+  known: ApiKeyRow | undefined,
+  user_id: string | null,
+  at: string,
+): Promise<void> {
+  const digest = digestOf(seed.key)
+  const expires_at = seed.expiresAt === undefined ? null : new Date(seed.expiresAt).toISOString()
+  if (!known) {
+    return api_keys.insert({
+      id: seed.id ?? stableId(`key ${digest}`),
+      ...{ user_id, digest, expires_at },
+      name: seed.name,
+      start: startOf(seed.key),
+      seeded: true,
+      created_at: at,
+      last_used_at: null,
+      revoked_at: seed.revoked ? at : null,
+    })
+  }
+  const changes = {
+    ...{ name: seed.name, user_id },
+    // The end of a key that was rolled is its owner's affair.
+    ...(!isRolled(known) && { expires_at, revoked_at: revocationOf(known, seed) }),
+  }
+  const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => known[key] === changes[key])
+  if (!isSame) await api_keys.update(known.id, changes)
+}
+
+/** Revoked by its user stays revoked. Revoked from its first moment on is how the configuration says it, and may take it back. */
+function revocationOf({ revoked_at, created_at }: ApiKeyRow, { revoked }: ApiKeySeed): string | null {
+  const byUser = revoked_at !== null && revoked_at !== created_at
+  if (byUser) return revoked_at
+  return revoked ? created_at : null
+}

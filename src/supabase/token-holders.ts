@@ -1,0 +1,157 @@
+/** Says who holds a token: by its signature, its session and its user here, or by what the live backend says of it. */
+import type { Tried } from '../core/caller.js'
+import {
+  barredUser,
+  endedSession,
+  expiredToken,
+  fromAnotherState,
+  malformedToken,
+  mistypedClaim,
+  type PlatformError,
+  refusedByLive,
+  roleUnknown,
+  tokenNotYetValid,
+  tokenWithoutExpiry,
+  unsignedToken,
+  upstreamTimeout,
+  upstreamUnreachable,
+  wronglySignedToken,
+} from '../core/errors.js'
+import { type Caller, userCaller } from '../core/exchange.js'
+import { fetchFrom } from '../core/fetch-from.js'
+import { mayAct, type State } from '../core/state.js'
+import { isOfSpentKey, type Known, type TokenHolders } from '../keys/identify.js'
+import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'
+import type { Claims, Tokens } from './tokens.js'
+
+interface Parts {
+  /** Promises, so that an API key does not wait for what only tokens need. */
+  readonly tokens: () => Promise<Tokens>
+  readonly state: () => Promise<State>
+  /** The live auth backend, where its users are the platform's. */
+  readonly live?: LiveBackend | undefined
+  readonly now?: () => number
+}
+
+export function createTokenHolders({ tokens, state, live, now = Date.now }: Parts): TokenHolders {
+  const findHere: TokenHolders['find'] = async (token, asKey) => {
+    try {
+      const claims = await (await tokens()).verify(token)
+      if (typeof claims.exp !== 'number') throw tokenWithoutExpiry(triedToken('times', claims))
+      const caller = callerOf(claims)
+      await requireAlive(claims)
+      return { caller, expiresAtMs: claims.exp * 1000 }
+    } catch (error) {
+      if (!(error instanceof TokenRefusal)) throw error
+      if (wordFault[error.fault] === malformedToken) return asKey(malformedToken(triedToken('malformed', {})))
+      throw wordFault[error.fault](error.tried)
+    }
+  }
+
+  /** A token may outlive its session and its user, and is then good no longer. One that was minted for tests has no session. */
+  async function requireAlive(claims: Claims): Promise<void> {
+    const { session_id, sub } = claims
+    if (session_id === undefined && sub === undefined) return
+    const userId = (sub ?? '').toLowerCase()
+    const { session, user } = await (await state()).read(async ({ sessions, users }) => ({
+      session: session_id === undefined ? null : await sessions.get(session_id.toLowerCase()),
+      user: await users.get(userId),
+    }))
+    if (session === undefined || (session !== null && session.user_id !== userId))
+      throw endedSession(triedToken('session', claims), fromAnotherState[user ? 'session' : 'user'])
+    if ((user || session) && !mayAct(user, now())) throw barredUser(triedToken('user', claims))
+  }
+
+  if (!live) return { find: findHere }
+  return {
+    /** Keys of this stand-in hold as ever; whose a user token is, the live backend says. */
+    async find(token, asKey) {
+      const own = await findHere(token, asKey).catch(error => {
+        // A key of ours that is spent is not shown to the live backend.
+        if (isOfSpentKey(error)) throw error
+        return undefined
+      })
+      if (own && own.caller.kind !== 'user') return own
+      return { ...(await askLive(live, token, Date.now())), isLive: true }
+    },
+  }
+}
+
+/** The role claim says what kind of caller it is, as it does for Supabase's own services. */
+function callerOf(claims: Claims): Caller {
+  const { role, sub, email } = claims
+  if (role === 'anon') return { kind: 'anon' }
+  if (role === 'service_role') return { kind: 'service' }
+  if (role !== 'authenticated' || !sub) throw roleUnknown(triedToken('role', claims))
+  return userCaller(sub, email)
+}
+
+const wordFault: Record<TokenFault, (tried: Tried) => PlatformError> = {
+  malformed: malformedToken,
+  unreadable: malformedToken,
+  algorithm: unsignedToken,
+  'unknown-key': wronglySignedToken,
+  signature: wronglySignedToken,
+  expired: expiredToken,
+  'not-yet': tokenNotYetValid,
+  times: tokenWithoutExpiry,
+  claims: mistypedClaim,
+}
+
+interface LiveBackend {
+  /** Without `/auth/v1`. */
+  readonly authUrl: string
+  readonly anonKey: string
+  readonly firstByteTimeoutMs: number
+  /** Whether certificates of unknown authorities are accepted. */
+  readonly insecure: boolean
+}
+
+/** How long its word is taken; a session that ends there is dead here soon afterwards. */
+const BELIEVED_MS = 5000
+
+/** The user of a live token. Rejects with a 401 when there is none, with a 502 or 504 when the backend does not say. */
+async function askLive(live: LiveBackend, token: string, nowMs: number): Promise<Known> {
+  const expiresAtMs = nowMs + BELIEVED_MS
+  // The live anon key means nobody; it needs no question.
+  if (live.anonKey !== '' && token === live.anonKey) return { caller: { kind: 'anon' }, expiresAtMs }
+  const { status, body } = await answerOf(live, token)
+  const { id, email, error_code: older, code: newer } = body
+  if (status === 200 && typeof id === 'string') {
+    return {
+      caller: userCaller(id, email),
+      expiresAtMs,
+    }
+  }
+  const code = [older, newer].find(code => typeof code === 'string')
+  // Only a refusal in the backend's own form is one; a gateway that does not know us says nothing about the token.
+  if (typeof code === 'string' && [400, 401, 403].includes(status))
+    throw refusedByLive({ kind: 'token', reason: 'live' }, `It says ${code}.`)
+  throw upstreamUnreachable(`status ${status} of the auth backend`)
+}
+
+async function answerOf(live: LiveBackend, token: string) {
+  const { authUrl, anonKey, firstByteTimeoutMs } = live
+  try {
+    const response = await fetchFrom(live)(`${authUrl.replace(/\/+$/, '')}/auth/v1/user`, {
+      headers: { apikey: anonKey, authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(firstByteTimeoutMs),
+      redirect: 'error',
+    })
+    return { status: response.status, body: objectIn(await response.text()) }
+  } catch (error) {
+    const { name, message, cause } = error as Error & { cause?: { code?: string } }
+    if (name === 'TimeoutError') throw upstreamTimeout(firstByteTimeoutMs)
+    throw upstreamUnreachable(cause?.code ?? message)
+  }
+}
+
+/** What a text says as a JSON object; an empty one where it is none. */
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,260 @@
+/** Users: made, told in Supabase's form, and asked whether they may act. */
+import { createHash, randomUUID } from 'node:crypto'
+import type { Identity, Json, Moment, UserRow } from '../core/state.js'
+
+export const isConfirmed = ({ email_confirmed_at, phone_confirmed_at }: UserRow) =>
+  email_confirmed_at !== null || phone_confirmed_at !== null
+
+/** A user with nothing but what is given. */
+export function newUser(at: Moment, given: Partial<UserRow>): UserRow {
+  return {
+    id: randomUUID(),
+    aud: 'authenticated',
+    role: 'authenticated',
+    email: null,
+    phone: null,
+    encrypted_password: null,
+    email_confirmed_at: null,
+    phone_confirmed_at: null,
+    invited_at: null,
+    confirmation_sent_at: null,
+    recovery_sent_at: null,
+    new_email: null,
+    email_change_sent_at: null,
+    email_change_confirm_status: 0,
+    new_phone: null,
+    phone_change_sent_at: null,
+    reauthentication_sent_at: null,
+    last_sign_in_at: null,
+    app_metadata: {},
+    user_metadata: {},
+    identities: [],
+    is_anonymous: false,
+    banned_until: null,
+    deleted_at: null,
+    seed: null,
+    created_at: at,
+    updated_at: at,
+    ...given,
+  }
+}
+
+type Provider = Identity['provider']
+
+/** What an identity says of itself (supabase-auth.md, §1.3). */
+export const identityData = (userId: string, provider: Provider, address: string, verified = false): Json => ({
+  sub: userId,
+  [provider]: address,
+  email_verified: provider === 'email' && verified,
+  phone_verified: provider === 'phone' && verified,
+})
+
+/** The user's way in by e-mail or phone. */
+export function newIdentity(userId: string, provider: Provider, data: Json, at: Moment): Identity {
+  return {
+    identity_id: randomUUID(),
+    id: userId,
+    user_id: userId,
+    identity_data: data,
+    provider,
+    last_sign_in_at: at,
+    created_at: at,
+    updated_at: at,
+    ...(provider === 'email' && { email: String(data.email) }),
+  }
+}
+
+/** `identities` with this provider's changed, or added where it was not there. */
+export function withIdentity(
+  user: Pick<UserRow, 'id' | 'identities'>,
+  provider: Provider,
+  data: Json,
+  at: Moment,
+): readonly Identity[] {
+  const old = user.identities.find(identity => identity.provider === provider)
+  if (!old) return [...user.identities, newIdentity(user.id, provider, data, at)]
+  const changed: Identity = {
+    ...old,
+    identity_data: { ...old.identity_data, ...data },
+    updated_at: at,
+    ...(provider === 'email' && { email: String(data.email ?? old.email) }),
+  }
+  return user.identities.map(identity => (identity === old ? changed : identity))
+}
+
+interface SignUp {
+  readonly provider: Provider
+  readonly address: string
+  readonly data: Json
+  readonly at: Moment
+}
+
+/** A new user as they are after signing up: what they said of themselves goes into their way in, and from there into what is known of them. */
+export function signedUp(user: UserRow, { provider, address, data, at }: SignUp): UserRow {
+  const { phone: _unsaid, ...own } = identityData(user.id, provider, address)
+  const known = { ...data, ...own }
+  return { ...reachedAt(user, provider, address, known, at), user_metadata: mergeMetadata({}, known) }
+}
+
+/** A new user whom an admin has invited: what the admin said of them is what is known, and nothing more. */
+export function invitedAs(user: UserRow, address: string, data: Json, at: Moment): UserRow {
+  return { ...reachedAt(user, 'email', address, identityData(user.id, 'email', address), at), user_metadata: data }
+}
+
+function reachedAt(user: UserRow, provider: Provider, address: string, data: Json, at: Moment): UserRow {
+  const identities = [newIdentity(user.id, provider, data, at)]
+  return { ...user, [provider]: address, app_metadata: providersOf({}, identities), identities }
+}
+
+/** What changes in a user whose e-mail address is confirmed. */
+export const confirmedEmail = (user: UserRow, at: Moment): Partial<UserRow> => ({
+  email_confirmed_at: at,
+  user_metadata: { ...user.user_metadata, email_verified: true },
+  updated_at: at,
+})
+
+/** What changes in a user whose phone number is confirmed; the anonymous are so no longer. */
+export const confirmedPhone = (at: Moment): Partial<UserRow> => ({
+  phone_confirmed_at: at,
+  is_anonymous: false,
+  updated_at: at,
+})
+
+/** What changes in a user who has confirmed a new e-mail address; the anonymous are so no longer. */
+export function changedEmail(user: UserRow, email: string, at: Moment): Partial<UserRow> {
+  return {
+    ...(user.email_confirmed_at === null && confirmedEmail(user, at)),
+    email,
+    new_email: null,
+    email_change_confirm_status: 0,
+    identities: withIdentity(user, 'email', identityData(user.id, 'email', email, true), at),
+    is_anonymous: false,
+    updated_at: at,
+  }
+}
+
+/** What changes in a user who has confirmed a new phone number. */
+export function changedPhone(user: UserRow, phone: string, at: Moment): Partial<UserRow> {
+  return {
+    ...confirmedPhone(at),
+    phone,
+    new_phone: null,
+    identities: withIdentity(user, 'phone', identityData(user.id, 'phone', phone, true), at),
+  }
+}
+
+/** Nothing that was sent counts any more. */
+const nothingSent: Partial<UserRow> = {
+  confirmation_sent_at: null,
+  recovery_sent_at: null,
+  email_change_sent_at: null,
+  phone_change_sent_at: null,
+  reauthentication_sent_at: null,
+}
+
+/** What changes in a user with a new password: whoever could read the mails of before may not be trusted any more. */
+export const changedPassword = (encrypted_password: string): Partial<UserRow> => ({
+  ...nothingSent,
+  encrypted_password,
+})
+
+/** What changes in a user whose addresses an admin has set: what was sent to the old ones counts no more, and no change is waited for. */
+export const settledAddresses: Partial<UserRow> = {
+  ...nothingSent,
+  new_email: null,
+  email_change_confirm_status: 0,
+  new_phone: null,
+}
+
+/** A user that does not exist, in the form of one who has just signed up. */
+export function fakeUser(at: Moment, address: { email: string } | { phone: string }, data: Json): UserRow {
+  const provider = 'email' in address ? 'email' : 'phone'
+  return newUser(at, {
+    ...address,
+    role: '',
+    confirmation_sent_at: at,
+    app_metadata: { provider, providers: [provider] },
+    user_metadata: data,
+  })
+}
+
+/** `app` with the ways in; the first one is the main one. */
+export function providersOf(app: Json, identities: readonly Identity[]): Json {
+  const providers = [...new Set(identities.map(({ provider }) => provider))]
+  return { ...app, ...(providers[0] !== undefined && { provider: providers[0] }), providers }
+}
+
+/** `metadata` with `changes` laid over it at the top; null takes a key away. */
+export function mergeMetadata(metadata: Json, changes: Json | undefined): Json {
+  const merged = Object.entries({ ...metadata, ...changes })
+  return Object.fromEntries(merged.filter(([, value]) => value !== null))
+}
+
+const digest = (userId: string, value: string) =>
+  createHash('sha256')
+    .update(userId + value)
+    .digest('base64url')
+
+/** What is left of a user who is deleted softly: an id, so that what the app keeps of them still leads somewhere. */
+export function forgotten({ id, email, phone, new_email, new_phone, identities }: UserRow, at: Moment) {
+  // As Supabase does it: digests, so that the addresses are free for whoever signs up with them next.
+  const hidden = (address: string | null) => digest(id, address ?? '')
+  return {
+    email: hidden(email),
+    phone: hidden(phone).slice(0, 15),
+    new_email: hidden(new_email),
+    new_phone: hidden(new_phone).slice(0, 15),
+    encrypted_password: null,
+    identities: identities.map(({ email: _email, ...identity }) => ({
+      ...identity,
+      id: digest(id, `${identity.provider}:${identity.id}`),
+      identity_data: {},
+    })),
+    user_metadata: {},
+    app_metadata: {},
+    deleted_at: at,
+    updated_at: at,
+  } satisfies Partial<UserRow>
+}
+
+/** A user as JSON: Supabase's fields in Supabase's order, what is empty left out. */
+export function userJson(user: UserRow) {
+  const earliest = [user.email_confirmed_at, user.phone_confirmed_at].filter(at => at !== null).sort()[0]
+  const optional = (fields: Readonly<Record<string, string | null | undefined>>) =>
+    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+  return {
+    id: user.id,
+    aud: user.aud,
+    role: user.role,
+    email: user.email ?? '',
+    ...optional({ email_confirmed_at: user.email_confirmed_at, invited_at: user.invited_at }),
+    phone: user.phone ?? '',
+    ...optional({
+      phone_confirmed_at: user.phone_confirmed_at,
+      confirmation_sent_at: user.confirmation_sent_at,
+      confirmed_at: earliest,
+      recovery_sent_at: user.recovery_sent_at,
+      new_email: user.new_email,
+      email_change_sent_at: user.email_change_sent_at,
+      new_phone: user.new_phone,
+      phone_change_sent_at: user.phone_change_sent_at,
+      reauthentication_sent_at: user.reauthentication_sent_at,
+      last_sign_in_at: user.last_sign_in_at,
+    }),
+    app_metadata: user.app_metadata,
+    user_metadata: user.user_metadata,
+    identities: user.identities,
+    created_at: user.created_at,
+    updated_at: user.updated_at,
+    ...optional({ banned_until: user.banned_until, deleted_at: user.deleted_at }),
+    is_anonymous: user.is_anonymous,
+  }
+}
+
+export type UserJson = ReturnType<typeof userJson>
+
+/** The same as told by whoever has just confirmed an address: Supabase's database works `confirmed_at` out, and was not asked again. */
+export function userJsonBeforeReading(user: UserRow): object {
+  const { confirmed_at: _unread, ...told } = userJson(user) as UserJson & { readonly confirmed_at?: string }
+  return told
+}

@@ -1,0 +1,172 @@
+/** Takes a one-time code or link for what it proves: that somebody reads an address. */
+import {
+  isBanned,
+  type Moment,
+  type OneTimeTokenRow,
+  type OneTimeTokenType,
+  type Tables,
+  type UserRow,
+} from '../core/state.js'
+import { type Backend, momentOf } from './backend.js'
+import { dropToken, dropTokens, findToken, hashOfCode, isFresh, isValid, PKCE, tokenOf } from './codes.js'
+import { emailExists, otpExpired, phoneExists, userBanned, validationFailed } from './errors.js'
+import { hashOf, unknownPassword } from './passwords.js'
+import { changedEmail, changedPassword, changedPhone, confirmedEmail, confirmedPhone, providersOf } from './users.js'
+
+/** What somebody proves who comes with a code. */
+export interface Claim {
+  /** Supabase's word: signup, invite, recovery, magiclink, email, email_change, sms, phone_change. */
+  readonly type: string
+  /** Where the code was sent to; empty for a link. */
+  readonly address: string
+  /** The code itself; empty for a link. */
+  readonly code: string
+  /** The hash that stands in the link; empty for a code. */
+  readonly hash: string
+}
+
+/** Who it was; `half` when a further address has to agree before an e-mail address changes. */
+export type Proven = { readonly kind: 'whole'; readonly user: UserRow } | { readonly kind: 'half' }
+
+const linkTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
+  email: ['confirmation_token', 'recovery_token'],
+  signup: ['confirmation_token'],
+  invite: ['confirmation_token'],
+  recovery: ['recovery_token'],
+  magiclink: ['recovery_token'],
+  email_change: ['email_change_token_current', 'email_change_token_new'],
+}
+
+const codeTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
+  ...linkTokens,
+  sms: ['confirmation_token'],
+  phone_change: ['phone_change_token'],
+}
+
+/** Uses the code or the link up. Throws a 403 for one that is wrong, used or too old. */
+export async function proveAddress(backend: Backend, tables: Tables, claim: Claim): Promise<Proven> {
+  const { user, token } =
+    claim.hash === '' ? await byCode(backend, tables, claim) : await byLink(backend, tables, claim)
+  if (isHalf(backend, user, token)) {
+    await dropToken(tables, user.id, token.token_type)
+    await tables.users.update(user.id, { email_change_confirm_status: 1 })
+    return { kind: 'half' }
+  }
+  const changes = await changesBy(backend, tables, user, { token, type: claim.type })
+  const app_metadata = providersOf(user.app_metadata, changes.identities ?? user.identities)
+  await dropTokens(tables, user.id)
+  await tables.users.update(user.id, { ...changes, app_metadata })
+  return { kind: 'whole', user: { ...user, ...changes, app_metadata } }
+}
+
+interface Found {
+  readonly user: UserRow
+  readonly token: OneTimeTokenRow
+}
+
+async function byLink(backend: Backend, tables: Tables, { type, hash }: Claim): Promise<Found> {
+  const types = Object.hasOwn(linkTokens, type) ? linkTokens[type] : undefined
+  if (!types) throw validationFailed('Invalid email verification type')
+  const expired = () => otpExpired('Email link is invalid or has expired')
+  const found = await holderOf(tables, await findToken(tables, [hash], types))
+  if (!found) throw expired()
+  if (isBanned(found.user, backend.now())) throw userBanned(403)
+  if (!isFresh(backend, found.token)) throw expired()
+  return found
+}
+
+async function byCode(backend: Backend, tables: Tables, { type, address, code }: Claim): Promise<Found> {
+  const hash = hashOfCode(address, code)
+  const types = Object.hasOwn(codeTokens, type) ? (codeTokens[type] ?? []) : []
+  const found = type === 'email_change' ? await changerOf(backend, tables, hash) : undefined
+  const user = found?.user ?? (await readerOf(tables, type, address))
+  if (!user || user.deleted_at !== null) throw otpExpired()
+  if (isBanned(user, backend.now())) throw userBanned(403)
+  for (const tokenType of types) {
+    const token = await tokenOf(tables, user.id, tokenType)
+    if (token && isValid(backend, hash, token)) return { user, token }
+  }
+  throw otpExpired()
+}
+
+/** Who has a token of this kind; it is at hand for as long as its user is. */
+async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): Promise<Found | undefined> {
+  const user = token && (await users.get(token.user_id))
+  return user && user.deleted_at === null ? { user, token } : undefined
+}
+
+/** Who wants to change their address. Several may want the same new one, so that only the code tells who it is. */
+async function changerOf({ settings }: Backend, tables: Tables, hash: string): Promise<Found | undefined> {
+  const types: OneTimeTokenType[] = ['email_change_token_new']
+  if (settings.mailerSecureEmailChangeEnabled) types.unshift('email_change_token_current')
+  return holderOf(tables, await findToken(tables, [hash, `${PKCE}${hash}`], types))
+}
+
+async function readerOf({ users }: Tables, type: string, address: string): Promise<UserRow | undefined> {
+  switch (type) {
+    case 'email_change':
+      return undefined
+    case 'sms':
+      return (await users.find({ phone: address }))[0]
+    case 'phone_change':
+      return (await users.find({ new_phone: address }))[0]
+    default:
+      return (await users.find({ email: address }))[0]
+  }
+}
+
+/** With both addresses asked, the first answer is only noted. */
+const isHalf = ({ settings }: Backend, user: UserRow, { token_type }: OneTimeTokenRow) =>
+  token_type.startsWith('email_change') &&
+  !settings.mailerAutoconfirm &&
+  settings.mailerSecureEmailChangeEnabled &&
+  user.email !== null &&
+  user.email_change_confirm_status === 0
+
+interface Proof {
+  readonly token: OneTimeTokenRow
+  readonly type: string
+}
+
+/** What changes in a user who has proved that they read an address. */
+async function changesBy(backend: Backend, tables: Tables, user: UserRow, proof: Proof): Promise<Partial<UserRow>> {
+  const at = momentOf(backend)
+  switch (proof.token.token_type) {
+    case 'confirmation_token':
+      return proof.type === 'sms' ? confirmedPhone(at) : joined(user, at)
+    case 'recovery_token':
+      return user.email_confirmed_at === null ? confirmedEmail(user, at) : {}
+    case 'email_change_token_current':
+    case 'email_change_token_new': {
+      const email = user.new_email ?? user.email ?? ''
+      await requireNobodyElse(tables, user, { email })
+      return changedEmail(user, email, at)
+    }
+    case 'phone_change_token': {
+      const phone = user.new_phone ?? user.phone ?? ''
+      await requireNobodyElse(tables, user, { phone })
+      return changedPhone(user, phone, at)
+    }
+    case 'reauthentication_token':
+      throw otpExpired()
+  }
+}
+
+/** What changes in a user who has come to stay. */
+async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
+  const identities = user.identities.map(identity =>
+    identity.email !== undefined && identity.email === user.email
+      ? { ...identity, identity_data: { ...identity.identity_data, email_verified: true }, updated_at: at }
+      : identity,
+  )
+  // Whoever was invited has no password yet; one that nobody knows stands in until they set their own.
+  const isGuest = user.encrypted_password === null && user.invited_at !== null
+  const password = isGuest && changedPassword(await hashOf(unknownPassword()))
+  return { ...confirmedEmail(user, at), identities, ...password }
+}
+
+/** Somebody else may have got the address while the code for it was on its way. */
+async function requireNobodyElse({ users }: Tables, { id }: UserRow, address: { email: string } | { phone: string }) {
+  const others = (await users.find(address)).filter(other => other.id !== id)
+  if (others.length > 0) throw 'email' in address ? emailExists() : phoneExists()
+}
