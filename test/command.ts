@@ -15,10 +15,13 @@ const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 /** Texts of files by their names. */
 export type Files = Readonly<Record<string, string>>
 
+/** Called with what ends something, it has that done later. */
+export type Until = (end: () => void | Promise<void>) => void
+
 /** Makes a folder with these files; it is gone when the test is over. */
-export function folderWith(files: Files = {}): string {
+export function folderWith(files: Files = {}, until: Until = onTestFinished): string {
   const dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'standin-')))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  until(() => rmSync(dir, { recursive: true, force: true }))
   writeInto(dir, files)
   return dir
 }
@@ -38,6 +41,8 @@ interface Scene {
   readonly env?: Readonly<Record<string, string>>
   /** What comes on its standard input. */
   readonly input?: string
+  /** When it is ended; with the test unless something else is said. */
+  readonly until?: Until
 }
 
 /** How a command ended. */
@@ -63,8 +68,9 @@ export interface Command {
 }
 
 /** Starts `standin` with these arguments in a folder with these files; it is ended with the test at the latest. */
-export function start(args: readonly string[], { files = {}, env = {}, input }: Scene = {}): Command {
-  const dir = folderWith(files)
+export function start(args: readonly string[], scene: Scene = {}): Command {
+  const { files = {}, env = {}, input, until = onTestFinished } = scene
+  const dir = folderWith(files, until)
   const child = spawn(process.execPath, [cli, ...args], {
     cwd: dir,
     env: { PATH: process.env.PATH, ...env },
@@ -78,7 +84,7 @@ export function start(args: readonly string[], { files = {}, env = {}, input }: 
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout.text, stderr: stderr.text }))
   })
-  onTestFinished(async () => {
+  until(async () => {
     child.kill('SIGKILL')
     await ended
   })

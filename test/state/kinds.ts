@@ -5,6 +5,7 @@ import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { State } from '../../src/core/state.js'
 import { openState } from '../../src/state/index.js'
+import type { Until } from '../command.js'
 import { postgres } from '../postgres.js'
 
 export interface Place {
@@ -14,15 +15,15 @@ export interface Place {
 
 export interface Kind {
   readonly kind: string
-  /** A place where nothing is kept yet. */
-  freshPlace(): Promise<Place>
+  /** A place where nothing is kept yet; gone when the test is over unless something else is said. */
+  freshPlace(until?: Until): Promise<Place>
 }
 
 /** One for all tests of a worker; undefined where there is none. */
 export const server = postgres()
 
 const memory: Kind = { kind: 'memory', freshPlace: async () => ({ where: 'memory', dir: '/' }) }
-const file: Kind = { kind: 'a file', freshPlace: async () => filePlace() }
+const file: Kind = { kind: 'a file', freshPlace: async until => filePlace(until) }
 
 /** The kinds whose state outlives those who opened it, and can be opened more than once. */
 export const lasting: readonly Kind[] = server
@@ -32,12 +33,12 @@ export const lasting: readonly Kind[] = server
 /** All kinds, for `describe.each`. */
 export const kinds: readonly Kind[] = [memory, ...lasting]
 
-export const filePlace = (): Place => ({ where: 'file:state.db', dir: freshFolder() })
+export const filePlace = (until?: Until): Place => ({ where: 'file:state.db', dir: freshFolder(until) })
 
 /** An empty folder; gone when the test is over. */
-export function freshFolder(): string {
+export function freshFolder(until: Until = onTestFinished): string {
   const dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'standin-state-')))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  until(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }
 

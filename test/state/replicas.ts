@@ -1,7 +1,8 @@
 /** Several processes of the real command on one state, and how long each of them trusts what was revoked on another. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, onTestFinished } from 'vitest'
 import { answerOf, type Person, type Place as Platform, signIn, signUp } from '../auth/people.js'
-import { type RunningPlatform, startReady } from '../command.js'
+import { type RunningPlatform, startReady, type Until } from '../command.js'
 import type { Kind, Place } from './kinds.js'
 
 export interface Replicas {
@@ -16,9 +17,15 @@ export interface Replicas {
 type Env = Readonly<Record<string, string>>
 
 /** Starts a replica for each `env`, all at the same moment, where nothing is kept yet. In PostgreSQL their connections are called replica0, replica1, … */
-export async function replicasIn(kind: Kind, envs: readonly Env[] = envsFor(kind)): Promise<Replicas> {
-  const place = await kind.freshPlace()
-  const running = await Promise.all(envs.map((env, i) => startReady({ flags: ['--state', whereFor(place, i)], env })))
+export async function replicasIn(
+  kind: Kind,
+  envs: readonly Env[] = envsFor(kind),
+  until: Until = onTestFinished,
+): Promise<Replicas> {
+  const place = await kind.freshPlace(until)
+  const running = await Promise.all(
+    envs.map((env, i) => startReady({ flags: ['--state', whereFor(place, i)], env, until })),
+  )
   return { place, running, all: running.map(({ ready }) => ready) }
 }
 
@@ -26,9 +33,24 @@ export async function replicasIn(kind: Kind, envs: readonly Env[] = envsFor(kind
 export const envsFor = ({ kind }: Kind, env: Env = {}): readonly Env[] =>
   kind === 'a file' ? [env, env] : [env, env, env]
 
+/** Replicas for all tests of a `describe`: started by the first that asks for them, ended after the last. */
+export function replicasForAll(kind: Kind): () => Promise<Replicas> {
+  const ends: (() => void | Promise<void>)[] = []
+  let started: Promise<Replicas> | undefined
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end()
+  })
+  return () => {
+    started ??= replicasIn(kind, envsFor(kind), end => void ends.push(end))
+    return started
+  }
+}
+
 /** Another one, which joins those that are there, at the same place by whatever way. */
-export const joining = ({ all, place }: Replicas, where = place.where): Promise<RunningPlatform> =>
-  startReady({ flags: ['--state', whereFor({ ...place, where }, all.length)] })
+export const joining = (
+  { all, place }: Replicas,
+  { where = place.where, env = {} }: { readonly where?: string; readonly env?: Env } = {},
+): Promise<RunningPlatform> => startReady({ flags: ['--state', whereFor({ ...place, where }, all.length)], env })
 
 function whereFor({ where, dir }: Place, i: number): string {
   return where.startsWith('file:') ? where.replace('file:', `file:${dir}/`) : `${where}?application_name=replica${i}`
@@ -72,17 +94,17 @@ export async function knownToAll({ all }: Pick<Replicas, 'all'>, home: Platform)
   return ada
 }
 
-const credentialsOf = ({ phone, laptop, key }: Ada) => [phone.token, laptop.token, key.key]
+/** All that lets her in. */
+export const credentialsOf = ({ phone, laptop, key }: Ada) => [phone.token, laptop.token, key.key]
 
 /** What a replica answers to her phone, her laptop and her key. */
 export const answersTo = (replica: Platform, ada: Ada): Promise<readonly string[]> =>
   Promise.all(credentialsOf(ada).map(credential => answerOf(replica, credential)))
 
 /** So many refusals in a row, and nobody is let in any more by an answer that was still on its way. */
-const ENOUGH = 10
+const ENOUGH = 5
 const PATIENCE_MS = 2000
-const CALLERS = 2
-const EVERY_MS = 2
+const EVERY_MS = 5
 /** An answer that takes longer lets nobody in. */
 const SLOW_MS = 200
 
@@ -110,8 +132,7 @@ export async function trustedAfterMs(
     return lastMs
   }
   const watched = all.map(async replica => {
-    const callers = credentials.flatMap(one => Array.from({ length: CALLERS }, () => caller(replica, one)))
-    return Math.max(...(await Promise.all(callers)))
+    return Math.max(...(await Promise.all(credentials.map(one => caller(replica, one)))))
   })
   await revoke()
   acknowledgedMs = performance.now()
