@@ -1,6 +1,6 @@
 /**
- * `npm run clients [-- --write] [--report DIR]`: runs the tests of clients and test runners with the versions in `test/clients/versions/`, as far as this
- * Node allows, and prints a table of them. With `--write`, the table goes into docs/clients.md.
+ * `npm run clients [-- --write] [--report DIR] [NAME…]`: runs the tests of clients and test runners with the versions in `test/clients/versions/`, or
+ * with those of these names, as far as this Node allows, and prints a table of them. With `--write`, the table goes into docs/clients.md.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -94,8 +94,7 @@ function runWith(folder: string, report: string | undefined): boolean {
         'npm',
         ['install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
         copy,
-      ) &&
-      run(process.execPath, [vitest, 'run', '--retry=1', ...tests, ...reporters(path.basename(folder), report)], root)
+      ) && run(process.execPath, [vitest, 'run', ...tests, ...reporters(path.basename(folder), report)], root)
     )
   } finally {
     rmSync(copy, { recursive: true, force: true })
@@ -103,10 +102,14 @@ function runWith(folder: string, report: string | undefined): boolean {
 }
 
 function main(): void {
-  const { values } = parseArgs({ options: { write: { type: 'boolean', default: false }, report: { type: 'string' } } })
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { write: { type: 'boolean', default: false }, report: { type: 'string' } },
+  })
   const { write, report } = values
-  const able = folders().filter(folder => isFor(folder))
-  const left = folders().filter(folder => !able.includes(folder))
+  const wanted = folders().filter(folder => positionals.length === 0 || positionals.includes(path.basename(folder)))
+  const able = wanted.filter(folder => isFor(folder))
+  const left = wanted.filter(folder => !able.includes(folder))
   for (const folder of left)
     console.log(
       `${path.basename(folder)}: needs Node ${oldestNode(folder).join('.')}, this is ${process.versions.node}.`,
