@@ -42,13 +42,13 @@ export const usePlatform = createUsePlatform(jest as JestGlobals)
 
 // For `expect` of @jest/globals. Each declaration has the same type parameters as the one that it adds to.
 declare module 'expect' {
-  interface Matchers<R extends void | Promise<void>, T = unknown> extends ReceivedMatchers<R> {}
+  interface Matchers<R extends void | Promise<void>, T = unknown> extends ReceivedMatchers<R, T> {}
 }
 
 // For the global `expect` of @types/jest.
 declare global {
   namespace jest {
     // biome-ignore lint/complexity/noBannedTypes: declared exactly as @types/jest does.
-    interface Matchers<R, T = {}> extends ReceivedMatchers<R> {}
+    interface Matchers<R, T = {}> extends ReceivedMatchers<R, T> {}
   }
 }

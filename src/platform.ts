@@ -18,6 +18,7 @@ import { type Assemblies, createAssemblies, type Lasting } from './platform/asse
 import { configuredUser } from './platform/configured-user.js'
 import { createContractCheck } from './platform/contract-check.js'
 import { createDelivery } from './platform/delivery.js'
+import { usableKey } from './platform/environment.js'
 import { createFaultsPart } from './platform/faults.js'
 import { createForTests } from './platform/for-tests.js'
 import { createModes, modesIn } from './platform/modes.js'
@@ -121,9 +122,15 @@ function createPlatformParts(sources: PlatformSources) {
       return loadApp(prototypes, { ...all, current, reset, mintToken, controlToken: token, stopping: stopping.signal })
     },
   })
+  const forTests = createForTests({
+    ...{ apiKeys, scopes: lasting.scopes, backend: () => current().backend, onRestored: state.onRestored },
+    usersAreElsewhere: ownersAreElsewhere,
+    seedOf: email => configuredUser(loaded(), email),
+  })
   const all = {
     ...{
       sources,
+      forTests,
       lasting,
       journal,
       meter,
@@ -194,14 +201,7 @@ function platformOf(parts: PlatformParts): Platform {
     ...{ receipt: taping.receipt, misses: taping.misses, onMiss: taping.onMiss },
     onMessage: reader => void parts.readers.push(reader),
     stop: (graceMs = 0) => parts.stop(graceMs),
-    forTests: createForTests(
-      { traffic: delivery.traffic, handler: delivery.handler, onRestored: state.onRestored },
-      {
-        ...{ apiKeys: parts.apiKeys, scopes: lasting.scopes, backend: () => current().backend },
-        usersAreElsewhere: () => current().loaded.config.auth.mode === 'proxy',
-        seedOf: email => configuredUser(current().loaded, email),
-      },
-    ),
+    forTests: { traffic: delivery.traffic, handler: delivery.handler, ...parts.forTests },
     get anonKey() {
       return assemblies.completed().tokens.anonKey
     },
@@ -209,7 +209,7 @@ function platformOf(parts: PlatformParts): Platform {
       return assemblies.completed().tokens.serviceKey
     },
     get apiKey() {
-      return current().loaded.config.apiKeys.find(isUsableAt(clock.now()))?.key ?? ''
+      return usableKey(current().loaded.config, clock.now())
     },
     get controlToken() {
       return current().loaded.config.controlToken === '' ? parts.controlToken() : ''
@@ -228,8 +228,3 @@ function platformOf(parts: PlatformParts): Platform {
     },
   }
 }
-
-const isUsableAt =
-  (ms: number) =>
-  ({ revoked, expiresAt }: { revoked: boolean; expiresAt?: string | undefined }) =>
-    !revoked && (expiresAt === undefined || Date.parse(expiresAt) > ms)

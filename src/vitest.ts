@@ -33,5 +33,5 @@ export const usePlatform = createUsePlatform({ beforeAll, beforeEach, afterEach,
 
 declare module 'vitest' {
   // biome-ignore lint/suspicious/noExplicitAny: it has to be declared just as vitest does.
-  interface Matchers<T = any> extends ReceivedMatchers<void> {}
+  interface Matchers<T = any> extends ReceivedMatchers<void, T> {}
 }

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { scopeQuery } from '../api/listing.js'
 import { operation, type Streamed, Text } from '../api/operation.js'
-import { listOf, maybe, named, object, text, whole } from '../api/shapes.js'
+import { listOf, maybe, named, object, optional, text, whole, yesOrNo } from '../api/shapes.js'
 import { noSuchExchange } from '../core/errors.js'
 import { type JournalFilter, journalFilter, journalQuery, journalSearch } from './filter.js'
 import { exchange, exchangeInBrief, followed, type JournalEntry } from './shapes.js'
@@ -12,9 +12,12 @@ const PAGE = 100
 /** And to a search for certain ones: a test wants them all. */
 const ALL = 1000
 
+/** How much of each exchange is shown: its bodies in part, which is usual, no bodies, or all of them. */
+export type Shown = 'usual' | 'brief' | 'whole'
+
 export interface Reader {
   /** The last `limit` of those that fit, or the first ones where the filter says after which. */
-  page(filter: JournalFilter, limit: number, isBrief?: boolean): Streamed
+  page(filter: JournalFilter, limit: number, shown?: Shown): Streamed
   /** Those that come from now on, after the last `limit` ones, or after all that came after `lastId`. */
   follow(filter: JournalFilter, from: { limit?: number | undefined; lastId: unknown; isBrief: boolean }): Streamed
   get(id: string): JournalEntry | undefined
@@ -38,7 +41,7 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
     answer: pageAnswer,
     streams: { answer: 'With `follow`: what comes, as events.', events: followed },
     run({ query: { follow = false, brief = false, limit, ...filter }, headers }) {
-      if (!follow) return reader.page(filter, limit ?? PAGE, brief)
+      if (!follow) return reader.page(filter, limit ?? PAGE, brief ? 'brief' : 'usual')
       return reader.follow(filter, { limit, isBrief: brief, lastId: headers['last-event-id'] })
     },
   }),
@@ -60,10 +63,13 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   findExchanges: operation({
     at: 'POST /journal/find',
     does: 'Finds the exchanges that fit, a thousand at most.',
-    body: journalSearch,
+    body: object({
+      ...journalSearch.entries,
+      whole: optional(yesOrNo, 'Shows bodies in full, however long they are.'),
+    }),
     returns: exchanges,
     answer: pageAnswer,
-    run: ({ body: { limit = ALL, ...filter } }) => reader.page(filter, limit),
+    run: ({ body: { limit = ALL, whole, ...filter } }) => reader.page(filter, limit, whole ? 'whole' : 'usual'),
   }),
   getExchange: operation({
     at: 'GET /journal/{id}',

@@ -6,7 +6,7 @@ import type { JournalFilter } from './filter.js'
 import { follow } from './follow.js'
 import { followInBrief } from './follow-brief.js'
 import type { Journal } from './journal.js'
-import type { Reader } from './operations.js'
+import type { Reader, Shown } from './operations.js'
 import { sendPage } from './send-page.js'
 
 /** A follower who wants each in short is not sent more than these of what was before. */
@@ -32,6 +32,12 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     return kept && journal.brief(kept)
   }
 
+  const shownAs: Readonly<Record<Shown, (id: string) => object | undefined>> = {
+    usual: id => journal.get(id),
+    whole: id => journal.get(id, Number.POSITIVE_INFINITY),
+    brief: briefOf,
+  }
+
   /** Exchanges before anything new: all after a certain one, or so many of the last. */
   function before(filter: JournalFilter, limit: number | undefined): readonly string[] {
     if (filter.after !== undefined) return journal.ids(filter)
@@ -39,13 +45,13 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
   }
 
   return {
-    page(filter, limit, isBrief = false) {
+    page(filter, limit, shown = 'usual') {
       // One more than is shown tells whether there are any.
       const found = journal.ids(filter, limit + 1)
       const forward = filter.after !== undefined
       const ids = forward ? found.slice(0, limit) : found.slice(-limit)
       const next = found.length > limit ? (forward ? ids.at(-1) : ids.at(0)) : undefined
-      const find: (id: string) => object | undefined = isBrief ? briefOf : id => journal.get(id)
+      const find = shownAs[shown]
       return new Streamed(
         'application/json; charset=utf-8',
         response => sendPage(response, { ids, next }, find),

@@ -10,7 +10,9 @@ import { version } from '../version.js'
 import type { Assembly, Lasting } from './assembly.js'
 import { configJson } from './dashboard-facts.js'
 import { createDrafts } from './drafts.js'
+import { usableKey } from './environment.js'
 import type { FaultsPart } from './faults.js'
+import type { ForTests } from './for-tests.js'
 import type { Parts } from './part.js'
 import type { RulesPart } from './rules.js'
 import type { PlatformSources } from './sources.js'
@@ -25,6 +27,7 @@ interface Surroundings {
   readonly journal: Journal
   readonly meter: Meter
   readonly sources: PlatformSources
+  readonly forTests: ForTests
   readonly mintToken: (wish: TokenRequest) => Promise<MintedToken>
   readonly reset: Parts['reset']
   /** What opens the control API where others can reach it. */
@@ -91,6 +94,13 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
     document: async () => {
       const { openApiOf } = await import('./openapi/document.js')
       return openApiOf(modes.loaded().config, { url: url() })
+    },
+    accounts: surroundings.forTests,
+    async credentials() {
+      const { loaded, tokens } = current()
+      const { anonKey, serviceKey } = await tokens()
+      const { publishableKey, secretKey } = loaded.config.auth
+      return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey }
     },
     library: () => current().library(),
     sessions: auth.createOpenSessions(state.get, () => current().loaded.config.auth.jwtExp),

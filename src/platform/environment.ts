@@ -1,5 +1,11 @@
 /** A platform's addresses and keys under the names by which clients look for them. */
-import type { LoadedConfig } from '../config/load.js'
+import type { Config } from '../config/schema.js'
+
+/** The keys of newer Supabase clients. */
+interface NewerKeys {
+  readonly publishableKey: string
+  readonly secretKey: string
+}
 
 interface Shown {
   readonly url: string
@@ -7,7 +13,14 @@ interface Shown {
   readonly anonKey: string
   readonly serviceKey: string
   readonly apiKey: string
-  readonly loaded: LoadedConfig
+  readonly loaded: { readonly config: { readonly auth: NewerKeys } }
+}
+
+/** The first configured API key that works; empty where there is none. */
+export function usableKey({ apiKeys }: Pick<Config, 'apiKeys'>, nowMs: number): string {
+  const isUsable = ({ revoked, expiresAt }: Config['apiKeys'][number]) =>
+    !revoked && (expiresAt === undefined || Date.parse(expiresAt) > nowMs)
+  return apiKeys.find(isUsable)?.key ?? ''
 }
 
 export function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: Shown) {

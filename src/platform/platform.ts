@@ -9,7 +9,9 @@ import type { StateDocument } from '../core/state-document.js'
 import type { FaultCalls } from '../faults/index.js'
 import type { Journal } from '../journal/index.js'
 import type { Miss, Receipt } from '../recordings/index.js'
+import type { Traffic } from '../server/entrance.js'
 import type { ModesByEndpoint } from '../server/modes.js'
+import type { Handler } from '../server/mount.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import type { ForTests } from './for-tests.js'
 import type { ResetOptions } from './part.js'
@@ -77,7 +79,7 @@ export interface Platform {
   /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
   /** What else tests may do that hold it in their hands. */
-  readonly forTests: ForTests
+  readonly forTests: ForTests & { readonly traffic: Traffic; readonly handler: Handler }
   /** Lets open streams end for `graceMs`, then cuts them. */
   stop(graceMs?: number): Promise<void>
 }

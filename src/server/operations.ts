@@ -1,7 +1,7 @@
 /** Every operation of the control API: those of the parts, and what belongs to the platform as a whole. */
 import * as v from 'valibot'
 import { scopeQuery } from '../api/listing.js'
-import { operation } from '../api/operation.js'
+import { type Of, operation } from '../api/operation.js'
 import { number, object, objectOf, oneOf, optional, text, yesOrNo } from '../api/shapes.js'
 import { isMoment } from '../check/formats.js'
 import { modeOperations, steeringOperations } from '../config/operations.js'
@@ -25,9 +25,14 @@ interface PlatformParts {
     readonly state?: boolean | undefined
   }) => Promise<void>
   readonly clock: Clock
+  /** The keys that the banner prints. */
+  readonly credentials: () => Promise<Credentials>
   /** OpenAPI, of the configuration in force; made when it is asked for. */
   readonly document: () => Promise<object>
 }
+
+const credentials = object({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
+export type Credentials = Of<typeof credentials>
 
 const aMoment = 'a moment from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 
@@ -72,7 +77,7 @@ function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typ
 const clockState = object({ now: text, frozen: yesOrNo, offsetMs: number })
 const clockAnswer = 'What it shows, whether it stands still, and how far it is ahead of the real time.'
 
-const platformOperations = ({ readiness, reset, clock, document }: PlatformParts) => ({
+const platformOperations = ({ readiness, reset, clock, credentials: current, document }: PlatformParts) => ({
   getReady: operation({
     at: 'GET /ready',
     does: 'Answers as soon as the platform does.',
@@ -110,6 +115,14 @@ const platformOperations = ({ readiness, reset, clock, document }: PlatformParts
       turn(clock, body)
       return clock.state()
     },
+  }),
+  getCredentials: operation({
+    at: 'GET /credentials',
+    does: 'The keys that clients need, as the start prints them.',
+    returns: credentials,
+    answer:
+      'The anon and the service key, the first configured API key that works, and the keys of newer Supabase clients; empty where there is none.',
+    run: current,
   }),
   getDocument: operation({
     at: 'GET /openapi.json',

@@ -2,11 +2,26 @@
 import * as v from 'valibot'
 import { dataOf, type ListingQuery, listingQuery, pageOf } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
-import { listOf, maybe, moment, object, oneOf, optional, orNull, text, wholeBetween, yesOrNo } from '../api/shapes.js'
+import {
+  listOf,
+  maybe,
+  moment,
+  number,
+  object,
+  objectOf,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  whole,
+  wholeBetween,
+  yesOrNo,
+} from '../api/shapes.js'
 import { open, where, withWritten } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { noSuchSession } from '../core/errors.js'
 import type { MessageRow } from '../core/state.js'
+import type { UserJson } from './users.js'
 
 const session = object({
   id: text,
@@ -33,7 +48,68 @@ export interface OpenSessions {
   endAll(userId?: string): Promise<void>
 }
 
-export const sessionOperations = ({ sessions }: { readonly sessions: OpenSessions }) => ({
+const signInWanted = object({
+  email: optional(text, 'The user; the development user where it is left out. Unknown users sign up.'),
+  password: optional(text, 'Checked where it is given; a user who signs up gets it.'),
+})
+/** Whose session is wanted. */
+export type SignInWanted = Of<typeof signInWanted>
+
+const grantedSession = object({
+  access_token: text,
+  token_type: text,
+  expires_in: whole,
+  expires_at: whole,
+  refresh_token: text,
+  user: objectOf<UserJson>(),
+})
+/** A session in the form of Supabase Auth, as `setSession` takes it. */
+export type SessionJson = Of<typeof grantedSession>
+
+const keyWanted = object({
+  name: v.optional(text, 'made by a test'),
+  user: optional(text, 'The address of its owner, who signs up if need be; without one it belongs to no user.'),
+  expiresInMs: optional(number, 'Milliseconds until it expires; negative for one that has expired.'),
+  scope: optional(text, 'The scope of requests with this key that name none.'),
+})
+/** Which key is wanted. */
+export type KeyWanted = Of<typeof keyWanted>
+
+/** What tests may do without a password. */
+export interface Accounts {
+  /** A session as if the user had just signed in. */
+  signIn(wanted: SignInWanted): Promise<SessionJson>
+  createKey(wanted: KeyWanted): Promise<{ readonly key: string }>
+}
+
+interface SessionParts {
+  readonly sessions: OpenSessions
+  readonly accounts: Accounts
+}
+
+export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
+  startSession: operation({
+    at: 'POST /sessions',
+    does: 'Signs a user in without a password, for a test. Unknown users sign up.',
+    body: signInWanted,
+    isBodyOptional: true,
+    returns: grantedSession,
+    status: 201,
+    answer: 'The session, in the form of Supabase Auth.',
+    errors: { 409: 'Users are those of a live backend.' },
+    run: ({ body }) => accounts.signIn(body),
+  }),
+  createTestKey: operation({
+    at: 'POST /keys',
+    does: 'Makes an API key, for a test.',
+    body: keyWanted,
+    isBodyOptional: true,
+    returns: object({ key: text }),
+    status: 201,
+    answer: 'The key.',
+    errors: { 409: 'Users are those of a live backend.' },
+    run: async ({ body }) => ({ key: (await accounts.createKey(body)).key }),
+  }),
   listSessions: operation({
     at: 'GET /sessions',
     does: 'Lists the open sessions of the auth backend, the newest first, without their tokens.',

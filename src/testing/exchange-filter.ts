@@ -130,15 +130,21 @@ function valueIn(text: string): unknown {
   }
 }
 
-/** The same of what the journal shows, beside what was wanted of the rest. */
-export function shownParts({ filter, parts }: Wanted, entry: JournalEntry): Readonly<Record<string, unknown>> {
+/** The same of what the journal shows. */
+export function entryParts(entry: JournalEntry): Readonly<Record<string, unknown>> {
   const { request, response, endpoint, status, mode, scope, caller, source, complete } = entry
   const { method, path, headers, body } = request
   const { model, stream = false } = (body ?? {}) as { readonly model?: unknown; readonly stream?: unknown }
-  const all: Readonly<Record<string, unknown>> = {
-    ...{ method, path, endpoint, status, mode, scope, source, text: body, complete },
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  return {
+    ...{ method, path, endpoint, status, mode, scope, source, text, complete },
     ...{ caller: caller.kind, credential: credentialIn(caller) },
     ...{ model, stream, body, headers, response: response.body },
   }
+}
+
+/** As much of it as was wanted. */
+export function shownParts({ filter, parts }: Wanted, entry: JournalEntry): Readonly<Record<string, unknown>> {
+  const all: Readonly<Record<string, unknown>> = { ...entryParts(entry), text: entry.request.body }
   return Object.fromEntries(Object.keys({ ...filter, ...parts }).map(name => [name, all[name]]))
 }

@@ -8,7 +8,7 @@ export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
   readonly when?: RuleInput['when']
 }
 
-export type FailNext = (fault: Fault, options?: FailOptions) => void
+export type FailNext<R = void> = (fault: Fault, options?: FailOptions) => R
 
 export const failing =
   (platform: Pick<Platform, 'failNext'>, scope?: string): FailNext =>

@@ -1,17 +1,23 @@
 /** Has the model say something from now on. */
 import type { Platform } from '../platform.js'
+import type { Awaitable } from './journal.js'
 import { type ReplyInput, type ReplyOptions, ruleFrom } from './reply.js'
 
 /** What the model was given to say. */
-export interface Given {
+export interface SharedGiven {
   readonly id: string
   /** How often it was said. */
-  readonly count: number
+  readonly count: Awaitable<number>
   /** It is said no more. */
   remove(): Promise<void>
 }
 
-export type Reply = (said: ReplyInput, options?: ReplyOptions) => Promise<Given>
+/** The same where the platform is in this process. */
+export interface Given extends SharedGiven {
+  readonly count: number
+}
+
+export type Reply<G extends SharedGiven = Given> = (said: ReplyInput, options?: ReplyOptions) => Promise<G>
 
 /** Requests that come from now on wait until a rule is in its place, whether or not whoever adds it does. */
 export function giving({ rules, forTests }: Pick<Platform, 'rules' | 'forTests'>, scope?: string): Reply {

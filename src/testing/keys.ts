@@ -17,14 +17,12 @@ export interface Keys {
   create(options?: KeyOptions & { readonly scope?: string }): Promise<string>
   /** The key of a scope, at once; requests wait until it is in the state. */
   ofScope(name: string): string
-  /** Makes the keys of scopes anew, where the state does not have them any more. */
-  plantAgain(): Promise<void>
 }
 
 /** A thousand years. */
 const LONGEST_MS = 1000 * 365 * 86_400_000
 
-const optionsOf = checking(
+export const keyOptions = checking(
   'createKey',
   closed({
     user: optional(text, 'Whose key it is.'),
@@ -36,10 +34,9 @@ const optionsOf = checking(
 
 export function createKeys({ forTests }: Pick<Platform, 'forTests'>): Keys {
   const ofScopes = new Map<string, string>()
-  const plant = (scope: string, key: string) => forTests.createKey({ name: `scope ${scope}`, scope, key })
   return {
     async create(wanted = {}) {
-      const { name = 'made by a test', ...options } = optionsOf(wanted)
+      const { name = 'made by a test', ...options } = keyOptions(wanted)
       return (await forTests.traffic.hold(() => forTests.createKey({ name, ...options }))).key
     },
     ofScope(name) {
@@ -48,9 +45,8 @@ export function createKeys({ forTests }: Pick<Platform, 'forTests'>): Keys {
       const key = newSecret()
       ofScopes.set(name, key)
       // Whoever asks for one after the end has nobody to show it to.
-      forTests.traffic.hold(() => plant(name, key)).catch(() => {})
+      forTests.traffic.hold(() => forTests.createKey({ name: `scope ${name}`, scope: name, key })).catch(() => {})
       return key
     },
-    plantAgain: async () => void (await Promise.all([...ofScopes].map(([name, key]) => plant(name, key)))),
   }
 }

@@ -1,6 +1,14 @@
 /** Matchers for `expect.extend` of vitest and jest. */
 import type { ExchangeQuery } from './exchange-filter.js'
-import { type Diff, type Receiver, received, receivedLast, type Verdict } from './received.js'
+import {
+  type Diff,
+  judged,
+  type Receiver,
+  type RemoteReceiver,
+  received,
+  receivedLast,
+  type Verdict,
+} from './received.js'
 
 /** What runners give their matchers. */
 interface Context {
@@ -8,33 +16,49 @@ interface Context {
   readonly utils: { readonly diff: Diff }
 }
 
-/** For `expect(platform)` or `expect(scope)`. A query is a path, the parts of an exchange that matter, or a function that decides. */
-export interface ReceivedMatchers<R = void> {
+/** A promise where the receiver is in another process. */
+type Outcome<R, T> = 0 extends 1 & T ? R : T extends RemoteReceiver ? Promise<void> : R
+
+/**
+ * For `expect(platform)` or `expect(scope)`. A query is a path, the parts of an exchange that matter, or a function that decides.
+ * With what `connect()` has given back, they have to be awaited.
+ */
+export interface ReceivedMatchers<R = void, T = unknown> {
   /** The platform was asked this since the last reset, once or more often. */
-  toHaveReceived(query?: ExchangeQuery): R
+  toHaveReceived(query?: ExchangeQuery): Outcome<R, T>
   /** It was asked this just so many times. */
-  toHaveReceivedTimes(times: number, query?: ExchangeQuery): R
+  toHaveReceivedTimes(times: number, query?: ExchangeQuery): Outcome<R, T>
   /** This is what it was asked last. */
-  toHaveReceivedLast(query: ExchangeQuery): R
+  toHaveReceivedLast(query: ExchangeQuery): Outcome<R, T>
 }
 
 export const matchers = {
-  toHaveReceived(this: Context, receiver: unknown, query: ExchangeQuery = {}): Verdict {
-    return titled('toHaveReceived', this, received(journaling(receiver), query, { diff: this.utils.diff }))
+  toHaveReceived(this: Context, receiver: unknown, query: ExchangeQuery = {}) {
+    const { diff } = this.utils
+    return titled(
+      'toHaveReceived',
+      this,
+      judged(journaling(receiver), query, one => received(one, query, { diff })),
+    )
   },
-  toHaveReceivedTimes(this: Context, receiver: unknown, times: number, query: ExchangeQuery = {}): Verdict {
-    return titled('toHaveReceivedTimes', this, received(journaling(receiver), query, { times, diff: this.utils.diff }))
+  toHaveReceivedTimes(this: Context, receiver: unknown, times: number, query: ExchangeQuery = {}) {
+    const { diff } = this.utils
+    const judge = (one: Receiver) => received(one, query, { times, diff })
+    return titled('toHaveReceivedTimes', this, judged(journaling(receiver), query, judge))
   },
-  toHaveReceivedLast(this: Context, receiver: unknown, query: ExchangeQuery): Verdict {
-    return titled('toHaveReceivedLast', this, receivedLast(journaling(receiver), query, this.utils.diff))
+  toHaveReceivedLast(this: Context, receiver: unknown, query: ExchangeQuery) {
+    const judge = (one: Receiver) => receivedLast(one, query, this.utils.diff)
+    return titled('toHaveReceivedLast', this, judged(journaling(receiver), query, judge))
   },
 }
 
-function titled(name: string, { isNot = false }: Context, { pass, message }: Verdict): Verdict {
-  return { pass, message: () => `expect(platform)${isNot ? '.not' : ''}.${name}(…)\n\n${message()}` }
+function titled(name: string, context: Context, verdict: Verdict | Promise<Verdict>): Verdict | Promise<Verdict> {
+  if (verdict instanceof Promise) return verdict.then(settled => titled(name, context, settled))
+  const title = `expect(platform)${context.isNot ? '.not' : ''}.${name}(…)`
+  return { pass: verdict.pass, message: () => `${title}\n\n${verdict.message()}` }
 }
 
-function journaling(receiver: unknown): Receiver {
+function journaling(receiver: unknown): Receiver | RemoteReceiver {
   if (typeof receiver === 'object' && receiver !== null && 'journal' in receiver) return receiver as Receiver
   throw new TypeError('Only a platform or one of its scopes has received anything: expect(platform).toHaveReceived(…).')
 }

@@ -49,13 +49,32 @@ export interface Outbox {
   clear(): Promise<void>
 }
 
+interface Source {
+  /** The newest first. */
+  messages(): Promise<readonly MessageRow[]>
+  clear(): Promise<void>
+  /** Calls back whenever there may be more; what it gives back ends that. */
+  watch(changed: () => void): () => void
+}
+
+/** The outbox of a platform in this process. */
 export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' | 'onMessage'>): Outbox {
   const waiting = new Set<() => void>()
   onMessage(() => {
     for (const changed of waiting) changed()
   })
+  return outboxOf({
+    messages: forTests.messages,
+    clear: forTests.clearMessages,
+    watch(changed) {
+      waiting.add(changed)
+      return () => waiting.delete(changed)
+    },
+  })
+}
 
-  const messages: Outbox['messages'] = async (filter = {}) => messagesIn(await forTests.messages(), filterOf(filter))
+export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
+  const messages: Outbox['messages'] = async (filter = {}) => messagesIn(await current(), filterOf(filter))
 
   return {
     messages,
@@ -63,16 +82,13 @@ export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' 
       const { timeoutMs = PATIENCE_MS } = optionsOf(options)
       return eventually({
         look: async () => (await messages(filter))[0],
-        watch(changed) {
-          waiting.add(changed)
-          return () => waiting.delete(changed)
-        },
+        watch,
         timeoutMs,
         tooLate: async () =>
           new Error(`No message came within ${timeoutMs} ms that fits ${inspect(filter)}.\n${list(await messages())}`),
       })
     },
-    clear: forTests.clearMessages,
+    clear,
   }
 }
 

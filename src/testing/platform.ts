@@ -7,25 +7,66 @@ import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { Handler } from '../server/mount.js'
 import type { FailNext } from './fail.js'
-import type { Reply } from './give.js'
+import type { Reply, SharedGiven } from './give.js'
 import type { IdleOptions } from './idle.js'
-import type { TestJournal } from './journal.js'
+import type { Awaitable, SharedJournal, TestJournal } from './journal.js'
 import type { KeyOptions } from './keys.js'
 import type { Outbox } from './outbox.js'
 import type { ResetOptions } from './reset.js'
-import type { Scope } from './scope.js'
+import type { Scope, SharedScope } from './scope.js'
 import type { SignedIn, SignInOptions } from './session.js'
 
 /** The names by which clients find a platform. */
 export type Environment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>
 
-/** A running platform. */
-export interface Platform
+/**
+ * What a test can do with a platform, wherever that runs: what `connect()` gives back, and what `startPlatform()` does as well. Where
+ * something is at once there in this process and a promise from another one, `await` fits both.
+ */
+export interface SharedPlatform
   extends Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
-  /** Where answers come from now. */
-  readonly mode: Mode
   /** Addresses and keys under the names by which clients look for them: `OPENAI_BASE_URL`, `SUPABASE_URL` and so on. */
   readonly env: Environment
+  /** Where answers come from now. */
+  readonly mode: Awaitable<Mode>
+  /** Has the model say something from now on, before all that was given before. */
+  readonly reply: Reply<SharedGiven>
+  /** Makes the next requests fail. */
+  readonly failNext: FailNext<Awaitable<void>>
+  /** What was asked since the last reset, and what was answered. */
+  readonly journal: SharedJournal
+  /** The last requests that no recording answered, the newest first. */
+  misses(): Awaitable<readonly Miss[]>
+  /** Throws, or rejects with, an Error that names each request since the last reset for which nothing was prepared. */
+  expectNoMisses(): Awaitable<void>
+  /** Signs a user in: with an address, or the development user. */
+  signIn(user?: SignInOptions): Promise<SignedIn>
+  /** An API key that opens `/v1`: no user's, or that of the user with the address `user`. */
+  createKey(options?: KeyOptions): Promise<string>
+  /** Mail and text messages that a live backend would have sent, with their codes and links. */
+  readonly outbox: Outbox
+  /** What everything that expires goes by. */
+  readonly clock: SharedClock
+  /** A part of the platform that a test has for itself, beside others that run at the same time. */
+  scope(name: string): Awaitable<SharedScope>
+  /** Brings back how it was at the start. */
+  reset(options?: ResetOptions): Promise<void>
+  /** What came of recordings so far; nothing where no mode has to do with them. */
+  receipt(): Awaitable<Receipt | undefined>
+  /** The last exchanges whose answers had something against the contract, the newest first. */
+  violations(): Promise<readonly Violating[]>
+  /** Changes where answers come from, for all or for single endpoints. */
+  switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): Awaitable<void>
+}
+
+/** A clock that tests may turn, wherever it is. */
+export type SharedClock = {
+  readonly [Name in keyof Clock]: (...args: Parameters<Clock[Name]>) => Awaitable<ReturnType<Clock[Name]>>
+}
+
+/** A platform in this process. */
+export interface Platform extends SharedPlatform {
+  readonly mode: Mode
   /**
    * Has the model say something from now on, before all that was given before. A text, the form of a rule's `reply`, several in turn, or
    * a rule:

@@ -2,12 +2,28 @@
 import { inspect } from 'node:util'
 import type { ExchangeQuery } from './exchange-filter.js'
 import { inWords, readable, whatCame } from './in-words.js'
-import type { TestJournal } from './journal.js'
+import type { JournalNow } from './journal.js'
 import { bothShortened } from './shortened.js'
 
 /** Who has a journal: a platform, or a scope of one. */
 export interface Receiver {
-  readonly journal: TestJournal
+  readonly journal: JournalNow
+}
+
+/** The same in another process, where the journal has to be fetched for each query. */
+export interface RemoteReceiver {
+  readonly journal: { fetched(query: ExchangeQuery): Promise<JournalNow> }
+}
+
+/** Judges at once in this process, and after fetching the journal from another one. */
+export function judged(
+  receiver: Receiver | RemoteReceiver,
+  query: ExchangeQuery,
+  judge: (receiver: Receiver) => Verdict,
+): Verdict | Promise<Verdict> {
+  const { journal } = receiver
+  if (!('fetched' in journal)) return judge({ journal })
+  return journal.fetched(query).then(now => judge({ journal: now }))
 }
 
 /** How two values are shown side by side. */
@@ -65,14 +81,14 @@ function counted(count: number): string {
   return count === 1 ? 'One exchange' : `${count} exchanges`
 }
 
-function nearest(journal: TestJournal, query: ExchangeQuery, diff: Diff): string {
+function nearest(journal: JournalNow, query: ExchangeQuery, diff: Diff): string {
   const near = journal.nearest(query)
   if (!near || typeof query === 'function') return ''
   const { request, status } = near.entry
   return `The nearest is ${request.method} ${request.path}, ${status ?? 'without an answer'}:\n\n${sideBySide(near, diff)}`
 }
 
-const sideBySide = (near: ReturnType<TestJournal['nearest']>, diff: Diff) =>
+const sideBySide = (near: ReturnType<JournalNow['nearest']>, diff: Diff) =>
   (near && diff(...bothShortened(near.wanted, near.found))) || ''
 
 /** Where no runner shows it better. */

@@ -12,7 +12,7 @@ export interface ResetOptions {
   readonly state?: boolean
 }
 
-const optionsOf = checking(
+export const resetOptions = checking(
   'reset',
   closed({ state: optional(v.boolean('true or false'), 'Whether users, keys and messages go as well.') }),
 )
@@ -22,5 +22,5 @@ export interface Resetting {
 }
 
 export function createResetting({ reset }: Platform): Resetting {
-  return { reset: (options = {}) => reset({ state: optionsOf(options).state }) }
+  return { reset: (options = {}) => reset({ state: resetOptions(options).state }) }
 }

@@ -6,29 +6,38 @@ import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { checking } from './checked.js'
 import { type FailNext, failing } from './fail.js'
-import { giving, type Reply } from './give.js'
-import { createTestJournal, type TestJournal } from './journal.js'
+import { giving, type Reply, type SharedGiven } from './give.js'
+import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
 import type { KeyOptions, Keys } from './keys.js'
 import type { Unanswered } from './unanswered.js'
 
-/** What is set and seen here is of requests in this scope alone. */
-export interface Scope {
+/** What is set and seen here is of requests in this scope alone, wherever the platform runs. */
+export interface SharedScope {
   readonly name: string
   /** What an app's client has to send for its requests to belong here. */
   readonly headers: { readonly [SCOPE_HEADER]: string }
   /** An API key whose requests belong here, for apps that cannot send headers. */
   readonly apiKey: string
   /** As on the platform. */
-  readonly reply: Reply
+  readonly reply: Reply<SharedGiven>
   /** As on the platform. */
-  readonly failNext: FailNext
-  readonly journal: TestJournal
-  misses(): readonly Miss[]
-  expectNoMisses(): void
+  readonly failNext: FailNext<Awaitable<void>>
+  readonly journal: SharedJournal
+  misses(): Awaitable<readonly Miss[]>
+  expectNoMisses(): Awaitable<void>
   /** A further key whose requests belong here. */
   createKey(options?: KeyOptions): Promise<string>
   /** Forgets replies, faults, sequences, misses and journal of this scope. */
   reset(): Promise<void>
+}
+
+/** The same of a platform in this process. */
+export interface Scope extends SharedScope {
+  readonly reply: Reply
+  readonly failNext: FailNext
+  readonly journal: TestJournal
+  misses(): readonly Miss[]
+  expectNoMisses(): void
 }
 
 const aName = 'a name of letters, digits and signs of ASCII'
@@ -41,10 +50,10 @@ interface Parts {
 }
 
 /** What a header can carry as it is. */
-const nameOf = checking('scope', v.pipe(v.string(aName), v.regex(/^[!-~]([ -~]*[!-~])?$/, aName)))
+export const scopeName = checking('scope', v.pipe(v.string(aName), v.regex(/^[!-~]([ -~]*[!-~])?$/, aName)))
 
 export function createScope(given: string, { platform, keys, unanswered, sinceMs }: Parts): Scope {
-  const name = nameOf(given)
+  const name = scopeName(given)
   let ownSinceMs = 0
   return {
     name,

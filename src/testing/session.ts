@@ -1,7 +1,8 @@
 /** Signs users in for tests. */
+
 import { closed, optional } from '../check/check.js'
-import type { SessionJson } from '../platform/for-tests.js'
 import type { Platform } from '../platform.js'
+import type { SessionJson } from '../supabase/operations.js'
 import { checking, text } from './checked.js'
 
 export interface SignInOptions {
@@ -22,13 +23,16 @@ export interface SignedIn {
   readonly session: SessionJson
 }
 
-const optionsOf = checking(
+export const signInOptions = checking(
   'signIn',
   closed({ email: optional(text, 'Whose address.'), password: optional(text, 'Their password.') }),
 )
 
 export async function signedIn({ forTests }: Pick<Platform, 'forTests'>, user: SignInOptions = {}): Promise<SignedIn> {
-  const session = await forTests.traffic.hold(() => forTests.signIn(optionsOf(user)))
+  return signedInWith(await forTests.traffic.hold(() => forTests.signIn(signInOptions(user))))
+}
+
+export function signedInWith(session: SessionJson): SignedIn {
   return {
     accessToken: session.access_token,
     refreshToken: session.refresh_token,

@@ -58,7 +58,6 @@ function forTests(platform: OpenPlatform): Platform {
   const keys = createKeys(platform)
   const unanswered = createUnanswered(platform)
   const { reset } = createResetting(platform)
-  platform.forTests.onRestored(keys.plantAgain)
   const scopes = new Map<string, Scope>()
   let resetAtMs = 0
   const sinceMs = () => resetAtMs

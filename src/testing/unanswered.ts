@@ -44,15 +44,19 @@ export function createUnanswered(platform: Opened): Unanswered {
         ...unmatched.filter(isOf(scope)).map(({ sentence }) => sentence),
         ...missed.map(miss => missText(miss)),
       ]
-      if (told.length === 0) return
-      const title =
-        told.length === 1 ? 'A request was not prepared for.' : `${told.length} requests were not prepared for.`
-      throw new Error([title, ...told].join('\n\n'))
+      requireNone(told)
     },
     forget(scope) {
       unmatched = scope === undefined ? [] : unmatched.filter(one => one.scope !== scope)
     },
   }
+}
+
+/** Throws an Error with these sentences, each about a request. */
+export function requireNone(told: readonly string[]): void {
+  if (told.length === 0) return
+  const title = told.length === 1 ? 'A request was not prepared for.' : `${told.length} requests were not prepared for.`
+  throw new Error([title, ...told].join('\n\n'))
 }
 
 /** The last thing that was said, where a model was asked. */

@@ -54,7 +54,7 @@ test('a revoked key of an openai client is in the journal by its name, with the 
 test('what a matcher says of a refused request names the credential', async () => {
   const platform = await platformWith()
   await platform.chat(hello, { bearer: 'sk-of-another-place-altogether' })
-  const { pass, message } = matchers.toHaveReceived.call({ utils: { diff: () => '' } }, platform, { status: 200 })
+  const { pass, message } = await matchers.toHaveReceived.call({ utils: { diff: () => '' } }, platform, { status: 200 })
   expect(pass).toBe(false)
   expect(message()).toContain('401 · gpt-4o-mini · "hello" · unknown key (sk-of-anot…)')
 })

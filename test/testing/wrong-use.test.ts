@@ -59,17 +59,17 @@ test('what is shown as the nearest is of the same kind, with the name that was p
   const platform = await platformWith()
   await said(platform, 'hello')
   await platform.ask('/v1/models')
-  const { message } = matchers.toHaveReceived.call(context, platform, { body: { modle: 'gpt-4o-mini' } })
+  const { message } = await matchers.toHaveReceived.call(context, platform, { body: { modle: 'gpt-4o-mini' } })
   expect(message()).toContain('The nearest is POST /v1/chat/completions, 200:')
   expect(message()).toContain("{ body: { model: 'gpt-4o-mini' } }")
-  const whole = matchers.toHaveReceived.call(context, platform, `${platform.url}/v1/chat/completions`)
+  const whole = await matchers.toHaveReceived.call(context, platform, `${platform.url}/v1/chat/completions`)
   expect(whole.message()).toContain('The nearest is POST /v1/chat/completions')
 })
 
 test('a matcher is told in its own words', async () => {
   const platform = await platformWith()
   const query = { body: { user: expect.any(String), messages: [{ content: expect.stringContaining('bye') }] } }
-  const { message } = matchers.toHaveReceived.call(context, platform, query)
+  const { message } = await matchers.toHaveReceived.call(context, platform, query)
   expect(message()).toContain("body: { user: Any<String>, messages: [ { content: StringContaining 'bye' } ] }")
 })
 
@@ -78,7 +78,7 @@ test('of long texts a failure shows where they differ', async () => {
   const long = 'a'.repeat(200_000)
   await said(platform, `${long}b${long}`)
   const query = { body: { messages: [{ content: `${long}c${long}` }] } }
-  const told = matchers.toHaveReceived.call(context, platform, query).message()
+  const told = (await matchers.toHaveReceived.call(context, platform, query)).message()
   expect(told.length).toBeLessThan(3000)
   expect(told).toContain('(199940 characters) …')
   expect(told).toMatch(/aac[\s\S]*aab/)

@@ -4,10 +4,10 @@ import { check, closed } from '../../check/check.js'
 import { ProblemsError } from '../../check/problem.js'
 import { CHAT, type ChatRequest, chatIn } from '../../completions/request.js'
 import type { Exchange } from '../../core/exchange.js'
+import { withoutExpressions } from '../../core/json.js'
 import { Asked } from './asked.js'
 import { compileWhen } from './compile.js'
 import { type When, whenSchema } from './form.js'
-import { withoutExpressions } from './written.js'
 
 /** Conditions, as they are written, and whether an exchange fits them. */
 interface OnExchanges {

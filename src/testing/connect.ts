@@ -1,0 +1,222 @@
+/** Connects a test to a platform in another process: a server that was started before all tests, or a container. */
+import { type Client, createClient } from '../api/client.js'
+import { ProblemsError } from '../check/problem.js'
+import { withoutExpressions } from '../core/json.js'
+import { missText } from '../core/miss-text.js'
+import { DASHBOARD } from '../core/paths.js'
+import { SCOPE_HEADER } from '../core/scope.js'
+import type { JournalEntry } from '../journal/index.js'
+import { environmentOf } from '../platform/environment.js'
+import type { ControlOperations } from '../server/operations.js'
+import { type ExchangeQuery, entryParts, wantedBy } from './exchange-filter.js'
+import type { FailNext } from './fail.js'
+import type { Reply, SharedGiven } from './give.js'
+import { type JournalNow, journalNow, type SharedJournal, waiting } from './journal.js'
+import { keyOptions } from './keys.js'
+import { outboxOf } from './outbox.js'
+import type { Environment, SharedClock, SharedPlatform } from './platform.js'
+import type { RemoteReceiver } from './received.js'
+import { ruleFrom } from './reply.js'
+import { resetOptions } from './reset.js'
+import { type SharedScope, scopeName } from './scope.js'
+import { signedInWith, signInOptions } from './session.js'
+import { requireNone } from './unanswered.js'
+
+export interface ConnectOptions {
+  /** What opens the control API where other machines can reach the platform; none is needed on this machine. */
+  readonly controlToken?: string
+}
+
+/** A platform in another process. Matchers for it have to be awaited. */
+export interface ConnectedPlatform extends SharedPlatform, RemoteReceiver {
+  readonly journal: ConnectedJournal
+  scope(name: string): Promise<ConnectedScope>
+}
+
+export interface ConnectedScope extends SharedScope, RemoteReceiver {
+  readonly journal: ConnectedJournal
+}
+
+export type ConnectedJournal = SharedJournal & RemoteReceiver['journal']
+
+type Control = Client<ControlOperations>
+
+/** How often is asked for what is waited for. */
+const EVERY_MS = 50
+
+/**
+ * Connects to a platform that runs in another process. What a test can do with it is the same as with `startPlatform()`; what is fetched
+ * over HTTP has to be awaited.
+ *
+ * ```ts
+ * const platform = await connect('http://127.0.0.1:4100')
+ * await platform.reply('Sunny.')
+ * …
+ * await expect(platform).toHaveReceived({ path: '/v1/chat/completions' })
+ * ```
+ *
+ * Rejects with an Error where nothing answers at the address, or where it wants a control token.
+ */
+export async function connect(url: string, { controlToken }: ConnectOptions = {}): Promise<ConnectedPlatform> {
+  const base = url.replace(/\/+$/, '')
+  const control: Control = createClient<ControlOperations>(`${base}/__standin`, {
+    bearer: () => controlToken,
+    failed: ({ status, message, cause }) => failure(base, status, message, cause),
+  })
+  const { publishableKey, secretKey, ...keys } = await control('GET /credentials')
+  const addressed = { url: base, authUrl: base, ...keys }
+  const scopes = new Map<string, Promise<ConnectedScope>>()
+  return {
+    ...addressed,
+    ...abilities(control, undefined),
+    dashboardUrl: base + DASHBOARD,
+    env: Object.fromEntries(
+      environmentOf({ ...addressed, loaded: { config: { auth: { publishableKey, secretKey } } } }),
+    ) as Environment,
+    get mode() {
+      return control('GET /mode').then(({ mode }) => mode)
+    },
+    signIn: async user => signedInWith(await control('POST /sessions', { body: signInOptions(user ?? {}) })),
+    outbox: outboxOf({
+      messages: async () => (await control('GET /outbox')).data,
+      clear: () => control('DELETE /outbox'),
+      watch: everySoOften,
+    }),
+    clock: clockOf(control),
+    scope(given) {
+      const name = scopeName(given)
+      const scope = scopes.get(name) ?? openScope(control, name)
+      scopes.set(name, scope)
+      return scope
+    },
+    reset: options => control('POST /reset', { body: resetOptions(options ?? {}) }),
+    receipt: async () => (await control('GET /receipt')) ?? undefined,
+    violations: async () => (await control('GET /violations')).data,
+    switchMode: async (mode, modes = {}) => void (await control('PUT /mode', { body: { mode, modes } })),
+  }
+}
+
+/** In the words of the platform; what it cannot understand is what `startPlatform()` throws a ProblemsError for. */
+function failure(url: string, status: number, message = 'there was no answer', cause?: unknown): Error {
+  if (status === 400) return new ProblemsError([{ origin: url, sentence: message }])
+  return new Error(status === 0 ? `No Standin answers at ${url}.` : `${url} answers ${status}: ${message}`, { cause })
+}
+
+/** What a platform and a scope of it have in common. */
+function abilities(control: Control, scope: string | undefined) {
+  const own = scope === undefined ? {} : { scope }
+  const misses = async () => (await control('GET /misses', { query: own })).data
+  const journal = journalOf(control, own)
+  return {
+    reply: replying(control, own),
+    failNext: failing(control, own),
+    journal,
+    misses,
+    async expectNoMisses() {
+      const unmatched = await journal.find(({ code }) => code === 'no_rule_matches')
+      const failed = await journal.count(({ code }) => code === 'no_recording')
+      const missed = failed === 0 ? [] : (await misses()).toReversed()
+      requireNone([
+        ...unmatched.map(({ request, error }) => `${request.method} ${request.path}: ${error}`),
+        ...missed.map(miss => missText(miss)),
+      ])
+    },
+    createKey: async (options = {}) => (await control('POST /keys', { body: { ...keyOptions(options), ...own } })).key,
+  } satisfies Partial<SharedScope>
+}
+
+async function openScope(control: Control, name: string): Promise<ConnectedScope> {
+  const { key } = await control('POST /keys', { body: { name: `scope ${name}`, scope: name } })
+  return {
+    ...abilities(control, name),
+    ...{ name, headers: { [SCOPE_HEADER]: name }, apiKey: key },
+    reset: () => control('POST /reset', { body: { scope: name } }),
+  }
+}
+
+interface Own {
+  readonly scope?: string
+}
+
+const replying =
+  (control: Control, own: Own): Reply<SharedGiven> =>
+  async (said, options) => {
+    const rule = withoutExpressions(ruleFrom(said, options)) as object
+    const { data } = await control('POST /replies', { query: own, body: rule as never })
+    const id = data[0]?.id ?? ''
+    return {
+      id,
+      get count() {
+        return control('GET /replies', { query: own }).then(
+          ({ data }) => data.find(rule => rule.id === id)?.answered ?? 0,
+        )
+      },
+      remove: () => control('DELETE /replies/{id}', { id }),
+    }
+  }
+
+const failing =
+  (control: Control, own: Own): FailNext<Promise<void>> =>
+  async (fault, { when, ...options } = {}) => {
+    const conditions = when && { when: withoutExpressions({ ...when }) as Record<string, unknown> }
+    await control('POST /faults', { body: { ...own, ...options, ...conditions, fault } })
+  }
+
+function journalOf(control: Control, own: Own): ConnectedJournal {
+  /** All that fit, the oldest first, their bodies in full. */
+  async function find(filter: object): Promise<readonly JournalEntry[]> {
+    const found: JournalEntry[] = []
+    for (let after = '0'; ; ) {
+      const { data, next } = await control('POST /journal/find', { body: { ...own, ...filter, after, whole: true } })
+      found.push(...data)
+      if (next === undefined) return found
+      after = next
+    }
+  }
+
+  /** Everything that has come, and which of it fits each part of the query that the platform judges by itself. */
+  async function fetched(query: ExchangeQuery): Promise<JournalNow> {
+    const all = await find({})
+    const judged = Object.entries(wantedBy(query).filter).map(async ([name, wanted]) => {
+      const ids = new Set((await find({ [name]: wanted })).map(({ id }) => id))
+      return [name, ids] as const
+    })
+    const fitting = new Map(await Promise.all(judged))
+    return journalNow({
+      fitting: filter =>
+        all
+          .filter(({ id }) => Object.keys(filter).every(name => fitting.get(name)?.has(id)))
+          .map(entry => ({ id: entry.id, parts: () => entryParts(entry) })),
+      get: id => all.find(entry => entry.id === id),
+      underWay: () => 0,
+    })
+  }
+
+  return {
+    fetched,
+    find: async (query = {}) => (await fetched(query)).find(query),
+    count: async (query = {}) => (await fetched(query)).count(query),
+    last: async (query = {}) => (await fetched(query)).last(query),
+    waitFor: waiting(fetched, everySoOften),
+  }
+}
+
+function everySoOften(changed: () => void): () => void {
+  const timer = setInterval(changed, EVERY_MS)
+  return () => clearInterval(timer)
+}
+
+function clockOf(control: Control): SharedClock {
+  const state = () => control('GET /clock')
+  const turn = async (body: { now?: number; advanceMs?: number; frozen?: boolean; reset?: true }) =>
+    void (await control('PUT /clock', { body }))
+  return {
+    now: async () => Date.parse((await state()).now),
+    set: now => turn({ now }),
+    advance: advanceMs => turn({ advanceMs }),
+    freeze: () => turn({ frozen: true }),
+    run: () => turn({ frozen: false }),
+    reset: () => turn({ reset: true }),
+    state,
+  }
+}
