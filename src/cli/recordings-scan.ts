@@ -1,9 +1,9 @@
 /** `standin recordings scan`: finds secrets in recordings and in other files, and says where they are without saying what. */
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { bodyOf, type Folder } from '../recordings/index.js'
-import { type Finding, findSecrets, type RedactionRules } from '../redact/index.js'
+import { findSecrets, type RedactionRules, type SecretFinding } from '../redact/index.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
 import { near } from './near.js'
@@ -11,7 +11,7 @@ import { harmless } from './output.js'
 import { fileProgress } from './progress.js'
 import { eachWithProgress, openRecordings } from './recordings-folder.js'
 
-interface FoundIn extends Finding {
+interface FoundIn extends SecretFinding {
   readonly file: string
 }
 
@@ -36,15 +36,32 @@ export async function scanRecordings(commandLine: CommandLine): Promise<string> 
   return found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
 }
 
-/** Whatever lies there goes into the repository with the recordings. */
+/** All that lies there goes into the repository with the recordings, also what a link leads to; each folder is looked into once. */
 async function filesBelow(dir: string): Promise<readonly string[]> {
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
+  const seen = new Set<string>()
+  const files: string[] = []
+  async function lookInto(place: string): Promise<void> {
+    const folder = await realpath(place)
+    if (seen.has(folder)) return
+    seen.add(folder)
+    for (const entry of await readdir(place, { withFileTypes: true })) {
+      const inside = path.join(place, entry.name)
+      const kind = entry.isSymbolicLink() ? await stat(inside).catch(nothingThere) : entry
+      if (kind?.isDirectory()) await lookInto(inside)
+      else if (kind?.isFile()) files.push(path.relative(dir, inside))
+    }
+  }
+  await lookInto(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && seen.size === 0) return
     // What could not be searched is not free of secrets.
     throw new ProblemsError([unreadable(near(error.path ?? dir), error)])
   })
-  const files = entries.filter(entry => entry.isFile())
-  return files.map(entry => path.relative(dir, path.join(entry.parentPath, entry.name))).sort()
+  return files.sort()
+}
+
+/** For a link that leads nowhere, or round in circles. */
+function nothingThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ELOOP') throw error
 }
 
 async function findingsIn(file: string, folder: Folder, rules: RedactionRules): Promise<FoundIn[] | Problem> {

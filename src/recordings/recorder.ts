@@ -141,13 +141,13 @@ export function createRecorder(parts: RecorderParts): Recorder {
   async function recordingOf(seen: Seen): Promise<Recording | string> {
     const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
     const { request, redaction } = seen.redacted ?? redactedAnew(exchange)
-    const heard: Capture = {
-      ...{ status, headers, headMs, endMs },
-      chunks: await gathered.take(),
-      complete: isComplete,
-    }
-    const response = await responseOf(heard, maxBytes).catch(({ message }: Error) => message)
+    const chunks = await gathered.take()
+    const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
+    // Each of these steps is short, but all of them at once are not: the first time their code is still cold.
+    await turn()
+    const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
     if (typeof response === 'string') return response
+    await turn()
     return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
   }
 

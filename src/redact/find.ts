@@ -7,7 +7,7 @@ import { type IsSecretName, type RedactionRules, secretHeaders } from './names.j
 import { outsidePlaceholders } from './placeholders.js'
 
 /** Line and column count from 1. */
-export interface Finding {
+export interface SecretFinding {
   /** What it is called: `jwt`, `key`, the name of a header, of a pattern or of a known value. */
   readonly kind: string
   readonly line: number
@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 /** All that redacting would replace, headers that are written out, and what is inside of base64. In the order in which they stand. */
-export function findSecrets(text: string, rules: RedactionRules): readonly Finding[] {
+export function findSecrets(text: string, rules: RedactionRules): readonly SecretFinding[] {
   const literals = createLiteralSearch(rules.known)
   const forms = createFormSearch(rules)
   const fields = createFieldSearch(secretHeaders(rules.headers))
@@ -41,7 +41,7 @@ function insideBase64(text: string, search: Search): readonly Match[] {
   })
 }
 
-function placed(text: string, matches: readonly Match[]): readonly Finding[] {
+function placed(text: string, matches: readonly Match[]): readonly SecretFinding[] {
   let line = 1
   let lineStart = 0
   return matches.map(({ start, name }) => {

@@ -10,7 +10,7 @@ import { type RedactionRules, secretHeaders, secretParametersWith } from './name
 import { CREDENTIAL, createPlaceholders, outsidePlaceholders, type Placeholder, placeholderOf } from './placeholders.js'
 import { withLeaves } from './walk.js'
 
-export { type Finding, findSecrets } from './find.js'
+export { findSecrets, type SecretFinding } from './find.js'
 export type { RedactionRules } from './names.js'
 export { anyPlaceholder } from './placeholders.js'
 

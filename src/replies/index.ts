@@ -23,7 +23,7 @@ export { type AddedRule, type Adding, createRulesAtRunTime, type RulesAtRunTime 
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, draftOf, type Told } from './draft.js'
 export { keepRules } from './keep.js'
-export { type Finding, lint } from './lint.js'
+export { type LintFinding, lint } from './lint.js'
 export {
   findReplyFiles,
   joined,

@@ -9,19 +9,19 @@ import type { ReadyRule } from './ready-rule.js'
 import { slowExpression } from './slow-expression.js'
 
 /** Something that is allowed but hardly meant. */
-export interface Finding {
+export interface LintFinding {
   /** Where the rule stands. */
   readonly place: string
   readonly sentence: string
 }
 
 /** What is odd about rules, in the order in which they are tried. `models` are the ids that the platform knows. */
-export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly Finding[] {
+export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
   const rules = written.toSorted((a, b) => b.priority - a.priority)
-  const found = (rule: ReadyRule, sentence: string | undefined): Finding[] =>
+  const found = (rule: ReadyRule, sentence: string | undefined): LintFinding[] =>
     sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
   const earlier: Earlier[] = []
-  const findings: Finding[] = []
+  const findings: LintFinding[] = []
   for (const rule of rules) {
     findings.push(
       ...found(rule, hiddenBy(rule, earlier)),

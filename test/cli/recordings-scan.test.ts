@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/development.js'
@@ -62,6 +62,20 @@ test('a scan looks at what lies beside the recordings, and at further files', as
   const { code, stdout } = await run(['recordings', 'scan', 'src/app.ts'], { files })
   expect(code).toBe(1)
   expect(stdout).toMatch(new RegExp(`^${DIR}/notes\\.md:2:3: \\S+\nsrc/app\\.ts:1:14: \\S+\n$`))
+})
+
+test('a scan goes into folders with a dot in their name and follows links, each folder once', async () => {
+  const dir = folderWith({ [`${DIR}/v1.0/.kept/notes.md`]: key, 'elsewhere/linked.md': key })
+  await symlink(path.join(dir, 'elsewhere'), path.join(dir, DIR, 'link'))
+  await symlink(path.join(dir, DIR), path.join(dir, 'elsewhere', 'round'))
+  await symlink(path.join(dir, 'nowhere'), path.join(dir, DIR, 'broken'))
+  const { code, stdout } = await run(['recordings', 'scan', '--recordings', path.join(dir, DIR)])
+  expect(code).toBe(1)
+  const found = stdout.trimEnd().split('\n')
+  expect(found.map(line => line.split(`${DIR}/`)[1]?.replace(/: \S+$/, ''))).toEqual([
+    'link/linked.md:1:1',
+    'v1.0/.kept/notes.md:1:1',
+  ])
 })
 
 test('a scan --json is one document', async () => {
