@@ -1,14 +1,14 @@
 /** The entry point for jest: a platform for the tests of a file, and matchers for what it received. */
 import type {} from 'expect'
 import { matchers, type ReceivedMatchers } from './testing/matchers.js'
-import { createUsePlatform, type Runner } from './testing/use-platform.js'
+import { createUsePlatform, type TestRunner } from './testing/use-platform.js'
 
 export type { Platform } from './testing/platform.js'
 export type { Scope } from './testing/scope.js'
 export type { UsePlatformOptions } from './testing/use-platform.js'
 
 /** What jest puts into the global scope of a test file, unless `injectGlobals` is off. */
-interface JestGlobals extends Runner {
+interface JestGlobals extends TestRunner {
   readonly expect: { extend(more: typeof matchers): void }
 }
 

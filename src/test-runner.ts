@@ -1,10 +1,10 @@
 /** The entry point for node:test and other runners: `usePlatform` and the matchers, for hooks and an `expect` of one's own. */
 import type { ExchangeQuery } from './testing/exchange-filter.js'
-import { judged, type Receiver, type RemoteReceiver, received, type Verdict } from './testing/received.js'
+import { judged, type MatcherResult, type Receiver, type RemoteReceiver, received } from './testing/received.js'
 
 export { matchers, type ReceivedMatchers } from './testing/matchers.js'
 export type { Receiver, RemoteReceiver } from './testing/received.js'
-export { createUsePlatform, type Runner, type UsePlatformOptions } from './testing/use-platform.js'
+export { createUsePlatform, type TestRunner as Runner, type UsePlatformOptions } from './testing/use-platform.js'
 
 /**
  * The same as `expect(platform).toHaveReceived(query)`, where there is no `expect`; with `times` for just so many. Throws an Error that
@@ -21,6 +21,6 @@ export function assertReceived<T extends Receiver | RemoteReceiver>(
   return settled as never
 }
 
-function requirePass({ pass, message }: Verdict): void {
+function requirePass({ pass, message }: MatcherResult): void {
   if (!pass) throw new Error(message())
 }

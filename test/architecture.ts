@@ -60,7 +60,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   // The three of the state: what both databases are asked with, and the two databases.
   kysely: ['state/'],
   libsql: ['state/sqlite.ts'],
-  pg: ['state/postgres.ts', 'state/postgres-address.ts', 'state/notifications.ts'],
+  pg: ['state/postgres.ts', 'state/postgres-trouble.ts', 'state/notifications.ts'],
   'hash-wasm': ['supabase/passwords.ts'],
   'gpt-tokenizer': ['tokenizer/'],
   'prom-client': ['metrics/exposition.ts'],

@@ -3,7 +3,7 @@ import { nearest } from '../check/suggest.js'
 import { adviceOn } from '../core/errors.js'
 import { asksLive, type Mode } from '../core/exchange.js'
 import { AUTH, isAuth } from '../core/paths.js'
-import type { Told } from './told.js'
+import type { LogLine } from './log-line.js'
 
 /** Nothing where there is nothing to be done, or where the error says it itself. */
 export function adviceFor({
@@ -15,7 +15,7 @@ export function adviceFor({
   fault,
   answeredBy,
   request: { path },
-}: Told): string | undefined {
+}: LogLine): string | undefined {
   if (status === null || status < 400) return undefined
   if (fault !== null) {
     return error === null

@@ -1,8 +1,8 @@
-/** Reads the command line: which command, which flags. */
+/** Reads the command line: the command, its flags, and the configuration that they name. */
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
-import type { Override } from '../config/load.js'
+import { loadConfig, type Override } from '../config/load.js'
 import { fromText } from '../config/options.js'
 import { UsageError } from '../core/start-error.js'
 
@@ -420,3 +420,7 @@ function requireFitting(given: CommandLine['given'], words: string): void {
     throw new UsageError(`The flag --${name} belongs to ${listed(commands.map(command => `standin ${command}`))}.`)
   }
 }
+
+/** Throws a ProblemsError for what is wrong in the file, the environment or the flags. */
+export const load = ({ config, overrides }: Pick<CommandLine, 'config' | 'overrides'>) =>
+  loadConfig({ cwd: process.cwd(), file: config, flags: overrides, env: process.env })

@@ -8,8 +8,7 @@ import { CONTROL } from '../core/paths.js'
 import { environmentOf } from '../platform/environment.js'
 import type { Platform } from '../platform.js'
 import { keptSession, sessionsFile } from '../supabase/session-file.js'
-import { near } from './near.js'
-import type { Colors } from './output.js'
+import { type Colors, near } from './output.js'
 
 const wildcards = new Set(['0.0.0.0', '::'])
 

@@ -1,5 +1,6 @@
-/** `standin config …` and `standin replies …`: what is configured, what could be, and whether it is right. */
+/** `standin config …`, `standin replies …` and `standin openapi`: what is configured, and whether it is right. */
 import { didYouMean } from '../check/suggest.js'
+import { yamlOf } from '../check/yaml.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
 import { configReference, printConfig } from '../config/print.js'
@@ -7,8 +8,8 @@ import { configSchema } from '../config/schema.js'
 import { signingKeysOf } from '../config/signing-keys.js'
 import { UsageError } from '../core/start-error.js'
 import { loadRules } from '../replies/index.js'
-import type { CommandLine } from './arguments.js'
-import { load } from './configured.js'
+import { urlHost } from '../server/address.js'
+import { type CommandLine, load } from './arguments.js'
 import { checkReplies, repliesJsonSchema, tryReplies } from './replies.js'
 
 const actions: Record<string, Record<string, (commandLine: CommandLine) => Promise<string> | string>> = {
@@ -50,4 +51,12 @@ async function check(commandLine: CommandLine): Promise<string> {
   const { rules } = await loadRules(replyFilesOf(loaded), loaded.config.seed)
   const verdict = loaded.file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'
   return `${verdict}. Rules of replies: ${rules.length}.\n`
+}
+
+/** Gives back what to print. Throws a ProblemsError for what is wrong in the configuration. */
+export async function printOpenApi(commandLine: CommandLine): Promise<string> {
+  const { config } = load(commandLine)
+  const { openApiOf } = await import('../platform/openapi/document.js')
+  const document = await openApiOf(config, { url: `http://${urlHost(config.host)}:${config.port}` })
+  return commandLine.given.has('yaml') ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`
 }

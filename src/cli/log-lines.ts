@@ -1,11 +1,11 @@
 /** Writes the request log, and keeps noise together: what comes again and again is one line with a number. */
+import type { LogLine } from './log-line.js'
 import type { Output } from './output.js'
 import { type Paper, requestRows } from './request-log.js'
-import type { Told } from './told.js'
 
 export interface LogLines {
   /** `more` are lines that belong to this one alone. */
-  request(told: Told, more?: readonly string[]): void
+  request(told: LogLine, more?: readonly string[]): void
   /** What else there is to be said. */
   line(text: string): void
   /** Somebody else is going to write on the same terminal. */
@@ -26,7 +26,7 @@ interface Sheet {
 /** Lines that come again. */
 interface Repeated {
   readonly key: string
-  told: Told
+  told: LogLine
   rows: readonly string[]
   count: number
   /** How many of them nobody was told of yet. */
@@ -48,15 +48,15 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
   let watched: Repeated[] = []
   let drawing: NodeJS.Timeout | undefined
   /** Of each path. */
-  const preflights = new Map<string, { told: Told; count: number }>()
+  const preflights = new Map<string, { told: LogLine; count: number }>()
   let waiting: NodeJS.Timeout | undefined
 
-  function request(told: Told, more: readonly string[] = []): void {
+  function request(told: LogLine, more: readonly string[] = []): void {
     if (more.length === 0 && isPreflight(told)) return hold(told)
     write(told, noteOf(told.request.path), more)
   }
 
-  function write(told: Told, note: string, more: readonly string[]): void {
+  function write(told: LogLine, note: string, more: readonly string[]): void {
     if (more.length > 0 || !comesAgain(told)) {
       settle()
       return show([...requestRows(told, paper(), note), ...more])
@@ -71,7 +71,7 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
     show(rows)
   }
 
-  function again(known: Repeated, told: Told): void {
+  function again(known: Repeated, told: LogLine): void {
     known.told = told
     known.count++
     known.untold++
@@ -112,7 +112,7 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
     for (const row of rows) output.line(row)
   }
 
-  function hold(told: Told): void {
+  function hold(told: LogLine): void {
     const held = preflights.get(told.request.path)
     preflights.set(told.request.path, { told, count: (held?.count ?? 0) + 1 })
     if (preflights.size > MOST_HELD) return release()
@@ -151,15 +151,15 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
 
 const heightOf = (watched: readonly Repeated[]) => watched.reduce((sum, { rows }) => sum + rows.length, 0)
 
-const isPreflight = ({ request, status, complete }: Told) =>
+const isPreflight = ({ request, status, complete }: LogLine) =>
   request.method === 'OPTIONS' && status !== null && status < 300 && complete
 
 /** What asks without changing anything, and what is refused: clients do that again and again. */
-const comesAgain = ({ request, status, complete, response }: Told) =>
+const comesAgain = ({ request, status, complete, response }: LogLine) =>
   complete &&
   status !== null &&
   response.piecesAtMs.length === 0 &&
   (status >= 400 || /^(GET|HEAD|OPTIONS)$/.test(request.method))
 
-const keyOf = ({ request, caller, endpoint, mode, source, status, error, hint, remark }: Told) =>
+const keyOf = ({ request, caller, endpoint, mode, source, status, error, hint, remark }: LogLine) =>
   JSON.stringify([request, caller, endpoint, mode, source, status, error, hint, remark])

@@ -1,11 +1,12 @@
 /** `standin login` and `standin logout`: a session at the live auth backend, for the modes that ask the live platform. */
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase/supabase-js'
 import { fetchFrom } from '../core/fetch-from.js'
 import { StartError, UsageError } from '../core/start-error.js'
 import { keepSession, keptSession, sessionsFile } from '../supabase/session-file.js'
-import type { CommandLine } from './arguments.js'
-import { load } from './configured.js'
-import { credentialsFor } from './login-credentials.js'
+import { type CommandLine, load } from './arguments.js'
 
 /** The live auth backend of the configuration. */
 interface Live {
@@ -85,4 +86,84 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Live) {
   const reasonOf = (error: AuthError) =>
     unreachable ?? (isAuthRetryableFetchError(error) ? `status ${error.status}` : error.message)
   return { client, reasonOf }
+}
+
+interface Credentials {
+  readonly email: string
+  readonly password: string
+}
+
+/** Throws a UsageError when something is missing and there is nobody to ask. */
+export async function credentialsFor(given: CommandLine['given']): Promise<Credentials> {
+  const email = given.get('email') as string | undefined
+  if (given.has('password-stdin')) {
+    if (email === undefined)
+      throw new UsageError('--password-stdin needs --email: standard input is the password alone.')
+    return { email, password: lineIn(await text(process.stdin)) }
+  }
+  if (!process.stdin.isTTY) {
+    throw new UsageError('There is no terminal to ask for a password on: give --email and --password-stdin.')
+  }
+  const prompt = openPrompt()
+  try {
+    return {
+      email: email ?? (await prompt.ask('E-mail: ')).trim(),
+      password: await prompt.ask('Password: ', { isSecret: true }),
+    }
+  } finally {
+    prompt.close()
+  }
+}
+
+/** `echo` ends its line, and a password does not. */
+function lineIn(input: string): string {
+  const password = input.replace(/\r?\n$/, '')
+  if (password === '') throw new UsageError('Standard input holds no password.')
+  return password
+}
+
+/** Asks questions on the terminal; what is secret is not shown while it is typed. */
+export interface Prompt {
+  /** Rejects with a StartError when nobody wants to answer (Ctrl-C, Ctrl-D). */
+  ask(question: string, options?: { readonly isSecret: boolean }): Promise<string>
+  close(): void
+}
+
+/** Questions go to standard error, so that standard output stays what it is without them. */
+export function openPrompt(): Prompt {
+  // Between questions as well: somebody may paste both answers at once.
+  let isMuted = true
+  const ahead: string[] = []
+  const output = new Writable({
+    write(piece, _encoding, done) {
+      if (!isMuted) process.stderr.write(piece)
+      done()
+    },
+  })
+  const lines = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
+  lines.on('line', line => ahead.push(line))
+
+  return {
+    ask: (question, { isSecret } = { isSecret: false }) =>
+      new Promise((resolve, reject) => {
+        const left = () => {
+          process.stderr.write('\n')
+          reject(new StartError('Nobody was signed in.'))
+        }
+        const answered = (answer: string) => {
+          lines.off('close', left)
+          if (isMuted) process.stderr.write('\n')
+          isMuted = true
+          resolve(answer)
+        }
+        const first = ahead.shift()
+        isMuted = isSecret || first !== undefined
+        // What is not muted is drawn anew with each key, so it has to know its question.
+        if (isMuted) process.stderr.write(question)
+        if (first !== undefined) return answered(first)
+        lines.once('close', left)
+        lines.question(isMuted ? '' : question, answered)
+      }),
+    close: () => lines.close(),
+  }
 }

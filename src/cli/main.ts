@@ -21,10 +21,10 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   replay: async () => dev,
   drift: async () => (await import('./drift.js')).drift,
   verify: async () => (await import('./verify.js')).verify,
-  recordings: async () => (await import('./recordings.js')).runRecordingsCommand,
-  tail: async () => (await import('./tail.js')).tail,
-  import: async () => (await import('./import.js')).importRecordings,
-  export: async () => (await import('./export.js')).exportRecordings,
+  recordings: async () => (await import('./recordings/recordings.js')).runRecordingsCommand,
+  tail: async () => (await import('./tail/tail.js')).tail,
+  import: async () => (await import('./har.js')).importRecordings,
+  export: async () => (await import('./har.js')).exportRecordings,
   exec: async () => {
     const { exec } = await import('./exec.js')
     return async commandLine => process.exit(await exec(commandLine))
@@ -33,7 +33,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   logout: async () => (await import('./login.js')).logout,
   token: async () => (await import('./mint.js')).mintToken,
   key: async () => (await import('./mint.js')).mintKey,
-  openapi: async () => (await import('./openapi.js')).printOpenApi,
+  openapi: async () => (await import('./config.js')).printOpenApi,
   config: async () => (await import('./config.js')).runConfigCommand,
   replies: async () => (await import('./config.js')).runConfigCommand,
 }

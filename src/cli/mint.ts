@@ -15,8 +15,7 @@ import { looseTokenFor, tokenFor } from '../supabase/mint.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { plantUser } from '../supabase/seeds.js'
 import { createTokens } from '../supabase/tokens.js'
-import type { CommandLine } from './arguments.js'
-import { load } from './configured.js'
+import { type CommandLine, load } from './arguments.js'
 
 const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
 

@@ -1,4 +1,5 @@
 /** Writes to the terminal: lines of one turn in one go, colours only where somebody sees them. */
+import path from 'node:path'
 import pc from 'picocolors'
 
 export interface Output {
@@ -54,3 +55,6 @@ export const harmless = (text: string) =>
 /** As JSON on one line, which steers no terminal either: JSON itself lets some of it pass. */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(control, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Names places as a person would from where the command was started. */
+export const near = (place: string) => path.relative(process.cwd(), place) || place

@@ -1,5 +1,4 @@
 /** `standin replies …`: what the rules would say, and whether they can. */
-
 import { readFileSync } from 'node:fs'
 import { check as checkForm } from '../check/check.js'
 import { unreadable, wordProblem } from '../check/problem.js'
@@ -18,8 +17,7 @@ import {
   rulesSchema,
   type Said,
 } from '../replies/index.js'
-import type { CommandLine } from './arguments.js'
-import { load } from './configured.js'
+import { type CommandLine, load } from './arguments.js'
 
 /** The JSON Schema of a file of rules. */
 export function repliesJsonSchema(): Promise<string> {

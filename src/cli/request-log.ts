@@ -1,13 +1,12 @@
 /** One line a request: method, path, status, time, who, and what gave the answer; on a second one what to do, where something is. */
-
 import { callerInWords } from '../core/caller.js'
 import { asksLive, type Caller } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
 import type { JournalEntry } from '../journal/index.js'
 import { adviceFor } from './advice.js'
 import { cutTo, widthOf, wrapped } from './columns.js'
+import type { LogLine } from './log-line.js'
 import { type Colors, harmless } from './output.js'
-import type { Told } from './told.js'
 
 /** What is written on. */
 export interface Paper {
@@ -27,7 +26,7 @@ const SHORTEST_TARGET = 10
 const NARROW = 56
 
 /** The lines for a person. `note` stands at the end of the first. */
-export function requestRows(told: Told, { colors, columns = Number.POSITIVE_INFINITY }: Paper, note = ''): string[] {
+export function requestRows(told: LogLine, { colors, columns = Number.POSITIVE_INFINITY }: Paper, note = ''): string[] {
   const isNarrow = columns < NARROW
   const clock = isNarrow ? '' : `${timeOfDay(told.at)} `
   const method = harmless(told.request.method).padEnd(METHOD)
@@ -55,15 +54,15 @@ export function requestRows(told: Told, { colors, columns = Number.POSITIVE_INFI
 }
 
 /** Who is less important than what. */
-const painted = (rest: readonly string[], { caller }: Told, colors: Colors) =>
+const painted = (rest: readonly string[], { caller }: LogLine, colors: Colors) =>
   nameOf(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
 
 const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)))
 
-const targetOf = ({ request: { path, query } }: Told) => harmless(query === '' ? path : `${path}?${query}`)
+const targetOf = ({ request: { path, query } }: LogLine) => harmless(query === '' ? path : `${path}?${query}`)
 
 /** The same as an object, for --json; with both sides in full where there is an entry. */
-export function requestEvent(told: Told, entry?: JournalEntry) {
+export function requestEvent(told: LogLine, entry?: JournalEntry) {
   const { request, caller, status, mode, source, error, hint, remark, openaiRefuses, complete } = told
   return {
     event: 'request',
@@ -102,7 +101,7 @@ export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRo
   ...{ event: 'message', kind, channel, recipient, code, link },
 })
 
-function decisionOf(told: Told): string {
+function decisionOf(told: LogLine): string {
   const { mode, endpoint, source, error, hint, remark, status, complete, upstream } = told
   const by = [mode, source, upstream && FITTED].filter(Boolean).join(' · ')
   if (error !== null) {
@@ -124,13 +123,13 @@ const FITTED = 'error put into the documented form'
 /** What somebody else has said may be no sentence. */
 const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
-const piecesOf = ({ response: { piecesAtMs } }: Told) =>
+const piecesOf = ({ response: { piecesAtMs } }: LogLine) =>
   piecesAtMs.length === 0 ? '' : ` after ${piecesAtMs.length} ${piecesAtMs.length === 1 ? 'chunk' : 'chunks'}`
 
 const nameOf = (caller: Caller) => harmless(callerInWords(caller))
 
 /** The first byte tells something where the answer came bit by bit; when the bits of a live one came nobody has noted. */
-function timeOf({ mode, firstByteMs, durationMs, response }: Told): string {
+function timeOf({ mode, firstByteMs, durationMs, response }: LogLine): string {
   const total = inTime(durationMs)
   const isSlow = mode !== null && asksLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_MS
   const isStream = response.piecesAtMs.length > 0 || isSlow

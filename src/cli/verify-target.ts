@@ -3,8 +3,7 @@ import { text as textOf } from 'node:stream/consumers'
 import type { TargetOptions } from '../contract/target.js'
 import { UsageError } from '../core/start-error.js'
 import { openPlatform } from '../platform.js'
-import type { CommandLine } from './arguments.js'
-import { load } from './configured.js'
+import { type CommandLine, load } from './arguments.js'
 
 /** The variables that stand in for flags that are not given. */
 export const variables = {

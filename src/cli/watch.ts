@@ -3,7 +3,7 @@ import { type FSWatcher, statSync, watch } from 'node:fs'
 import path from 'node:path'
 import { findReplyFiles } from '../replies/index.js'
 
-export interface Watched {
+export interface WatchedFiles {
   readonly configFile: string
   /** Further files that the configuration names. */
   readonly more?: readonly string[]
@@ -20,7 +20,10 @@ const SETTLE_MS = 60
  * Watches until the function that it gives back is called. It watches folders and then compares files: that sees files come, go and
  * be replaced alike, from the first moment on. (A library that watches each file by itself lost what happened while it started.)
  */
-export function watchFiles({ configFile, more = [], replies, readAtMs }: Watched, changed: () => void): () => void {
+export function watchFiles(
+  { configFile, more = [], replies, readAtMs }: WatchedFiles,
+  changed: () => void,
+): () => void {
   const dir = path.dirname(configFile)
   const names = [configFile, path.join(dir, '.env'), ...more]
   const folders = [dir, ...more.map(file => path.dirname(file))]

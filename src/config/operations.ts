@@ -3,7 +3,7 @@ import type * as v from 'valibot'
 import { type Of, operation, type Schema } from '../api/operation.js'
 import { listOf, mapOf, maybe, number, object, oneOf, text, whole, yesOrNo } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
-import type { Changeable, Standing } from '../core/changes.js'
+import type { Changeable, Setting } from '../core/changes.js'
 import { modeNotPossible } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { type RandomFault, randomFaultSchema } from '../core/fault.js'
@@ -76,7 +76,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
 
 /** What can be changed while it runs. */
 export interface Steering {
-  standing<Name extends keyof Changeable>(name: Name): Standing<Changeable[Name]>
+  standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** `undefined` goes back to the configuration. Throws a ProblemsError for a model that does not exist. */
   change(changes: {
     readonly pace?: PaceChange | undefined

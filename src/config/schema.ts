@@ -4,7 +4,7 @@ import { closed, described, map, open, word } from '../check/check.js'
 import { credentialKinds, modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
 import { paceInput, paceOptions, unpaced } from '../core/pace.js'
-import { authOptions } from './auth-options.js'
+import { apiKeyOptions, authOptions, userOptions } from './auth-options.js'
 import {
   anAddress,
   credential,
@@ -20,7 +20,6 @@ import {
   text,
 } from './forms.js'
 import { limitOptions } from './limit-options.js'
-import { apiKeyOptions, userOptions } from './people.js'
 import { recordingOptions } from './recording-options.js'
 
 const access = v.union(

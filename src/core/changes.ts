@@ -24,7 +24,7 @@ export interface Changeable {
 }
 
 /** One of them: as it is, as the configuration has it, and whether somebody has changed it since. */
-export interface Standing<Settings> {
+export interface Setting<Settings> {
   readonly inForce: Settings
   readonly configured: Settings
   readonly isChanged: boolean

@@ -3,7 +3,7 @@ import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import type { Facts } from '../core/fact-filter.js'
 import { sourceOf } from '../core/reply.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
-import { bodyBytesOf, type Kept } from './entry.js'
+import { bodyBytesOf, type JournaledExchange } from './entry.js'
 import type { JournalBrief } from './shapes.js'
 
 /** Of a longer text the beginning is told. */
@@ -13,7 +13,7 @@ const TIMED = 1000
 /** More times than these cannot be told apart in a bar. */
 const MOST_TIMES = 60
 
-export function briefOf({ id, exchange, atMs, durationMs }: Kept, redact: Redact): JournalBrief {
+export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, redact: Redact): JournalBrief {
   const { method, path, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   // First what is secret, then the length: half a secret is known by nothing.

@@ -1,12 +1,11 @@
 /** An exchange as a command for a shell that sends the same request once more, with nothing secret in it. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Exchange } from '../core/exchange.js'
+import type { Caller, Exchange } from '../core/exchange.js'
 import { isTooDeep } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { isForm, openText } from './entry.js'
 import { withoutSecretFields } from './secret-fields.js'
-import { variableFor } from './variable.js'
 
 /** They are between a client and its neighbour, or say only which client it was. */
 const leftOut =
@@ -123,3 +122,34 @@ function valueIn(text: string): object | undefined {
 /** Between single quotes nothing means anything to a shell, but for the quote itself. */
 /** One word of a POSIX shell. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** The names are those that the start prints, and TOKEN for what a user signs in for. */
+const ofKind: Readonly<Partial<Record<Caller['kind'], string>>> = {
+  apiKey: 'OPENAI_API_KEY',
+  stranger: 'OPENAI_API_KEY',
+  anon: 'SUPABASE_ANON_KEY',
+  service: 'SUPABASE_SERVICE_ROLE_KEY',
+  user: 'TOKEN',
+}
+
+const ofRole: Readonly<Record<string, string>> = {
+  anon: 'SUPABASE_ANON_KEY',
+  service_role: 'SUPABASE_SERVICE_ROLE_KEY',
+}
+
+/** The auth backend has no callers: there, and where nobody was let in, the credential itself says what it is. */
+function variableFor(credential: string, { kind }: Caller): string {
+  const [, payload, signature] = credential.split('.')
+  if (credential.startsWith('sb_publishable_')) return 'SUPABASE_PUBLISHABLE_KEY'
+  if (credential.startsWith('sb_secret_')) return 'SUPABASE_SECRET_KEY'
+  return ofKind[kind] ?? (payload && signature ? ofToken(payload) : 'OPENAI_API_KEY')
+}
+
+function ofToken(payload: string): string {
+  try {
+    const { role } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { role?: string }
+    return ofRole[role ?? ''] ?? 'TOKEN'
+  } catch {
+    return 'TOKEN'
+  }
+}

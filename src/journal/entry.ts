@@ -8,7 +8,7 @@ import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
 
 /** What the journal keeps of an exchange until somebody looks. */
-export interface Kept {
+export interface JournaledExchange {
   readonly id: number
   readonly exchange: Exchange
   /** Milliseconds since 1970. */
@@ -20,7 +20,7 @@ export interface Kept {
 const SHOWN_BYTES = 65_536
 
 export function entryOf(
-  { id, exchange, atMs, durationMs }: Kept,
+  { id, exchange, atMs, durationMs }: JournaledExchange,
   redact: Redact,
   shownBytes = SHOWN_BYTES,
 ): JournalEntry {

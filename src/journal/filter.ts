@@ -4,7 +4,7 @@ import { closed, number, optional, word } from '../check/check.js'
 import { callerKinds, modes } from '../core/exchange.js'
 import { factTest } from '../core/fact-filter.js'
 import { factsOf } from './brief.js'
-import type { Kept } from './entry.js'
+import type { JournaledExchange } from './entry.js'
 
 const text = v.string('text')
 const anId = 'the id of an exchange, such as 17'
@@ -68,7 +68,7 @@ export const journalQuery = closed({
 })
 
 /** A test for what the journal keeps. */
-export function filterOf(filter: JournalFilter): (kept: Pick<Kept, 'id' | 'exchange'>) => boolean {
+export function filterOf(filter: JournalFilter): (kept: Pick<JournaledExchange, 'id' | 'exchange'>) => boolean {
   const { text, after, before, ...rest } = filter
   const first = after === undefined ? 0 : Number(after)
   const end = before === undefined ? Number.POSITIVE_INFINITY : Number(before)

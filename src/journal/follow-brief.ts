@@ -1,12 +1,11 @@
 /** Tells a list what happens: exchanges in short, many at a time, and each second how many there were and how long they took. */
 import type { ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
-import type { Kept } from './entry.js'
+import type { JournaledExchange } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
 import type { Journal } from './journal.js'
 import type { JournalBrief } from './shapes.js'
-import { sizeOf } from './size.js'
-import { createTally } from './tally.js'
+import { createTally, sizeOf } from './tally.js'
 
 /** What comes in this time is told together. */
 const PAUSE_MS = 100
@@ -35,7 +34,7 @@ export function followInBrief(
   const fits = filterOf(filter)
   const tally = createTally()
   let tallyFromMs = performance.now()
-  const waiting: Kept[] = []
+  const waiting: JournaledExchange[] = []
   let waitingBytes = 0
   let skipped = 0
   let timer: NodeJS.Timeout | undefined
@@ -44,7 +43,7 @@ export function followInBrief(
     response.write(`event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(value)}\n\n`)
 
   /** The one that has waited for longest. */
-  function nextWaiting(): Kept | undefined {
+  function nextWaiting(): JournaledExchange | undefined {
     const seen = waiting.shift()
     waitingBytes = waiting.length === 0 || !seen ? 0 : waitingBytes - sizeOf(seen.exchange)
     return seen
@@ -74,7 +73,7 @@ export function followInBrief(
   }
 
   /** In a timer nothing catches what is thrown. */
-  function briefOf(seen: Kept): JournalBrief | undefined {
+  function briefOf(seen: JournaledExchange): JournalBrief | undefined {
     try {
       return journal.brief(seen)
     } catch {
@@ -125,7 +124,7 @@ export function followInBrief(
   }
 }
 
-function seenNow(exchange: Kept['exchange'], id: string): Kept {
+function seenNow(exchange: JournaledExchange['exchange'], id: string): JournaledExchange {
   const durationMs = passedMs() - exchange.startedMs
   return { id: Number(id), exchange, atMs: Date.now() - durationMs, durationMs }
 }

@@ -1,11 +1,10 @@
 /** What happened: the one entry point of this part. */
 export { quoted } from './curl.js'
-export type { Kept } from './entry.js'
+export type { JournaledExchange as Kept } from './entry.js'
 export { filterOf, type JournalFilter, journalFilter } from './filter.js'
 export { createJournal, type Journal } from './journal.js'
 export type { JournalBrief, JournalEntry } from './shapes.js'
-export { sizeOf } from './size.js'
-export { createTally } from './tally.js'
+export { createTally, sizeOf } from './tally.js'
 
 /** What the journal is read with over HTTP, loaded with the control API. */
 export const loadReader = () => import('./reader.js')

@@ -1,14 +1,13 @@
 /** What happened: every exchange ends up here, the last of them are kept, and followers are told. */
-
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { briefOf } from './brief.js'
 import { curlOf } from './curl.js'
-import { entryOf, type Kept } from './entry.js'
+import { entryOf, type JournaledExchange } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
 import type { JournalBrief, JournalEntry } from './shapes.js'
-import { sizeOf } from './size.js'
+import { sizeOf } from './tally.js'
 
 export interface Journal {
   /** Takes an exchange whose answer has left, or never will. */
@@ -24,9 +23,9 @@ export interface Journal {
   /** By its id or the header x-request-id of its answer. Of longer bodies the first `shownBytes` are told. */
   get(id: string, shownBytes?: number): JournalEntry | undefined
   /** One as it is kept, its secrets included: for whoever makes something of it. */
-  kept(id: string): Kept | undefined
+  kept(id: string): JournaledExchange | undefined
   /** An exchange in short, whether it is kept or not. */
-  brief(seen: Kept): JournalBrief
+  brief(seen: JournaledExchange): JournalBrief
   /** Those whose ids `ids` gives back, in short. */
   briefs(filter?: JournalFilter, limit?: number): readonly JournalBrief[]
   /** Takes out of a text that was put together from parts of an exchange what only shows itself in it now. */
@@ -55,7 +54,7 @@ interface JournalParts {
 export function createJournal({ maxEntries, maxBytes, redact, report = console.error }: JournalParts): Journal {
   const listeners = new Set<(exchange: Exchange, id: string) => void>()
   /** A ring of the last that were kept. */
-  const ring: (Kept | undefined)[] = Array.from({ length: maxEntries })
+  const ring: (JournaledExchange | undefined)[] = Array.from({ length: maxEntries })
   /** What each of them was counted as: judging an answer may add to it later. */
   const sizes = new Float64Array(maxEntries)
   let keptCount = 0
@@ -126,25 +125,25 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
   }
 
   /** From the oldest to the newest, with their places. */
-  function* all(): Generator<readonly [kept: Kept, place: number]> {
+  function* all(): Generator<readonly [kept: JournaledExchange, place: number]> {
     for (let nth = Math.max(0, keptCount - maxEntries); nth < keptCount; nth++) {
       const kept = ring[nth % maxEntries]
       if (kept) yield [kept, nth % maxEntries]
     }
   }
 
-  function fitting(filter: JournalFilter): readonly (readonly [kept: Kept, place: number])[] {
+  function fitting(filter: JournalFilter): readonly (readonly [kept: JournaledExchange, place: number])[] {
     const fits = filterOf(filter)
     return [...all()].filter(([kept]) => fits(kept))
   }
 
   /** Of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
-  function partOf(filter: JournalFilter, limit: number): readonly Kept[] {
+  function partOf(filter: JournalFilter, limit: number): readonly JournaledExchange[] {
     const found = fitting(filter).map(([kept]) => kept)
     return filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
   }
 
-  function kept(id: string): Kept | undefined {
+  function kept(id: string): JournaledExchange | undefined {
     // A number is compared with each, not made a text first.
     const wanted = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
     for (const [found] of all()) if (found.id === wanted || found.exchange.outcome?.requestId === id) return found

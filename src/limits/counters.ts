@@ -2,7 +2,7 @@
 import { createWindows } from './windows.js'
 
 /** A minute of one credential. */
-export interface Window {
+export interface LimitWindow {
   readonly endsMs: number
   requests: number
   tokens: number
@@ -16,7 +16,7 @@ export interface Used {
 }
 
 /** What one credential has used, as it is looked at. */
-export interface Usage extends Used {
+export interface LimitUsage extends Used {
   readonly key: string
   /** So many of its streams are open. */
   readonly streams: number
@@ -26,7 +26,7 @@ export interface Usage extends Used {
 
 export interface Counters {
   /** The window of a credential: the one that is open, or a new one that begins now. */
-  windowOf(key: string): Window
+  windowOf(key: string): LimitWindow
   /** What a credential has used of its window; looking opens none. */
   usedBy(key: string): Used
   /** Counts a request that was too much. */
@@ -36,14 +36,14 @@ export interface Counters {
   /** Opens a stream; what it gives back closes it. Closing twice does nothing. */
   openStream(key: string): () => void
   /** Every credential of which anything is known at this moment. */
-  all(): readonly Usage[]
+  all(): readonly LimitUsage[]
   /** Forgets what was used; streams that are open stay open. */
   forget(): void
 }
 
 /** Makes the counters. Nothing is kept of a credential whose window is over and whose streams have ended. */
 export function createCounters(nowMs: () => number): Counters {
-  const windows = createWindows<Window>(nowMs, endsMs => ({ endsMs, requests: 0, tokens: 0 }))
+  const windows = createWindows<LimitWindow>(nowMs, endsMs => ({ endsMs, requests: 0, tokens: 0 }))
   const refusals = createWindows(nowMs, endsMs => ({ endsMs, count: 0 }))
   const streams = new Map<string, number>()
 

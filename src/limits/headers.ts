@@ -1,7 +1,7 @@
 /** The headers in which OpenAI's clients read how much is left. */
 
 /** Of one limit. */
-export interface Standing {
+export interface LimitState {
   readonly name: 'requests' | 'tokens'
   /** 0 where there is none. */
   readonly limit: number
@@ -11,7 +11,7 @@ export interface Standing {
 }
 
 /** As node's flat array of names and values; none where there is no limit. */
-export function standingHeaders({ name, limit, used, resetMs }: Standing): readonly string[] {
+export function standingHeaders({ name, limit, used, resetMs }: LimitState): readonly string[] {
   if (limit === 0) return []
   return [
     ...[`x-ratelimit-limit-${name}`, String(limit)],

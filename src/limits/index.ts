@@ -2,10 +2,10 @@
 import { CHAT, type ChatRequest } from '../completions/request.js'
 import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
 import type { Caller, Reply } from '../core/exchange.js'
-import type { Counters, Window } from './counters.js'
+import type { Counters, LimitWindow } from './counters.js'
 import { duration, neverRetry, retryHeaders, standingHeaders } from './headers.js'
 
-export { type Counters, createCounters, type Usage } from './counters.js'
+export { type Counters, createCounters, type LimitUsage as Usage } from './counters.js'
 
 /** What is too much; 0 is no limit. */
 export interface LimitSettings {
@@ -82,7 +82,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
 
   function passOf(key: string, countsChat: boolean): Pass {
     /** Where the prompt was counted; the answer goes there too, however late it is. */
-    let window: Window | undefined
+    let window: LimitWindow | undefined
     let counted = 0
     return {
       request() {

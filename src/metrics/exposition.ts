@@ -1,6 +1,6 @@
 /** Metrics as Prometheus reads them, written by its own client library from what was counted. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { bucketsSeconds, type Meter, type Series, type Times } from './meter.js'
+import { bucketsSeconds, type DurationCounts, type Meter, type Series } from './meter.js'
 
 /** What is known besides the exchanges; asked at each reading. */
 export interface Gauged {
@@ -124,10 +124,10 @@ const placeOf = ({ method, path, mode }: Pick<Series, Place>) => ({ method, path
 
 interface Placed {
   readonly labels: ReturnType<typeof placeOf>
-  readonly times: Times
+  readonly times: DurationCounts
 }
 
-const placed = (meter: Meter, timesOf: (series: Series) => Times): readonly Placed[] =>
+const placed = (meter: Meter, timesOf: (series: Series) => DurationCounts): readonly Placed[] =>
   [...meter.series()].map(series => ({ labels: placeOf(series), times: timesOf(series) }))
 
 /**

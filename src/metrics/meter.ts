@@ -8,7 +8,7 @@ export const bucketsSeconds: readonly number[] = [
 ]
 
 /** Times of one kind. */
-export interface Times {
+export interface DurationCounts {
   /** How many fell between one bound and the next. */
   readonly counts: number[]
   sumSeconds: number
@@ -21,8 +21,8 @@ export interface Series {
   readonly mode: string
   readonly byStatus: Map<number, number>
   /** From the request to the head of the answer, and to its end. */
-  readonly firstByte: Times
-  readonly total: Times
+  readonly firstByte: DurationCounts
+  readonly total: DurationCounts
   /** Answers that did not arrive whole. */
   broken: number
   promptTokens: number
@@ -74,9 +74,9 @@ const newSeries = (method: string, path: string, mode: string): Series => ({
   ...{ broken: 0, promptTokens: 0, completionTokens: 0 },
 })
 
-const noTimes = (): Times => ({ counts: Array(bucketsSeconds.length + 1).fill(0), sumSeconds: 0 })
+const noTimes = (): DurationCounts => ({ counts: Array(bucketsSeconds.length + 1).fill(0), sumSeconds: 0 })
 
-function note(times: Times, ms: number): void {
+function note(times: DurationCounts, ms: number): void {
   const seconds = ms / 1000
   let bucket = 0
   while (bucket < bucketsSeconds.length && seconds > (bucketsSeconds[bucket] ?? 0)) bucket++

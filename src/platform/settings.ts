@@ -5,7 +5,7 @@ import { didYouMean } from '../check/suggest.js'
 import type { LimitsChange } from '../config/limit-options.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
-import type { Changeable, Standing } from '../core/changes.js'
+import type { Changeable, Setting } from '../core/changes.js'
 import type { RandomFault } from '../core/fault.js'
 import { type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
 import type { State } from '../core/state.js'
@@ -56,7 +56,7 @@ function requireModels(pace: PaceChange | undefined, known: readonly string[]): 
 /** Changes hold from the next request on, until the configuration says something else, or a reset. */
 export interface Settings extends Part {
   changes(): Changes
-  standing<Name extends keyof Changeable>(name: Name): Standing<Changeable[Name]>
+  standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** Changes some of it; `undefined` goes back to the configuration. Throws a ProblemsError for an unknown model. */
   change(changes: Changes): void
   /** What each credential has used of its limits in its minute. */

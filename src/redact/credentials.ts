@@ -4,7 +4,7 @@ import { looksRandom } from './keys.js'
 import type { IsSecretName } from './names.js'
 
 /** What is sent beside a body. */
-export interface Shown {
+export interface CredentialFields {
   readonly headers: Iterable<readonly [name: string, value: string]>
   /** What stands behind the `?`, not decoded. */
   readonly query?: string
@@ -12,7 +12,7 @@ export interface Shown {
 
 /** Gives the values that are worth to be looked for elsewhere. */
 export function createSecretsIn(isHeader: IsSecretName, isParameter: IsSecretName) {
-  return ({ headers, query = '' }: Shown): readonly string[] => {
+  return ({ headers, query = '' }: CredentialFields): readonly string[] => {
     const found: string[] = []
     for (const [name, value] of headers) if (isHeader(name)) found.push(...credentialsIn(name.toLowerCase(), value))
     if (query !== '') for (const [name, value] of new URLSearchParams(query)) if (isParameter(name)) found.push(value)

@@ -2,7 +2,7 @@
 import type { Exchange } from '../core/exchange.js'
 import type { Sliced } from '../core/work.js'
 import { redactedQuery } from './addresses.js'
-import { createSecretsIn, type Shown } from './credentials.js'
+import { type CredentialFields, createSecretsIn } from './credentials.js'
 import { createFormSearch, createSuspicion } from './forms.js'
 import { createLiteralSearch } from './literals.js'
 import { replacedIn, type Search } from './match.js'
@@ -28,14 +28,14 @@ export interface Redaction {
   /** False where nothing in a text is secret for sure; a JSON document may be one. Quick, and nothing gets a number. */
   suspects(text: string): Sliced<boolean>
   /** The same that knows what an answer shows as well; itself where that is nothing secret. */
-  knowing(shown: Shown): Redaction
+  knowing(shown: CredentialFields): Redaction
 }
 
 /** Makes redactions. `own` are the credentials of this one caller. */
 export interface Redact {
   (own?: readonly string[]): Redaction
   /** The credentials that stand under names that are secret, such as each of the cookies; without those that may be words. */
-  secretsIn(shown: Shown): readonly string[]
+  secretsIn(shown: CredentialFields): readonly string[]
 }
 
 /** What stands behind the address of a page: in Location and Referer, and in the lists and sentences of Link and Refresh. */

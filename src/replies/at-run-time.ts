@@ -18,7 +18,7 @@ export interface Adding {
 }
 
 /** A rule that was added, until it is removed. */
-export interface AddedRule {
+export interface RuntimeRule {
   readonly id: string
   /** Empty for a rule that is for everybody. */
   readonly scope: string
@@ -31,7 +31,7 @@ export interface RulesAtRunTime {
   /** Removes those with this id, of this scope, or both; all where nothing is said. Gives back how many there were. */
   remove(which?: { readonly id?: string | undefined; readonly scope?: string | undefined }): number
   /** Those of a scope beside those for everybody, in the order in which they are tried; of all scopes where none is said. */
-  all(scope?: string): readonly AddedRule[]
+  all(scope?: string): readonly RuntimeRule[]
   /** Whether anything that is said in a scope is to go wrong. */
   fails(scope: string): boolean
   /** What the first rule that matches says, counted as said; `undefined` when none does. */
@@ -96,7 +96,7 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
   }
 }
 
-interface Added extends AddedRule {
+interface Added extends RuntimeRule {
   /** Which call has added it. */
   readonly call: number
 }

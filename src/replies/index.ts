@@ -19,7 +19,7 @@ import type { Said } from './said.js'
 import { sampled } from './structured/index.js'
 import { unasked } from './unasked.js'
 
-export { type AddedRule, type Adding, createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
+export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, draftOf, type Told } from './draft.js'
 export { keepRules } from './keep.js'

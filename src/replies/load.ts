@@ -8,7 +8,7 @@ import { rulesTakeTooLong } from '../core/errors.js'
 import { inWorker } from '../core/in-worker.js'
 import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact, withoutExpressions } from '../core/json.js'
 import { TookTooLong } from '../core/work.js'
-import { type ReadyRule, readyRule, type Standing, standsAt } from './ready-rule.js'
+import { type ReadyRule, type RuleInForce, readyRule, standsAt } from './ready-rule.js'
 import { type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates, textsIn } from './templates.js'
 import { isTemplateFile, readTextFile } from './text-file.js'
@@ -206,7 +206,7 @@ interface Making {
   /** Where the files stand that rules say; they may say none without it. */
   readonly dir: string | undefined
   readonly seed: number
-  readonly standing: (i: number) => Standing
+  readonly standing: (i: number) => RuleInForce
   complain(at: Path, sentence: string): void
 }
 

@@ -31,7 +31,7 @@ export interface ReadyRule {
 }
 
 /** Where a rule stands, and what it is called where it has no name. */
-export interface Standing {
+export interface RuleInForce {
   readonly place: string
   readonly title: string
   /** Whether the place depends on what others have done, so that nothing may be drawn from it. */
@@ -39,10 +39,10 @@ export interface Standing {
 }
 
 /** A rule without a name is called after its place. */
-export const standsAt = (place: string): Standing => ({ place, title: `rule "${place}"` })
+export const standsAt = (place: string): RuleInForce => ({ place, title: `rule "${place}"` })
 
 /** Makes a rule ready. `texts` are the files that it says and the language of its templates. */
-export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Standing, texts: Texts): ReadyRule {
+export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: RuleInForce, texts: Texts): ReadyRule {
   const { name, when, reply, replies, times, priority = 0, scenario, per, pace } = rule
   const conditions = compileWhen(when ?? {})
   const title = name === undefined ? unnamed : `rule "${name}"`

@@ -4,9 +4,8 @@ import type { Templates } from './templates/compile.js'
 import { textsIn } from './templates/has-template.js'
 
 export type { Compiled, Templates } from './templates/compile.js'
-export { type Facts, shownHeaders, toolFact } from './templates/facts.js'
-export { hasTemplate, textsIn } from './templates/has-template.js'
-export { TemplateError } from './templates/template-error.js'
+export { shownHeaders, type TemplateFacts as Facts, toolFact } from './templates/facts.js'
+export { hasTemplate, TemplateError, textsIn } from './templates/has-template.js'
 
 /** Loads Liquid; faker too, unless `replies`, which are all that will be compiled, do not speak of it. */
 export async function loadTemplates(replies?: unknown): Promise<Templates> {

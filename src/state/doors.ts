@@ -2,13 +2,13 @@
 import type { TableName, Tables } from '../core/state.js'
 import { type AnyTable, shapeOf, tablesOf } from './shapes.js'
 
-export interface Watched {
+export interface WatchedTable {
   readonly tables: Tables
   /** Whether something that opened doors may open them no longer. */
   readonly closed: boolean
 }
 
-export function watchDoors(tables: Tables): Watched {
+export function watchDoors(tables: Tables): WatchedTable {
   let closed = false
   const watched = (name: TableName): AnyTable => {
     const table = tables[name] as unknown as AnyTable

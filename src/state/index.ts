@@ -28,7 +28,7 @@ export async function openState(where: string, { dir, warn = () => {} }: Surroun
   return createState(await openStore(where, dir, warn), warn)
 }
 
-export { documentText, parseDocument } from './document-text.js'
+export { documentText, parseDocument } from './document.js'
 
 // What a document may say is loaded for the first export or import.
 const documents = () => import('./document.js')

@@ -1,11 +1,19 @@
 /** The state that ends with the process: rows in maps, and no library. */
 import type { TableName } from '../core/state.js'
 import { watchDoors } from './doors.js'
-import { createIndexedRows } from './indexed-rows.js'
-import { type LayeredRows, layerOver } from './layered-rows.js'
-import { type AnyRow, type AnyShape, type AnyTable, forEachTable, shapeOf, tablesOf } from './shapes.js'
+import { createIndexedRows, type LayeredRows, layerOver } from './indexed-rows.js'
+import {
+  type AnyRow,
+  type AnyShape,
+  type AnyTable,
+  conditions,
+  forEachTable,
+  kept,
+  shapeOf,
+  tablesOf,
+  taken,
+} from './shapes.js'
 import type { Store } from './store.js'
-import { conditions, kept, taken } from './values.js'
 
 /** What one reader or writer sees of each table. */
 type View = Readonly<Record<TableName, LayeredRows>>

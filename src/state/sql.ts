@@ -1,10 +1,19 @@
 /** Keeps rows in a database: the same queries for SQLite and PostgreSQL. */
 import type { ExpressionBuilder, Kysely, Transaction, TransactionBuilder } from 'kysely'
 import { watchDoors } from './doors.js'
-import { type AnyRow, type AnyShape, type AnyTable, shapeOf, tablesOf } from './shapes.js'
-import type { Store } from './store.js'
-import type { Turns } from './turns.js'
-import { conditions, isWhole, kept, taken, type Value } from './values.js'
+import {
+  type AnyRow,
+  type AnyShape,
+  type AnyTable,
+  conditions,
+  isWhole,
+  kept,
+  shapeOf,
+  tablesOf,
+  taken,
+  type Value,
+} from './shapes.js'
+import type { Store, Turns } from './store.js'
 
 /** What a database has: no booleans (they are 0 or 1), and JSON as text, which keeps it as it was written. */
 type Cell = string | number | null

@@ -1,4 +1,5 @@
-/** Lets Kysely speak to an SQLite file through libsql. */
+/** Lets Kysely speak to an SQLite file through libsql, and says how long a query may wait for a lock. */
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   type CompiledQuery,
   type Dialect,
@@ -8,7 +9,6 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { whenFree } from './patience.js'
 
 /** What libsql, like better-sqlite3, makes of a file. */
 export interface SqliteFile extends SqliteDatabase {
@@ -65,3 +65,21 @@ function driverFor(file: SqliteFile): Driver {
 }
 
 const isCell = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'
+
+/** Tries until the file is free; after `patienceMs` it rejects with what SQLite says. */
+export async function whenFree<T>(attempt: () => T, patienceMs: number): Promise<T> {
+  const givesUpAt = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > givesUpAt) throw error
+    }
+    // SQLite's own waiting would stop the whole process, and with it whoever in it is to free the file. By chance, so that
+    // processes that wait do not keep meeting.
+    await pause(1 + Math.random() * 9)
+  }
+}
+
+/** Waits for an SQLite file that another process is writing to. */
+export const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')

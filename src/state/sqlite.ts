@@ -5,12 +5,10 @@ import { Kysely } from 'kysely'
 import Libsql from 'libsql'
 import { makeFolder, StartError } from '../core/start-error.js'
 import { isCurrent, migrate } from './migrations.js'
-import { whenFree } from './patience.js'
 import { createSqlStore, type Database } from './sql.js'
-import { sqliteDialect } from './sqlite-dialect.js'
+import { sqliteDialect, whenFree } from './sqlite-dialect.js'
 import { reportDamage } from './sqlite-log.js'
-import type { Store, Trouble } from './store.js'
-import { createTurns } from './turns.js'
+import { createTurns, type Store, type Trouble } from './store.js'
 
 /** How long another process may take over its own start; far more than it needs. */
 const OPENING_PATIENCE_MS = 3000

@@ -1,7 +1,6 @@
-/** Turns a store, which knows how rows are kept, into a state: one writer at a time, an orderly end, and listeners that are told. */
+/** Turns a store, which knows how rows are kept, into a state: one writer at a time, an orderly end, and listeners that are called. */
 import { stateUnavailable } from '../core/errors.js'
 import type { State, Tables } from '../core/state.js'
-import { createTurns } from './turns.js'
 
 /** Why nothing can be read or written at the moment, although what was asked is right. */
 export interface Trouble {
@@ -81,5 +80,17 @@ export function createState(store: Store, warn: (sentence: string) => void = () 
       end ??= finish()
       return end
     },
+  }
+}
+
+/** Lets one piece of work begin only when the one before it is over. */
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>
+
+export function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve()
+  return work => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
   }
 }

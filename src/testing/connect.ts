@@ -9,14 +9,12 @@ import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/environment.js'
 import type { ControlOperations } from '../server/operations.js'
 import { type ExchangeQuery, entryParts, wantedBy } from './exchange-filter.js'
-import type { FailNext } from './fail.js'
-import type { Reply, SharedGiven } from './give.js'
 import { type JournalNow, journalNow, type SharedJournal, waiting } from './journal.js'
 import { keyOptions } from './keys.js'
 import { outboxOf } from './outbox.js'
-import type { Environment, SharedClock, SharedPlatform } from './platform.js'
+import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js'
 import type { RemoteReceiver } from './received.js'
-import { ruleFrom } from './reply.js'
+import { type FailNext, type ReplyWith, ruleFrom, type SharedGiven } from './reply.js'
 import { resetOptions } from './reset.js'
 import { type SharedScope, scopeName } from './scope.js'
 import { signedInWith, signInOptions } from './session.js'
@@ -72,7 +70,7 @@ export async function connect(url: string, { controlToken }: ConnectOptions = {}
     dashboardUrl: base + DASHBOARD,
     env: Object.fromEntries(
       environmentOf({ ...addressed, loaded: { config: { auth: { publishableKey, secretKey } } } }),
-    ) as Environment,
+    ) as TestEnvironment,
     get mode() {
       return control('GET /mode').then(({ mode }) => mode)
     },
@@ -139,7 +137,7 @@ interface Own {
 }
 
 const replying =
-  (control: Control, own: Own): Reply<SharedGiven> =>
+  (control: Control, own: Own): ReplyWith<SharedGiven> =>
   async (said, options) => {
     const rule = withoutExpressions(ruleFrom(said, options)) as object
     const { data } = await control('POST /replies', { query: own, body: rule as never })

@@ -44,7 +44,7 @@ export interface JournalNow {
   /** How many requests have come since then whose answers have not left yet, whatever their scope. */
   readonly underWay: number
   /** Of those that do not fit the one that is most like what is wanted, beside it; or how `entry` is. */
-  nearest(query: ExchangeQuery, entry?: JournalEntry): Nearest | undefined
+  nearest(query: ExchangeQuery, entry?: JournalEntry): NearestRecording | undefined
 }
 
 /** The journal of a platform in this process. */
@@ -53,7 +53,7 @@ export interface TestJournal extends JournalNow {
 }
 
 /** The exchange that is most like what was wanted, side by side with it. */
-export interface Nearest {
+export interface NearestRecording {
   readonly entry: JournalEntry
   readonly wanted: Readonly<Record<string, unknown>>
   readonly found: unknown

@@ -3,11 +3,11 @@ import type { ExchangeQuery } from './exchange-filter.js'
 import {
   type Diff,
   judged,
+  type MatcherResult,
   type Receiver,
   type RemoteReceiver,
   received,
   receivedLast,
-  type Verdict,
 } from './received.js'
 
 /** What runners give their matchers. */
@@ -52,7 +52,11 @@ export const matchers = {
   },
 }
 
-function titled(name: string, context: Context, verdict: Verdict | Promise<Verdict>): Verdict | Promise<Verdict> {
+function titled(
+  name: string,
+  context: Context,
+  verdict: MatcherResult | Promise<MatcherResult>,
+): MatcherResult | Promise<MatcherResult> {
   if (verdict instanceof Promise) return verdict.then(settled => titled(name, context, settled))
   const title = `expect(platform)${context.isNot ? '.not' : ''}.${name}(…)`
   return { pass: verdict.pass, message: () => `${title}\n\n${verdict.message()}` }

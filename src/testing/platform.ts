@@ -6,18 +6,17 @@ import type { environmentOf } from '../platform/environment.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { Handler } from '../server/mount.js'
-import type { FailNext } from './fail.js'
-import type { Reply, SharedGiven } from './give.js'
 import type { IdleOptions } from './idle.js'
 import type { Awaitable, SharedJournal, TestJournal } from './journal.js'
 import type { KeyOptions } from './keys.js'
 import type { Outbox } from './outbox.js'
+import type { FailNext, ReplyWith, SharedGiven } from './reply.js'
 import type { ResetOptions } from './reset.js'
 import type { Scope, SharedScope } from './scope.js'
-import type { SignedIn, SignInOptions } from './session.js'
+import type { SignInOptions, TestSession } from './session.js'
 
 /** The names by which clients find a platform. */
-export type Environment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>
+export type TestEnvironment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>
 
 /**
  * What a test can do with a platform, wherever that runs: what `connect()` gives back, and what `startPlatform()` does as well. Where
@@ -26,11 +25,11 @@ export type Environment = Readonly<Record<ReturnType<typeof environmentOf>[numbe
 export interface SharedPlatform
   extends Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
   /** Addresses and keys under the names by which clients look for them: `OPENAI_BASE_URL`, `SUPABASE_URL` and so on. */
-  readonly env: Environment
+  readonly env: TestEnvironment
   /** Where answers come from now. */
   readonly mode: Awaitable<Mode>
   /** Has the model say something from now on, before all that was given before. */
-  readonly reply: Reply<SharedGiven>
+  readonly reply: ReplyWith<SharedGiven>
   /** Makes the next requests fail. */
   readonly failNext: FailNext<Awaitable<void>>
   /** What was asked since the last reset, and what was answered. */
@@ -40,7 +39,7 @@ export interface SharedPlatform
   /** Throws, or rejects with, an Error that names each request since the last reset for which nothing was prepared. */
   expectNoMisses(): Awaitable<void>
   /** Signs a user in: with an address, or the development user. */
-  signIn(user?: SignInOptions): Promise<SignedIn>
+  signIn(user?: SignInOptions): Promise<TestSession>
   /** An API key that opens `/v1`: no user's, or that of the user with the address `user`. */
   createKey(options?: KeyOptions): Promise<string>
   /** Mail and text messages that a live backend would have sent, with their codes and links. */
@@ -81,7 +80,7 @@ export interface Platform extends SharedPlatform {
    * What it resolves to counts how often it was said, and takes it back. Requests that come after the call wait until it is in place,
    * also where nobody awaits it. Rejects with a `ProblemsError` for a rule that there cannot be.
    */
-  readonly reply: Reply
+  readonly reply: ReplyWith
   /**
    * Makes the next request fail in this way, or the next `times` requests: those to the platform's endpoints, or to the paths that fit
    * `path` (`*` stands for anything), with `method` where it is named.
@@ -125,7 +124,7 @@ export interface Platform extends SharedPlatform {
    *
    * Rejects where a password is not the right one.
    */
-  signIn(user?: SignInOptions): Promise<SignedIn>
+  signIn(user?: SignInOptions): Promise<TestSession>
   /** An API key that opens `/v1`: nobody's, or that of the user with the address `user`. */
   createKey(options?: KeyOptions): Promise<string>
   /** Mail and text messages that a live backend would have sent, with their codes and links. */

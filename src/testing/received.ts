@@ -1,9 +1,8 @@
 /** Says in words whether a platform was asked what a test expects. */
 import { inspect } from 'node:util'
 import type { ExchangeQuery } from './exchange-filter.js'
-import { inWords, readable, whatCame } from './in-words.js'
+import { bothShortened, inWords, readable, whatCame } from './in-words.js'
 import type { JournalNow } from './journal.js'
-import { bothShortened } from './shortened.js'
 
 /** Who has a journal: a platform, or a scope of one. */
 export interface Receiver {
@@ -19,8 +18,8 @@ export interface RemoteReceiver {
 export function judged(
   receiver: Receiver | RemoteReceiver,
   query: ExchangeQuery,
-  judge: (receiver: Receiver) => Verdict,
-): Verdict | Promise<Verdict> {
+  judge: (receiver: Receiver) => MatcherResult,
+): MatcherResult | Promise<MatcherResult> {
   const { journal } = receiver
   if (!('fetched' in journal)) return judge({ journal })
   return journal.fetched(query).then(now => judge({ journal: now }))
@@ -29,7 +28,7 @@ export function judged(
 /** How two values are shown side by side. */
 export type Diff = (wanted: unknown, found: unknown) => string | undefined | null
 
-export interface Verdict {
+export interface MatcherResult {
   readonly pass: boolean
   /** Why it does not hold, or does although it must not. */
   readonly message: () => string
@@ -40,7 +39,7 @@ export function received(
   { journal }: Receiver,
   query: ExchangeQuery,
   { times, diff = plain }: { times?: number; diff?: Diff },
-): Verdict {
+): MatcherResult {
   if (times !== undefined) requireTimes(times)
   const found = journal.find(query)
   const title = () => `${counted(found.length)} ${inWords(query, Math.max(1, found.length))}`
@@ -61,7 +60,7 @@ export function received(
 }
 
 /** Whether the newest of all fits. */
-export function receivedLast({ journal }: Receiver, query: ExchangeQuery, diff: Diff = plain): Verdict {
+export function receivedLast({ journal }: Receiver, query: ExchangeQuery, diff: Diff = plain): MatcherResult {
   const [last] = journal.find().slice(-1)
   const fits = last !== undefined && journal.last(query)?.id === last.id
   const title = () => (last ? `The last exchange ${fits ? 'is one that' : 'is none that'} ${inWords(query)}.` : '')

@@ -5,10 +5,9 @@ import { SCOPE_HEADER } from '../core/scope.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { checking } from './checked.js'
-import { type FailNext, failing } from './fail.js'
-import { giving, type Reply, type SharedGiven } from './give.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
 import type { KeyOptions, Keys } from './keys.js'
+import { type FailNext, failing, giving, type ReplyWith, type SharedGiven } from './reply.js'
 import type { Unanswered } from './unanswered.js'
 
 /** What is set and seen here is of requests in this scope alone, wherever the platform runs. */
@@ -19,7 +18,7 @@ export interface SharedScope {
   /** An API key whose requests belong here, for apps that cannot send headers. */
   readonly apiKey: string
   /** As on the platform. */
-  readonly reply: Reply<SharedGiven>
+  readonly reply: ReplyWith<SharedGiven>
   /** As on the platform. */
   readonly failNext: FailNext<Awaitable<void>>
   readonly journal: SharedJournal
@@ -33,7 +32,7 @@ export interface SharedScope {
 
 /** The same of a platform in this process. */
 export interface Scope extends SharedScope {
-  readonly reply: Reply
+  readonly reply: ReplyWith
   readonly failNext: FailNext
   readonly journal: TestJournal
   misses(): readonly Miss[]

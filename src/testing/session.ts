@@ -1,5 +1,4 @@
 /** Signs users in for tests. */
-
 import { closed, optional } from '../check/check.js'
 import type { Platform } from '../platform.js'
 import type { SessionJson } from '../supabase/operations.js'
@@ -13,7 +12,7 @@ export interface SignInOptions {
 }
 
 /** Somebody who has signed in. */
-export interface SignedIn {
+export interface TestSession {
   readonly accessToken: string
   readonly refreshToken: string
   /** When the access token expires. */
@@ -28,11 +27,14 @@ export const signInOptions = checking(
   closed({ email: optional(text, 'Whose address.'), password: optional(text, 'Their password.') }),
 )
 
-export async function signedIn({ forTests }: Pick<Platform, 'forTests'>, user: SignInOptions = {}): Promise<SignedIn> {
+export async function signedIn(
+  { forTests }: Pick<Platform, 'forTests'>,
+  user: SignInOptions = {},
+): Promise<TestSession> {
   return signedInWith(await forTests.traffic.hold(() => forTests.signIn(signInOptions(user))))
 }
 
-export function signedInWith(session: SessionJson): SignedIn {
+export function signedInWith(session: SessionJson): TestSession {
   return {
     accessToken: session.access_token,
     refreshToken: session.refresh_token,

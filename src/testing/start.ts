@@ -6,13 +6,12 @@ import { once } from '../core/work.js'
 import { environmentOf } from '../platform/environment.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { RuleInput } from '../replies/index.js'
-import { failing } from './fail.js'
-import { giving } from './give.js'
 import { untilIdle } from './idle.js'
 import { createTestJournal } from './journal.js'
 import { createKeys } from './keys.js'
 import { createOutbox } from './outbox.js'
-import type { Environment, Platform } from './platform.js'
+import type { Platform, TestEnvironment } from './platform.js'
+import { failing, giving } from './reply.js'
 import { createResetting } from './reset.js'
 import { createScope, type Scope } from './scope.js'
 import { signedIn } from './session.js'
@@ -65,7 +64,7 @@ function forTests(platform: OpenPlatform): Platform {
   const stop = once(() => stopping())
   return {
     ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, handler },
-    env: Object.fromEntries(environmentOf(platform)) as Environment,
+    env: Object.fromEntries(environmentOf(platform)) as TestEnvironment,
     get mode() {
       return platform.mode
     },

@@ -1,10 +1,10 @@
 /** A platform for the tests of a file or a group, with whatever runs them. */
-import type { Environment, Platform } from './platform.js'
+import type { Platform, TestEnvironment } from './platform.js'
 import type { ResetOptions } from './reset.js'
 import { type PlatformOptions, startPlatform } from './start.js'
 
 /** What begins and ends tests: the functions of these names in vitest and jest, and `before` and `after` of node:test for all. */
-export interface Runner {
+export interface TestRunner {
   beforeAll(work: () => Promise<void>): unknown
   beforeEach(work: () => Promise<void>): unknown
   afterEach(work: () => Promise<void>): unknown
@@ -41,7 +41,7 @@ const LAST_MS = 1000
  * const platform = usePlatform({ env: true })
  * ```
  */
-export function createUsePlatform(runner: Runner): (options?: UsePlatformOptions) => Platform {
+export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOptions) => Platform {
   return (options = {}) => {
     const { env, reset = true, allowMisses = false, ...more } = options
     let current: Platform | undefined
@@ -76,7 +76,7 @@ export function createUsePlatform(runner: Runner): (options?: UsePlatformOptions
 }
 
 /** Gives back what puts the variables back. */
-function setVariables(wanted: Readonly<Record<string, string | undefined>> | Environment): () => void {
+function setVariables(wanted: Readonly<Record<string, string | undefined>> | TestEnvironment): () => void {
   const before = Object.keys(wanted).map(name => [name, process.env[name]] as const)
   for (const [name, value] of Object.entries(wanted)) setVariable(name, value)
   return () => {

@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { LogLine } from '../../src/cli/log-line.js'
 import { createLogLines } from '../../src/cli/log-lines.js'
-import type { Told } from '../../src/cli/told.js'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -38,7 +38,7 @@ function logOn(kind: 'terminal' | 'pipe', height = 24) {
   }
 }
 
-const asked = (method: string, path: string, more: Partial<Told> = {}): Told => ({
+const asked = (method: string, path: string, more: Partial<LogLine> = {}): LogLine => ({
   at: '2030-01-01T12:00:00.000Z',
   caller: { kind: 'anonymous' },
   request: { method, path, query: '' },

@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { expect, test } from 'vitest'
+import { logLineOf } from '../../src/cli/log-line.js'
 import { requestEvent, requestRows } from '../../src/cli/request-log.js'
-import { toldOf } from '../../src/cli/told.js'
 import { notFound, unknownApiKey } from '../../src/core/errors.js'
 import type { Endpoint, Exchange, Heard, Outcome } from '../../src/core/exchange.js'
 import { createRedact } from '../../src/redact/index.js'
@@ -18,7 +18,7 @@ const health: Endpoint = {
 }
 
 const told = (parts: Partial<Exchange> = {}) =>
-  toldOf(
+  logLineOf(
     exchangeWith({
       ...{ method: 'GET', path: '/health', endpoint: health, startedMs: performance.now(), outcome: answered },
       ...parts,

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
 import { expect, test } from 'vitest'
-import { withVariables } from '../../src/config/environment.js'
+import { withVariables } from '../../src/config/load.js'
 
 const fill = withVariables({ NAME: 'Ada', EMPTY: '', _x1: 'low' })
 

@@ -1,7 +1,7 @@
 /** One vocabulary for queries: the control API, the test API, `standin tail` and the dashboard's search take the same words and find the same. */
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../src/cli/arguments.js'
-import { wishIn } from '../../src/cli/tail-query.js'
+import { tailOptionsIn } from '../../src/cli/tail/options.js'
 import { factWords } from '../../src/core/fact-filter.js'
 import type { BriefJson } from '../../src/dashboard/journal-wire.js'
 import { filterIn, matching } from '../../src/dashboard/page/requests/filter.js'
@@ -61,7 +61,7 @@ test('every word finds the same over HTTP, in tests, with standin tail and on th
       [word]: value,
       control: idsOf(await listed(platform, { [word]: value })),
       tests: idsOf(platform.journal.find({ [word]: typed } as ExchangeFilter)),
-      tail: idsOf(await listed(platform, wishIn(readCommandLine(['tail', ...flag])).filter)),
+      tail: idsOf(await listed(platform, tailOptionsIn(readCommandLine(['tail', ...flag])).filter)),
       search: idsOf(all.filter(matching(filterIn(new URLSearchParams({ search: `${word}:"${value}"` }))))),
       address: idsOf(all.filter(matching(filterIn(new URLSearchParams({ [word]: value }))))),
     }).toEqual({ [word]: value, control: ids, tests: ids, tail: ids, search: ids, address: ids })
@@ -72,7 +72,7 @@ test('a part of a body is found everywhere but on the dashboard, whose list has 
   const platform = await asked()
   expect(idsOf(await listed(platform, { text: '"gpt-4o"' }))).toEqual(['2'])
   expect(platform.journal.count({ text: '"gpt-4o"' })).toBe(1)
-  expect(wishIn(readCommandLine(['tail', '--text', 'hello'])).filter).toEqual({ text: 'hello' })
+  expect(tailOptionsIn(readCommandLine(['tail', '--text', 'hello'])).filter).toEqual({ text: 'hello' })
 })
 
 test('no word is left out anywhere', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { documentText, parseDocument } from '../../src/state/document-text.js'
+import { documentText, parseDocument } from '../../src/state/document.js'
 
 const parse = (text: string) => parseDocument(Buffer.from(text))
 

@@ -1,7 +1,7 @@
 /** Asks the server, and the dashboard's API in particular. */
 import { Failure, noAnswer } from './failure.js'
 
-export interface Ask {
+export interface AskOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly body?: object | undefined
   readonly bearer?: string | undefined
@@ -9,10 +9,10 @@ export interface Ask {
 }
 
 /** Asks the dashboard's API, as `askAt` does. */
-export const ask = <Json>(path: string, how?: Ask): Promise<Json> => askAt(`/dashboard/api${path}`, how)
+export const ask = <Json>(path: string, how?: AskOptions): Promise<Json> => askAt(`/dashboard/api${path}`, how)
 
 /** The JSON of the answer; `undefined` where there is none. Rejects with a Failure in the server's own words. */
-export async function askAt<Json>(address: string, how?: Ask): Promise<Json> {
+export async function askAt<Json>(address: string, how?: AskOptions): Promise<Json> {
   const response = await answerAt(address, how)
   if (response.status === 204) return undefined as Json
   return response.json().catch(() => {
@@ -21,7 +21,10 @@ export async function askAt<Json>(address: string, how?: Ask): Promise<Json> {
 }
 
 /** The answer as it comes, for whoever wants no JSON of it. Rejects with a Failure in the server's own words. */
-export async function answerAt(address: string, { method = 'GET', body, bearer, signal }: Ask = {}): Promise<Response> {
+export async function answerAt(
+  address: string,
+  { method = 'GET', body, bearer, signal }: AskOptions = {},
+): Promise<Response> {
   const headers = new Headers()
   if (body) headers.set('content-type', 'application/json')
   if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)

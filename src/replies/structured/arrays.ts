@@ -1,8 +1,8 @@
 /** Makes arrays: first what has a place of its own, then a few of what may follow, with what has to be among them. */
 import { greatest, smallest, typesOf } from './layers.js'
 import { wholeNumbers } from './numbers.js'
-import { drawPerson, type Layers, type Made, type Place, singular, type Workshop } from './place.js'
-import type { Json, Schema, SchemaObject } from './schema.js'
+import { drawPerson, type Layers, type Made, type SchemaPlace, singular, type Workshop } from './place.js'
+import type { JsonValue, NormalizedSchema, SchemaObject } from './schema.js'
 import { UnfitSchema } from './unfit.js'
 
 /** An array that has to have more items than this is not made. */
@@ -12,15 +12,15 @@ const MOST_ITEMS = 5000
 const UNIQUE_TRIES = 8
 
 /** An array of these layers, or nothing where none was found. */
-export function makeArray(layers: Layers, place: Place, attempt: number, shop: Workshop): Made | undefined {
+export function makeArray(layers: Layers, place: SchemaPlace, attempt: number, shop: Workshop): Made | undefined {
   const demands = demandsOf(layers, attempt)
   const length = lengthFor(layers, demands.length, place, shop)
   if (length === undefined) return undefined
   const isUnique = layers.some(({ uniqueItems }) => uniqueItems)
   const taken = new Set<string>()
-  const items: Json[] = []
+  const items: JsonValue[] = []
   const person = () => drawPerson(shop.faker)
-  const inside: Place = { ...place, person, name: singular(place.name), depth: place.depth + 1 }
+  const inside: SchemaPlace = { ...place, person, name: singular(place.name), depth: place.depth + 1 }
   const first = Math.max(0, Math.min(length - demands.length, prefixLength(layers)))
   for (let index = 0; index < length; index++) {
     const schemas = [...itemSchemas(layers, index), ...(demands[index - first] ?? demandedOfOthers(layers))]
@@ -33,7 +33,7 @@ export function makeArray(layers: Layers, place: Place, attempt: number, shop: W
 }
 
 /** What must be among the items: one list of schemas for each such item. */
-function demandsOf(layers: Layers, attempt: number): readonly (readonly Schema[])[] {
+function demandsOf(layers: Layers, attempt: number): readonly (readonly NormalizedSchema[])[] {
   const demanded = layers.flatMap(({ contains, minContains = 1, maxContains = Number.POSITIVE_INFINITY }) => {
     if (contains === undefined) return []
     if (minContains > MOST_ITEMS) throw tooMany(minContains)
@@ -44,7 +44,7 @@ function demandsOf(layers: Layers, attempt: number): readonly (readonly Schema[]
 }
 
 /** Where only so many may be of a kind, the others must not be. */
-const demandedOfOthers = (layers: Layers): readonly Schema[] =>
+const demandedOfOthers = (layers: Layers): readonly NormalizedSchema[] =>
   layers.flatMap(({ contains, maxContains }) =>
     contains !== undefined && maxContains !== undefined ? [{ not: contains }] : [],
   )
@@ -53,7 +53,12 @@ const tooMany = (items: number) => new UnfitSchema(`no value fits the schema: an
 
 const leastItems = (layers: Layers) => greatest(layers, ({ minItems }) => minItems, 0)
 
-function lengthFor(layers: Layers, demanded: number, place: Place, { faker, document }: Workshop): number | undefined {
+function lengthFor(
+  layers: Layers,
+  demanded: number,
+  place: SchemaPlace,
+  { faker, document }: Workshop,
+): number | undefined {
   const least = Math.max(leastItems(layers), demanded)
   const most = smallest(layers, ({ maxItems }) => maxItems, Number.POSITIVE_INFINITY)
   if (least > MOST_ITEMS) throw tooMany(least)
@@ -67,7 +72,7 @@ function lengthFor(layers: Layers, demanded: number, place: Place, { faker, docu
 }
 
 /** Where the first item stands that cannot be. */
-function endOf(layers: Layers, until: number, height: (schema: Schema) => number): number {
+function endOf(layers: Layers, until: number, height: (schema: NormalizedSchema) => number): number {
   for (let index = 0; index < until; index++) {
     if (itemSchemas(layers, index).some(schema => height(schema) === Number.POSITIVE_INFINITY)) return index
     if (index > prefixLength(layers)) break
@@ -75,20 +80,20 @@ function endOf(layers: Layers, until: number, height: (schema: Schema) => number
   return Number.POSITIVE_INFINITY
 }
 
-const prefixOf = ({ prefixItems, items }: SchemaObject): readonly Schema[] =>
-  prefixItems ?? (Array.isArray(items) ? (items as readonly Schema[]) : [])
+const prefixOf = ({ prefixItems, items }: SchemaObject): readonly NormalizedSchema[] =>
+  prefixItems ?? (Array.isArray(items) ? (items as readonly NormalizedSchema[]) : [])
 
 const prefixLength = (layers: Layers) => Math.max(0, ...layers.map(layer => prefixOf(layer).length))
 
 /** All that is said of the item at this index. */
-function itemSchemas(layers: Layers, index: number): readonly Schema[] {
+function itemSchemas(layers: Layers, index: number): readonly NormalizedSchema[] {
   const says = layers.some(({ items }) => items !== undefined)
   return layers.flatMap(layer => {
     const { items, additionalItems, unevaluatedItems } = layer
     const own = prefixOf(layer)[index]
     if (own !== undefined) return [own]
     if (Array.isArray(items)) return additionalItems === undefined ? [] : [additionalItems]
-    if (items !== undefined) return [items as Schema]
+    if (items !== undefined) return [items as NormalizedSchema]
     const isOpen = !says && index >= prefixLength(layers)
     return unevaluatedItems !== undefined && isOpen ? [unevaluatedItems] : []
   })
@@ -97,8 +102,8 @@ function itemSchemas(layers: Layers, index: number): readonly Schema[] {
 /** An item that is not taken yet: drawn a few times, and then from a list of all there are. */
 function unlike(
   taken: ReadonlySet<string>,
-  schemas: readonly Schema[],
-  place: Place,
+  schemas: readonly NormalizedSchema[],
+  place: SchemaPlace,
   shop: Workshop,
 ): Made | undefined {
   for (let attempt = 0; attempt < UNIQUE_TRIES; attempt++) {
@@ -115,7 +120,7 @@ function unlike(
 }
 
 /** Values of a small kind, one after another. */
-function* allOf(layers: Layers, taken: number): Generator<Json> {
+function* allOf(layers: Layers, taken: number): Generator<JsonValue> {
   for (const { const: only, enum: listed = [] } of layers) {
     yield* listed
     if (only !== undefined) yield only
@@ -129,8 +134,8 @@ function* allOf(layers: Layers, taken: number): Generator<Json> {
 }
 
 /** The same text for the same value, in whatever order its keys stand. */
-function canonical(value: Json): string {
-  return JSON.stringify(value, (_, inner: Json) =>
+function canonical(value: JsonValue): string {
+  return JSON.stringify(value, (_, inner: JsonValue) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
       : inner,

@@ -1,15 +1,15 @@
 /** A schema as a whole: where its references lead, how deep a value has to be, and whether a value fits. */
 import { dereference, type Schema as ValidatorSchema, validate } from '@cfworker/json-schema'
-import { type Json, type Schema, type SchemaObject, type TypeName, tidied } from './schema.js'
+import { type JsonValue, type NormalizedSchema, type SchemaObject, type TypeName, tidied } from './schema.js'
 import { UnfitSchema } from './unfit.js'
 
 export interface SchemaDocument {
-  readonly root: Schema
+  readonly root: NormalizedSchema
   /** What a `$ref` stands for. */
-  target(schema: SchemaObject): Schema
+  target(schema: SchemaObject): NormalizedSchema
   /** How many levels a value of this schema has at least; Infinity where there can be none that ends. */
-  height(schema: Schema): number
-  fits(value: Json, schemas: readonly Schema[]): boolean
+  height(schema: NormalizedSchema): number
+  fits(value: JsonValue, schemas: readonly NormalizedSchema[]): boolean
 }
 
 /** The validator leaves the resolved address of a reference with the schema that has it. */
@@ -43,7 +43,7 @@ export function readDocument(sent: unknown): SchemaDocument {
 export function objectionTo(sent: object, value: unknown): string | undefined {
   const root = tidied(sent)
   const lookup = lookupOf(root) as Record<string, ValidatorSchema>
-  const { errors } = validate(value as Json, root as ValidatorSchema, '2019-09', lookup)
+  const { errors } = validate(value as JsonValue, root as ValidatorSchema, '2019-09', lookup)
   // The errors lead from the outside in.
   const last = errors.at(-1)
   if (!last) return undefined
@@ -51,23 +51,23 @@ export function objectionTo(sent: object, value: unknown): string | undefined {
   return place === '' ? last.error : `${place}: ${last.error}`
 }
 
-function lookupOf(root: Schema): Readonly<Record<string, Schema>> {
+function lookupOf(root: NormalizedSchema): Readonly<Record<string, NormalizedSchema>> {
   try {
-    return dereference(root as ValidatorSchema) as Record<string, Schema>
+    return dereference(root as ValidatorSchema) as Record<string, NormalizedSchema>
   } catch (error) {
     if (error instanceof RangeError) throw error
     throw new UnfitSchema('its $id and $ref cannot be read as addresses of one schema each')
   }
 }
 
-type Heights = ReadonlyMap<Schema, number>
+type Heights = ReadonlyMap<NormalizedSchema, number>
 
-const heightIn = (heights: Heights, schema: Schema) =>
+const heightIn = (heights: Heights, schema: NormalizedSchema) =>
   typeof schema === 'boolean' ? (schema ? 0 : Number.POSITIVE_INFINITY) : (heights.get(schema) ?? 0)
 
 /** Begins with "never ends" for all and looks again until nothing gets lower. What is in a circle stays there. */
-function heightsOf(nodes: readonly SchemaObject[], target: (schema: SchemaObject) => Schema): Heights {
-  const heights = new Map<Schema, number>(nodes.map(node => [node, Number.POSITIVE_INFINITY]))
+function heightsOf(nodes: readonly SchemaObject[], target: (schema: SchemaObject) => NormalizedSchema): Heights {
+  const heights = new Map<NormalizedSchema, number>(nodes.map(node => [node, Number.POSITIVE_INFINITY]))
   // Children come after their parents in the lookup, so backwards one round is enough for most schemas.
   const order = nodes.toReversed()
   for (let changed = true; changed; ) {
@@ -83,7 +83,11 @@ function heightsOf(nodes: readonly SchemaObject[], target: (schema: SchemaObject
 }
 
 /** Never more than is needed: of what would take a closer look it says 0. */
-function nextHeight(node: SchemaObject, target: (s: SchemaObject) => Schema, height: (s: Schema) => number): number {
+function nextHeight(
+  node: SchemaObject,
+  target: (s: SchemaObject) => NormalizedSchema,
+  height: (s: NormalizedSchema) => number,
+): number {
   const { $ref, allOf = [], anyOf, oneOf } = node
   const inPlace = [...allOf.map(height)]
   if ($ref !== undefined) inPlace.push(height(target(node)))
@@ -93,15 +97,15 @@ function nextHeight(node: SchemaObject, target: (s: SchemaObject) => Schema, hei
 
 const scalars: readonly TypeName[] = ['null', 'boolean', 'integer', 'number', 'string']
 
-function ownHeight(node: SchemaObject, height: (schema: Schema) => number): number {
+function ownHeight(node: SchemaObject, height: (schema: NormalizedSchema) => number): number {
   const { type, enum: listed, required = [], properties = {} } = node
   const { minItems = 0, items, prefixItems, contains, minContains = 1 } = node
   if (node.const !== undefined || listed !== undefined || type === undefined) return 0
   if (type.some(name => scalars.includes(name))) return 0
   const ofObject = () =>
     required.map(key => (Object.hasOwn(properties, key) ? height(properties[key] ?? true) : 0)).reduce(higher, 0) + 1
-  const rest = Array.isArray(items) ? undefined : (items as Schema | undefined)
-  const first = prefixItems ?? (Array.isArray(items) ? (items as readonly Schema[]) : [])
+  const rest = Array.isArray(items) ? undefined : (items as NormalizedSchema | undefined)
+  const first = prefixItems ?? (Array.isArray(items) ? (items as readonly NormalizedSchema[]) : [])
   const ofArray = () => {
     const demanded = first.slice(0, minItems).map(height)
     if (minItems > first.length && rest !== undefined) demanded.push(height(rest))

@@ -1,10 +1,10 @@
 /** What one expects to read under the name of a field. */
 import type { Faker } from '../fake.js'
-import type { Place } from './place.js'
+import type { SchemaPlace } from './place.js'
 import { isQuantity, quantityOf } from './quantities.js'
 import type { TypeName } from './schema.js'
 
-type Make = (faker: Faker, place: Place) => string
+type Make = (faker: Faker, place: SchemaPlace) => string
 
 const sentence: Make = faker => {
   const text = faker.hacker.phrase()
@@ -125,7 +125,7 @@ const rows: readonly (readonly [name: RegExp, make: Make])[] = [
 ]
 
 /** A text that one expects at this place. */
-export function textNamed(faker: Faker, place: Place): string {
+export function textNamed(faker: Faker, place: SchemaPlace): string {
   const { name } = place
   const row = rows.find(([pattern]) => pattern.test(name))
   if (row) return row[1](faker, place)
@@ -139,7 +139,7 @@ function numberText(faker: Faker, name: string): string {
 }
 
 /** `name` alone may be anybody's or anything's; what stands around it tells. */
-function nameFrom(faker: Faker, place: Place): string {
+function nameFrom(faker: Faker, place: SchemaPlace): string {
   const { around } = place
   if (/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/.test(around)) return fullName(faker, place)
   if (/\b(product|item|sku|price|stock|inventory|catalog)\b/.test(around)) return faker.commerce.productName()
@@ -155,7 +155,7 @@ function nameFrom(faker: Faker, place: Place): string {
 }
 
 /** Nobody's: RFC 2606 keeps the domain for examples. */
-export const emailOf = (faker: Faker, place: Place) => `${username(faker, place)}@example.com`
+export const emailOf = (faker: Faker, place: SchemaPlace) => `${username(faker, place)}@example.com`
 
 const DAY_MS = 86_400_000
 

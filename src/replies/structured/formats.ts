@@ -1,9 +1,9 @@
 /** Makes texts of the formats that JSON Schema, OpenAPI and zod name. */
 import type { Faker } from '../fake.js'
 import { emailOf, momentOf } from './field-names.js'
-import type { Place } from './place.js'
+import type { SchemaPlace } from './place.js'
 
-type Make = (faker: Faker, place: Place) => string
+type Make = (faker: Faker, place: SchemaPlace) => string
 
 const hex = (faker: Faker, length: number) => faker.string.hexadecimal({ length, prefix: '', casing: 'lower' })
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'

@@ -1,18 +1,18 @@
 /** Takes schemas apart into plain ones that all have to hold, choosing where there are alternatives. */
 import type { Faker } from '../fake.js'
 import type { SchemaDocument } from './document.js'
-import type { Layers, Place } from './place.js'
-import { type Schema, type SchemaObject, type TypeName, typeNames } from './schema.js'
+import type { Layers, SchemaPlace } from './place.js'
+import { type NormalizedSchema, type SchemaObject, type TypeName, typeNames } from './schema.js'
 
 /** How often a value that may be null is null: at the top of a value, and once it begins to repeat itself. */
 const NULL_CHANCE = 0.12
 const NULL_CHANCE_AGAIN = 0.5
 
-export const nullChance = ({ again }: Place) => (again === 0 ? NULL_CHANCE : NULL_CHANCE_AGAIN)
+export const nullChance = ({ again }: SchemaPlace) => (again === 0 ? NULL_CHANCE : NULL_CHANCE_AGAIN)
 
 /** Makes the function that takes schemas apart. `attempt` counts up when what came of a choice did not fit. */
 export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
-  function branchOf(branches: readonly Schema[], place: Place, attempt: number): Schema {
+  function branchOf(branches: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): NormalizedSchema {
     const open = branches.filter(branch => height(branch) !== Number.POSITIVE_INFINITY)
     const [first = false] = open
     if (open.length < 2) return first
@@ -25,9 +25,13 @@ export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
   }
 
   /** All that has to hold at once; nothing where `false` is among it. */
-  return function expand(schemas: readonly Schema[], place: Place, attempt: number): Layers | undefined {
+  return function expand(
+    schemas: readonly NormalizedSchema[],
+    place: SchemaPlace,
+    attempt: number,
+  ): Layers | undefined {
     const layers = new Set<SchemaObject>()
-    const add = (schema: Schema): boolean => {
+    const add = (schema: NormalizedSchema): boolean => {
       if (typeof schema === 'boolean') return schema
       // A schema that is met twice on the way says nothing new, and may be met without end.
       if (layers.has(schema)) return true
@@ -49,7 +53,7 @@ export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
   }
 }
 
-const isNull = (schema: Schema) =>
+const isNull = (schema: NormalizedSchema) =>
   typeof schema === 'object' && ((schema.type?.length === 1 && schema.type[0] === 'null') || schema.const === null)
 
 const isHopeless = (layers: Layers) => layers.some(({ type }) => type !== undefined) && typesOf(layers).length === 0

@@ -5,12 +5,12 @@ import {
   type Layers,
   type Made,
   type Person,
-  type Place,
+  type SchemaPlace,
   singular,
   type Workshop,
   wordsOf,
 } from './place.js'
-import type { Json, Schema } from './schema.js'
+import type { JsonValue, NormalizedSchema } from './schema.js'
 import { UnfitSchema } from './unfit.js'
 
 /** An object that has to have more entries than this is not made. */
@@ -20,7 +20,7 @@ const MOST_ENTRIES = 5000
 const PRESENT = [undefined, undefined, 0.5, 0, 1, 0.3] as const
 
 /** An object of these layers, or nothing where none was found. */
-export function makeObject(own: Layers, place: Place, attempt: number, shop: Workshop): Made | undefined {
+export function makeObject(own: Layers, place: SchemaPlace, attempt: number, shop: Workshop): Made | undefined {
   const chosen = chooseKeys(own, place, attempt, shop)
   if (!chosen) return undefined
   const { layers, keys, required } = chosen
@@ -28,7 +28,7 @@ export function makeObject(own: Layers, place: Place, attempt: number, shop: Wor
   const most = smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY)
   if (least > MOST_ENTRIES) throw new UnfitSchema(`no value fits the schema: an object would need ${least} properties`)
   const inside = insideOf(place, [...keys], shop)
-  const entries = new Map<string, Json>()
+  const entries = new Map<string, JsonValue>()
   for (const key of keys) {
     const made = shop.make(schemasOf(layers, key), inside(key))
     if (made) entries.set(key, made.value)
@@ -47,7 +47,7 @@ interface Chosen {
 }
 
 /** Which properties there will be. What is there can demand others, and further schemas of the whole. */
-function chooseKeys(own: Layers, place: Place, attempt: number, shop: Workshop): Chosen | undefined {
+function chooseKeys(own: Layers, place: SchemaPlace, attempt: number, shop: Workshop): Chosen | undefined {
   const decided = new Map<string, boolean>()
   const applied = new Set<string>()
   let layers = own
@@ -55,7 +55,7 @@ function chooseKeys(own: Layers, place: Place, attempt: number, shop: Workshop):
     const required = requiredIn(layers)
     const keys = keysFor(layers, required, decided, place, attempt, shop)
     if (!keys) return undefined
-    const dependent = each(layers, ({ dependentSchemas }) => dependentSchemas).flatMap(Object.entries<Schema>)
+    const dependent = each(layers, ({ dependentSchemas }) => dependentSchemas).flatMap(Object.entries<NormalizedSchema>)
     const due = dependent.filter(([key]) => keys.has(key) && !applied.has(key))
     if (due.length === 0) return { layers, keys, required }
     for (const [key] of due) applied.add(key)
@@ -81,7 +81,7 @@ function keysFor(
   layers: Layers,
   required: ReadonlySet<string>,
   decided: Map<string, boolean>,
-  place: Place,
+  place: SchemaPlace,
   attempt: number,
   shop: Workshop,
 ): ReadonlySet<string> | undefined {
@@ -122,11 +122,11 @@ function isPossible(layers: Layers, key: string, { document }: Workshop): boolea
 }
 
 /** The usual way to say that a property must not be there. */
-const forbids = (not: Schema, key: string) =>
+const forbids = (not: NormalizedSchema, key: string) =>
   typeof not === 'object' && Object.keys(not).length === 1 && not.required?.length === 1 && not.required[0] === key
 
 /** All that is said of a property of this name. */
-function schemasOf(layers: Layers, key: string): readonly Schema[] {
+function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
   const isDeclared = layers.some(({ properties }) => properties && Object.hasOwn(properties, key))
   return layers.flatMap(layer => {
     const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = layer
@@ -140,7 +140,7 @@ function schemasOf(layers: Layers, key: string): readonly Schema[] {
 }
 
 /** The places inside an object. */
-function insideOf(place: Place, keys: readonly string[], { faker }: Workshop): (key: string) => Place {
+function insideOf(place: SchemaPlace, keys: readonly string[], { faker }: Workshop): (key: string) => SchemaPlace {
   let known: Person | undefined
   const person = () => {
     known ??= drawPerson(faker)
@@ -158,7 +158,12 @@ interface Wanted {
   readonly isMap: boolean
 }
 
-function addEntries(entries: Map<string, Json>, { layers, least, most, isMap }: Wanted, place: Place, shop: Workshop) {
+function addEntries(
+  entries: Map<string, JsonValue>,
+  { layers, least, most, isMap }: Wanted,
+  place: SchemaPlace,
+  shop: Workshop,
+) {
   const saysMore = layers.some(
     ({ additionalProperties, patternProperties }) =>
       typeof additionalProperties === 'object' || Object.keys(patternProperties ?? {}).length > 0,
@@ -189,12 +194,12 @@ function listedNames(layers: Layers): readonly string[] | undefined {
 }
 
 /** A name for a further entry: as the names are said to be, or a word. */
-function newKey(layers: Layers, attempt: number, place: Place, { make, faker }: Workshop): string | undefined {
+function newKey(layers: Layers, attempt: number, place: SchemaPlace, { make, faker }: Workshop): string | undefined {
   const names = each(layers, ({ propertyNames }) => propertyNames)
   const patterns = each(layers, ({ patternProperties }) => patternProperties).flatMap(Object.keys)
   const onlyPatterns = layers.some(({ additionalProperties }) => additionalProperties === false)
   const pattern = patterns[attempt % Math.max(1, patterns.length)]
-  const like: Schema[] = pattern !== undefined && (onlyPatterns || attempt % 2 === 0) ? [{ pattern }] : []
+  const like: NormalizedSchema[] = pattern !== undefined && (onlyPatterns || attempt % 2 === 0) ? [{ pattern }] : []
   if (names.length + like.length === 0) return faker.hacker.noun().replace(/\W+/g, '_')
   const made = make([...names, ...like, { type: ['string'] }], { ...place, name: 'label' })
   return typeof made?.value === 'string' ? made.value : undefined

@@ -1,7 +1,7 @@
 /** Where in a value something stands: its name, what is around it, and how much there should still be below it. */
 import type { Faker } from '../fake.js'
 import type { SchemaDocument } from './document.js'
-import type { Json, Schema, SchemaObject } from './schema.js'
+import type { JsonValue, NormalizedSchema, SchemaObject } from './schema.js'
 
 /** Whoever the fields of one object are about, so that its name and its address belong together. */
 export interface Person {
@@ -15,7 +15,7 @@ export const drawPerson = (faker: Faker): Person => ({
   last: faker.person.lastName(),
 })
 
-export interface Place {
+export interface SchemaPlace {
   /** The name of the field in small letters, a space between its words. */
   readonly name: string
   /** The names that say what the field belongs to: of the object around it, and of its neighbours. */
@@ -30,7 +30,7 @@ export interface Place {
 
 /** A value that was made; without the box a missing one could not be told from null. */
 export interface Made {
-  readonly value: Json
+  readonly value: JsonValue
 }
 
 /** What those who make values work with. One for each candidate. */
@@ -38,9 +38,9 @@ export interface Workshop {
   readonly faker: Faker
   readonly document: SchemaDocument
   /** Makes a value of all these schemas at once, or nothing where it finds none. */
-  make(schemas: readonly Schema[], place: Place): Made | undefined
+  make(schemas: readonly NormalizedSchema[], place: SchemaPlace): Made | undefined
   /** Chooses among alternatives; nothing where the schemas exclude one another. */
-  expand(schemas: readonly Schema[], place: Place, attempt: number): Layers | undefined
+  expand(schemas: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): Layers | undefined
 }
 
 /** Plain schemas that all have to hold: what is left when references and alternatives have been followed. */

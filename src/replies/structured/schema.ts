@@ -1,12 +1,12 @@
 /** Brings a JSON Schema of whatever draft and dialect into one form that the rest of this folder can rely on. */
 import { UnfitSchema } from './unfit.js'
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
 export const typeNames = ['null', 'boolean', 'integer', 'number', 'string', 'array', 'object'] as const
 export type TypeName = (typeof typeNames)[number]
 
-type Schemas = Readonly<Record<string, Schema>>
+type Schemas = Readonly<Record<string, NormalizedSchema>>
 
 /** The keywords that are read here; each is of its right type where it is there at all. */
 export interface SchemaObject {
@@ -14,10 +14,10 @@ export interface SchemaObject {
   readonly title?: string
   readonly description?: string
   readonly type?: readonly TypeName[]
-  readonly const?: Json
-  readonly enum?: readonly Json[]
-  readonly examples?: readonly Json[]
-  readonly default?: Json
+  readonly const?: JsonValue
+  readonly enum?: readonly JsonValue[]
+  readonly examples?: readonly JsonValue[]
+  readonly default?: JsonValue
   readonly format?: string
   readonly contentEncoding?: string
   readonly pattern?: string
@@ -32,34 +32,34 @@ export interface SchemaObject {
   readonly multipleOf?: number
   readonly properties?: Schemas
   readonly patternProperties?: Schemas
-  readonly additionalProperties?: Schema
-  readonly unevaluatedProperties?: Schema
-  readonly propertyNames?: Schema
+  readonly additionalProperties?: NormalizedSchema
+  readonly unevaluatedProperties?: NormalizedSchema
+  readonly propertyNames?: NormalizedSchema
   readonly required?: readonly string[]
   readonly minProperties?: number
   readonly maxProperties?: number
   readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
   readonly dependentSchemas?: Schemas
-  readonly items?: Schema | readonly Schema[]
-  readonly prefixItems?: readonly Schema[]
-  readonly additionalItems?: Schema
-  readonly unevaluatedItems?: Schema
+  readonly items?: NormalizedSchema | readonly NormalizedSchema[]
+  readonly prefixItems?: readonly NormalizedSchema[]
+  readonly additionalItems?: NormalizedSchema
+  readonly unevaluatedItems?: NormalizedSchema
   readonly minItems?: number
   readonly maxItems?: number
   readonly uniqueItems?: boolean
-  readonly contains?: Schema
+  readonly contains?: NormalizedSchema
   readonly minContains?: number
   readonly maxContains?: number
-  readonly allOf?: readonly Schema[]
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly not?: Schema
-  readonly if?: Schema
-  readonly then?: Schema
-  readonly else?: Schema
+  readonly allOf?: readonly NormalizedSchema[]
+  readonly anyOf?: readonly NormalizedSchema[]
+  readonly oneOf?: readonly NormalizedSchema[]
+  readonly not?: NormalizedSchema
+  readonly if?: NormalizedSchema
+  readonly then?: NormalizedSchema
+  readonly else?: NormalizedSchema
 }
 
-export type Schema = boolean | SchemaObject
+export type NormalizedSchema = boolean | SchemaObject
 
 type Raw = Record<string, unknown>
 
@@ -96,7 +96,7 @@ const plain = new Set(keysOf('default const enum examples required type dependen
 const maps = new Set(keysOf('properties patternProperties $defs definitions dependentSchemas', 0).map(([key]) => key))
 
 /** The schema in its one form; a copy. Throws an UnfitSchema where a pattern is no regular expression. */
-export function tidied(schema: unknown): Schema {
+export function tidied(schema: unknown): NormalizedSchema {
   if (!isObject(schema)) return schema !== false
   const entries = Object.entries(inOneDialect(schema)).flatMap(([key, value]) => {
     if (shapes.get(key)?.(value) === false || value === undefined) return []

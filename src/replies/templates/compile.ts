@@ -14,11 +14,10 @@ import {
 import { didYouMean } from '../../check/suggest.js'
 import { alternatives } from '../../core/errors.js'
 import { createEngine, LATE, RENDER_MS, stops, textOfValue } from './engine.js'
-import { type Facts, type Faker, factMembers, matched } from './facts.js'
+import { type Faker, factMembers, matched, type TemplateFacts } from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
-import { hasTemplate } from './has-template.js'
-import { type Named, namesIn, Refusal, withWhat } from './names.js'
-import { TemplateError } from './template-error.js'
+import { hasTemplate, TemplateError } from './has-template.js'
+import { namesIn, TemplateMistake, type TemplateValue, withWhat } from './names.js'
 
 export interface Templates {
   /** Compiles a text, or a JSON value with texts inside of it. Throws a TemplateError. */
@@ -30,9 +29,9 @@ export interface Compiled {
   /** Whether the facts have to have a faker. */
   readonly needsFaker: boolean
   /** As a text, whatever it was made of. */
-  renderText(facts: Facts): string
+  renderText(facts: TemplateFacts): string
   /** As a value: a text that is nothing but one `{{ … }}` keeps the type of what it says; `undefined` where that is nothing. */
-  renderValue(facts: Facts): unknown
+  renderValue(facts: TemplateFacts): unknown
 }
 
 type Path = readonly (string | number)[]
@@ -59,7 +58,7 @@ export function createTemplates(faker: Faker | undefined): Templates {
     compile(value) {
       const used: Used = { roots: new Set(), functions: [] }
       const render = createCompiler(engines, used, faker)(value, [], new Set())
-      const renderValue = (facts: Facts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
+      const renderValue = (facts: TemplateFacts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
       return {
         needsFaker: used.roots.has('faker'),
         renderText: facts => textOfValue(renderValue(facts)),
@@ -71,7 +70,7 @@ export function createTemplates(faker: Faker | undefined): Templates {
 
 /** What a value names, in all of its texts. */
 interface Used {
-  readonly roots: Set<keyof Facts>
+  readonly roots: Set<keyof TemplateFacts>
   readonly functions: FakerFunction[]
 }
 
@@ -79,10 +78,10 @@ interface Used {
 type Compile = (part: unknown, path: Path, own: ReadonlySet<string>) => Render
 
 function createCompiler(engines: { text: Liquid; value: Liquid }, used: Used, faker: Faker | undefined): Compile {
-  function take(name: Named) {
+  function take(name: TemplateValue) {
     const isFaker = name.root === 'faker'
-    if (name.call && !isFaker) throw new Refusal(withWhat, name.token)
-    if (!isFact(name.root)) throw new Refusal(unknownName(name.root), name.token)
+    if (name.call && !isFaker) throw new TemplateMistake(withWhat, name.token)
+    if (!isFact(name.root)) throw new TemplateMistake(unknownName(name.root), name.token)
     checkMember(name.root, name)
     used.roots.add(name.root)
     if (!isFaker) return
@@ -186,7 +185,7 @@ const isForEach = (item: unknown): item is ForEach => {
 }
 
 /** The names that stand in the template, and nothing else. */
-function scopeOf(facts: Facts, { roots, functions }: Used): Scope {
+function scopeOf(facts: TemplateFacts, { roots, functions }: Used): Scope {
   const scope: Record<string, unknown> = Object.create(null)
   for (const root of roots) {
     if (root !== 'faker' && root !== 'match') scope[root] = facts[root]
@@ -227,7 +226,7 @@ const toOwnType =
     }
   }
 
-const isFact = (name: string): name is keyof Facts => Object.hasOwn(factMembers, name)
+const isFact = (name: string): name is keyof TemplateFacts => Object.hasOwn(factMembers, name)
 
 function unknownName(name: string): string {
   const names = Object.keys(factMembers)
@@ -235,10 +234,10 @@ function unknownName(name: string): string {
   return `${name || 'An empty name'} is not known in templates.${near}`
 }
 
-function checkMember(root: keyof Facts, { steps: [member], token }: Named) {
+function checkMember(root: keyof TemplateFacts, { steps: [member], token }: TemplateValue) {
   const members = factMembers[root]
   if (members === undefined || typeof member !== 'string' || members.includes(member)) return
-  throw new Refusal(`${root}.${member} is not known in templates.${didYouMean(member, members)}`, token)
+  throw new TemplateMistake(`${root}.${member} is not known in templates.${didYouMean(member, members)}`, token)
 }
 
 /** Does something with a template; what goes wrong is told as a TemplateError. */
@@ -246,7 +245,7 @@ function placed<T>(engine: Liquid, path: Path, work: () => T, doing: 'read' | 'r
   try {
     return work()
   } catch (error) {
-    if (error instanceof Refusal) throw at(error.token, error.message, path)
+    if (error instanceof TemplateMistake) throw at(error.token, error.message, path)
     // Only what Liquid says of a template has a token.
     if (!LiquidError.is(error)) throw error
     throw at(error.token, doing === 'read' ? unreadable(error, engine) : unrendered(error), path)

@@ -5,7 +5,7 @@ import { holdsCredential } from '../credential-headers.js'
 import type { withFaker } from '../fake.js'
 
 /** Each is asked for only when a template names it, so whatever takes work may be a getter. */
-export interface Facts {
+export interface TemplateFacts {
   /** The whole body of the request. */
   readonly request: object
   /** The text of the last user message. */
@@ -42,7 +42,7 @@ export interface Facts {
 export type Faker = Parameters<Parameters<typeof withFaker>[1]>[0]
 
 /** All names, and of those with a closed set of members the members. */
-export const factMembers: { readonly [K in keyof Facts]-?: readonly string[] | undefined } = {
+export const factMembers: { readonly [K in keyof TemplateFacts]-?: readonly string[] | undefined } = {
   request: undefined,
   user: undefined,
   system: undefined,
@@ -60,7 +60,7 @@ export const factMembers: { readonly [K in keyof Facts]-?: readonly string[] | u
 }
 
 /** What templates see of a match: its texts, and each named group as a property. */
-export function matched(match: Facts['match']): object {
+export function matched(match: TemplateFacts['match']): object {
   const { groups = {} } = match
   // Of an array Liquid takes these for its own; as groups they are the author's.
   const isTaken = ['first', 'last', 'length'].some(name => name in groups)
@@ -68,7 +68,7 @@ export function matched(match: Facts['match']): object {
 }
 
 /** The fact that a tool's result is: with what its text says, where that is JSON. */
-export function toolFact(name: string, text: string): NonNullable<Facts['tool']> {
+export function toolFact(name: string, text: string): NonNullable<TemplateFacts['tool']> {
   try {
     return { name, text, content: parseExact(text) }
   } catch {

@@ -2,7 +2,7 @@
 import { TypeGuards } from 'liquidjs'
 import { didYouMean } from '../../check/suggest.js'
 import type { Faker } from './facts.js'
-import { type FilterArgs, type Named, Refusal } from './names.js'
+import { type FilterArgs, TemplateMistake, type TemplateValue } from './names.js'
 
 /** A function that a template names. */
 export interface FakerFunction {
@@ -29,22 +29,22 @@ function modulesOf(faker: Faker): Readonly<Record<string, Module>> {
 const functionsOf = (module: Module) => Object.keys(module).filter(key => typeof module[key] === 'function')
 
 /** Which function is named. Throws a Refusal when there is none, or when it cannot be called with what it is given. */
-export function fakerFunction({ steps: [module, name], token, call }: Named, faker: Faker): FakerFunction {
+export function fakerFunction({ steps: [module, name], token, call }: TemplateValue, faker: Faker): FakerFunction {
   const modules = modulesOf(faker)
   if (typeof module !== 'string' || typeof name !== 'string') {
-    throw new Refusal('faker is named with a module and a function, such as faker.person.fullName.', token)
+    throw new TemplateMistake('faker is named with a module and a function, such as faker.person.fullName.', token)
   }
   if (!Object.hasOwn(modules, module)) {
     const names = Object.keys(modules).map(known => `faker.${known}`)
     const written = `faker.${module}`
-    throw new Refusal(`${written} is not known in templates.${didYouMean(written, names, 'faker.')}`, token)
+    throw new TemplateMistake(`${written} is not known in templates.${didYouMean(written, names, 'faker.')}`, token)
   }
   const functions = functionsOf(modules[module] ?? {})
   const written = `faker.${module}.${name}`
   if (!functions.includes(name)) {
     const prefix = `faker.${module}.`
     const names = functions.map(known => prefix + known)
-    throw new Refusal(`${written} is not known in templates.${didYouMean(written, names, prefix)}`, token)
+    throw new TemplateMistake(`${written} is not known in templates.${didYouMean(written, names, prefix)}`, token)
   }
   const given = call ? writtenOut(call.given) : []
   try {
@@ -53,7 +53,7 @@ export function fakerFunction({ steps: [module, name], token, call }: Named, fak
     const why = call
       ? `cannot be called so: ${(error as Error).message}`
       : `needs arguments: {{ ${written} | with: … }}`
-    throw new Refusal(`${written} ${why.replace(/\.$/, '')}.`, token)
+    throw new TemplateMistake(`${written} ${why.replace(/\.$/, '')}.`, token)
   }
   return { module, name, isCalled: call !== undefined }
 }

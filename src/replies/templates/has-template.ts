@@ -1,4 +1,4 @@
-/** Tells what is to be rendered from what is only text. */
+/** Which texts are templates, and the error of one that cannot be read. */
 
 /** All texts inside of a JSON value, keys included. */
 export function* textsIn(value: unknown): Generator<string> {
@@ -16,4 +16,21 @@ export function* textsIn(value: unknown): Generator<string> {
 export function hasTemplate(value: unknown): boolean {
   for (const text of textsIn(value)) if (text.includes('{{') || text.includes('{%')) return true
   return false
+}
+
+/** `message` is a sentence for the author; the place is one inside of the text. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError'
+
+  constructor(
+    message: string,
+    /** 1-based. */
+    readonly line: number,
+    /** 1-based. */
+    readonly column: number,
+    /** The keys that lead to the text, where it stands inside of a JSON value. */
+    readonly path: readonly (string | number)[],
+  ) {
+    super(message)
+  }
 }

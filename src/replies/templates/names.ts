@@ -4,7 +4,7 @@ import { type Arguments, type Template, type Token, TypeGuards, toValueSync, Val
 const { isNumberToken, isOperatorToken, isPropertyAccessToken, isQuotedToken, isRangeToken, isWordToken } = TypeGuards
 
 /** A name with what is asked of it: `request.metadata.unit`. */
-export interface Named {
+export interface TemplateValue {
   readonly root: string
   /** `undefined` where the step is worked out: the second one of `match[turn]`. */
   readonly steps: readonly (string | number | undefined)[]
@@ -23,7 +23,7 @@ interface Call {
 export type FilterArgs = Value['filters'][number]['args']
 
 /** Something that cannot stand in a template. */
-export class Refusal extends Error {
+export class TemplateMistake extends Error {
   constructor(
     message: string,
     readonly token: Token,
@@ -36,8 +36,8 @@ export const withWhat =
   'The filter with stands directly behind a function of faker: {{ faker.number.int | with: max: 5 }}.'
 
 /** All names that are not the template's own. Throws a Refusal. */
-export function namesIn(templates: readonly Template[]): readonly Named[] {
-  const named: Named[] = []
+export function namesIn(templates: readonly Template[]): readonly TemplateValue[] {
+  const named: TemplateValue[] = []
   const own = new Set(['forloop'])
 
   function visit(template: Template) {
@@ -53,12 +53,15 @@ export function namesIn(templates: readonly Template[]): readonly Named[] {
     const { postfix } = argument.initial
     // Liquid takes the first of several values, and says nothing of the others.
     if (postfix.reduce((sum, token) => sum + operands(token), 0) !== 1) {
-      throw new Refusal('There are operators without values, or values without an operator between them.', token)
+      throw new TemplateMistake(
+        'There are operators without values, or values without an operator between them.',
+        token,
+      )
     }
     const [first, ...others] = argument.filters
     const isCall = first?.name === 'with' && isPropertyAccessToken(postfix[0])
     if (others.some(({ name }) => name === 'with') || (first?.name === 'with' && !isCall)) {
-      throw new Refusal(withWhat, token)
+      throw new TemplateMistake(withWhat, token)
     }
     if (isCall) visitToken(postfix[0], first.args)
     else for (const operand of postfix) visitToken(operand)
@@ -69,7 +72,7 @@ export function namesIn(templates: readonly Template[]): readonly Named[] {
     if (isRangeToken(token)) {
       // From where numbers are so large that adding one changes nothing, a range would go on for ever.
       if (!isNumberToken(token.lhs) || Math.abs(token.lhs.content) > 1e9) {
-        throw new Refusal('A range begins with a number that is written out: (1..count).', token)
+        throw new TemplateMistake('A range begins with a number that is written out: (1..count).', token)
       }
       visitToken(token.rhs)
     }
@@ -80,7 +83,7 @@ export function namesIn(templates: readonly Template[]): readonly Named[] {
     for (const step of token.props) visitToken(step)
     if (token.variable) return visitToken(token.variable)
     const [root, ...others] = steps
-    if (typeof root !== 'string') throw new Refusal('Here has to stand a name, such as user.', token)
+    if (typeof root !== 'string') throw new TemplateMistake('Here has to stand a name, such as user.', token)
     named.push({ root, steps: others, token, ...(given && { call: { given, last: token.props.at(-1) } }) })
   }
 

@@ -1,6 +1,6 @@
 /** What can be steered, as the control API has it. */
 import { useMemo } from 'preact/hooks'
-import type { LimitsInForce, PaceSettings, Standing } from '../../../core/changes.js'
+import type { LimitsInForce, PaceSettings, Setting } from '../../../core/changes.js'
 import type { ClockState } from '../../../core/clock.js'
 import type { Fault, FaultCallInput, RandomFault } from '../../../core/fault.js'
 import type { ListJson } from '../../wire.js'
@@ -39,7 +39,7 @@ export interface UsageJson {
   readonly resetMs: number
 }
 
-export interface LimitsJson extends Standing<LimitsInForce> {
+export interface LimitsJson extends Setting<LimitsInForce> {
   readonly used: readonly UsageJson[]
 }
 
@@ -49,8 +49,8 @@ export interface Controls {
   readonly choices: readonly ChoiceJson[]
   readonly configuredMode: ModesJson
   readonly waiting: readonly WaitingFaultJson[]
-  readonly random: Standing<readonly RandomFault[]>
-  readonly pace: Standing<PaceSettings>
+  readonly random: Setting<readonly RandomFault[]>
+  readonly pace: Setting<PaceSettings>
   readonly limits: LimitsJson
   readonly clock: ClockState
 }
@@ -85,8 +85,8 @@ export function useControlsClient(): ControlsClient {
             ask<ModesJson>('/mode', { signal }),
             ask<ListJson<ChoiceJson> & { readonly configured: ModesJson }>('/mode/choices', { signal }),
             ask<ListJson<WaitingFaultJson>>('/faults', { signal }),
-            ask<Standing<readonly RandomFault[]>>('/faults/random', { signal }),
-            ask<Standing<PaceSettings>>('/pace', { signal }),
+            ask<Setting<readonly RandomFault[]>>('/faults/random', { signal }),
+            ask<Setting<PaceSettings>>('/pace', { signal }),
             ask<LimitsJson>('/limits', { signal }),
             ask<ClockState>('/clock', { signal }),
           ],

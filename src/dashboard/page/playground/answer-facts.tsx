@@ -5,13 +5,13 @@ import { useConfig } from '../config.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
-import type { Answer } from './answer.js'
-import type { AnsweredBy } from './answered-by.js'
+import type { ModelAnswer } from './answer.js'
+import type { AnswerOrigin } from './answered-by.js'
 import { codeFor } from './code.js'
 
 interface Props {
-  readonly answer: Answer
-  readonly by: AnsweredBy | undefined
+  readonly answer: ModelAnswer
+  readonly by: AnswerOrigin | undefined
 }
 
 const inWords = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(2)} s`)
@@ -81,7 +81,7 @@ export function adviceFor(status: number | undefined, hadCredential: boolean): s
 }
 
 interface AnswerSourceProps {
-  readonly answer: Answer
+  readonly answer: ModelAnswer
   /** Which turn it is, counted from 1. */
   readonly place: number
 }

@@ -4,7 +4,7 @@ import { Badge, type Tone } from '../widgets/badge.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { type Answer, isOver } from './answer.js'
+import { isOver, type ModelAnswer } from './answer.js'
 import { AnswerFacts, AnswerSource, adviceFor } from './answer-facts.jsx'
 import type { ContentCall } from './completion.js'
 import { goTo } from './go-to.js'
@@ -76,19 +76,19 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
   )
 }
 
-const badges: { readonly [state in Answer['state']]?: readonly [Tone, string] } = {
+const badges: { readonly [state in ModelAnswer['state']]?: readonly [Tone, string] } = {
   waiting: ['plain', 'Waiting'],
   arriving: ['good', 'Answering'],
   stopped: ['care', 'Stopped'],
   cut: ['danger', 'Cut off'],
 }
 
-function StateBadge({ answer: { state } }: { readonly answer: Answer }) {
+function StateBadge({ answer: { state } }: { readonly answer: ModelAnswer }) {
   const badge = badges[state]
   return badge ? <Badge tone={badge[0]}>{badge[1]}</Badge> : null
 }
 
-function Trouble({ answer }: { readonly answer: Answer }) {
+function Trouble({ answer }: { readonly answer: ModelAnswer }) {
   const { state, trouble, status, retryAfter, hadCredential } = answer
   if (trouble === undefined) return null
   const advice = adviceFor(status, hadCredential)

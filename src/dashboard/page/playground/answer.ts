@@ -1,7 +1,7 @@
 /** What came of one question to a model, from the first moment to the last. */
 import { type AnswerContent, nothingSaid } from './completion.js'
 
-export interface Answer {
+export interface ModelAnswer {
   readonly state:
     | 'waiting'
     | 'arriving'
@@ -33,15 +33,15 @@ export interface Answer {
 /** How much of an answer is kept as it came. */
 const KEPT = 262_144
 
-export const awaited = (request: string, hadCredential: boolean): Answer => ({
+export const awaited = (request: string, hadCredential: boolean): ModelAnswer => ({
   ...{ state: 'waiting', request, hadCredential, status: undefined, completion: nothingSaid, trouble: undefined },
   ...{ retryAfter: undefined, raw: '', leftOut: 0, firstTokenMs: undefined, totalMs: undefined },
 })
 
-export const isOver = ({ state }: Answer) => state !== 'waiting' && state !== 'arriving'
+export const isOver = ({ state }: ModelAnswer) => state !== 'waiting' && state !== 'arriving'
 
 /** The answer with more of its body. */
-export function withRaw(answer: Answer, text: string): Pick<Answer, 'raw' | 'leftOut'> {
+export function withRaw(answer: ModelAnswer, text: string): Pick<ModelAnswer, 'raw' | 'leftOut'> {
   const kept = text.slice(0, Math.max(0, KEPT - answer.raw.length))
   return { raw: answer.raw + kept, leftOut: answer.leftOut + text.length - kept.length }
 }

@@ -3,7 +3,7 @@ import type { ListJson } from '../../wire.js'
 import { askControl } from '../ask-control.js'
 import { CHAT } from './ask-model.js'
 
-export interface AnsweredBy {
+export interface AnswerOrigin {
   /** In the journal. */
   readonly id: string
   readonly mode: string | null
@@ -14,7 +14,7 @@ export interface AnsweredBy {
   readonly hint: string | null
 }
 
-interface Entry extends AnsweredBy {
+interface Entry extends AnswerOrigin {
   readonly response: { readonly body?: unknown }
 }
 
@@ -31,7 +31,7 @@ interface Wanted {
 const TELLING = 2000
 const WAIT_MS = 250
 
-export async function findAnswer(wanted: Wanted): Promise<AnsweredBy | undefined> {
+export async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefined> {
   // An exchange is in the journal when it is over, which may be a moment after the page has read the last of it.
   for (let round = 0; round < 3; round++) {
     if (round > 0) await new Promise(resolve => setTimeout(resolve, WAIT_MS))

@@ -1,6 +1,6 @@
 /** Asks a model for a completion, and tells of the answer as it comes. */
 import { createParser } from 'eventsource-parser'
-import { type Answer, awaited, withRaw } from './answer.js'
+import { awaited, type ModelAnswer, withRaw } from './answer.js'
 import { type AnswerContent, createGatherer, saysSomething } from './completion.js'
 
 export const CHAT = '/v1/chat/completions'
@@ -11,24 +11,24 @@ interface Question {
   readonly bearer: string | undefined
   readonly signal: AbortSignal
   /** Called with each change; the answer is another object each time. */
-  readonly onChange: (answer: Answer) => void
+  readonly onChange: (answer: ModelAnswer) => void
 }
 
 /** Resolves with the answer when it is over, however that came; never rejects. */
-export async function askModel({ body, bearer, signal, onChange }: Question): Promise<Answer> {
+export async function askModel({ body, bearer, signal, onChange }: Question): Promise<ModelAnswer> {
   const beganMs = performance.now()
   let answer = awaited(body, bearer !== undefined)
-  const change = (news: Partial<Answer>) => {
+  const change = (news: Partial<ModelAnswer>) => {
     answer = { ...answer, ...news }
     onChange(answer)
   }
-  const over = (state: Answer['state'], trouble?: string) =>
+  const over = (state: ModelAnswer['state'], trouble?: string) =>
     change({ state, trouble, totalMs: performance.now() - beganMs })
 
   const gatherer = createGatherer()
 
   /** The answer with what the model has said by now. */
-  function saying(completion: AnswerContent): Partial<Answer> {
+  function saying(completion: AnswerContent): Partial<ModelAnswer> {
     const isFirst = answer.firstTokenMs === undefined && saysSomething(completion)
     return { completion, ...(isFirst && { firstTokenMs: performance.now() - beganMs }) }
   }

@@ -1,8 +1,8 @@
 /** The conversation with a model, which goes on while its reader looks at another view; kept in the page's memory alone. */
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
-import { type Answer, awaited, isOver } from './answer.js'
-import { type AnsweredBy, findAnswer } from './answered-by.js'
+import { awaited, isOver, type ModelAnswer } from './answer.js'
+import { type AnswerOrigin, findAnswer } from './answered-by.js'
 import { askModel } from './ask-model.js'
 import { firstSettings, type Settings } from './settings.js'
 import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
@@ -118,7 +118,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   const leaving = new AbortController()
   running = leaving
   change({ turns: [...turns, { kind: 'answer', id, answer: awaited(request, false) }] })
-  const show = oncePerFrame((answer: Answer) => changeAnswer(id, turn => ({ ...turn, answer })))
+  const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
   const answer = await askModel({
     ...{ body: request, signal: leaving.signal, onChange: show.soon },
     // Whoever is not signed in any more asks without a credential, and is told so.
@@ -132,7 +132,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   if (by) changeAnswer(id, turn => withSource(turn, by))
 }
 
-const withSource = (turn: AnswerTurn, by: AnsweredBy): AnswerTurn => ({ ...turn, by })
+const withSource = (turn: AnswerTurn, by: AnswerOrigin): AnswerTurn => ({ ...turn, by })
 
 /** Hands on the last of what comes between two frames: a model may say thousands of things a second. */
 function oncePerFrame<Value>(hand: (value: Value) => void) {
@@ -158,7 +158,7 @@ function oncePerFrame<Value>(hand: (value: Value) => void) {
 const READ_OUT = 300
 
 /** An answer for those who do not see it: once, when it is over. */
-function spoken({ state, completion: { text, refusal, calls } }: Answer): string {
+function spoken({ state, completion: { text, refusal, calls } }: ModelAnswer): string {
   // What went wrong is an alert of its own.
   if (state === 'refused') return ''
   const said = text || refusal

@@ -1,6 +1,6 @@
 /** The turns of a conversation, and the messages that they are told as. */
-import type { Answer } from './answer.js'
-import type { AnsweredBy } from './answered-by.js'
+import type { ModelAnswer } from './answer.js'
+import type { AnswerOrigin } from './answered-by.js'
 import type { ContentCall } from './completion.js'
 
 export type Turn =
@@ -8,11 +8,11 @@ export type Turn =
   | {
       readonly kind: 'answer'
       readonly id: number
-      readonly answer: Answer
+      readonly answer: ModelAnswer
       /** What its calls came to, one after the other, once somebody has said so. */
       readonly results?: readonly string[]
       /** What gave it, where the journal tells. */
-      readonly by?: AnsweredBy
+      readonly by?: AnswerOrigin
     }
 
 export type AnswerTurn = Extract<Turn, { kind: 'answer' }>

@@ -1,7 +1,7 @@
 /** A body of a request or an answer: as a conversation where it is one, and as it was sent; always as text, and never all of a long one. */
 import { Scrolling } from '../widgets/code-block.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
-import type { Turn } from './conversation.js'
+import type { SpokenTurn } from './conversation.js'
 import { count } from './wording.js'
 
 /** More letters than these make a page slow, and nobody reads them here. */
@@ -10,7 +10,7 @@ export const SHOWN = 20_000
 interface Props {
   readonly label: string
   readonly body: unknown
-  readonly turns: readonly Turn[]
+  readonly turns: readonly SpokenTurn[]
 }
 
 export function BodyView({ label, body, turns }: Props) {
@@ -51,7 +51,7 @@ function MoreLeft({ text }: { readonly text: string }) {
 /** More turns than these are folded away. */
 const TURNS = 40
 
-function Conversation({ turns }: { readonly turns: readonly Turn[] }) {
+function Conversation({ turns }: { readonly turns: readonly SpokenTurn[] }) {
   const hidden = Math.max(0, turns.length - TURNS)
   return (
     <>

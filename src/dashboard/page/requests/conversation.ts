@@ -1,6 +1,6 @@
 /** What was said to a model and by it, as turns that a person can read, out of bodies of any form. */
 
-export interface Turn {
+export interface SpokenTurn {
   readonly role: string
   readonly text: string
   /** What it calls, with the arguments as they were sent. */
@@ -8,24 +8,24 @@ export interface Turn {
 }
 
 /** The messages of a chat request; nothing where the body is none. */
-export function turnsAsked(body: unknown): readonly Turn[] {
+export function turnsAsked(body: unknown): readonly SpokenTurn[] {
   const messages = field(body, 'messages')
   return Array.isArray(messages) ? messages.map(turnOf) : []
 }
 
 /** The choices of a chat completion, whole or streamed; nothing where the body is neither. */
-export function turnsAnswered(body: unknown): readonly Turn[] {
+export function turnsAnswered(body: unknown): readonly SpokenTurn[] {
   if (typeof body === 'string') return turnsStreamed(body)
   const choices = field(body, 'choices')
   return Array.isArray(choices) ? choices.flatMap(choice => messageIn(choice) ?? []) : []
 }
 
-function messageIn(choice: unknown): Turn | undefined {
+function messageIn(choice: unknown): SpokenTurn | undefined {
   const message = field(choice, 'message')
   return typeof message === 'object' && message !== null ? turnOf(message) : undefined
 }
 
-const turnOf = (message: unknown): Turn => ({
+const turnOf = (message: unknown): SpokenTurn => ({
   role: words(field(message, 'role')) || 'nobody',
   text: contentOf(field(message, 'content')) || words(field(message, 'refusal')),
   calls: callsIn(field(message, 'tool_calls')),
@@ -37,7 +37,7 @@ function contentOf(content: unknown): string {
   return content.map(part => words(field(part, 'text')) || `[${words(field(part, 'type')) || 'part'}]`).join('\n')
 }
 
-function callsIn(calls: unknown): Turn['calls'] {
+function callsIn(calls: unknown): SpokenTurn['calls'] {
   if (!Array.isArray(calls)) return []
   return calls.map(call => {
     const called = field(call, 'function') ?? field(call, 'custom')
@@ -55,7 +55,7 @@ interface Streamed {
 }
 
 /** Puts the chunks of a stream together, choice by choice; the end may be missing. */
-function turnsStreamed(stream: string): readonly Turn[] {
+function turnsStreamed(stream: string): readonly SpokenTurn[] {
   const turns = new Map<unknown, Streamed>()
   for (const chunk of chunksIn(stream)) {
     const choices = field(chunk, 'choices')

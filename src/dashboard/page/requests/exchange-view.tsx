@@ -9,10 +9,10 @@ import { exactly } from '../widgets/moment.jsx'
 import { BodyView, SHOWN, textOf } from './body-view.jsx'
 import { turnsAnswered, turnsAsked } from './conversation.js'
 import { DecisionView } from './decision-view.jsx'
-import type { Exchange } from './use-exchange.js'
+import type { ExchangeState } from './use-exchange.js'
 import { callerName, counted, duration, size } from './wording.js'
 
-export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: Exchange }) {
+export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: ExchangeState }) {
   const { at, scope, request } = entry
   return (
     <>

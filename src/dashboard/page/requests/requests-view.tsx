@@ -16,7 +16,7 @@ import { FilterBar } from './filter-bar.jsx'
 import { useJournalClient } from './journal-client.js'
 import { RateChart } from './rate-chart.jsx'
 import { RequestList } from './request-list.jsx'
-import { type Held, type Live, useHeld, useLive } from './use-live.js'
+import { type Held, type LiveList, useHeld, useLive } from './use-live.js'
 import { count, counted } from './wording.js'
 
 export function RequestsView() {
@@ -32,13 +32,13 @@ export function RequestsView() {
 }
 
 /** A connection that was lost is made again by itself; only a refusal takes somebody's help. */
-function listingOf(live: Live): Listing<Live> {
+function listingOf(live: LiveList): Listing<LiveList> {
   if (live.failure && isRefusal(live.failure)) return { kind: 'failed', failure: live.failure }
   return live.connection === 'opening' ? { kind: 'loading' } : { kind: 'ready', value: live }
 }
 
 interface Props {
-  readonly live: Live
+  readonly live: LiveList
   readonly forget: () => void
   readonly client: ReturnType<typeof useJournalClient>
 }
@@ -116,7 +116,7 @@ function Requests({ live, forget, client }: Props) {
 }
 
 /** Those that have been seen; looked for anew a few times a second would be too often. */
-function useScopes({ rows, ticks }: Live): readonly string[] {
+function useScopes({ rows, ticks }: LiveList): readonly string[] {
   const [scopes, setScopes] = useState<readonly string[]>([])
   useEffect(() => {
     const seen = new Set(rows.map(({ scope }) => scope))
@@ -141,7 +141,7 @@ function useEscape(then: (() => void) | undefined): void {
 }
 
 interface ListStateProps {
-  readonly live: Live
+  readonly live: LiveList
   readonly held: Held
   readonly onPause: () => void
   readonly onGoOn: () => void

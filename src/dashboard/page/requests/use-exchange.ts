@@ -4,7 +4,7 @@ import type { EntryJson, MissJson } from '../../journal-wire.js'
 import { type Failure, failureOf } from '../failure.js'
 import type { JournalClient } from './journal-client.js'
 
-export interface Exchange {
+export interface ExchangeState {
   readonly entry: EntryJson
   readonly curl: string
   readonly miss: MissJson | undefined
@@ -12,7 +12,7 @@ export interface Exchange {
 
 type LoadedExchange =
   | { readonly kind: 'loading' }
-  | { readonly kind: 'ready'; readonly exchange: Exchange }
+  | { readonly kind: 'ready'; readonly exchange: ExchangeState }
   /** In a flood not everything is kept, and nothing for good. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly failure: Failure }
@@ -35,7 +35,7 @@ export function useExchange(id: string, client: JournalClient) {
 const missing = (failure: Failure): LoadedExchange =>
   failure.status === 404 ? { kind: 'gone' } : { kind: 'failed', failure }
 
-async function load(id: string, client: JournalClient, signal: AbortSignal): Promise<Exchange> {
+async function load(id: string, client: JournalClient, signal: AbortSignal): Promise<ExchangeState> {
   const [entry, curl] = await Promise.all([client.entry(id, signal), client.curl(id, signal)])
   const wasMissed = entry.mode === 'replay' && entry.error !== null
   const miss = wasMissed ? missOf(entry, await client.misses(signal)) : undefined

@@ -12,7 +12,7 @@ const SHOWN_EVERY_MS = 100
 /** The chart goes back two minutes. */
 export const MOST_TICKS = 120
 
-export interface Live {
+export interface LiveList {
   /** The newest first. */
   readonly rows: readonly BriefJson[]
   readonly ticks: readonly TickJson[]
@@ -25,9 +25,9 @@ export interface Live {
   readonly failure?: Failure | undefined
 }
 
-const before: Live = { rows: [], ticks: [], skipped: 0, era: 0, connection: 'opening' }
+const before: LiveList = { rows: [], ticks: [], skipped: 0, era: 0, connection: 'opening' }
 
-export function useLive(client: JournalClient): { readonly live: Live; forget(): void } {
+export function useLive(client: JournalClient): { readonly live: LiveList; forget(): void } {
   const [live, setLive] = useState(before)
   const history = useRef(createHistory()).current
   const era = useRef(0)
@@ -36,7 +36,7 @@ export function useLive(client: JournalClient): { readonly live: Live; forget():
   useEffect(() => {
     const leaving = new AbortController()
     let ticks: readonly TickJson[] = []
-    let connection: Live['connection'] = 'opening'
+    let connection: LiveList['connection'] = 'opening'
     let failure: Failure | undefined
     let timer: number | undefined
     let frame: number | undefined
@@ -118,7 +118,7 @@ export interface Held {
 const POINTED_MS = 1500
 
 /** Rows that stay where they are while somebody reads them, and how many have come since. */
-export function useHeld({ rows, era }: Pick<Live, 'rows' | 'era'>, fits: (brief: BriefJson) => boolean): Held {
+export function useHeld({ rows, era }: Pick<LiveList, 'rows' | 'era'>, fits: (brief: BriefJson) => boolean): Held {
   const [pressed, setPressed] = useState(false)
   const [reading, setReading] = useState(false)
   const [away, setAway] = useState(false)

@@ -1,16 +1,16 @@
-/** `standin import`: makes recordings of the exchanges in a HAR file. */
-import { readFile } from 'node:fs/promises'
+/** `standin import` and `standin export`: recordings from a HAR file, and as one. */
+import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { ProblemsError, unreadable, wordProblem } from '../check/problem.js'
-import { type Folder, fileOf, type Imported, importHar, type Kept, type Recording } from '../recordings/index.js'
+import { UsageError } from '../core/start-error.js'
+import { type Folder, fileOf, harOf, type Imported, importHar, type Kept, type Recording } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
+import { version } from '../version.js'
 import { counted } from './amounts.js'
 import type { CommandLine } from './arguments.js'
-import { groupedBy } from './grouped.js'
-import { baseIn, fileIn } from './har-arguments.js'
 import { harmless } from './output.js'
 import { fileProgress, type Progress } from './progress.js'
-import { openRecordings } from './recordings-folder.js'
+import { groupedBy, openRecordings, readEach, tellBroken } from './recordings/folder.js'
 
 /** Throws a ProblemsError for a file that is no HAR. */
 export async function importRecordings(commandLine: CommandLine): Promise<string> {
@@ -89,4 +89,38 @@ function inWords(imported: Imported, written: readonly string[], there: number, 
     ...(there > 0 ? ['With --overwrite, those that are recorded already are replaced.'] : []),
     ...imported.remarks,
   ]
+}
+
+/** Throws a UsageError for anything but one file. */
+export function fileIn({ words: [command, file, ...more] }: CommandLine): string {
+  if (file === undefined) throw new UsageError(`standin ${command} needs a file: standin ${command} exchanges.har.`)
+  if (more.length > 0)
+    throw new UsageError(`standin ${command} takes one file, and no further words such as ${more[0]}.`)
+  return file
+}
+
+/** The address below which the platform's paths begin. Throws a UsageError for what is none. */
+export function baseIn({ given }: CommandLine, configured: string): string | undefined {
+  const base = given.get('base')
+  if (typeof base !== 'string') return configured || undefined
+  if (/^https?:\/\/[^@?#]+$/i.test(base) && URL.canParse(base)) return base
+  throw new UsageError(`--base must be an http or https address such as https://platform.example.com, not "${base}".`)
+}
+
+/** Writes to a file, or gives back what to print. Recordings that cannot be read are told and left out. */
+export async function exportRecordings(commandLine: CommandLine): Promise<string> {
+  const file = fileIn(commandLine)
+  const { config, folder } = openRecordings(commandLine)
+  const kept = await folder.list()
+  const read = await readEach(kept, folder.read, fileProgress(kept.length, commandLine))
+  tellBroken(read)
+  const all = read.flatMap(one => (one.kind === 'read' ? [{ recording: one.value, nth: one.kept.nth }] : []))
+  // HAR wants addresses, and without the live platform's any will do.
+  const base = baseIn(commandLine, config.upstream.baseUrl) ?? 'http://localhost'
+  const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
+  if (file === '-') return har
+  await writeFile(file, har).catch(error => {
+    throw new ProblemsError([{ origin: file, sentence: `cannot be written (${error.code ?? error.message}).` }])
+  })
+  return commandLine.quiet ? '' : `${counted(all.length, 'recording')} exported to ${file}.\n`
 }

@@ -1,12 +1,11 @@
 /** `standin recordings prune`: removes what nobody needs any more, and only what is asked for. */
-import { ageMsOf } from '../config/recording-options.js'
-import { UsageError } from '../core/start-error.js'
-import { type Folder, leftoversIn, overviewIn } from '../recordings/index.js'
-import { counted } from './amounts.js'
-import type { CommandLine } from './arguments.js'
-import { groupedBy } from './grouped.js'
-import { fileProgress } from './progress.js'
-import { openRecordings, type Read, readEach, removeEmptyFolders } from './recordings-folder.js'
+import { ageMsOf } from '../../config/recording-options.js'
+import { UsageError } from '../../core/start-error.js'
+import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
+import { counted } from '../amounts.js'
+import type { CommandLine } from '../arguments.js'
+import { fileProgress } from '../progress.js'
+import { groupedBy, openRecordings, type Read, readEach, removeEmptyFolders } from './folder.js'
 
 /** Something that can be removed, and why. */
 interface Prunable {

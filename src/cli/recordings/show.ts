@@ -7,11 +7,11 @@ import {
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
-} from '../recordings/index.js'
-import { counted, inAge, inBytes, inTime } from './amounts.js'
-import type { CommandLine } from './arguments.js'
-import { harmless } from './output.js'
-import { findOne, openRecordings } from './recordings-folder.js'
+} from '../../recordings/index.js'
+import { counted, inAge, inBytes, inTime } from '../amounts.js'
+import type { CommandLine } from '../arguments.js'
+import { harmless } from '../output.js'
+import { findOne, openRecordings } from './folder.js'
 
 /** With `--json` as JSON. Throws a UsageError when it is not clear which one is meant, a ProblemsError when it cannot be read. */
 export async function showRecording(commandLine: CommandLine): Promise<string> {

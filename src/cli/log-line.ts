@@ -1,8 +1,10 @@
-/** What the log tells of one request, with nothing secret in it: made from an exchange, or a part of what the journal says. */
+/** A line of the request log with nothing secret in it, from an exchange or from an entry of the journal. */
 import type { Exchange } from '../core/exchange.js'
 import { sourceOf } from '../core/reply.js'
 import { once } from '../core/work.js'
 import type { JournalEntry } from '../journal/index.js'
+import { loadRedact } from '../platform/taping.js'
+import type { Platform } from '../platform.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 
 type Facts =
@@ -22,7 +24,7 @@ type Facts =
   | 'complete'
 
 /** Every entry of the journal is one. */
-export interface Told extends Pick<JournalEntry, Facts | 'firstByteMs' | 'durationMs'> {
+export interface LogLine extends Pick<JournalEntry, Facts | 'firstByteMs' | 'durationMs'> {
   readonly request: Pick<JournalEntry['request'], 'method' | 'path' | 'query'>
   readonly response: Pick<JournalEntry['response'], 'piecesAtMs'>
   /** There where the body of an error was made to fit the document. */
@@ -30,7 +32,7 @@ export interface Told extends Pick<JournalEntry, Facts | 'firstByteMs' | 'durati
 }
 
 /** Much less work than a whole entry, which only few lines need. */
-export function toldOf(exchange: Exchange, redact: Redact): Told {
+export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
   const { method, path, query, caller, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = once(() => redact(credentialsOf(exchange, redact)))
   const open = (text: string | undefined) => (text === undefined ? null : redaction().text(text))
@@ -64,3 +66,23 @@ export function toldOf(exchange: Exchange, redact: Redact): Told {
 }
 
 const rounded = (ms: number) => Math.round(ms * 10) / 10
+
+/** `entry` is there when everything is wanted, and the journal has kept it: in a flood it does not. */
+type Tell = (told: LogLine, entry?: JournalEntry) => void
+
+/** What is given back reads anew what is secret; a configuration may have changed that. */
+export async function followRequests(platform: Platform, isVerbose: boolean, tell: Tell): Promise<() => Promise<void>> {
+  const { journal } = platform
+  let redact = await loadRedact(platform.loaded.config)
+  journal.follow((exchange, id) => {
+    const entry = isVerbose ? journal.get(id) : undefined
+    tell(entry ?? logLineOf(exchange, redact), entry)
+  })
+  return async () => {
+    redact = await loadRedact(platform.loaded.config)
+  }
+}
+
+/** What --verbose shows is loaded for it alone. */
+export const loadBodyLines = async (isVerbose: boolean) =>
+  isVerbose ? (await import('./bodies.js')).bodyLines : undefined

@@ -1,17 +1,16 @@
 /** `standin tail`: follows the request log of a running Standin from another terminal. */
-import { counted } from './amounts.js'
-import type { CommandLine } from './arguments.js'
-import { loadBodyLines } from './follow-requests.js'
-import { createLogLines } from './log-lines.js'
-import { colorsFor, createOutput, isScreen, jsonLine, type Output, sizeOf } from './output.js'
-import { stopOnSignals } from './stop-signals.js'
-import { type Place, placeOf } from './tail-place.js'
-import { wishIn } from './tail-query.js'
-import { type News, newsOf } from './tail-stream.js'
+import { counted } from '../amounts.js'
+import type { CommandLine } from '../arguments.js'
+import { loadBodyLines } from '../log-line.js'
+import { createLogLines } from '../log-lines.js'
+import { colorsFor, createOutput, isScreen, jsonLine, type Output, sizeOf } from '../output.js'
+import { stopOnSignals } from '../stop-signals.js'
+import { type ControlAddress, placeOf, tailOptionsIn } from './options.js'
+import { type News, newsOf } from './stream.js'
 
 /** Ends the process when it is told to. Rejects with a UsageError, a StartError or a ProblemsError. */
 export async function tail(commandLine: CommandLine): Promise<void> {
-  const wish = wishIn(commandLine)
+  const wish = tailOptionsIn(commandLine)
   const place = placeOf(commandLine)
   const stopping = stopOnSignals()
   const output = createOutput(process.stdout)
@@ -28,7 +27,7 @@ interface Say {
   end(): void
 }
 
-async function sayingIn({ json, quiet, given }: CommandLine, output: Output, place: Place): Promise<Say> {
+async function sayingIn({ json, quiet, given }: CommandLine, output: Output, place: ControlAddress): Promise<Say> {
   const colors = colorsFor(process.stdout)
   const { stdout } = process
   const log = createLogLines({

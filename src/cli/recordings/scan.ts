@@ -1,15 +1,14 @@
 /** `standin recordings scan`: finds secrets in recordings and in other files, and says where they are without saying what. */
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
-import { bodyOf, type Folder } from '../recordings/index.js'
-import { findSecrets, type RedactionRules, type SecretFinding } from '../redact/index.js'
-import { counted } from './amounts.js'
-import type { CommandLine } from './arguments.js'
-import { near } from './near.js'
-import { harmless } from './output.js'
-import { fileProgress } from './progress.js'
-import { eachWithProgress, openRecordings } from './recordings-folder.js'
+import { type Problem, ProblemsError, unreadable } from '../../check/problem.js'
+import { bodyOf, type Folder } from '../../recordings/index.js'
+import { findSecrets, type RedactionRules, type SecretFinding } from '../../redact/index.js'
+import { counted } from '../amounts.js'
+import type { CommandLine } from '../arguments.js'
+import { harmless, near } from '../output.js'
+import { fileProgress } from '../progress.js'
+import { eachWithProgress, openRecordings } from './folder.js'
 
 interface FoundIn extends SecretFinding {
   readonly file: string

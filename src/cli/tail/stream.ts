@@ -1,11 +1,10 @@
 /** Reads the journal of a running Standin as an event stream, and goes on where it ended when the connection is lost. */
 import { setTimeout } from 'node:timers/promises'
-import { createEventSplitter, dataOf } from '../completions/events.js'
-import { StartError, UsageError } from '../core/start-error.js'
-import type { JournalEntry } from '../journal/index.js'
-import { harmless } from './output.js'
-import type { Place } from './tail-place.js'
-import type { Wish } from './tail-query.js'
+import { createEventSplitter, dataOf } from '../../completions/events.js'
+import { StartError, UsageError } from '../../core/start-error.js'
+import type { JournalEntry } from '../../journal/index.js'
+import { harmless } from '../output.js'
+import type { ControlAddress, TailOptions } from './options.js'
 
 /** What a follower is told. */
 export type News =
@@ -23,7 +22,7 @@ const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
 
 /** Ends with `signal`. Rejects with a StartError where nothing can be followed, and with a UsageError for a filter that is none. */
-export async function* newsOf(place: Place, wish: Wish, signal: AbortSignal): AsyncGenerator<News> {
+export async function* newsOf(place: ControlAddress, wish: TailOptions, signal: AbortSignal): AsyncGenerator<News> {
   let seen: JournalEntry | undefined
   let isFirst = true
   let pauseMs = FIRST_PAUSE_MS
@@ -54,7 +53,7 @@ export async function* newsOf(place: Place, wish: Wish, signal: AbortSignal): As
 /** The connection could not be made, or did not last. */
 class Lost extends Error {}
 
-const nothingThere = ({ url }: Place, { message }: Lost) =>
+const nothingThere = ({ url }: ControlAddress, { message }: Lost) =>
   new StartError(
     `Nothing answers at ${url} (${message}). Start Standin there, or say where it is: standin tail --url http://127.0.0.1:PORT.`,
   )
@@ -67,8 +66,8 @@ interface From {
 }
 
 async function open(
-  place: Place,
-  { filter, last }: Wish,
+  place: ControlAddress,
+  { filter, last }: TailOptions,
   { isFirst, restarted, seen }: From,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<News>> {
@@ -111,7 +110,7 @@ function newsIn(event: Buffer): readonly News[] {
 }
 
 /** A Standin that was started anew counts from 1 again, and has another exchange in the place of the one that was seen. */
-async function hasRestarted(place: Place, seen: JournalEntry, signal: AbortSignal): Promise<boolean> {
+async function hasRestarted(place: ControlAddress, seen: JournalEntry, signal: AbortSignal): Promise<boolean> {
   const own = await ask(place, `${JOURNAL}/${seen.id}`, limited(signal), {}, [404])
   const said = (await own.json()) as Partial<JournalEntry>
   if (own.status === 200) return said.at !== seen.at || said.durationMs !== seen.durationMs
@@ -124,7 +123,7 @@ const limited = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.ti
 
 /** A good answer, or one of the other statuses that are expected. */
 async function ask(
-  place: Place,
+  place: ControlAddress,
   path: string,
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
@@ -142,7 +141,7 @@ async function ask(
   throw await refusal(place, response)
 }
 
-async function refusal(place: Place, response: Response): Promise<Error> {
+async function refusal(place: ControlAddress, response: Response): Promise<Error> {
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: unknown }
   // Somebody is in front of it, and it is not back yet.
   if (response.status >= 500) return new Lost(`status ${response.status}`)
@@ -155,7 +154,7 @@ async function refusal(place: Place, response: Response): Promise<Error> {
     : noJournal(place, response.status)
 }
 
-const noJournal = ({ url }: Place, status: number) =>
+const noJournal = ({ url }: ControlAddress, status: number) =>
   new StartError(
     `What answers at ${url} has no journal (status ${status}): it is no Standin, or an old one. Say where it is: standin tail --url http://127.0.0.1:PORT.`,
   )

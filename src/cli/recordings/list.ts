@@ -1,14 +1,12 @@
 /** `standin recordings list`: what was recorded, a line each. */
 import path from 'node:path'
-import { ageMsOf } from '../config/recording-options.js'
-import { type Folder, type Overview, overviewIn } from '../recordings/index.js'
-import { counted, inAge, inBytes } from './amounts.js'
-import type { CommandLine } from './arguments.js'
-import { groupedBy } from './grouped.js'
-import { near } from './near.js'
-import { harmless } from './output.js'
-import { fileProgress } from './progress.js'
-import { openRecordings, type Read, readEach, tellBroken } from './recordings-folder.js'
+import { ageMsOf } from '../../config/recording-options.js'
+import { type Folder, type Overview, overviewIn } from '../../recordings/index.js'
+import { counted, inAge, inBytes } from '../amounts.js'
+import type { CommandLine } from '../arguments.js'
+import { harmless, near } from '../output.js'
+import { fileProgress } from '../progress.js'
+import { groupedBy, openRecordings, type Read, readEach, tellBroken } from './folder.js'
 
 /** One line of the list. */
 interface Row extends Overview {

@@ -1,13 +1,12 @@
 /** `standin recordings rename`: gives recordings other names, and never one that is taken. */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path/posix'
-import { UsageError } from '../core/start-error.js'
-import { type Folder, fileOf, keyOf } from '../recordings/index.js'
-import { counted } from './amounts.js'
-import type { CommandLine } from './arguments.js'
-import { groupedBy } from './grouped.js'
-import { fileProgress } from './progress.js'
-import { findOne, type Opened, openRecordings, readEach, removeEmptyFolders, tellBroken } from './recordings-folder.js'
+import { UsageError } from '../../core/start-error.js'
+import { type Folder, fileOf, keyOf } from '../../recordings/index.js'
+import { counted } from '../amounts.js'
+import type { CommandLine } from '../arguments.js'
+import { fileProgress } from '../progress.js'
+import { findOne, groupedBy, type Opened, openRecordings, readEach, removeEmptyFolders, tellBroken } from './folder.js'
 
 interface Move {
   readonly from: string

@@ -1,12 +1,12 @@
 /** `standin recordings …`: what was recorded, and what is to become of it. */
-import { didYouMean } from '../check/suggest.js'
-import { UsageError } from '../core/start-error.js'
-import type { CommandLine } from './arguments.js'
-import { listRecordings } from './recordings-list.js'
-import { pruneRecordings } from './recordings-prune.js'
-import { renameRecordings } from './recordings-rename.js'
-import { scanRecordings } from './recordings-scan.js'
-import { showRecording } from './recordings-show.js'
+import { didYouMean } from '../../check/suggest.js'
+import { UsageError } from '../../core/start-error.js'
+import type { CommandLine } from '../arguments.js'
+import { listRecordings } from './list.js'
+import { pruneRecordings } from './prune.js'
+import { renameRecordings } from './rename.js'
+import { scanRecordings } from './scan.js'
+import { showRecording } from './show.js'
 
 interface Action {
   readonly run: (commandLine: CommandLine) => Promise<string>

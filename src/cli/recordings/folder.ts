@@ -1,18 +1,16 @@
 /** The folder of recordings that the configuration names, for the commands that work on it. */
 import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import { type Problem, ProblemsError, wordProblem } from '../check/problem.js'
-import { redactionRules } from '../config/redaction.js'
-import type { Config } from '../config/schema.js'
-import { UsageError } from '../core/start-error.js'
-import { eachOf } from '../core/work.js'
-import { type Folder, type Ignore, ignoreFrom, type Kept, openFolder } from '../recordings/index.js'
-import type { RedactionRules } from '../redact/index.js'
-import type { CommandLine } from './arguments.js'
-import { load } from './configured.js'
-import { near } from './near.js'
-import { harmless } from './output.js'
-import type { Progress } from './progress.js'
+import { type Problem, ProblemsError, wordProblem } from '../../check/problem.js'
+import { redactionRules } from '../../config/redaction.js'
+import type { Config } from '../../config/schema.js'
+import { UsageError } from '../../core/start-error.js'
+import { eachOf } from '../../core/work.js'
+import { type Folder, type Ignore, ignoreFrom, type Kept, openFolder } from '../../recordings/index.js'
+import type { RedactionRules } from '../../redact/index.js'
+import { type CommandLine, load } from '../arguments.js'
+import { harmless, near } from '../output.js'
+import type { Progress } from '../progress.js'
 
 export interface Opened {
   readonly config: Config
@@ -110,4 +108,15 @@ export async function removeEmptyFolders(dir: string, files: readonly string[]):
       if (!isGone) break
     }
   }
+}
+
+/** Puts together what belongs together, in the order in which it comes (Map.groupBy, which Node 20 does not have). */
+export function groupedBy<T>(items: Iterable<T>, by: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const group = groups.get(by(item))
+    if (group) group.push(item)
+    else groups.set(by(item), [item])
+  }
+  return groups
 }
