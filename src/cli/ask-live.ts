@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Config } from '../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
-import type { Ask, Capture, RecordedRequest } from '../recordings/index.js'
+import type { AskLive, Capture, RecordedRequest } from '../recordings/index.js'
 import { isStatus } from '../server/fit-error.js'
 import type { LiveSession } from '../supabase/live-session.js'
 
@@ -16,7 +16,7 @@ interface AskLiveOptions {
 }
 
 /** Asks only `upstream.baseUrl`: a redirect is an answer like any other. What it rejects with is a sentence. */
-export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): Ask {
+export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): AskLive {
   const base = new URL(upstream.baseUrl)
   const isTls = base.protocol === 'https:'
 

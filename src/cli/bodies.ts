@@ -1,5 +1,7 @@
 /** The bodies of a request and of its answer, as --verbose shows them: for people, and never more than they would read. */
+
 import { dataIn } from '../completions/events.js'
+import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
@@ -23,7 +25,7 @@ export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[
     last === undefined || firstByteMs === null
       ? []
       : [
-          `${piecesAtMs.length >= MOST_TIMES ? 'more than ' : ''}${counted(piecesAtMs.length, 'chunk')}`,
+          `${piecesAtMs.length >= MOST_PIECES_TIMED ? 'more than ' : ''}${counted(piecesAtMs.length, 'chunk')}`,
           `the first after ${inTime(firstByteMs + (piecesAtMs[0] ?? 0))}`,
           `the last after ${inTime(firstByteMs + last)}`,
         ]
@@ -51,9 +53,6 @@ function eventsOf({ headers, body }: JournalEntry['response']): readonly string[
   if (typeof body !== 'string' || !/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return []
   return [counted(dataIn(Buffer.from(body)).length, 'event')]
 }
-
-/** The journal keeps no more times. */
-const MOST_TIMES = 1000
 
 const part = (title: string, lines: readonly string[], isThere: boolean, colors: Colors): readonly string[] =>
   isThere ? [colors.dim(`  ${title}`), ...lines.map(line => `    ${line}`.trimEnd())] : []

@@ -3,7 +3,15 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { ProblemsError, unreadable, wordProblem } from '../check/problem.js'
 import { UsageError } from '../core/start-error.js'
-import { type Folder, fileOf, harOf, type Imported, importHar, type Kept, type Recording } from '../recordings/index.js'
+import {
+  type Folder,
+  fileOf,
+  harOf,
+  type Imported,
+  importHar,
+  type Recording,
+  type RecordingFile,
+} from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
 import { version } from '../version.js'
 import { counted } from './amounts.js'
@@ -60,7 +68,7 @@ async function keep(folder: Folder, { byKey }: Imported, { overwrite, progress }
   return { written, there }
 }
 
-async function replace(folder: Folder, key: string, recordings: readonly Recording[], old: readonly Kept[]) {
+async function replace(folder: Folder, key: string, recordings: readonly Recording[], old: readonly RecordingFile[]) {
   const files: string[] = []
   for (const [i, recording] of recordings.entries()) {
     const nth = i + 1

@@ -18,7 +18,7 @@ import { type CommandLine, load } from './arguments.js'
 import { near } from './output.js'
 import type { Progress } from './progress.js'
 import type { VerifyOptions } from './verify-options.js'
-import { type Environment, targetAt, variables } from './verify-target.js'
+import { targetAt, type VerifyEnvironment, variables } from './verify-target.js'
 
 /** What came of comparing with the live platform. */
 export interface LiveComparison extends Comparison {
@@ -40,7 +40,11 @@ export interface LiveComparison extends Comparison {
 export type Other = { readonly kind: 'live'; readonly target: TargetOptions } | ({ readonly kind: 'kept' } & Baseline)
 
 /** Rejects with a UsageError where there is neither. A pull request without credentials for it gets what was kept. */
-export async function openOther(commandLine: CommandLine, options: VerifyOptions, env: Environment): Promise<Other> {
+export async function openOther(
+  commandLine: CommandLine,
+  options: VerifyOptions,
+  env: VerifyEnvironment,
+): Promise<Other> {
   const { against, updatesBaseline } = options
   const named = against === 'live' ? nameOfLive(commandLine, env) : against
   const target = named === undefined ? undefined : await targetAt(named, commandLine, env, '--against')
@@ -55,7 +59,7 @@ export async function openOther(commandLine: CommandLine, options: VerifyOptions
   )
 }
 
-function nameOfLive(commandLine: CommandLine, env: Environment): string | undefined {
+function nameOfLive(commandLine: CommandLine, env: VerifyEnvironment): string | undefined {
   if (load(commandLine).config.upstream.baseUrl !== '') return 'live'
   return env[variables.target] || undefined
 }

@@ -24,10 +24,10 @@ export interface OpenTarget {
   close(): Promise<void>
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type VerifyEnvironment = Readonly<Record<string, string | undefined>>
 
 /** Rejects with a UsageError for addresses and credentials that cannot be used. */
-export async function openTarget(commandLine: CommandLine, env: Environment): Promise<OpenTarget> {
+export async function openTarget(commandLine: CommandLine, env: VerifyEnvironment): Promise<OpenTarget> {
   const named = (commandLine.given.get('target') as string | undefined) ?? env[variables.target]
   if (!named) return ownTarget(commandLine)
   return { options: await targetAt(named, commandLine, env), isOwn: false, close: async () => {} }
@@ -37,7 +37,7 @@ export async function openTarget(commandLine: CommandLine, env: Environment): Pr
 export async function targetAt(
   named: string,
   commandLine: CommandLine,
-  env: Environment,
+  env: VerifyEnvironment,
   origin = '--target',
 ): Promise<TargetOptions> {
   const { given } = commandLine
@@ -60,7 +60,7 @@ export async function targetAt(
 const modelIn = (given: CommandLine['given']) => given.get('model') as string | undefined
 
 /** Credentials in the environment belong to the target that it names, and are shown to no other. */
-async function saidOf(given: CommandLine['given'], target: string, env: Environment) {
+async function saidOf(given: CommandLine['given'], target: string, env: VerifyEnvironment) {
   const isNamed = [undefined, '', target].includes(env[variables.target])
   const typed = given.has('password-stdin') ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
   return (name: Name): string | undefined => {

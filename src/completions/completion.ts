@@ -1,7 +1,7 @@
 /** What chat completions are, whole and as the chunks of a stream (OpenAI's; the platform's document does not show them). */
 import * as v from 'valibot'
 import { open, word } from '../check/check.js'
-import type { Told } from '../core/answers.js'
+import type { AnswerBody } from '../core/answers.js'
 
 const text = v.string('text')
 const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
@@ -109,7 +109,7 @@ export const errorEventAnswer = open({
 })
 
 /** A completion as it is made here. */
-export type Completion = Told<v.InferInput<typeof completionAnswer>>
+export type Completion = AnswerBody<v.InferInput<typeof completionAnswer>>
 export type CompletionChoice = Completion['choices'][number]
 export type CompletionMessage = CompletionChoice['message']
 export type CompletionUsage = NonNullable<Completion['usage']>

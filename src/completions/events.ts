@@ -1,6 +1,6 @@
 /** Takes a stream of server-sent events apart, byte for byte, wherever the network cut it (HTML standard, "Server-sent events"). */
 
-export interface EventSplitter {
+interface EventSplitter {
   /** The events that are complete with these bytes, each with the blank line that ends it. */
   push(bytes: Buffer): readonly Buffer[]
   /** What came after the last blank line. */

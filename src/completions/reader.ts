@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 
 /** A JSON object of which nothing is known. */
-export type Fields = Record<string, unknown>
+export type JsonFields = Record<string, unknown>
 
 // Null stands for nothing to say, in the deltas of nearly every vendor. What else a vendor adds stays in place.
 const text = v.nullish(v.string())
@@ -43,7 +43,7 @@ const completion = v.looseObject({
 })
 
 export type VendorCall = v.InferOutput<typeof call>
-export type VendorMessage = v.InferOutput<typeof message>
+type VendorMessage = v.InferOutput<typeof message>
 export type VendorCompletion = v.InferOutput<typeof completion>
 export type VendorChoice = VendorCompletion['choices'][number]
 export type VendorChunk = v.InferOutput<typeof chunk>
@@ -74,7 +74,7 @@ export const hasDelta = ({ choices }: VendorChunk) => choices?.some(({ delta }) 
 /** What comes of what is there and what is said next. */
 type Rule = (sum: unknown, said: unknown) => unknown
 
-const isFields = (value: unknown): value is Fields =>
+const isFields = (value: unknown): value is JsonFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The last one counts. Null and an empty text say nothing: vendors repeat the keys of a call in that way. */
@@ -107,16 +107,16 @@ const callSum = fieldwise({ function: calledSum, custom: calledSum }, latest)
 
 const callsSum: Rule = (sum, said) => {
   if (!Array.isArray(said)) return latest(sum, said)
-  const all: Fields[] = Array.isArray(sum) ? sum : []
+  const all: JsonFields[] = Array.isArray(sum) ? sum : []
   for (const piece of said) {
     const place = placeOf(piece, all)
-    all[place] = callSum(all[place], piece) as Fields
+    all[place] = callSum(all[place], piece) as JsonFields
   }
   return all
 }
 
 /** Which call a piece belongs to. Where a vendor does not number them, an id that is new begins one. */
-function placeOf({ index, id }: Fields, all: readonly Fields[]): number {
+function placeOf({ index, id }: JsonFields, all: readonly JsonFields[]): number {
   if (index === undefined && !id) return Math.max(all.length - 1, 0)
   const place = all.findIndex(call => (index === undefined ? call.id === id : call.index === index))
   return place < 0 ? all.length : place
@@ -153,10 +153,10 @@ export function createSum() {
     /** The completion so far. Without usage where the chunks tell none: the vendor's tokens cannot be counted here. */
     completion(): VendorCompletion {
       // Padding (`obfuscation`) is only added to chunks, against those who measure how long they are.
-      const { id, object: _, created, model, usage, obfuscation: __, ...others } = around as Fields
+      const { id, object: _, created, model, usage, obfuscation: __, ...others } = around as JsonFields
       return {
         ...{ id, object: 'chat.completion', created, model },
-        choices: [...choices].sort(([a], [b]) => a - b).map(([, sum]) => wholeChoice(sum as Fields)),
+        choices: [...choices].sort(([a], [b]) => a - b).map(([, sum]) => wholeChoice(sum as JsonFields)),
         ...(isFields(usage) && { usage }),
         ...others,
       }
@@ -164,7 +164,7 @@ export function createSum() {
   }
 }
 
-function wholeChoice({ index, delta, logprobs, finish_reason, ...others }: Fields): VendorChoice {
+function wholeChoice({ index, delta, logprobs, finish_reason, ...others }: JsonFields): VendorChoice {
   return {
     index: index as number,
     message: wholeMessage((delta ?? {}) as VendorMessage),

@@ -12,7 +12,7 @@ export function chunkOf(event: Buffer): VendorChunk | undefined {
 }
 
 /** What a stream said before it ended or went wrong. */
-export interface StreamReading {
+interface StreamReading {
   /** `undefined` where it is not a chat completion. */
   readonly completion: VendorCompletion | undefined
   /** Whether it said everything: `[DONE]`, no error, and nothing but chunks. */

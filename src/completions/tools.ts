@@ -86,7 +86,7 @@ interface Offer {
 }
 
 /** What a request says of calling tools. */
-export interface Demand {
+interface Demand {
   /** Whether the model may call, must not, or has to. */
   readonly calls: 'allowed' | 'ruled out' | 'required'
   /** The tools that it may call, where not all. */

@@ -1,7 +1,7 @@
 /** Writes a whole completion as the chunks of a stream. */
 
 import { letterAt } from './events.js'
-import type { Fields, VendorCall, VendorChoice } from './reader.js'
+import type { JsonFields, VendorCall, VendorChoice } from './reader.js'
 
 /** How the texts begin that are told in pieces; thoughts are not mentioned before there are any. */
 const beginnings = { reasoning_content: undefined, reasoning: undefined, content: '', refusal: null }
@@ -17,10 +17,10 @@ type Cut = (text: string) => readonly string[]
 export function stepsOf(
   { index, message, logprobs, finish_reason = null, ...others }: VendorChoice,
   cut: Cut = wordsOf,
-): readonly Fields[] {
+): readonly JsonFields[] {
   const { tool_calls, function_call, ...told } = message
   const texts = spoken.filter(name => told[name])
-  const step = (delta: Fields, sure: Fields | null = null): Fields => ({
+  const step = (delta: JsonFields, sure: JsonFields | null = null): JsonFields => ({
     ...{ index, delta },
     ...(logprobs !== undefined && { logprobs: sure }),
     finish_reason: null,
@@ -48,7 +48,7 @@ function callDeltas(
   { index: _, function: called, custom, ...others }: VendorCall,
   index: number,
   cut: Cut,
-): readonly Fields[] {
+): readonly JsonFields[] {
   const parts = [
     ...(called ? inPieces(called, 'arguments', cut).map(part => ({ function: part })) : []),
     ...(custom ? inPieces(custom, 'input', cut).map(part => ({ custom: part })) : []),
@@ -56,7 +56,7 @@ function callDeltas(
   return [{ index, ...others, ...parts[0] }, ...parts.slice(1).map(part => ({ index, ...part }))]
 }
 
-function inPieces(called: Fields, name: 'arguments' | 'input', cut: Cut): readonly Fields[] {
+function inPieces(called: JsonFields, name: 'arguments' | 'input', cut: Cut): readonly JsonFields[] {
   const text = called[name]
   if (typeof text !== 'string') return [called]
   return [{ ...called, [name]: '' }, ...cut(text).map(piece => ({ [name]: piece }))]
@@ -67,14 +67,14 @@ type VendorLogprobs = VendorChoice['logprobs']
 /** A piece of a text, and the logprobs of its tokens. */
 interface SurePiece {
   readonly text: string
-  readonly logprobs: Fields | null
+  readonly logprobs: JsonFields | null
 }
 
 const lists = ['content', 'refusal'] as const
 const isList = (name: string): name is (typeof lists)[number] => lists.includes(name as 'content')
 
 /** Logprobs without the tokens of these texts, which follow piece by piece. */
-const logprobsBefore = (logprobs: VendorLogprobs, texts: readonly string[]): Fields | null =>
+const logprobsBefore = (logprobs: VendorLogprobs, texts: readonly string[]): JsonFields | null =>
   logprobs ? { ...logprobs, ...emptied(logprobs, texts) } : null
 
 /** The pieces of the text of this name. */
@@ -86,7 +86,7 @@ function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: C
 }
 
 /** Those of these lists that there are, without anything in them. */
-const emptied = (logprobs: Fields, names: readonly string[]): Fields =>
+const emptied = (logprobs: JsonFields, names: readonly string[]): JsonFields =>
   Object.fromEntries(names.filter(name => isList(name) && name in logprobs).map(name => [name, logprobs[name] && []]))
 
 /** Words with the space before them, long ones in parts. */

@@ -1,7 +1,7 @@
 /** What a target is asked, with which credentials, and what comes back. */
 
 /** What opens a target. What is not given is not checked. */
-export interface Credentials {
+export interface TargetCredentials {
   readonly apiKey?: string | undefined
   readonly anonKey?: string | undefined
   readonly email?: string | undefined
@@ -29,7 +29,7 @@ export interface Answered {
 }
 
 /** What came: an answer, or why there is none. */
-export type Heard = Answered | { readonly kind: 'unanswered'; readonly why: string }
+export type CallResult = Answered | { readonly kind: 'unanswered'; readonly why: string }
 
 /** Sends a call. Rejects with an Error that says why no answer came. */
 export type Send = (call: Call, signal: AbortSignal) => Promise<Answered>
@@ -43,7 +43,7 @@ export class Unasked extends Error {
 export const UNKNOWN_MODEL = 'there-is-no-such-model'
 
 /** One request and its answer, without secrets, to be shown. */
-export interface Shown {
+export interface ShownCall {
   readonly asked: string
   readonly answered: string
 }
@@ -59,7 +59,7 @@ const claims = {
 }
 
 /** The anon key with another signature, where that is a JWT; what it claims is true, and who says so is not. */
-export function forgedToken({ credentials: { anonKey = '' } }: { readonly credentials: Credentials }): string {
+export function forgedToken({ credentials: { anonKey = '' } }: { readonly credentials: TargetCredentials }): string {
   const [header, payload, signature, ...more] = anonKey.split('.')
   if (!header || !payload || !signature || more.length > 0) {
     return [part({ alg: 'HS256', typ: 'JWT' }), part(claims), 'A'.repeat(43)].join('.')
@@ -69,7 +69,11 @@ export function forgedToken({ credentials: { anonKey = '' } }: { readonly creden
 }
 
 /** Of a user, with the header and the issuer of the anon key: whoever looks at claims alone lets it in where an anon key is not enough. */
-export function forgedUserToken({ credentials: { anonKey = '' } }: { readonly credentials: Credentials }): string {
+export function forgedUserToken({
+  credentials: { anonKey = '' },
+}: {
+  readonly credentials: TargetCredentials
+}): string {
   const [header, payload = ''] = anonKey.split('.')
   const { iss } = claimsIn(payload)
   const isJwt = header !== undefined && iss !== undefined

@@ -1,6 +1,6 @@
 /** A clause of the contract: one rule, where it comes from, how a target is checked for it, and the verdict. */
 import { glob } from '../core/paths.js'
-import { type Answered, type Call, type Heard, type Shown, Unasked } from './call.js'
+import { type Answered, type Call, type CallResult, type ShownCall, Unasked } from './call.js'
 import type { Target } from './target.js'
 
 /** The headings of the platform's document, and a place for what it has no word for. */
@@ -36,7 +36,7 @@ export interface Clause extends ClauseForm {
 }
 
 /** May reject with an Unasked. */
-export type Check = (target: Target) => Promise<Verdict>
+export type Check = (target: Target) => Promise<ClauseVerdict>
 
 export type CallFor = (target: Target) => Call | Promise<Call>
 
@@ -83,14 +83,14 @@ export const askingAt =
     return asking(() => call, ...looks)(target)
   }
 
-const isMissing = (heard: Heard) => heard.kind === 'answered' && heard.status === 404
+const isMissing = (heard: CallResult) => heard.kind === 'answered' && heard.status === 404
 
 const LIMITED = 'the target limits the rate of calls, and answered with status 429'
 
 /** Whoever limits the rate of calls has not judged this one. */
-const isLimited = (heard: Heard) => heard.kind === 'answered' && heard.status === 429
+const isLimited = (heard: CallResult) => heard.kind === 'answered' && heard.status === 429
 
-async function looked(target: Target, call: Call, looks: readonly Look[]): Promise<Verdict> {
+async function looked(target: Target, call: Call, looks: readonly Look[]): Promise<ClauseVerdict> {
   const heard = await target.ask(call)
   for (const { expected, differs } of looks) {
     const came = heard.kind === 'unanswered' ? `no answer: ${heard.why}` : await differs(heard, target, call)
@@ -109,7 +109,7 @@ export const askingEach =
     ...looks: readonly Look[]
   ): Check =>
   async target => {
-    let verdict: Verdict = skipped(why)
+    let verdict: ClauseVerdict = skipped(why)
     for (const callFor of callsFor) {
       const call = await possible(target, callFor)
       if (!call) continue
@@ -135,7 +135,7 @@ export interface Broken {
   readonly kind: 'broken'
   readonly expected: string
   readonly came: string
-  readonly shown: Shown
+  readonly shown: ShownCall
 }
 
 /** Nothing was found out, and why. */
@@ -144,27 +144,27 @@ export interface Skipped {
   readonly why: string
 }
 
-export type Verdict = { readonly kind: 'held' } | Broken | Skipped
+export type ClauseVerdict = { readonly kind: 'held' } | Broken | Skipped
 
-export const held: Verdict = { kind: 'held' }
+export const held: ClauseVerdict = { kind: 'held' }
 
 export const skipped = (why: string): Skipped => ({ kind: 'skipped', why })
 
 /** What came of one clause. */
 export interface ClauseResult {
   readonly clause: Clause
-  readonly verdict: Verdict
+  readonly verdict: ClauseVerdict
 }
 
 /** Gives the verdict on any clause of the table. */
-export type Judge = (clause: Clause) => Promise<Verdict>
+export type Judge = (clause: Clause) => Promise<ClauseVerdict>
 
 /** Remembers its verdicts. */
 export function createJudge(target: Target, table: readonly Clause[]): Judge {
   const byId = new Map(table.map(clause => [clause.id, clause]))
-  const known = new Map<string, Promise<Verdict>>()
+  const known = new Map<string, Promise<ClauseVerdict>>()
 
-  async function decide({ needs = [], check }: Clause): Promise<Verdict> {
+  async function decide({ needs = [], check }: Clause): Promise<ClauseVerdict> {
     for (const id of needs) {
       const needed = byId.get(id)
       const verdict = needed && (await judge(needed))

@@ -1,7 +1,7 @@
 /** The contract: the platform's document as clauses, to be checked in tests. What the package exports as `standin/contract`. */
 
-export type { Answered, Call, Credentials, Heard, Send, Shown } from './call.js'
-export type { Broken, Clause, Section, Skipped, Verdict } from './clause.js'
+export type { Answered, Call, CallResult, Send, ShownCall, TargetCredentials } from './call.js'
+export type { Broken, Clause, ClauseVerdict, Section, Skipped } from './clause.js'
 export { type ClauseResult, judgeAll, sections, wantedOf } from './clause.js'
 export { clauses } from './clauses/index.js'
 export { type Silent, silent } from './silent.js'
@@ -10,9 +10,9 @@ export {
   type ContractTest,
   contractSuite,
   contractTests,
-  type Handler,
-  type Runner,
   type SuiteOptions,
   type SuiteTarget,
+  type TargetHandler,
+  type TestFunctions,
 } from './suite.js'
 export { createTarget, type Target, type TargetOptions } from './target.js'

@@ -3,12 +3,12 @@
 import { once } from 'node:events'
 import http, { type RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Broken, type Clause, createJudge, type Judge, sections, type Verdict, wantedOf } from './clause.js'
+import { type Broken, type Clause, type ClauseVerdict, createJudge, type Judge, sections, wantedOf } from './clause.js'
 import { clauses } from './clauses/index.js'
 import { createTarget, type TargetOptions } from './target.js'
 
 /** What is judged: something with an address, or a handler that is given one. */
-export type SuiteTarget = TargetOptions | (Omit<TargetOptions, 'url'> & { readonly handler: Handler })
+export type SuiteTarget = TargetOptions | (Omit<TargetOptions, 'url'> & { readonly handler: TargetHandler })
 
 export interface SuiteOptions {
   /** A function is called when the first test runs: by then whatever it starts is there. */
@@ -25,7 +25,7 @@ export interface ContractTest {
   readonly name: string
   readonly clause: Clause
   /** What came of it. */
-  judge(): Promise<Verdict>
+  judge(): Promise<ClauseVerdict>
   /**
    * Gives nothing when the clause holds, and a sentence when nothing was found out, or when it is a decision that the target does not share
    * and `strict` is off. Rejects with a ContractError when it is broken.
@@ -96,7 +96,7 @@ type DefineTest = (name: string, run: (context?: TestContext) => Promise<void>) 
 type Describe = (name: string, define: () => void) => unknown
 
 /** The `test` and `describe` of the runner: those of vitest, jest or node:test. */
-export interface Runner {
+export interface TestFunctions {
   readonly test: DefineTest
   readonly describe: Describe
 }
@@ -113,7 +113,7 @@ export interface Runner {
  *
  * A test is skipped, with its reason, where nothing could be found out. Throws a RangeError when no clause is meant.
  */
-export function contractSuite({ test, describe, ...options }: SuiteOptions & Runner): void {
+export function contractSuite({ test, describe, ...options }: SuiteOptions & TestFunctions): void {
   const tests = contractTests(options)
   for (const section of sections) {
     const ones = tests.filter(({ clause }) => clause.section === section)
@@ -134,10 +134,10 @@ const define = (test: DefineTest, name: string, run: ContractTest['run']) =>
   })
 
 /** An express app is one, too. */
-export type Handler = Server | RequestListener
+export type TargetHandler = Server | RequestListener
 
 /** The address under which it answers. It keeps no process alive, and a server that listens already is left as it is. */
-export async function addressOf(handler: Handler): Promise<string> {
+export async function addressOf(handler: TargetHandler): Promise<string> {
   const server = handler instanceof Server ? handler : http.createServer(handler)
   if (!server.listening) {
     server.listen(0, '127.0.0.1')

@@ -6,18 +6,18 @@ import { createRedact } from '../redact/index.js'
 import {
   type Answered,
   type Call,
-  type Credentials,
+  type CallResult,
   forgedToken,
   forgedUserToken,
-  type Heard,
   type Send,
-  type Shown,
+  type ShownCall,
+  type TargetCredentials,
   UNKNOWN_MODEL,
   Unasked,
   unsignedToken,
 } from './call.js'
 
-export interface TargetOptions extends Credentials {
+export interface TargetOptions extends TargetCredentials {
   /** The `base_url` of the platform, without `/v1`. */
   readonly url: string
   /** What an app hands to `createClient`: without `/auth/v1`. The same as `url` unless it is said. */
@@ -38,7 +38,7 @@ export interface TargetOptions extends Credentials {
 
 export interface Target {
   readonly url: string
-  readonly credentials: Credentials
+  readonly credentials: TargetCredentials
   readonly model: string | undefined
   /** Whether it is on this machine, where large requests cost nothing. */
   readonly isNear: boolean
@@ -47,10 +47,10 @@ export interface Target {
   /** Why it cannot be reached, where it has not answered a single call. */
   unreachable(): string | undefined
   /** Asks once and remembers. Rejects with an Unasked when the budget is used up. */
-  ask(call: Call): Promise<Heard>
-  shown(call: Call, heard: Heard): Shown
+  ask(call: Call): Promise<CallResult>
+  shown(call: Call, heard: CallResult): ShownCall
   /** What was heard, by names that are the same for every target. */
-  heard(): Promise<ReadonlyMap<string, Heard>>
+  heard(): Promise<ReadonlyMap<string, CallResult>>
   /** A text of the target's without secrets, and without what could steer a terminal. */
   clean(text: string): string
 }
@@ -73,12 +73,12 @@ export function createTarget(options: TargetOptions): Target {
   const send = options.send ?? sendOverHttp({ url, authUrl, insecure })
   const { apiKey, anonKey, email, password } = options
   const credentials = { apiKey, anonKey, email, password }
-  const remembered = new Map<string, { readonly call: Call; readonly heard: Promise<Heard> }>()
+  const remembered = new Map<string, { readonly call: Call; readonly heard: Promise<CallResult> }>()
   let calls = 0
   let answered = 0
   let lastWhy: string | undefined
 
-  async function sendOnce(call: Call): Promise<Heard> {
+  async function sendOnce(call: Call): Promise<CallResult> {
     if (signal?.aborted) throw new Unasked('it was stopped')
     if (answered === 0 && calls >= MOST_UNANSWERED) throw new Unasked(`it does not answer (${lastWhy})`)
     if (calls >= maxCalls) throw new Unasked(`the budget of ${maxCalls} calls is used up`)
@@ -95,7 +95,7 @@ export function createTarget(options: TargetOptions): Target {
     }
   }
 
-  async function sendPatiently(call: Call): Promise<Heard> {
+  async function sendPatiently(call: Call): Promise<CallResult> {
     for (let attempt = 1; ; attempt++) {
       const heard = await sendOnce(call)
       const waitS = heard.kind === 'answered' ? waitWanted(heard) : undefined
@@ -118,7 +118,7 @@ export function createTarget(options: TargetOptions): Target {
       return known.heard
     },
     async heard() {
-      const found = new Map<string, Heard>()
+      const found = new Map<string, CallResult>()
       for (const { call, heard: hearing } of remembered.values()) {
         const name = nameOf(call, credentials)
         // What was not asked in the end was never heard.
@@ -194,7 +194,7 @@ function reasonOf(error: unknown): string {
 const LONGEST = 400
 
 /** `clean` takes secrets out of a text, and what could steer a terminal. */
-function createShow({ apiKey, anonKey, password }: Credentials) {
+function createShow({ apiKey, anonKey, password }: TargetCredentials) {
   const known = Object.entries({ 'api-key': apiKey, 'anon-key': anonKey, password }).flatMap(([name, value]) =>
     value ? [{ name, value }] : [],
   )
@@ -204,7 +204,7 @@ function createShow({ apiKey, anonKey, password }: Credentials) {
 
   return {
     clean,
-    shown(call: Call, heard: Heard): Shown {
+    shown(call: Call, heard: CallResult): ShownCall {
       const { method, path, headers, body, isPrivate } = call
       const credential = credentialIn(headers.authorization, { apiKey, anonKey })
       const asked = [`${method} ${path} (${credential})`, ...(body !== undefined && !isPrivate ? [cut(body)] : [])]
@@ -219,7 +219,7 @@ const control = /(?!\r?\n|\t)[\u0000-\u001f\u007f-\u009f]/g
 
 const asEscape = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
 
-function answerText(heard: Heard, isPrivate: boolean): string {
+function answerText(heard: CallResult, isPrivate: boolean): string {
   if (heard.kind === 'unanswered') return `no answer: ${heard.why}`
   const { status, headers, text } = heard
   const facts = ['content-type', 'allow', 'location', 'retry-after'].flatMap(name => {
@@ -231,7 +231,7 @@ function answerText(heard: Heard, isPrivate: boolean): string {
 }
 
 /** In the words of the document. */
-function credentialIn(authorization: string | undefined, { apiKey, anonKey }: Credentials): string {
+function credentialIn(authorization: string | undefined, { apiKey, anonKey }: TargetCredentials): string {
   if (authorization === undefined) return 'no credential'
   if (apiKey && authorization === `Bearer ${apiKey}`) return 'Authorization: Bearer <API_KEY>'
   if (anonKey && authorization === `Bearer ${anonKey}`) return 'Authorization: Bearer <ANON_KEY>'
@@ -250,7 +250,7 @@ function credentialIn(authorization: string | undefined, { apiKey, anonKey }: Cr
 const isUnsigned = (authorization: string) => authorization === `Bearer ${unsignedToken()}`
 
 /** The same for every target: without what is the target's own. */
-export function nameOf({ method, path, headers, body, isPrivate }: Call, credentials: Credentials): string {
+export function nameOf({ method, path, headers, body, isPrivate }: Call, credentials: TargetCredentials): string {
   const line = `${method} ${path} (${credentialIn(headers.authorization, credentials)})`
   return body === undefined || isPrivate ? line : `${line} ${cut(withoutModel(body.trim()))}`
 }

@@ -48,12 +48,12 @@ export const modelsAnswer = open({
 })
 
 /** What an endpoint may say: the fields that a form names, however deep, and no others. */
-export type Told<T> = T extends readonly (infer Item)[]
-  ? readonly Told<Item>[]
+export type AnswerBody<T> = T extends readonly (infer Item)[]
+  ? readonly AnswerBody<Item>[]
   : T extends object
-    ? { readonly [K in keyof T as string extends K ? never : K]: Told<T[K]> }
+    ? { readonly [K in keyof T as string extends K ? never : K]: AnswerBody<T[K]> }
     : T
 
-export type HealthAnswer = Told<v.InferInput<typeof healthAnswer>>
-export type IndexAnswer = Told<v.InferInput<typeof listedIndexAnswer>>
-export type ModelsAnswer = Told<v.InferInput<typeof modelsAnswer>>
+export type HealthAnswer = AnswerBody<v.InferInput<typeof healthAnswer>>
+export type IndexAnswer = AnswerBody<v.InferInput<typeof listedIndexAnswer>>
+export type ModelsAnswer = AnswerBody<v.InferInput<typeof modelsAnswer>>

@@ -1,4 +1,5 @@
 /** An exchange in a line: what a list of many shows of it, made without reading bodies. */
+import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import type { Facts } from '../core/fact-filter.js'
 import { sourceOf } from '../core/reply.js'
@@ -8,8 +9,6 @@ import type { JournalBrief } from './shapes.js'
 
 /** Of a longer text the beginning is told. */
 const LONGEST = 300
-/** The times of so many are kept of each exchange. */
-const TIMED = 1000
 /** More times than these cannot be told apart in a bar. */
 const MOST_TIMES = 60
 
@@ -113,7 +112,7 @@ function bytesIn(said: Reply | Heard | undefined): number {
 function piecesOf({ outcome }: Exchange): number {
   const { said, complete, piecesAtMs = [] } = outcome ?? {}
   if (said?.kind !== 'reply' || typeof said.body === 'string' || Buffer.isBuffer(said.body)) return piecesAtMs.length
-  return complete && piecesAtMs.length >= TIMED ? said.body.pieces.length : piecesAtMs.length
+  return complete && piecesAtMs.length >= MOST_PIECES_TIMED ? said.body.pieces.length : piecesAtMs.length
 }
 
 function thinned(times: readonly number[]): readonly number[] {

@@ -1,13 +1,13 @@
 /** Rules on their way from a draft to a file: written, checked, and kept. */
 import { replyFilesOf } from '../config/load.js'
-import type { Draft, SentRules, Told } from '../replies/index.js'
+import type { Draft, DraftSource, SentRules } from '../replies/index.js'
 import type { Assembly } from './assembly.js'
 import { loadReplies } from './read-replies.js'
 import type { PlatformSources } from './sources.js'
 
 export interface Drafts {
   /** A rule that says again what was said, in texts that `open` has taken the secrets out of. Rejects with a PlatformError that says why there can be none. */
-  draft(told: Told, open: (text: string) => string): Promise<Draft>
+  draft(told: DraftSource, open: (text: string) => string): Promise<Draft>
   /** What is wrong with rules, with the line and the column; or the rules as they are sent. */
   read(yaml: string): Promise<SentRules>
   /** Puts rules that are good into a new file; gives back its name. Rejects with a PlatformError that says why not. */

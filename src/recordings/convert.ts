@@ -117,11 +117,7 @@ function chunksOf({ chunks }: RecordedResponse, stays: Buffer): RecordedResponse
 export const isRefused = ({ status }: RecordedResponse) => status < 200 || status >= 300
 
 /** The same answer with another body, which is there at once. */
-export const withBody = (
-  response: RecordedResponse,
-  contentType: string,
-  pieces: readonly string[],
-): RecordedResponse => ({
+const withBody = (response: RecordedResponse, contentType: string, pieces: readonly string[]): RecordedResponse => ({
   ...response,
   headers: [...response.headers.filter(([name]) => name !== 'content-type'), ['content-type', contentType]],
   chunks: pieces.map(piece => ({ atMs: 0, bytes: Buffer.from(piece) })),

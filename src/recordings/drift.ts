@@ -6,7 +6,7 @@ import { headerIn } from '../core/headers.js'
 import { asksModel } from '../core/paths.js'
 import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
-import type { Kept } from './names.js'
+import type { RecordingFile } from './names.js'
 import {
   bodyOf,
   type Capture,
@@ -20,8 +20,8 @@ import { redactedResponse } from './redacted.js'
 export interface DriftParts {
   readonly folder: Folder
   /** The recordings that are looked at. */
-  readonly kept: readonly Kept[]
-  readonly ask: Ask
+  readonly kept: readonly RecordingFile[]
+  readonly ask: AskLive
   /** What a path is asked with, in words such as `upstream.apiKey`; nothing where it needs no credential. */
   readonly credentialFor: (path: string) => string | undefined
   /** How many are asked for at the same time. */
@@ -104,7 +104,7 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
 }
 
 /** A platform that is away is not asked ten thousand times. */
-function unlessNobodyIsThere(ask: Ask): Ask {
+function unlessNobodyIsThere(ask: AskLive): AskLive {
   let answers = 0
   let failures = 0
   let last: unknown
@@ -124,7 +124,7 @@ function unlessNobodyIsThere(ask: Ask): Ask {
 
 /** Ready to be asked. */
 interface Looking extends DriftParts {
-  readonly askPatiently: Ask
+  readonly askPatiently: AskLive
   /** By credential. */
   readonly standings: Map<string, Standing>
 }
@@ -135,7 +135,7 @@ interface Looked {
   readonly refused?: Refused
 }
 
-async function look({ file, key }: Kept, parts: Looking): Promise<Looked> {
+async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looked> {
   const recording = await readable(file, parts.folder)
   if ('kind' in recording) return { finding: recording }
   const skipped = reasonNotToRepeat(recording, parts.placeholder)
@@ -214,7 +214,7 @@ const isSameClass = (recorded: RecordedResponse, live: RecordedResponse) =>
   Math.floor(recorded.status / 100) === Math.floor(live.status / 100)
 
 /** Sends a request to the live platform. Rejects with an Error that says why when no answer comes; `signal` ends it. */
-export type Ask = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>
+export type AskLive = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>
 
 /** How often one request is sent. */
 const MOST_TRIES = 3
@@ -224,7 +224,7 @@ const LONGEST_WAIT_MS = 30_000
 const USUAL_WAIT_MS = 1000
 
 /** Asks through `ask`. All requests wait for what one of them was told; an answer that is a 429 in the end is given back as such. */
-function patientAsk(ask: Ask): Ask {
+function patientAsk(ask: AskLive): AskLive {
   let notBeforeMs = 0
 
   return async (request, signal) => {

@@ -155,9 +155,9 @@ function timed(chunks: readonly ChunkForm[]): readonly RecordedChunk[] {
   })
 }
 
-export type Content = { readonly text: string } | { readonly base64: string }
+type BodyContent = { readonly text: string } | { readonly base64: string }
 
-export function contentOf(bytes: Buffer): Content {
+export function contentOf(bytes: Buffer): BodyContent {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what has them is no text to a person, even where UTF-8 has them
   if (isUtf8(bytes) && !/[\0-\x08\x0b\x0c\x0e-\x1f]/.test(bytes.toString('latin1')))
     return { text: bytes.toString('utf8') }

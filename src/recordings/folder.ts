@@ -7,14 +7,14 @@ import { ProblemsError, unreadable } from '../check/problem.js'
 import { makeFolder } from '../core/start-error.js'
 import { inSlices } from '../core/work.js'
 import { recordingIn, writeText } from './file-text.js'
-import { type Kept, keptOf } from './names.js'
+import { keptOf, type RecordingFile } from './names.js'
 import type { Recording } from './recording.js'
 
 export interface Folder {
   /** As it was named. */
   readonly dir: string
   /** All recordings by their names, sorted: those of one request in their order. A folder that is not there has none. */
-  list(): Promise<readonly Kept[]>
+  list(): Promise<readonly RecordingFile[]>
   /** Rejects with a ProblemsError when it is not there or is no recording. */
   read(file: string): Promise<Recording>
   /** What is written in it. Rejects with a ProblemsError when it cannot be read. */
@@ -98,7 +98,7 @@ async function namesIn(dir: string, above: string): Promise<readonly string[]> {
 }
 
 /** By name, with those of one request in their order: `-2` before `-10`. */
-function sorted(all: readonly Kept[]): readonly Kept[] {
+function sorted(all: readonly RecordingFile[]): readonly RecordingFile[] {
   const named = all.map(kept => ({
     kept,
     stem: kept.file.slice(0, kept.nth > 1 ? -`-${kept.nth}.yaml`.length : -'.yaml'.length),

@@ -12,14 +12,14 @@ import type { Run } from './run.js'
 import { createShelf } from './shelf.js'
 
 export { assembledText } from './convert.js'
-export type { Ask } from './drift.js'
+export type { AskLive } from './drift.js'
 export { type DriftParts, type DriftResult, findDrift } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
 export { harOf } from './har/export.js'
 export { type Imported, importHar } from './har/import.js'
 export { type Ignore, ignoreFrom } from './ignore.js'
 export { keyOf } from './key.js'
-export { fileOf, type Kept } from './names.js'
+export { fileOf, type RecordingFile } from './names.js'
 export type { Difference, Library, ListedRecording, Miss, Receipt, RunReceipt } from './operations.js'
 export { type Overview, overviewIn } from './overview.js'
 export type { Past } from './past.js'
@@ -39,7 +39,7 @@ export type { Found } from './replayer.js'
 export { createRun, type Run } from './run.js'
 
 /** The options of the same names (config/recording-options.ts), with what they need beside them. */
-export interface RecordingsParts {
+interface RecordingsParts {
   /** The folder, in full. */
   readonly dir: string
   readonly save: 'all' | 'onlyNew'

@@ -9,7 +9,7 @@ import type { Redact } from '../redact/index.js'
 import { type Folder, shown } from './folder.js'
 import type { Ignore } from './ignore.js'
 import { keyOf } from './key.js'
-import { fileOf, type Kept } from './names.js'
+import { fileOf, type RecordingFile } from './names.js'
 import type { Existing, Library, ListedRecording } from './operations.js'
 import { type Listed, listedIn } from './overview.js'
 import { type Past, recordingOfPast } from './past.js'
@@ -54,7 +54,7 @@ export function createLibrary(parts: Parts): Library {
     return place.startsWith(root + path.sep)
   }
 
-  async function find(file: string): Promise<Kept | undefined> {
+  async function find(file: string): Promise<RecordingFile | undefined> {
     const kept = (await folder.list()).find(kept => kept.file === file)
     if (!kept) return undefined
     const inside = await isInside(file).catch(() => false)
@@ -77,7 +77,7 @@ export function createLibrary(parts: Parts): Library {
     return listed
   }
 
-  async function lineOf({ file }: Kept): Promise<ListedRecording> {
+  async function lineOf({ file }: RecordingFile): Promise<ListedRecording> {
     try {
       const listed = await look(file)
       const stale = maxAgeMs > 0 && Date.now() - Date.parse(listed.recordedAt) > maxAgeMs

@@ -4,7 +4,7 @@ import { isObject } from './canonical.js'
 import type { RecordedRequest } from './recording.js'
 
 /** A file in the folder of recordings, as far as its name tells. */
-export interface Kept {
+export interface RecordingFile {
   /** Relative to the folder, with slashes: `chat-completions/gpt-4o-hello-1a2b3c4d5e6f.yaml`. */
   readonly file: string
   /** What its request comes to. */
@@ -16,7 +16,7 @@ export interface Kept {
 const keptName = /(?:^|[/-])([0-9a-f]{12})(?:-(\d{1,9}))?\.yaml$/
 
 /** What a name tells; nothing where it is not that of a recording. */
-export function keptOf(file: string): Kept | undefined {
+export function keptOf(file: string): RecordingFile | undefined {
   const [, key, nth = '1'] = keptName.exec(file) ?? []
   return key === undefined || /(^|\/)\./.test(file) ? undefined : { file, key, nth: Number(nth) }
 }

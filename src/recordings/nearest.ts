@@ -4,13 +4,13 @@ import { asksForChat, isObject } from './canonical.js'
 import { requestIn } from './file-text.js'
 import type { Ignore } from './ignore.js'
 import { comparedForm, keyOf } from './key.js'
-import { endpointFolder, type Kept, slugOf } from './names.js'
+import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import type { Difference } from './operations.js'
 import type { RecordedRequest } from './recording.js'
 import type { Shelf } from './shelf.js'
 
 export interface Nearest {
-  readonly kept: Kept
+  readonly kept: RecordingFile
   /** Whether it is the very same request, whatever its name says: somebody has edited it, or changed what is ignored. */
   readonly isSame: boolean
   readonly differences: readonly Difference[]
@@ -26,7 +26,7 @@ export async function nearest(
   ignore: Ignore,
 ): Promise<Nearest | undefined> {
   const mine = whatCounts(request, ignore)
-  let best: { readonly kept: Kept; readonly request: RecordedRequest; readonly apart: number } | undefined
+  let best: { readonly kept: RecordingFile; readonly request: RecordedRequest; readonly apart: number } | undefined
   for (const kept of likeliest(request, [...shelf.all()])) {
     const recorded = await shelf
       .text(kept.file)
@@ -51,10 +51,10 @@ function whatCounts(request: RecordedRequest, ignore: Ignore): RecordedRequest {
 }
 
 /** Those whose names have most words in common with the one that the request would have, of its own endpoint first. */
-function likeliest(request: RecordedRequest, all: readonly Kept[]): readonly Kept[] {
+function likeliest(request: RecordedRequest, all: readonly RecordingFile[]): readonly RecordingFile[] {
   const folder = `${endpointFolder(request.path)}/`
   const words = new Set(slugOf(request).split('-'))
-  const likeness = ({ file }: Kept) => {
+  const likeness = ({ file }: RecordingFile) => {
     const name = file.slice(file.lastIndexOf('/') + 1)
     const common = name.split('-').filter(word => words.has(word)).length
     return (file.startsWith(folder) ? 1000 : 0) + common

@@ -1,6 +1,7 @@
 /** Makes a recording of an exchange that is over, as the recorder would have made it while the answer went by. */
 
 import { eventsIn } from '../completions/events.js'
+import { MOST_PIECES_TIMED } from '../core/clock.js'
 import { cannotBeRecorded } from '../core/errors.js'
 import type { Exchange, Heard, Outcome, Paced, Reply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
@@ -83,13 +84,13 @@ function objectionToAnswer({ said: delivered, upstream, complete }: Outcome): st
 }
 
 /** When its pieces left after the head, as far as that is known, and when it was over. */
-export interface Times {
+interface PieceTimes {
   readonly piecesAtMs: readonly number[]
   readonly endMs: number
 }
 
 /** The chunks of a body; of one of the live platform as much as is kept. */
-export function chunksOf(said: Reply | Heard, times: Times): readonly RecordedChunk[] {
+export function chunksOf(said: Reply | Heard, times: PieceTimes): readonly RecordedChunk[] {
   if (said.kind === 'heard') return timed(said.beginning, times)
   const { body, again, contentType } = said
   if (typeof body === 'string') return body === '' ? [] : [{ atMs: times.endMs, bytes: Buffer.from(body) }]
@@ -110,20 +111,17 @@ function piecesOf({ head, before, pieces, after, tail, bytewise }: Paced): reado
 }
 
 /** A recorded rhythm is known for each of its pieces. */
-const inRhythm = ({ atMs, pieces }: Paced, times: Times): Times =>
+const inRhythm = ({ atMs, pieces }: Paced, times: PieceTimes): PieceTimes =>
   atMs?.length === pieces.length ? { ...times, piecesAtMs: atMs } : times
 
 /** Where several pieces left together, or more of them than are timed, the times that are known are spread over them. */
-function timed(pieces: readonly Buffer[], { piecesAtMs, endMs }: Times): readonly RecordedChunk[] {
+function timed(pieces: readonly Buffer[], { piecesAtMs, endMs }: PieceTimes): readonly RecordedChunk[] {
   const known = piecesAtMs.length === 0 ? [0] : [...piecesAtMs]
-  if (known.length >= MOST_TIMES && pieces.length > known.length) known.push(endMs)
+  if (known.length >= MOST_PIECES_TIMED && pieces.length > known.length) known.push(endMs)
   return pieces
     .map((bytes, i) => ({ atMs: spread(known, pieces.length === 1 ? 0 : i / (pieces.length - 1)), bytes }))
     .filter(({ bytes }) => bytes.length > 0)
 }
-
-/** So many times of one stream are kept. */
-const MOST_TIMES = 1000
 
 /** The time at a part of the way from the first to the last, from 0 to 1. */
 function spread(times: readonly number[], part: number): number {

@@ -4,7 +4,7 @@ import { inSlices } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { type Gathered, gather } from './gathered.js'
 import { askedIn, type Identified, requestOf } from './key.js'
-import { fileOf, type Kept } from './names.js'
+import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
 import type { Run } from './run.js'
@@ -40,9 +40,9 @@ const MOST_OF_ONE_REQUEST = 100
 /** An exchange that is going to be kept. */
 interface Begun {
   readonly exchange: Exchange
-  readonly kept: Kept
+  readonly kept: RecordingFile
   /** What an earlier run has left of the same request. */
-  readonly earlier: readonly Kept[]
+  readonly earlier: readonly RecordingFile[]
   /** The request without its secrets, and the redaction that goes on with the answer; where it has to be made anew it is not there. */
   readonly redacted: { readonly request: RecordedRequest; readonly redaction: Redaction } | undefined
 }
@@ -115,7 +115,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     }
   }
 
-  function failed({ file }: Kept, error: NodeJS.ErrnoException): void {
+  function failed({ file }: RecordingFile, error: NodeJS.ErrnoException): void {
     const sentence = `${file} is not kept (${error.code ?? error.message}).`
     run.notRecorded(sentence)
     // A disk that is full or not ours is nobody's mistake here.

@@ -5,7 +5,7 @@ import { sideBySide } from '../core/miss-text.js'
 import { variantsOf } from './canonical.js'
 import type { Ignore } from './ignore.js'
 import { type Identified, keyOf } from './key.js'
-import type { Kept } from './names.js'
+import type { RecordingFile } from './names.js'
 import { type Nearest, nearest } from './nearest.js'
 import { inForm, type Played, played } from './play.js'
 import type { RecordedRequest, Recording } from './recording.js'
@@ -100,7 +100,7 @@ export function createReplayer(parts: ReplayerParts): Replayer {
 
   /** The one of `same` whose turn it is after `count` others. */
   async function choose(
-    same: readonly Kept[],
+    same: readonly RecordingFile[],
     count: number,
     request: RecordedRequest,
   ): Promise<Extract<Found, { kind: 'found' }> | Unfit | undefined> {
@@ -130,7 +130,7 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     }
   }
 
-  async function look({ file }: Kept) {
+  async function look({ file }: RecordingFile) {
     let recording: Recording
     try {
       recording = await shelf.read(file)

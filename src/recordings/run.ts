@@ -1,13 +1,16 @@
 /** What one run remembers of its recordings: which were played, missed and made. It outlasts a reload of the configuration. */
 import { createByScope } from '../core/by-scope.js'
-import type { Kept } from './names.js'
+import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
 
 export interface Run {
   /** How often a request was asked in a scope before this time. */
   count(scope: string, key: string): number
   /** Begins another recording of a request, of which `there` are on disk: the how many-th it is, and what earlier runs have left. */
-  begin(key: string, there: readonly Kept[]): { readonly nth: number; readonly earlier: readonly Kept[] }
+  begin(
+    key: string,
+    there: readonly RecordingFile[],
+  ): { readonly nth: number; readonly earlier: readonly RecordingFile[] }
   served(file: string): void
   missed(miss: Miss): void
   recorded(file: string): void
@@ -30,13 +33,13 @@ const REASONS = 20
 
 /** And of so many requests of one scope it is known how often they were asked; the oldest then count from the beginning. */
 const COUNTED = 10_000
-const none: readonly Kept[] = []
+const none: readonly RecordingFile[] = []
 
 /** The listener is told of each miss. */
 export function createRun(tell: (miss: Miss) => void): Run {
   const counts = createByScope(() => new Map<string, number>())
   const begun = new Map<string, number>()
-  const earlier = new Map<string, readonly Kept[]>()
+  const earlier = new Map<string, readonly RecordingFile[]>()
   const own = new Set<string>()
   const played = new Set<string>()
   const reasons = new Set<string>()

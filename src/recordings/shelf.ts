@@ -1,6 +1,6 @@
 /** The recordings of a folder by what they answer; one that was read is remembered for as long as its file stays as it is. */
 import { type Folder, removeLeftovers } from './folder.js'
-import type { Kept } from './names.js'
+import type { RecordingFile } from './names.js'
 import { bodyOf, type Recording } from './recording.js'
 
 export interface Shelf {
@@ -9,15 +9,15 @@ export interface Shelf {
   ready(): Promise<void> | undefined
   /** Lists it anew: somebody may have put something there. */
   refresh(): Promise<void>
-  all(): Iterable<Kept>
+  all(): Iterable<RecordingFile>
   /** The recordings of one request, in their order. */
-  of(key: string): readonly Kept[]
+  of(key: string): readonly RecordingFile[]
   /** Rejects with a ProblemsError when the file is not there any more or is no recording. */
   read(file: string): Promise<Recording>
   /** What is written in it, up to the answer, is enough for `requestIn`. */
   text(file: string): Promise<string>
-  put(kept: Kept, recording: Recording): Promise<void>
-  remove(kept: Kept): Promise<void>
+  put(kept: RecordingFile, recording: Recording): Promise<void>
+  remove(kept: RecordingFile): Promise<void>
 }
 
 interface Remembered {
@@ -45,13 +45,13 @@ function sizeOf({ request, response }: Recording): number {
 const CHUNK_BYTES = 250
 
 export function createShelf(folder: Folder): Shelf {
-  let byKey: Map<string, Kept[]> | undefined
+  let byKey: Map<string, RecordingFile[]> | undefined
   let listing: Promise<void> | undefined
   const remembered = new Map<string, Remembered>()
   let rememberedBytes = 0
 
   async function refresh(): Promise<void> {
-    const found = new Map<string, Kept[]>()
+    const found = new Map<string, RecordingFile[]>()
     for (const kept of await folder.list()) {
       const same = found.get(kept.key)
       if (same) same.push(kept)

@@ -10,7 +10,7 @@ import { expressionIn } from './conditions/text.js'
 import { type DraftedReply, type JournaledAnswer, replyOf } from './drafted-reply.js'
 
 /** An exchange as the journal tells it, nothing secret in it. */
-export interface Told {
+export interface DraftSource {
   readonly at: string
   readonly request: { readonly method: string; readonly path: string; readonly body?: unknown }
   readonly status: number | null
@@ -30,7 +30,7 @@ export interface Draft {
 }
 
 /** `open` takes out what is secret: a stream may have said it in pieces. Throws a PlatformError that says why where no rule can come of it. */
-export function draftOf(told: Told, open: (text: string) => string = asItIs): Draft {
+export function draftOf(told: DraftSource, open: (text: string) => string = asItIs): Draft {
   const { request, status } = told
   const asked = requestIn(request.body)
   if (!asked) throw notForARule('rules answer chat completion requests only, and its body is none')

@@ -21,7 +21,7 @@ import { unasked } from './unasked.js'
 
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
-export { type Draft, draftOf, type Told } from './draft.js'
+export { type Draft, type DraftSource, draftOf } from './draft.js'
 export { keepRules } from './keep.js'
 export { type LintFinding, lint } from './lint.js'
 export {

@@ -6,7 +6,7 @@ import { described, listOf, maybe, object, objectOf, optional, orNull, text, who
 import { blockYaml } from '../check/yaml.js'
 import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
-import type { Draft, Told } from './draft.js'
+import type { Draft, DraftSource } from './draft.js'
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 
 /** Rules may say long texts. */
@@ -129,7 +129,7 @@ interface ReadRules {
 /** Rules that are in no file yet. */
 export interface Drafts {
   /** A rule that says again what was said; `open` takes secrets out of texts. Rejects with a PlatformError that says why there can be none. */
-  draft(told: Told, open: (text: string) => string): Promise<Draft>
+  draft(told: DraftSource, open: (text: string) => string): Promise<Draft>
   /** The rules in a text, or what is wrong with them. */
   read(yaml: string): Promise<ReadRules>
   /** Puts rules into a new file; gives back its name. Rejects with a PlatformError that says why not. */
@@ -140,7 +140,7 @@ interface DraftParts {
   readonly drafts: Drafts
   readonly rules: Pick<RunningRules, 'addSent'>
   readonly journal: {
-    get(id: string, shownBytes?: number): Told | undefined
+    get(id: string, shownBytes?: number): DraftSource | undefined
     redaction(id: string): ((text: string) => string) | undefined
   }
 }

@@ -1,5 +1,7 @@
 /** Sends a reply: the one place where an answer of ours becomes bytes. */
+
 import type { ServerResponse } from 'node:http'
+import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { Paced, Reply } from '../core/exchange.js'
 import type { Pacer } from '../streaming/pacer.js'
 import { isForeign } from './foreign.js'
@@ -84,15 +86,12 @@ function sendPaced(
   })
 }
 
-/** Of a longer stream nobody looks at every piece. */
-const MOST_TIMES = 1000
-
 /** Notes when each piece leaves. */
 function timed(write: Write, piecesAtMs: number[] | undefined): Write {
   if (!piecesAtMs) return write
   const startMs = performance.now()
   return (text, behind) => {
-    if (piecesAtMs.length < MOST_TIMES) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
+    if (piecesAtMs.length < MOST_PIECES_TIMED) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
     write(text, behind)
   }
 }

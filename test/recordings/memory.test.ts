@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openFolder } from '../../src/recordings/folder.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'
-import { fileOf, type Kept } from '../../src/recordings/names.js'
+import { fileOf, type RecordingFile } from '../../src/recordings/names.js'
 import { createRun } from '../../src/recordings/run.js'
 import { createShelf } from '../../src/recordings/shelf.js'
 import { folderWith } from '../command.js'
@@ -24,7 +24,7 @@ function recordingOf(nth: number) {
   const content = `Question ${nth}: ${'what, if anything, is "that"? '.repeat(100)}`
   const request = asking({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
   const key = keyOf(request, ignoreFrom([]))
-  const kept: Kept = { file: fileOf(request, key, 1), key, nth: 1 }
+  const kept: RecordingFile = { file: fileOf(request, key, 1), key, nth: 1 }
   return { kept, recording: recorded({ chunks: [{ atMs: 0, bytes: Buffer.from('{"said":"yes"}') }] }, request) }
 }
 

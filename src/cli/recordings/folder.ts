@@ -6,7 +6,7 @@ import { redactionRules } from '../../config/redaction.js'
 import type { Config } from '../../config/schema.js'
 import { UsageError } from '../../core/start-error.js'
 import { eachOf } from '../../core/work.js'
-import { type Folder, type Ignore, ignoreFrom, type Kept, openFolder } from '../../recordings/index.js'
+import { type Folder, type Ignore, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
 import type { RedactionRules } from '../../redact/index.js'
 import { type CommandLine, load } from '../arguments.js'
 import { harmless, near } from '../output.js'
@@ -32,12 +32,12 @@ export function openRecordings(commandLine: CommandLine): Opened {
 
 /** A recording that was read, or why it could not be. */
 export type Read<T> =
-  | { readonly kind: 'read'; readonly kept: Kept; readonly value: T }
-  | { readonly kind: 'broken'; readonly kept: Kept; readonly problems: readonly Problem[] }
+  | { readonly kind: 'read'; readonly kept: RecordingFile; readonly value: T }
+  | { readonly kind: 'broken'; readonly kept: RecordingFile; readonly problems: readonly Problem[] }
 
 /** Reads many, each by `read`; one that is broken does not stop the others. */
 export const readEach = <T>(
-  kept: readonly Kept[],
+  kept: readonly RecordingFile[],
   read: (file: string) => Promise<T>,
   progress: Progress,
 ): Promise<readonly Read<T>[]> =>
@@ -80,7 +80,7 @@ export function tellBroken(read: readonly Read<unknown>[]): void {
 const CANDIDATES = 20
 
 /** The one recording that is meant: by its file, its key or a part of its name. Throws a UsageError when there is none, or several. */
-export async function findOne({ dir, list }: Folder, word: string): Promise<Kept> {
+export async function findOne({ dir, list }: Folder, word: string): Promise<RecordingFile> {
   const all = await list()
   const inside = path.relative(dir, path.resolve(word)).split(path.sep).join('/')
   const exact = all.filter(({ file }) => [word, `${word}.yaml`, inside].includes(file))

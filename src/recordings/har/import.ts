@@ -88,13 +88,13 @@ export type Reason =
   | 'without the body of the answer'
 
 /** Where an entry leads: below the base as the platform sees it, not decoded. */
-export interface Place {
+interface HarPlace {
   readonly path: string
   readonly query: string
 }
 
 /** The place of an address, or why it is none of the platform's. */
-export function placeOf(url: string, base: string | undefined): Place | Reason {
+export function placeOf(url: string, base: string | undefined): HarPlace | Reason {
   // Not a URL object's: that would decode and shorten what the client has sent.
   const [, origin, path = '', query = ''] = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
   if (origin === undefined) return 'not over HTTP'
@@ -110,7 +110,7 @@ function pathBelow(base: URL, { origin }: URL, path: string): string | undefined
 }
 
 /** Why an entry at this place is not to be kept, if it is not. */
-function reasonAgainst(entry: Entry, { path }: Place): Reason | undefined {
+function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   const { request, response } = entry
   if (isAuth(path)) return 'of the auth backend'
   if (isReserved(path)) return "of Standin's own"
@@ -146,7 +146,7 @@ function lacksRequestBody({ postData, bodySize }: Entry['request']): boolean {
 }
 
 /** The recording of an exchange that took place there; `remark` is told what was done to its text. */
-export function recordingOf(entry: Entry, place: Place, redact: Redact, remark: (what: string) => void): Recording {
+export function recordingOf(entry: Entry, place: HarPlace, redact: Redact, remark: (what: string) => void): Recording {
   const headers = Object.fromEntries(entry.request.headers.map(({ name, value }) => [name.toLowerCase(), value]))
   const { authorization } = headers
   const redaction = redact(credentialsOf({ headers, authorization, query: place.query }, redact))
@@ -161,7 +161,7 @@ export function recordingOf(entry: Entry, place: Place, redact: Redact, remark: 
 /** Our own times come back as they are written. */
 const inUtc = (written: string) => (written.endsWith('Z') ? written : new Date(written).toISOString())
 
-function requestIn({ request }: Entry, { path, query }: Place, redaction: Redaction): RecordedRequest {
+function requestIn({ request }: Entry, { path, query }: HarPlace, redaction: Redaction): RecordedRequest {
   const { method, headers, postData, _path, _query } = request
   const contentType = postData?.mimeType || headers.find(({ name }) => /^content-type$/i.test(name))?.value
   const asked = { method, path: _path ?? path, query, contentType, body: requestBody(postData) }

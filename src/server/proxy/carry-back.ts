@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
-import { passedMs } from '../../core/clock.js'
+import { MOST_PIECES_TIMED, passedMs } from '../../core/clock.js'
 import { upstreamUnreadable } from '../../core/errors.js'
 import type { Heard } from '../../core/exchange.js'
 import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
@@ -87,13 +87,10 @@ interface Whole extends Omit<Head, 'piecesAtMs'> {
   readonly body: Buffer
 }
 
-/** Of a longer stream nobody looks at every piece. */
-const MOST_TIMES = 1000
-
 /** Notes when a piece of a stream came. */
 function time({ outcome }: Passage): void {
   const { beganMs = 0, piecesAtMs } = outcome ?? {}
-  if (piecesAtMs && piecesAtMs.length < MOST_TIMES) piecesAtMs.push(Math.round((passedMs() - beganMs) * 10) / 10)
+  if (piecesAtMs && piecesAtMs.length < MOST_PIECES_TIMED) piecesAtMs.push(Math.round((passedMs() - beganMs) * 10) / 10)
 }
 
 /** Head and body leave together. */

@@ -1,4 +1,5 @@
 /** One exchange: what was asked, what was decided, what was answered, and when. */
+import { MOST_PIECES_TIMED } from '../../../core/clock.js'
 import type { AnswerJson, EntryJson } from '../../journal-wire.js'
 import { routes } from '../../routes.js'
 import { MakeRecording } from '../make/make-recording.jsx'
@@ -164,13 +165,10 @@ function TimingView({ entry }: { readonly entry: EntryJson }) {
   )
 }
 
-/** The times of the first thousand are kept. */
-const MOST_TIMES = 1000
-
 function piecesInWords(at: readonly number[]): string {
   const pauses = at.slice(1).map((ms, i) => ms - (at[i] ?? 0))
   const longest = pauses.reduce((most, ms) => Math.max(most, ms), 0)
-  const many = at.length < MOST_TIMES ? counted(at.length, 'piece') : 'the first 1,000 are timed'
+  const many = at.length < MOST_PIECES_TIMED ? counted(at.length, 'piece') : 'the first 1,000 are timed'
   return at.length < 2 ? many : `${many}, the longest pause ${duration(longest)}`
 }
 
