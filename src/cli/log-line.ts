@@ -3,7 +3,7 @@ import type { Exchange } from '../core/exchange.js'
 import { sourceOf } from '../core/reply.js'
 import { once } from '../core/work.js'
 import type { JournalEntry } from '../journal/index.js'
-import { loadRedact } from '../platform/taping.js'
+import { loadRedact } from '../platform/recordings.js'
 import type { Platform } from '../platform.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 

@@ -1,6 +1,8 @@
 /** What is too much: the options, and the same where they are changed while it runs. */
 import * as v from 'valibot'
 import { closed, described } from '../check/check.js'
+import type { RandomFault } from '../core/fault.js'
+import type { Pace, PaceInput } from '../core/pace.js'
 import { group, integer } from './forms.js'
 
 const most = integer(0, 1_000_000_000)
@@ -37,3 +39,32 @@ export const limitsChange = closed({
 })
 
 export type LimitsChange = v.InferOutput<typeof limitsChange>
+
+/** The usual pace of streams, and those of models that have one of their own. */
+export interface PaceSettings extends Pace {
+  readonly models: Readonly<Record<string, PaceInput>>
+}
+
+/** What somebody may change while it runs, and what is in force then. */
+export interface LimitsInForce {
+  readonly bodyBytes: number
+  readonly requestsPerMinute: number
+  readonly tokensPerMinute: number
+  readonly concurrentStreams: number
+  readonly maxPromptTokens: number
+}
+
+/** What can be changed. */
+export interface Changeable {
+  readonly pace: PaceSettings
+  readonly limits: LimitsInForce
+  /** Faults by chance. */
+  readonly random: readonly RandomFault[]
+}
+
+/** One of them: as it is, as the configuration has it, and whether somebody has changed it since. */
+export interface Setting<Settings> {
+  readonly inForce: Settings
+  readonly configured: Settings
+  readonly isChanged: boolean
+}

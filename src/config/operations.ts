@@ -3,12 +3,11 @@ import type * as v from 'valibot'
 import { type Of, operation, type Schema } from '../api/operation.js'
 import { listOf, mapOf, maybe, number, object, oneOf, text, whole, yesOrNo } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
-import type { Changeable, Setting } from '../core/changes.js'
 import { modeNotPossible } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { type RandomFault, randomFaultSchema } from '../core/fault.js'
 import { distributions, type PaceChange, paceChange, paceInput } from '../core/pace.js'
-import { type LimitsChange, limitsChange } from './limit-options.js'
+import { type Changeable, type LimitsChange, limitsChange, type Setting } from './limit-options.js'
 import { modeSwitch, randomFaultsChange } from './schema.js'
 
 const modesInForce = object({ mode: oneOf(modes), modes: mapOf(oneOf(modes)) })

@@ -1,34 +1,29 @@
 /** What answers beside the request line: the control API and the dashboard. Loaded with the first request for them. */
-import { isPublicSecret } from '../core/development.js'
-import { type Journal, loadReader } from '../journal/index.js'
+import { replyFilesOf } from '../config/load.js'
+import { developmentUser, isPublicSecret } from '../core/development.js'
+import type { Mode } from '../core/exchange.js'
+import type { ConfigJson } from '../dashboard/operations.js'
+import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
-import { loadExposition, type Meter } from '../metrics/index.js'
+import { loadExposition } from '../metrics/index.js'
+import type { Draft, DraftSource, SentRules } from '../replies/index.js'
 import type { App, Prototypes } from '../server/entrance.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { createPeople } from '../supabase/people.js'
 import { version } from '../version.js'
-import type { Assembly, Lasting } from './assembly.js'
-import { configJson } from './dashboard-facts.js'
-import { createDrafts } from './drafts.js'
-import { usableKey } from './environment.js'
-import type { FaultsPart } from './faults.js'
+import type { Assembly } from './assembly.js'
 import type { ForTests } from './for-tests.js'
-import type { Parts } from './part.js'
-import type { RulesPart } from './rules.js'
-import type { PlatformSources } from './sources.js'
-import type { StatePart } from './state.js'
+import type { Lasting } from './lasting.js'
+import type { Parts, PlatformSources } from './part.js'
+import { usableKey } from './platform.js'
+import { loadReplies } from './rules.js'
 
 interface Surroundings {
-  readonly current: () => Assembly
-  readonly lasting: Lasting
-  readonly state: StatePart
-  readonly rules: RulesPart
-  readonly faults: FaultsPart
-  readonly journal: Journal
-  readonly meter: Meter
   readonly sources: PlatformSources
+  readonly lasting: Lasting
+  readonly current: () => Assembly
   readonly forTests: ForTests
-  readonly mintToken: (wish: TokenRequest) => Promise<MintedToken>
+  readonly mintToken: (request: TokenRequest) => Promise<MintedToken>
   readonly reset: Parts['reset']
   /** What opens the control API where others can reach it. */
   readonly controlToken: () => string
@@ -37,8 +32,8 @@ interface Surroundings {
 }
 
 export async function loadApp(prototypes: Prototypes, surroundings: Surroundings): Promise<App> {
-  const { current, lasting, state, rules, faults, journal, meter, sources, mintToken } = surroundings
-  const { apiKeys, clock, taping, violations, settings, modes, url } = lasting
+  const { current, lasting, sources, mintToken } = surroundings
+  const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = lasting
   const [{ createApp }, { createControl }, { createDashboard }, { createReader }, auth] = await Promise.all([
     import('../server/app.js'),
     import('../server/control.js'),
@@ -70,7 +65,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
       mintToken,
       violations,
     },
-    ...taping,
+    ...{ misses: recordings.misses, receipt: recordings.receipt },
     reader: createReader({ journal, url, stopping: surroundings.stopping }),
     readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),
     faults: { ...faults.calls, add: faults.add },
@@ -88,7 +83,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
         version,
         mode: modes.current().mode,
         journal: { kept: journal.count(), passedOver: journal.passedOver() },
-        receipt: taping.receipt(),
+        receipt: recordings.receipt(),
       }))
     },
     document: async () => {
@@ -107,4 +102,48 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
     drafts: createDrafts(current, sources),
   })
   return createApp({ prototypes, host: config.host, control, dashboard, report: lasting.report })
+}
+
+/** What the dashboard's page is told of the platform. */
+export async function configJson(
+  { loaded: { config }, endpoints, tokens }: Assembly,
+  mode: Mode,
+  url: string,
+): Promise<ConfigJson> {
+  const { version, models, users, auth } = config
+  const { email, password } = developmentUser
+  const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
+  return {
+    ...{ url, auth_url: url, mode, version },
+    anon_key: (await tokens()).anonKey,
+    auth_mode: auth.mode,
+    models: models.map(({ id }) => id),
+    endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
+    ...(isThere && { sign_in: { email, password } }),
+  }
+}
+
+export interface Drafts {
+  /** A rule that says again what was said, in texts that `open` has taken the secrets out of. Rejects with a PlatformError that says why there can be none. */
+  draft(told: DraftSource, open: (text: string) => string): Promise<Draft>
+  /** What is wrong with rules, with the line and the column; or the rules as they are sent. */
+  read(yaml: string): Promise<SentRules>
+  /** Puts rules that are good into a new file; gives back its name. Rejects with a PlatformError that says why not. */
+  keep(yaml: string, name: string): Promise<string>
+}
+
+/** Rules on their way from a draft to a file: written, checked, and kept. */
+export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: PlatformSources): Drafts {
+  return {
+    draft: async (told, open) => (await loadReplies()).draftOf(told, open),
+    read: async yaml => (await loadReplies()).rulesSent(yaml),
+    async keep(yaml, name) {
+      const { loaded } = current()
+      const { keepRules } = await loadReplies()
+      const files = replyFilesOf(loaded)
+      // As where they are read: whoever wants no file at all has no folder either.
+      const isWithoutFiles = file === false && loaded.originOf(['replies']) === 'default'
+      return keepRules(yaml, name, isWithoutFiles ? { ...files, patterns: [] } : files)
+    },
+  }
 }

@@ -1,21 +1,16 @@
 /** Puts together what one reading of the configuration makes of a platform. */
 import { askingLive, type LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
-import type { Violations } from '../contract/violations.js'
-import type { Clock } from '../core/clock.js'
 import { asksLive, type Endpoint, type Exchange, usesRecordings } from '../core/exchange.js'
-import { createOrigins } from '../core/origins.js'
+import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import { AUTH } from '../core/paths.js'
-import type { Scopes } from '../core/scope.js'
-import type { MessageRow, State } from '../core/state.js'
 import { onceLoaded } from '../core/work.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../endpoints/chat/heavy.js'
 import { createEndpoints, createRoutes } from '../endpoints/index.js'
-import { type Chances, createFaults, type FaultCalls } from '../faults/index.js'
-import type { ApiKeys } from '../keys/api-keys.js'
+import { createFaults } from '../faults/index.js'
 import { createDoorkeeper, type Doorkeeper, identifyPassed } from '../keys/identify.js'
-import { type Counters, createLimits } from '../limits/index.js'
+import { createLimits } from '../limits/index.js'
 import type { Library } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
@@ -28,14 +23,13 @@ import { createGateway } from '../supabase/gateway.js'
 import { createTokenHolders } from '../supabase/token-holders.js'
 import type { Tokens } from '../supabase/tokens.js'
 import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../tokenizer/index.js'
-import { type Chosen, type Modes, modesIn } from './modes.js'
-import type { Part } from './part.js'
-import { readReplies, whenLoaded } from './read-replies.js'
-import type { LastingRules } from './rules.js'
-import { type Changes, inForce, type Settings } from './settings.js'
-import type { PlatformSources } from './sources.js'
-import { loadRedact, type Taping } from './taping.js'
-import { openAuthProxy, openProxy } from './ways.js'
+import type { Lasting } from './lasting.js'
+import { type Chosen, modesIn } from './modes.js'
+import type { Part, PlatformSources } from './part.js'
+import { loadRedact } from './recordings.js'
+import { readReplies, whenLoaded } from './rules.js'
+import { type Changes, inForce } from './settings.js'
+import { openAuthProxy, openProxy } from './upstream.js'
 
 /** Everything that follows from one reading of the configuration. */
 export interface Assembly {
@@ -60,28 +54,6 @@ export interface Completed {
   readonly files: readonly string[]
   /** Takes secrets out of what is shown. */
   readonly redact: Redact
-}
-
-/** What stays as it is over a reload. */
-export interface Lasting {
-  readonly state: () => Promise<State>
-  readonly clock: Clock
-  readonly apiKeys: ApiKeys
-  /** What credentials have used of their limits. */
-  readonly counters: Counters
-  readonly faultCalls: FaultCalls
-  readonly rules: () => Promise<LastingRules>
-  readonly scopes: Scopes
-  readonly chances: Chances
-  readonly modes: Modes
-  readonly settings: Settings
-  readonly taping: Taping
-  readonly violations: Violations
-  readonly warn: (sentence: string) => void
-  readonly report: (error: unknown) => void
-  /** The address of the platform, once it has one. */
-  readonly url: () => string
-  readonly announce: (message: MessageRow) => void
 }
 
 /** The assembly in force. */
@@ -118,22 +90,102 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
 function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
   const { config } = loaded
   const { auth, upstream } = config
-  const { state, clock, apiKeys, counters, faultCalls: calls, chances, url, announce } = lasting
+  const origins = createOrigins({ host: config.host, origins: config.cors.origins })
+  const cors = createCors(origins.local)
+  const liveCors = createCors(origins.live)
+  const { play: recordings, look } = lasting.recordings.of(loaded)
+  const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
+  const own = assembleAuth(loaded, lasting, origins)
+  const chat = assembleChat(loaded, sources, lasting)
+  let changed = chat.changeable({})
+
+  /** The platform's own paths, in the modes in force. */
+  function platformNow() {
+    const chosen = lasting.modes.current()
+    const identify = (exchange: Exchange) =>
+      upstream.credentials === 'pass' && asksLive(chosen.of(exchange))
+        ? identifyPassed(exchange.authorization)
+        : own.doorkeeper.identify(exchange.authorization)
+    const local = { ...changed, identify, cors }
+    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
+    return platformSurface(local, {
+      modeOf: chosen.of,
+      onMiss: config.recordings.onMiss,
+      errors: upstream.errors,
+      passed: lasting.recordings.passed,
+      faultByRule: exchange => chat.answers.faultFor(exchange),
+      ...{ recordings, origins, liveCors, proxy },
+    })
+  }
+
+  async function complete(chosen: Chosen): Promise<Completed> {
+    const needed = [
+      askingLive({ ...config, ...chosen }).length > 0 && proxy(),
+      modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
+      auth.mode === 'proxy' && own.proxy(),
+    ]
+    const loading = [own.tokens(), chat.replies(), loadRedact(config), own.routes(), chat.readTable()] as const
+    const [[tokens, { files }, redact]] = await Promise.all([Promise.all(loading), ...needed])
+    return { tokens, files, redact }
+  }
+
+  return {
+    ...{ loaded, doorkeeper: own.doorkeeper, tokens: own.tokens, backend: own.backend, complete },
+    endpoints: changed.endpoints,
+    replies: async () => (await chat.replies()).replies,
+    library: async () => (await look()).library,
+    line: () => ({
+      platform: platformNow(),
+      auth: own.surface,
+      scopes: lasting.scopes,
+      limits: changed.limits,
+      faults: changed.faults,
+      contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
+      heavyPrompt: chat.heavyPrompt,
+    }),
+    steer(changes) {
+      changed = chat.changeable(changes)
+    },
+  }
+}
+
+/** Who may ask, and the auth backend: our own, or the way to the live one. */
+function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announce }: Lasting, origins: Origins) {
+  const { auth, upstream } = loaded.config
   const { now } = clock
   const tokens = onceLoaded(async () => {
     const { createTokens } = await import('../supabase/tokens.js')
     return createTokens({ jwtSecret: auth.jwtSecret, signingKeys: await loadSigningKeys(loaded), now })
   })
-  const origins = createOrigins({ host: config.host, origins: config.cors.origins })
-  const backend: Backend = { state, tokens, settings: auth, now, url: () => `${url()}${AUTH}`, origins, announce }
-  const cors = createCors(origins.local)
-  const liveCors = createCors(origins.live)
-  const liveAuthCors = createAuthCors(origins.live)
-  const replies = onceLoaded(() => readReplies(loaded, sources, lasting.rules))
-  const { play: recordings, look } = lasting.taping.open(loaded)
-  const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
-  const authProxy = onceLoaded(() => openAuthProxy(config, tokens, liveAuthCors.headersFor, () => doorkeeper.forget()))
-  // Whoever asks before the table of an encoding is there waits for it.
+  const settings = auth
+  const backend: Backend = { state: state.get, tokens, settings, now, url: () => `${url()}${AUTH}`, origins, announce }
+  const routes = onceLoaded(async () => {
+    const { authEndpoints } = await import('../supabase/endpoints/index.js')
+    return createRoutes(authEndpoints(backend))
+  })
+  const isLive = auth.mode === 'proxy'
+  const live = isLive ? upstream : undefined
+  const doorkeeper = createDoorkeeper({
+    tokens: createTokenHolders({ tokens, state: state.get, live, now }),
+    apiKeys,
+    now,
+  })
+  const liveCors = createAuthCors(origins.live)
+  const proxy = onceLoaded(() => openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => doorkeeper.forget()))
+  const surface = isLive
+    ? liveAuthSurface({ cors: liveCors, origins, proxy })
+    : localAuthSurface({
+        routes,
+        gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
+        cors: createAuthCors(origins.local),
+      })
+  return { tokens, backend, routes, doorkeeper, proxy, surface }
+}
+
+/** What the model says, and the endpoints that give it out. */
+function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, counters, faults }: Lasting) {
+  const { config } = loaded
+  const replies = onceLoaded(() => readReplies(loaded, sources, rules.lasting))
   let table = estimated
   const readTable = onceLoaded(async () => {
     table = await tokenizerNamed(config.tokenizer)
@@ -144,19 +196,14 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
     cut: (text, most) => table.cut(text, most),
     pieces: text => table.pieces(text),
   }
-  const loadedReplies = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
-  const authRoutes = onceLoaded(async () => {
-    const { authEndpoints } = await import('../supabase/endpoints/index.js')
-    return createRoutes(authEndpoints(backend))
-  })
-  const live = auth.mode === 'proxy' ? upstream : undefined
-  const doorkeeper = createDoorkeeper({ tokens: createTokenHolders({ tokens, state, live, now }), apiKeys, now })
+  // A request that comes before the table of the encoding is there waits for it.
+  const answers = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
 
-  /** What of the line can be changed while it runs. It is made anew then: nothing is asked for a request that was not asked before. */
+  /** What can be changed while it runs. It is made again then, so that no request has to ask what holds. */
   function changeable(changes: Changes) {
     const { pace, limits, random } = inForce(config, changes)
     const models = config.models.map(model => ({ ...model, pace: ownPace(pace.models, model.id) }))
-    const endpoints = createEndpoints({ ...config, models, pace, replies: loadedReplies, tokenizer })
+    const endpoints = createEndpoints({ ...config, models, pace, replies: answers, tokenizer })
     return {
       endpoints,
       routes: createRoutes(endpoints),
@@ -167,78 +214,19 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
         counters,
         promptTokens: request => promptTokens(request, tokenizer),
       }),
-      faults: createFaults({ ...config.faults, random, seed: config.seed, calls, chances }),
+      faults: createFaults({
+        ...config.faults,
+        random,
+        seed: config.seed,
+        calls: faults.calls,
+        chances: faults.chances,
+      }),
     }
   }
 
-  let changed = changeable({})
-  const authSurface =
-    auth.mode === 'proxy'
-      ? liveAuthSurface({ cors: liveAuthCors, origins, proxy: authProxy })
-      : localAuthSurface({
-          routes: authRoutes,
-          gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
-          cors: createAuthCors(origins.local),
-        })
   const heavyPrompt = (exchange: Exchange) =>
     isHeavyPrompt(exchange, tokenizer) ? heavyPromptTokens(exchange, tokenizer) : undefined
-
-  /** The platform's own paths, as the modes are that hold now. */
-  function platformNow() {
-    const chosen = lasting.modes.current()
-    const identify = (exchange: Exchange) =>
-      upstream.credentials === 'pass' && asksLive(chosen.of(exchange))
-        ? identifyPassed(exchange.authorization)
-        : doorkeeper.identify(exchange.authorization)
-    const local = { ...changed, identify, cors }
-    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
-    return platformSurface(local, {
-      modeOf: chosen.of,
-      onMiss: config.recordings.onMiss,
-      errors: upstream.errors,
-      passed: lasting.taping.passed,
-      faultByRule: exchange => loadedReplies.faultFor(exchange),
-      ...{ recordings, origins, liveCors, proxy },
-    })
-  }
-
-  return {
-    loaded,
-    endpoints: changed.endpoints,
-    doorkeeper,
-    tokens,
-    replies: async () => (await replies()).replies,
-    backend,
-    library: async () => (await look()).library,
-    async complete(chosen) {
-      const needed = [
-        askingLive({ ...config, ...chosen }).length > 0 && proxy(),
-        modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
-        auth.mode === 'proxy' && authProxy(),
-      ]
-      const [found, { files }, redact] = await Promise.all([
-        tokens(),
-        replies(),
-        loadRedact(config),
-        authRoutes(),
-        readTable(),
-        ...needed,
-      ])
-      return { tokens: found, files, redact }
-    },
-    line: () => ({
-      platform: platformNow(),
-      auth: authSurface,
-      scopes: lasting.scopes,
-      limits: changed.limits,
-      faults: changed.faults,
-      contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
-      heavyPrompt,
-    }),
-    steer(changes) {
-      changed = changeable(changes)
-    },
-  }
+  return { replies, readTable, answers, changeable, heavyPrompt }
 }
 
 /** Nothing where a model has none of its own. */

@@ -2,7 +2,7 @@
 import type { FaultCall, FaultCallInput } from '../core/fault.js'
 import { type Chances, createChances, createFaultCalls, type FaultCalls, faultCallFromCode } from '../faults/index.js'
 import type { Part } from './part.js'
-import { loadReplies, type RepliesPart } from './read-replies.js'
+import { loadReplies, type RepliesPart } from './rules.js'
 
 export interface FaultsPart extends Part {
   readonly calls: FaultCalls

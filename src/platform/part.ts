@@ -1,5 +1,6 @@
 /** The life of a part, and the steps that all parts take together. */
-import type { LoadedConfig } from '../config/load.js'
+import type { ConfigSources, LoadedConfig } from '../config/load.js'
+import type { RuleInput } from '../replies/index.js'
 
 export interface ResetOptions {
   /** Only what belongs to this scope; everything without one. */
@@ -46,3 +47,15 @@ export const createParts = (parts: readonly Part[]): Parts => ({
     for (const part of parts.toReversed()) await part.close?.(graceMs)
   },
 })
+
+/** What a platform is made from. */
+export interface PlatformSources extends ConfigSources {
+  /** Rules written in code; they stand before those of the files. */
+  readonly rules?: readonly RuleInput[]
+  /** False where no port is opened: then only its handler answers. */
+  readonly listen?: boolean
+  /** Told of errors that are ours, not a client's. */
+  readonly report?: (error: unknown) => void
+  /** Told in a sentence of what is not quite right. */
+  readonly warn?: (sentence: string) => void
+}

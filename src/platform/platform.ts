@@ -1,5 +1,6 @@
 /** A running platform, as the commands and the test API use it. */
 import type { LoadedConfig } from '../config/load.js'
+import type { Config } from '../config/schema.js'
 import type { Violations } from '../contract/violations.js'
 import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
@@ -82,4 +83,41 @@ export interface Platform {
   readonly forTests: ForTests & { readonly traffic: Traffic; readonly handler: Handler }
   /** Lets open streams end for `graceMs`, then cuts them. */
   stop(graceMs?: number): Promise<void>
+}
+
+/** The keys of newer Supabase clients. */
+interface NewerKeys {
+  readonly publishableKey: string
+  readonly secretKey: string
+}
+
+interface Shown {
+  readonly url: string
+  readonly authUrl: string
+  readonly anonKey: string
+  readonly serviceKey: string
+  readonly apiKey: string
+  readonly loaded: { readonly config: { readonly auth: NewerKeys } }
+}
+
+/** The first configured API key that works; empty where there is none. */
+export function usableKey({ apiKeys }: Pick<Config, 'apiKeys'>, nowMs: number): string {
+  const isUsable = ({ revoked, expiresAt }: Config['apiKeys'][number]) =>
+    !revoked && (expiresAt === undefined || Date.parse(expiresAt) > nowMs)
+  return apiKeys.find(isUsable)?.key ?? ''
+}
+
+/** A platform's addresses and keys under the names by which clients look for them. */
+export function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: Shown) {
+  const { publishableKey, secretKey } = loaded.config.auth
+  return [
+    ['PLATFORM_BASE_URL', url],
+    ['OPENAI_BASE_URL', `${url}/v1`],
+    ['OPENAI_API_KEY', apiKey],
+    ['SUPABASE_URL', authUrl],
+    ['SUPABASE_ANON_KEY', anonKey],
+    ['SUPABASE_SERVICE_ROLE_KEY', serviceKey],
+    ['SUPABASE_PUBLISHABLE_KEY', publishableKey],
+    ['SUPABASE_SECRET_KEY', secretKey],
+  ] as const
 }

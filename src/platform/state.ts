@@ -8,6 +8,7 @@ import { type State, TakenError } from '../core/state.js'
 import type { StateDocument } from '../core/state-document.js'
 import { onceLoaded } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
+import type { UserSeed } from '../supabase/seeds.js'
 import type { Part } from './part.js'
 
 export interface StatePart extends Part {
@@ -112,3 +113,7 @@ async function flushAndClose(get: () => Promise<State>, apiKeys: ApiKeys): Promi
     await opened.close()
   }
 }
+
+/** The development user with the public password is nobody's configuration, and stays where it is. */
+export const configuredUser = ({ config: { users }, originOf }: LoadedConfig, email: string): UserSeed | undefined =>
+  originOf(['users']) === 'default' ? undefined : users.find(seed => seed.email?.toLowerCase() === email)

@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
 import type { Violating } from '../core/finding.js'
-import type { environmentOf } from '../platform/environment.js'
+import type { environmentOf } from '../platform/platform.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { Handler } from '../server/mount.js'

@@ -1,6 +1,6 @@
 /** What can be steered, as the control API has it. */
 import { useMemo } from 'preact/hooks'
-import type { LimitsInForce, PaceSettings, Setting } from '../../../core/changes.js'
+import type { LimitsInForce, PaceSettings, Setting } from '../../../config/limit-options.js'
 import type { ClockState } from '../../../core/clock.js'
 import type { Fault, FaultCallInput, RandomFault } from '../../../core/fault.js'
 import type { ListJson } from '../../wire.js'

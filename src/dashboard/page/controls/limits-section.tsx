@@ -1,5 +1,5 @@
 /** How much a credential may use, and what each has used. */
-import type { LimitsInForce } from '../../../core/changes.js'
+import type { LimitsInForce } from '../../../config/limit-options.js'
 import { Notice } from '../widgets/notice.jsx'
 import { fieldErrors, useApplied } from './applied.js'
 import type { UsageJson } from './controls-client.js'

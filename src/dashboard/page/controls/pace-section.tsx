@@ -1,6 +1,6 @@
 /** How fast streams are: usually, and for single models. */
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { PaceSettings } from '../../../core/changes.js'
+import type { PaceSettings } from '../../../config/limit-options.js'
 import type { Pace, PaceInput } from '../../../core/pace.js'
 import { variation } from '../../../streaming/variation.js'
 import { useConfig } from '../config.jsx'

@@ -8,10 +8,11 @@ import type { ViolationCounts } from '../core/finding.js'
 import { once, onceLoaded } from '../core/work.js'
 import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
+import type { Part } from './part.js'
 
-export interface Taping {
-  /** The recordings that a configuration means; opened when somebody first asks. Whoever only looks at them leaves no receipt. */
-  open(loaded: LoadedConfig): { readonly play: () => Promise<Recordings>; readonly look: () => Promise<Recordings> }
+export interface RecordingsPart extends Part {
+  /** The recordings of a configuration, opened with the first call. To look at them leaves no receipt. */
+  of(loaded: LoadedConfig): { readonly play: () => Promise<Recordings>; readonly look: () => Promise<Recordings> }
   /** A request goes to the live platform. */
   passed(): void
   /** What came of it so far; nothing while no mode has needed any recordings. */
@@ -19,10 +20,6 @@ export interface Taping {
   /** The last requests that no recording answered, the newest first. */
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
-  /** From now on the requests of a scope are answered from its first recordings; those of all where none is said. */
-  forget(scope?: string): void
-  /** Resolves when everything that has ended by now is on disk. */
-  flush(): Promise<void>
 }
 
 /** What takes secrets out, by the configuration. */
@@ -39,7 +36,7 @@ interface Told {
   readonly violations: () => ViolationCounts
 }
 
-export function createTaping({ warn, report, violations }: Told): Taping {
+export function createRecordingsPart({ warn, report, violations }: Told): RecordingsPart {
   const listeners: ((miss: Miss) => void)[] = []
   const all: Recordings[] = []
   const inUse: Recordings[] = []
@@ -68,7 +65,7 @@ export function createTaping({ warn, report, violations }: Told): Taping {
   }
 
   return {
-    open(loaded) {
+    of(loaded) {
       const look = onceLoaded(() => open(loaded))
       const play = once(async () => {
         const recordings = await look()
@@ -84,7 +81,9 @@ export function createTaping({ warn, report, violations }: Told): Taping {
     },
     misses: () => run?.misses() ?? [],
     onMiss: listener => void listeners.push(listener),
-    forget: scope => run?.forget(scope),
-    flush: async () => void (await Promise.all(all.map(recordings => recordings.flush()))),
+    // The requests of a scope are answered from its first recordings again.
+    reset: ({ scope }) => run?.forget(scope),
+    // Everything that has ended by now is on disk then.
+    close: () => Promise.all(all.map(recordings => recordings.flush())),
   }
 }

@@ -1,0 +1,112 @@
+/** What outlasts a reload: the parts that keep something of their own. */
+import type { LoadedConfig } from '../config/load.js'
+import { createViolations } from '../contract/violations.js'
+import { createClock } from '../core/clock.js'
+import { isStateUnavailable } from '../core/errors.js'
+import { createScopes } from '../core/scope.js'
+import type { MessageRow } from '../core/state.js'
+import { createJournal } from '../journal/index.js'
+import { createApiKeys } from '../keys/api-keys.js'
+import { createCounters } from '../limits/index.js'
+import { createMeter } from '../metrics/index.js'
+import type { Redact } from '../redact/index.js'
+import type { Replies } from '../replies/index.js'
+import { createFaultsPart } from './faults.js'
+import { createModes, modesIn } from './modes.js'
+import type { Part, PlatformSources } from './part.js'
+import { createRecordingsPart } from './recordings.js'
+import { createRulesPart } from './rules.js'
+import { type Changes, createSettings } from './settings.js'
+import { createStatePart } from './state.js'
+
+/** What one reading of the configuration has made. */
+interface Current {
+  readonly loaded: LoadedConfig
+  readonly doorkeeper: { forget(): void }
+  readonly replies: () => Promise<Replies>
+  /** From the next request on these changes hold, and no others. */
+  steer(changes: Changes): void
+}
+
+/** What is known later, once the configuration is read and the port is open. */
+interface Later {
+  readonly current: () => Current
+  /** Takes secrets out of what is shown. */
+  readonly redact: () => Redact
+  readonly port: () => number
+  readonly url: () => string
+  /** Puts the request line together again. */
+  readonly renew: () => void
+}
+
+export type Lasting = ReturnType<typeof createLasting>
+
+export function createLasting(first: LoadedConfig, sources: PlatformSources, later: Later) {
+  const { warn = console.error, report: told = console.error } = sources
+  const { current, redact, renew } = later
+  // That the state cannot be used is said once, by the state.
+  const report = (error: unknown) => {
+    if (!isStateUnavailable(error)) told(error)
+  }
+  const loaded = () => current().loaded
+  const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
+  const readers: ((message: MessageRow) => void)[] = []
+
+  const clock = createClock()
+  const journal = createJournal({ ...first.config.journal, redact, report })
+  const meter = createMeter()
+  journal.follow(meter.count)
+  const apiKeys = createApiKeys({
+    state: () => state.get(),
+    report,
+    now: clock.now,
+    ownersAreElsewhere: usersAreElsewhere,
+  })
+  const onRevoked = () => current().doorkeeper.forget()
+  const state = createStatePart({ loaded: first, clock, apiKeys: () => apiKeys, warn, report, onRevoked })
+  const modes = createModes(first, { loaded, warn, port: later.port })
+  modes.follow(renew)
+  const counters = createCounters(clock.now)
+  const settings = createSettings({
+    ...{ loaded, counters, state: state.get },
+    apply(changes) {
+      current().steer(changes)
+      renew()
+    },
+  })
+  const violations = createViolations(report, redact)
+  return {
+    ...{ warn, report, url: later.url, clock, journal, meter, apiKeys, state, modes, counters, settings, violations },
+    scopes: createScopes(renew),
+    rules: createRulesPart(current),
+    faults: createFaultsPart(renew),
+    recordings: createRecordingsPart({ warn, report, violations: violations.counts }),
+    usersAreElsewhere,
+    /** Hears of every mail and text message that a live backend would have sent. */
+    onMessage: (reader: (message: MessageRow) => void) => void readers.push(reader),
+    announce: (message: MessageRow) => {
+      for (const reader of readers) reader(message)
+    },
+  }
+}
+
+/** The check of live and recorded answers follows the journal while the configuration and the modes call for it. */
+export function createContractCheck({ journal, violations, modes }: Lasting, loaded: () => LoadedConfig): Part {
+  let end = () => {}
+
+  function follow(): void {
+    end()
+    const isOn = loaded().config.contract.check && modesIn(modes.current()).some(mode => mode !== 'emulate')
+    end = isOn ? journal.follow(violations.take) : () => {}
+  }
+
+  modes.follow(follow)
+  return {
+    open: async () => follow(),
+    prepare: async () => follow,
+    reset({ scope }) {
+      if (scope === undefined) violations.forget()
+    },
+    close: violations.settle,
+  }
+}
