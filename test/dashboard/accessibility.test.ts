@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { platformWith } from '../scene.js'
 import { expectFitForAll, violationsOn, widthOf } from './axe.js'
 import { hasFocus, inBrowser, looks, phone, useBrowser } from './browser.js'
-import { ada, createKeyOn, signUpOn } from './people.js'
+import { ada, comeInOn, createKeyOn } from './people.js'
 
 const openPage = useBrowser()
 
@@ -42,7 +42,7 @@ inBrowser.each(looks)(
   async (_device, colorScheme, viewport) => {
     const { platform, page } = await looking(colorScheme, viewport)
     const check = () => expectFitForAll(page)
-    await signUpOn(page, platform)
+    await comeInOn(page, platform)
     await page.getByText('No keys yet').waitFor()
     await check()
     await createKeyOn(page, 'a_key_with_a_name_that_is_longer_than_a_phone_is_wide_and_never_breaks')

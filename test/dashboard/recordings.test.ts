@@ -65,13 +65,13 @@ inBrowser('whoever has no recordings is told how to come by some', async () => {
   expect(await page.getByLabel('Search recordings').count()).toBe(0)
 })
 
-inBrowser('ten thousand recordings are searched', { timeout: 60_000 }, async () => {
-  const { dashboardUrl } = await platformWith({ recordings: { dir: recordings(10_000) } })
+inBrowser('thousands of recordings are searched', async () => {
+  const { dashboardUrl } = await platformWith({ recordings: { dir: recordings(2000) } })
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/recordings`)
-  await page.getByText('1 to 20 of 10000').waitFor()
-  await page.getByLabel('Search recordings').fill('question 9999')
-  await page.getByText('1 recording', { exact: true }).waitFor({ timeout: 40_000 })
+  await page.getByText('1 to 20 of 2000').waitFor()
+  await page.getByLabel('Search recordings').fill('question 1999')
+  await page.getByText('1 recording', { exact: true }).waitFor()
 })
 
 inBrowser.each(looks)('recordings are for everybody on a %s in %s colours', async (_device, colorScheme, viewport) => {

@@ -312,14 +312,14 @@ inBrowser(
   async () => {
     const platform = await platformWith()
     const { page, complaints } = await watching(platform)
-    const many = 3000
+    const many = 2200
     const next = async (asked: number): Promise<void> => {
       if (asked >= many) return
       await (await fetch(`${platform.url}/flood-${asked}`)).text()
       return next(asked + 10)
     }
     await Promise.all(Array.from({ length: 10 }, (_, i) => next(i)))
-    await page.locator('.chart .unseen').filter({ hasText: '3,000 requests and 3,000 failures' }).waitFor()
+    await page.locator('.chart .unseen').filter({ hasText: '2,200 requests and 2,200 failures' }).waitFor()
     const drawn = await pathsOn(page)
     expect(drawn.length).toBeLessThan(60)
     expect(new Set(drawn).size).toBe(drawn.length)
