@@ -116,7 +116,7 @@ const isNamed = (choice: Offer['tool_choice'] | Offer['function_call']) =>
 /** Checks that what has to be called is offered. */
 export const callsWhatIsOffered = <R extends Offer>() =>
   v.rawCheck<R>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
+    if (!dataset.typed || !(dataset.value.tool_choice || dataset.value.function_call)) return
     const wrong = wrongToolChoice(dataset.value) ?? wrongFunctionCall(dataset.value)
     if (!wrong) return
     const { value, expectation } = wrong

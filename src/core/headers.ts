@@ -41,7 +41,7 @@ function read(text: string): unknown {
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
 
-const PACE_HEADER = 'x-standin-pace'
+export const PACE_HEADER = 'x-standin-pace'
 
 /**
  * What `x-standin-pace: firstTokenMs=300; tokensPerSecond=50` asks for; nothing without the header. Throws a 400 that names the header

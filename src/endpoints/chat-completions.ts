@@ -4,7 +4,7 @@ import { didYouMean } from '../check/suggest.js'
 import { CHAT, type ChatRequest, chatIn } from '../completions/request.js'
 import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.js'
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
-import { paceAsked } from '../core/headers.js'
+import { PACE_HEADER, paceAsked } from '../core/headers.js'
 import { type Pace, type PaceInput, paceFrom } from '../core/pace.js'
 import type { Replies, Said } from '../replies/index.js'
 import type { Tokenizer } from '../tokenizer/index.js'
@@ -38,14 +38,19 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
 
   function answer(exchange: Exchange, said: Said, asked: PaceInput | undefined): Reply | Promise<Reply> {
     const request = chatIn(exchange)
-    const { remark = replies.misfit?.(request, said), answeredBy, fault } = said
+    const { answeredBy, fault } = said
+    const remark =
+      said.remark ??
+      (request.response_format || said.choices.length > 1 || said.choices[0]?.toolCalls
+        ? replies.misfit?.(request, said)
+        : undefined)
     const replyOf = ({ contentType, headers, body, sent, again, tokens }: Form): Reply => {
       const common = { kind: 'reply', status: 200, answeredBy, remark, fault } as const
       return { ...common, contentType, headers, body, sent, again, tokens }
     }
     const pace = request.stream ? paceOf(request, said, asked) : undefined
     // The answer first: one that would be too large is refused, however long its prompt is.
-    if (isHeavyAnswer(request, said) || isHeavyPrompt(exchange, tokenizer)) {
+    if (!isSmall(exchange, request, said) && (isHeavyAnswer(request, said) || isHeavyPrompt(exchange, tokenizer))) {
       return heavyCompletion(exchange, said, tokenizer, pace).then(replyOf)
     }
     return replyOf(pace ? completions.streamed(request, said, pace) : completions.whole(request, said))
@@ -68,12 +73,23 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
     if (requests !== 'lenient') exchange.openaiRefuses = refusedAtOpenai(request)
     // Read before a rule counts its answer: a request that is refused has had none.
-    const asked = paceAsked(exchange.headers)
+    const asked = exchange.headers[PACE_HEADER] === undefined ? undefined : paceAsked(exchange.headers)
     const said = replies.answer(request, exchange)
     return said instanceof Promise ? said.then(found => answer(exchange, found, asked)) : answer(exchange, said, asked)
   }
 
   return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }
+}
+
+const SMALL_REQUEST = 10_000
+const SMALL_ANSWER = 1000
+
+/** Nearly every request and its answer: one text, neither of them long. */
+function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choices }: Said): boolean {
+  const [only] = choices
+  if (!body || body.length > SMALL_REQUEST || !only || choices.length > 1) return false
+  if ((n ?? 1) > 1 || logprobs || Array.isArray(stop) || only.toolCalls || only.reasoning || only.refusal) return false
+  return only.text === null || only.text.length < SMALL_ANSWER
 }
 
 /** So many models are named; whoever has more looks at the listing. */

@@ -74,7 +74,7 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
     methodsOf,
     find: (method, path) => methodsAt(path)?.get(method),
     get(method, path) {
-      const methods = methodsAt(path)
+      const methods = paths.get(path) ?? methodsAt(path)
       if (!methods) throw notFound()
       const endpoint = methods.get(method)
       if (!endpoint) throw methodNotAllowed(method, methodsOf(path) ?? [])

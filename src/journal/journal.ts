@@ -12,6 +12,8 @@ import { sizeOf } from './tally.js'
 export interface Journal {
   /** Takes an exchange whose answer has left, or never will. */
   add(exchange: Exchange): void
+  /** Calls `listener` for each exchange that was refused from now on. */
+  followErrors(listener: (exchange: Exchange) => void): void
   /** Calls `listener` for each exchange from now on; what it gives back ends that. */
   follow(listener: (exchange: Exchange, id: string) => void): () => void
   /** Those that fit, from the oldest to the newest; of more than `limit` the newest. */
@@ -53,6 +55,7 @@ interface JournalParts {
 
 export function createJournal({ maxEntries, maxBytes, redact, report = console.error }: JournalParts): Journal {
   const listeners = new Set<(exchange: Exchange, id: string) => void>()
+  const errorListeners: ((exchange: Exchange) => void)[] = []
   /** A ring of the last that were kept. */
   const ring: (JournaledExchange | undefined)[] = Array.from({ length: maxEntries })
   /** What each of them was counted as: judging an answer may add to it later. */
@@ -71,6 +74,8 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
     if (hasRoom(nowMs)) keep(id, exchange, nowMs)
     else passedOver++
     for (const listener of listeners) told(listener, exchange, String(id))
+    if (exchange.outcome?.error !== undefined)
+      for (const listener of errorListeners) told(listener, exchange, String(id))
   }
 
   const failing = new WeakSet<object>()
@@ -152,6 +157,7 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
 
   return {
     add,
+    followErrors: listener => void errorListeners.push(listener),
     follow(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -1,4 +1,5 @@
 /** Says who asks, from the Authorization header to a caller, and whether that caller may. */
+import { hash } from 'node:crypto'
 import {
   doubledCredential,
   emptyCredential,
@@ -14,7 +15,6 @@ import {
   wrongScheme,
 } from '../core/errors.js'
 import type { Caller, Endpoint } from '../core/exchange.js'
-import { digestOf } from '../core/secrets.js'
 import type { ApiKeys } from './api-keys.js'
 
 /** Credentials that are remembered at most; beyond it the oldest is forgotten and looked up again when it comes back. */
@@ -73,7 +73,8 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     const known: Known = isJwt(secret) ? await tokens.find(secret, keyOr(secret)) : await apiKeys.find(secret)
     // What was revoked while it was being looked up is not to be remembered.
     if (before === revocations) remember(digest, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
-    return used(known)
+    if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id)
+    return known.caller
   }
 
   /** Where there is no such key, a token was meant; where there is one, the refusal says what is wrong with it. */
@@ -87,20 +88,18 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     remembered.set(digest, known)
   }
 
-  function used({ caller }: Known): Caller {
-    if (caller.kind === 'apiKey') apiKeys.used(caller.id)
-    return caller
-  }
-
   return {
     identify(authorization) {
       const secret = bearerToken(authorization)
-      const digest = digestOf(secret)
+      const digest = hash('sha256', secret, 'hex')
       const known = remembered.get(digest)
       if (known === undefined) return lookUp(secret, digest)
       const nowMs = known.isLive ? Date.now() : now()
       // A clock that was moved back may be in the midst of what had passed by then, such as a ban.
-      if (known.expiresAtMs > nowMs && known.lookedUpAtMs <= nowMs) return used(known)
+      if (known.expiresAtMs > nowMs && known.lookedUpAtMs <= nowMs) {
+        if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id)
+        return known.caller
+      }
       remembered.delete(digest)
       return lookUp(secret, digest)
     },
@@ -145,7 +144,7 @@ function bearerToken(header: string | undefined): string {
 /** Throws the same 401 as ever for what is missing or malformed. Limits know the caller by its credential, and nobody can read that. */
 export const identifyPassed: Identify = authorization => ({
   kind: 'stranger',
-  id: digestOf(bearerToken(authorization)).slice(0, 16),
+  id: hash('sha256', bearerToken(authorization), 'hex').slice(0, 16),
 })
 
 /** Returns when the caller may ask `endpoint`, or the live platform is to say; throws a 401 that names the kinds it takes otherwise. */

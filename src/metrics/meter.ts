@@ -36,17 +36,17 @@ export interface Meter {
 }
 
 export function createMeter(): Meter {
-  const byPath = new Map<string, Series[]>()
+  const all = new Map<string, Series>()
 
   function seriesOf({ endpoint, mode = 'none' }: Pick<Exchange, 'endpoint'> & { readonly mode?: string | undefined }) {
     // A path that only the live platform knows is anybody's choice, and there may be any number of them.
     const path = endpoint?.isElsewhere ? 'elsewhere' : (endpoint?.path ?? 'none')
     const method = endpoint?.method ?? 'none'
-    const all = byPath.get(path) ?? []
-    const found = all.find(series => series.method === method && series.mode === mode)
-    if (found) return found
+    const key = `${method} ${path} ${mode}`
+    const known = all.get(key)
+    if (known) return known
     const first = newSeries(method, path, mode)
-    byPath.set(path, [...all, first])
+    all.set(key, first)
     return first
   }
 
@@ -63,9 +63,7 @@ export function createMeter(): Meter {
       series.promptTokens += outcome.said.tokens.prompt
       series.completionTokens += outcome.said.tokens.completion
     },
-    *series() {
-      for (const all of byPath.values()) yield* all
-    },
+    series: () => all.values(),
   }
 }
 

@@ -1,10 +1,9 @@
 /** Where requests come in: the port, the handler, the request line, and behind it the pages and the control API. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PlatformError } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
 import { onceLoaded } from '../core/work.js'
 import type { Journal } from '../journal/index.js'
-import { type App, createEntrance, type Prototypes, type Traffic } from '../server/entrance.js'
+import { type App, createEntrance, createTraffic, type Prototypes, type Traffic } from '../server/entrance.js'
 import { createLine, type LineParts } from '../server/line.js'
 import { type Listener, listen } from '../server/listen.js'
 import { createMount, type Handler, refuse } from '../server/mount.js'
@@ -35,19 +34,15 @@ interface Surroundings {
 const nowhere: Listener = { port: 0, stop: async () => {} }
 
 export function createDelivery({ line: parts, journal, loadApp, warn, report }: Surroundings): Delivery {
-  const line = createLine(parts, { ended, pacer: createPacer(), report })
+  const traffic = createTraffic()
+  const line = createLine(parts, {
+    add: journal.add,
+    left: traffic.left,
+    pacer: createPacer(),
+    report,
+  })
   let app: (() => Promise<App>) | undefined
   let listener = nowhere
-
-  function ended(exchange: Exchange): void {
-    try {
-      journal.add(exchange)
-    } catch (error) {
-      // The answer has left, and the next request has nothing to do with it.
-      report(error)
-    }
-    entrance.left(exchange)
-  }
 
   function rest(request: IncomingMessage, response: ServerResponse, prototypes: Prototypes): void {
     app ??= onceLoaded(() => loadApp(prototypes))
@@ -60,7 +55,7 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
       })
   }
 
-  const entrance = createEntrance({ line: line.accept, rest })
+  const entrance = createEntrance({ line: line.accept, rest }, traffic)
   const mount = createMount(entrance)
   return {
     async listen(where) {
@@ -68,10 +63,10 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
     },
     port: () => listener.port,
     handler: mount.handler,
-    traffic: entrance.traffic,
+    traffic,
     renew: line.renew,
     async close(graceMs) {
-      entrance.close()
+      traffic.close()
       await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
     },
   }

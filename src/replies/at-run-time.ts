@@ -26,6 +26,8 @@ export interface RuntimeRule {
 }
 
 export interface RulesAtRunTime {
+  /** Whether there are none: then no request has to look at them. */
+  readonly isEmpty: boolean
   /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 where there are too many, and adds none then. */
   add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
   /** Removes those with this id, of this scope, or both; all where nothing is said. Gives back how many there were. */
@@ -57,8 +59,9 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
   }
   const every = () => [...ofScopes.all(), forEverybody]
 
-  return {
-    async add(written, { scope = EVERYBODY, dir, seed }) {
+  const rules = {
+    isEmpty: true as boolean,
+    async add(written: RuleInput | readonly RuleInput[], { scope = EVERYBODY, dir, seed }: Adding) {
       // Taken before anything is waited for: the order is that of the calls.
       const call = ++calls
       const first = count + 1
@@ -72,20 +75,21 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
       if (every().reduce((sum, { size }) => sum + size(), added.length) > most) throw tooManyRules(most)
       const shelf = scope === EVERYBODY ? forEverybody : ofScopes.get(scope)
       shelf.put(added)
+      rules.isEmpty = false
       return added.map(({ id }) => ({ id }))
     },
-    remove({ id, scope } = {}) {
+    remove({ id, scope }: { readonly id?: string | undefined; readonly scope?: string | undefined } = {}) {
       let removed = 0
       for (const shelf of every()) {
         removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
         if (shelf.size() === 0) ofScopes.forget(shelf.scope)
       }
+      rules.isEmpty = every().every(shelf => shelf.size() === 0)
       return removed
     },
-    all: scope => (scope === undefined ? every() : shelvesFor(scope)).flatMap(shelf => shelf.inOrder()),
-    fails: scope => shelvesFor(scope).some(shelf => shelf.engine().fails),
-    take(asked) {
-      // Nearly always there are none at all.
+    all: (scope?: string) => (scope === undefined ? every() : shelvesFor(scope)).flatMap(shelf => shelf.inOrder()),
+    fails: (scope: string) => shelvesFor(scope).some(shelf => shelf.engine().fails),
+    take(asked: Asked) {
       if (ofScopes.size === 0) return forEverybody.engine().take(asked)
       for (const shelf of shelvesFor(asked.scope)) {
         const taken = shelf.engine().take(asked)
@@ -93,7 +97,8 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
       }
       return undefined
     },
-  }
+  } satisfies RulesAtRunTime
+  return rules
 }
 
 interface Added extends RuntimeRule {

@@ -5,7 +5,7 @@ import { alternatives } from '../core/errors.js'
 import type { Asked } from './conditions/asked.js'
 import type { Memory } from './memory.js'
 import { isSpent, type ReadyRule } from './ready-rule.js'
-import { createRuleIndex } from './rule-index.js'
+import { createRuleIndex, WORTH_INDEXING } from './rule-index.js'
 import type { Saying } from './saying.js'
 import { hasTemplate } from './templates.js'
 
@@ -30,19 +30,20 @@ export interface Engine {
 
 export function createEngine(written: readonly ReadyRule[], memory: Memory): Engine {
   const rules = written.toSorted((a, b) => b.priority - a.priority)
-  const index = createRuleIndex(rules, ({ needles }) => needles)
+  const index = rules.length < WORTH_INDEXING ? undefined : createRuleIndex(rules, ({ needles }) => needles)
 
   function find(asked: Asked): ReadyRule | undefined {
-    for (const rule of index.candidates(asked.user)) if (answers(rule, asked)) return rule
+    for (const rule of index ? index.candidates(asked.user) : rules) {
+      if (fits(rule, asked) && objection(rule, asked) === undefined) return rule
+    }
     return undefined
   }
 
-  const answers = (rule: ReadyRule, asked: Asked) => fits(rule, asked) && !objection(rule, asked)
-
   /** What keeps a rule whose conditions hold from answering all the same. */
   function objection(rule: ReadyRule, asked: Asked): string | undefined {
-    // Most rules always say the same.
-    if (!rule.counts) return unsayable(rule.sayingAt(1), asked.request)
+    const { tool_choice: choice, function_call: legacy } = asked.request
+    // Nearly all requests end here.
+    if (!rule.counts) return choice || legacy ? unsayable(rule.first, asked.request) : undefined
     const { scenario, per } = rule
     const here = per ? ` for this ${per}` : ''
     const answered = memory.answeredTo(rule, asked)
@@ -51,7 +52,7 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
     if (scenario?.state !== undefined && memory.stateFor(rule, asked) !== scenario.state) {
       return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, asked)}"${here}, not "${scenario.state}"`
     }
-    return unsayable(rule.sayingAt(answered + 1), asked.request)
+    return choice || legacy ? unsayable(rule.sayingAt(answered + 1), asked.request) : undefined
   }
 
   return {
@@ -61,7 +62,8 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
     take(asked) {
       const rule = find(asked)
       if (!rule) return undefined
-      const count = rule.counts ? memory.note(rule, asked) : 1
+      if (!rule.counts) return { saying: rule.first, count: 1 }
+      const count = memory.note(rule, asked)
       return { saying: rule.sayingAt(count), count }
     },
     reasonsAgainst(rule, asked) {
@@ -80,8 +82,6 @@ function fits({ conditions }: ReadyRule, asked: Asked): boolean {
 
 /** A model never does what `tool_choice` rules out, so such a rule is passed over; why, or `undefined` when it can be said. */
 function unsayable({ speaks, calls, isAlwaysSayable }: Saying, request: ChatRequest): string | undefined {
-  // Nearly all requests end here.
-  if (!request.tool_choice && !request.function_call) return undefined
   if (isAlwaysSayable) return undefined
   const { calls: demand, names } = demandOf(request)
   // What a template will say is not known yet.

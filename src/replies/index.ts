@@ -9,7 +9,7 @@ import { readable } from './conditions/on-exchanges.js'
 import { createEngine } from './engine.js'
 import { seedOf } from './fake.js'
 import type { LoadedRules } from './load.js'
-import { callOf, hasMagic, magicOf, saysItself, withMagic } from './magic.js'
+import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
 import { createMemory, type Memory } from './memory.js'
 import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
 import { nearestSentence } from './nearest.js'
@@ -87,7 +87,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
   const { atRunTime = createRulesAtRunTime(memory) } = wanted
   const engine = createEngine(rules, memory)
 
-  const take = (asked: Asked) => atRunTime.take(asked) ?? engine.take(asked)
+  const take = (asked: Asked) => (atRunTime.isEmpty ? undefined : atRunTime.take(asked)) ?? engine.take(asked)
 
   function withoutRule(asked: Asked): Promise<Said> {
     const tried = triedFor(asked)
@@ -119,11 +119,11 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
   return {
     answer(request, circumstances) {
       const asked = new Asked(request, circumstances)
-      if (magic && hasMagic(asked.user)) return withMagicWords(asked)
-      const taken = take(asked)
+      if (magic && asked.user.includes(MAGIC_PREFIX) && hasMagic(asked.user)) return withMagicWords(asked)
+      const taken = atRunTime.isEmpty ? engine.take(asked) : take(asked)
       if (!taken) return withoutRule(asked)
       const said = taken.saying.said(asked, taken.count)
-      const isJudged = asksForForm(request) || taken.saying.calls.length > 0
+      const isJudged = (request.response_format != null && asksForForm(request)) || taken.saying.calls.length > 0
       return isJudged && !canJudge() ? loadJudge().then(() => said) : said
     },
     misfit: misfitOf,

@@ -8,7 +8,9 @@ import { type Offered, offeredTools } from './called-tool.js'
 import * as texts from './magic-texts.js'
 import type { Choice, Said, ToolCall } from './said.js'
 
-const PREFIX = 'standin:'
+/** How every magic word begins. */
+export const MAGIC_PREFIX = 'standin:'
+const PREFIX = MAGIC_PREFIX
 
 /** What magic words do; whatever is not in it stays as it would be without them. */
 interface Effect {

@@ -26,6 +26,8 @@ export interface ReadyRule {
   readonly counts: boolean
   /** Whether anything that it says is to go wrong. */
   readonly fails: boolean
+  /** What it says first, and ever again where nothing about it changes. */
+  readonly first: Saying
   /** What it says the time `count`, counted from 1. */
   readonly sayingAt: (count: number) => Saying
 }
@@ -74,6 +76,7 @@ export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Rul
       scenario !== undefined ||
       sayings.some(({ isFixed }) => !isFixed),
     fails: forms.some(({ fault }) => fault !== undefined),
+    first: sayings[0] as Saying,
     sayingAt: count => sayings[turnOf(count, sayings.length, then)] as Saying,
   }
 }

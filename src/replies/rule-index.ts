@@ -1,7 +1,7 @@
 /** Finds the few rules that can match a text among many, by three letters in a row that each of them requires. */
 
 /** Below so many rules trying them all is faster than looking anything up. */
-const WORTH_IT = 24
+export const WORTH_INDEXING = 24
 
 export interface RuleIndex<R> {
   /** The rules that may match a request with this text, in their order; those left out cannot. */
@@ -13,8 +13,6 @@ export interface RuleIndex<R> {
  * Long texts are looked through once, whatever the number of rules.
  */
 export function createRuleIndex<R>(rules: readonly R[], needlesOf: (rule: R) => readonly string[]): RuleIndex<R> {
-  if (rules.length < WORTH_IT) return { candidates: () => rules }
-
   const lettersOf = rules.map(rule => needlesOf(rule).map(trigramsOf))
   const frequency = new Map<number, number>()
   for (const trigram of lettersOf.flat(2)) frequency.set(trigram, (frequency.get(trigram) ?? 0) + 1)

@@ -1,19 +1,20 @@
 /** Reads a request's body, counting as it comes. */
 import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge, encodedContent, notJsonContent, type PlatformError } from '../core/errors.js'
-import { readBefore } from './foreign.js'
+import { type Adopted, BODY } from './foreign.js'
 
 /** Anything that says it is JSON; RFC 6839 gives "+json" to formats that are JSON underneath. */
 const json = /^(application|text)\/([\w.-]+\+)?json[ \t]*(;|$)/i
 
 /** Whether the body can be JSON by what its Content-Type says. A missing one is read as JSON. */
 export const isJson = ({ headers: { 'content-type': type } }: IncomingMessage): boolean =>
-  type === undefined || type === 'application/json' || json.test(type)
+  type === undefined || json.test(type)
 
 /** Throws a 415 when the body cannot be JSON by what its headers say. */
 export function requireJson(request: IncomingMessage): void {
   const { headers } = request
-  if (!isJson(request)) throw notJsonContent(headers['content-type'] ?? '')
+  const { 'content-type': type } = headers
+  if (type !== undefined && type !== 'application/json' && !json.test(type)) throw notJsonContent(type)
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
 }
@@ -27,7 +28,7 @@ export function readBody(
   limitBytes: number,
   done: (body: Buffer | PlatformError | undefined) => void,
 ): void {
-  const before = readBefore(request)
+  const before = (request as Adopted)[BODY]
   if (before) return done(before instanceof Buffer && before.length > limitBytes ? bodyTooLarge(limitBytes) : before)
   const announced = Number(request.headers['content-length'])
   if (announced > limitBytes) return done(bodyTooLarge(limitBytes))

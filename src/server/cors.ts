@@ -4,6 +4,8 @@ import type { Reply } from '../core/exchange.js'
 import type { Pages } from '../core/origins.js'
 
 export interface Cors {
+  /** What goes on every answer to what is no page, as node's flat array. */
+  readonly forNoOrigin: readonly string[]
   /** What goes on every answer, as node's flat array. */
   headersFor(origin: string | undefined): readonly string[]
   /** The answer to a preflight; it needs no credential, since browsers send none with it. */
@@ -16,6 +18,7 @@ const forNone = ['vary', 'Origin']
 /** Unless every page may call, the origin that asks is named back. */
 export const createCors = (isAllowed: Pages): Cors => ({
   preflight,
+  forNoOrigin: isAllowed === '*' ? forAll : forNone,
   headersFor(origin) {
     if (isAllowed === '*') return forAll
     if (origin === undefined || !isAllowed(origin)) return forNone
@@ -26,6 +29,7 @@ export const createCors = (isAllowed: Pages): Cors => ({
 /** What Supabase shows to pages. By name, since a page that sends cookies along may not be shown `*` (Fetch standard, "CORS protocol and credentials"). */
 export const createAuthCors = (isAllowed: Pages): Cors => ({
   preflight,
+  forNoOrigin: forNone,
   headersFor(origin) {
     if (origin === undefined || (isAllowed !== '*' && !isAllowed(origin))) return forNone
     return [

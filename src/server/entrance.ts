@@ -44,21 +44,29 @@ export interface Entrance {
     'IncomingMessage' | 'ServerResponse'
   >
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void
-  readonly traffic: Traffic
+}
+
+/** The traffic, as the entrance and the line tell of it. */
+export interface TrafficCount extends Traffic {
+  readonly counts: { underWay: number; begun: number }
+  readonly gate: ReturnType<typeof createGate>
   /** Takes each exchange of the line when it is over. */
   left(exchange: Pick<Exchange, 'startedMs'>): void
   /** From now on nothing is held. */
   close(): void
 }
 
-export function createEntrance({ line, rest }: Ways): Entrance {
+export function createTraffic(): TrafficCount {
+  const counts = { underWay: 0, begun: 0 }
+  const gate = createGate()
+  return { counts, gate, ...createCount(counts), hold: gate.hold, close: gate.close }
+}
+
+export function createEntrance({ line, rest }: Ways, { counts, gate }: TrafficCount = createTraffic()): Entrance {
   // Classes of this entrance's own: express is going to put its methods behind their prototypes.
   class Request extends IncomingMessage {}
   class Response<R extends IncomingMessage> extends ServerResponse<R> {}
   const prototypes = { request: Request.prototype, response: Response.prototype }
-  const counts = { underWay: 0, begun: 0 }
-  const gate = createGate()
-  const { left, ...counted } = createCount(counts)
   return {
     classes: { IncomingMessage: Request, ServerResponse: Response },
     answer(request, response) {
@@ -70,9 +78,6 @@ export function createEntrance({ line, rest }: Ways): Entrance {
       if (gate.isOpen) line(request, response, path)
       else void gate.opened().then(() => line(request, response, path))
     },
-    traffic: { ...counted, hold: gate.hold },
-    left,
-    close: gate.close,
   }
 }
 

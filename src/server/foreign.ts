@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyIsGone, type PlatformError } from '../core/errors.js'
 
 const FOREIGN = Symbol('foreign')
-const BODY = Symbol('body')
+/** Where the body of a request is kept that was read before it came here, or why it cannot be had. */
+export const BODY = Symbol('body')
+export type Adopted = IncomingMessage & { readonly [BODY]?: Buffer | PlatformError }
 
 /** Takes note of a body that somebody has read before, and of what may stand between a response and its socket. */
 export function adopt(request: IncomingMessage, response: ServerResponse): void {
@@ -13,10 +15,6 @@ export function adopt(request: IncomingMessage, response: ServerResponse): void 
 
 /** Whether a response may be written to by its own methods only: what compresses or counts replaces them. */
 export const isForeign = (response: ServerResponse) => FOREIGN in response
-
-/** The body of a request that was read before it came here, or why it cannot be had; nothing where it is still to be read. */
-export const readBefore = (request: IncomingMessage): Buffer | PlatformError | undefined =>
-  (request as { [BODY]?: Buffer | PlatformError })[BODY]
 
 function bodyReadBefore(request: IncomingMessage): Buffer | PlatformError {
   const { body } = request as { body?: unknown }

@@ -2,30 +2,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
 import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
-import { anonymous, type Exchange, type Forward, type Outcome, type Reply, usesRecordings } from '../core/exchange.js'
+import {
+  type Answer,
+  anonymous,
+  type Caller,
+  type Exchange,
+  type Forward,
+  type Outcome,
+  type Reply,
+  usesRecordings,
+} from '../core/exchange.js'
 import { createIds } from '../core/ids.js'
-import { requireModestJson } from '../core/json.js'
+import { MOST_LEVELS, requireModestJson } from '../core/json.js'
 import { isAuth } from '../core/paths.js'
-import { type Scopes, scopeNamed } from '../core/scope.js'
+import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'
 import type { Limits } from '../limits/index.js'
 import type { Pacer } from '../streaming/pacer.js'
 import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
 import { isPreflight } from './cors.js'
-import { readBefore } from './foreign.js'
+import { type Adopted, BODY } from './foreign.js'
 import type { Journey } from './proxy/passage.js'
 import { send } from './send.js'
 import type { Ends, Options, Stage, Step, Surface, Visit } from './stage.js'
-import {
-  type HeavyPrompt,
-  limitChat,
-  limitRequests,
-  ownPagesOnly,
-  scoped,
-  strikeAfter,
-  strikeBefore,
-} from './stages.js'
+import { type HeavyPrompt, limitChat, limitRequests, ownPagesOnly, strikeAfter, strikeBefore } from './stages.js'
 import { watched } from './watched.js'
 
 /** What the line is put together from. Where something is switched off, its stage is not on the line. */
@@ -47,7 +48,9 @@ export interface LineParts {
 interface Fixed {
   readonly pacer: Pacer
   /** Takes each exchange when it is over. */
-  readonly ended: (exchange: Exchange) => void
+  readonly add: (exchange: Exchange) => void
+  /** Told of it afterwards, whatever has become of that. */
+  readonly left: (exchange: Exchange) => void
   /** Told of errors that are ours, not the client's. */
   readonly report: (error: unknown) => void
 }
@@ -90,9 +93,7 @@ function composed(parts: LineParts, fixed: Fixed) {
   const stepsWith = (strikes: boolean) =>
     [
       (platform.live || auth.live) && ownPagesOnly,
-      entering,
-      scopes.areBound() && scoped(scopes),
-      admitting,
+      entering(scopes.areBound() ? scopes : undefined),
       limits && limitRequests(limits),
       reading,
       limits && limitChat(heavyPrompt),
@@ -104,30 +105,34 @@ function composed(parts: LineParts, fixed: Fixed) {
   return { platform, auth, ends, first: stepsWith(false), withFault: stepsWith(true) }
 }
 
-const entering: Stage = (next, { when, deliver }) => {
-  const enter: Step = visit =>
-    when(visit, visit.surface.enter(visit.exchange), caller => {
-      visit.exchange.caller = caller
-      next(visit)
-    })
-  return visit => {
-    const { request, exchange, surface } = visit
-    if (exchange.method !== 'OPTIONS') return enter(visit)
-    when(visit, surface.options(exchange, isPreflight(request.headers)), options => {
-      if (!options) return enter(visit)
-      visit.answer = optionsReply(visit, options)
-      deliver(visit)
-    })
-  }
-}
+/** Finds out what is asked and who asks, and whether that caller may. */
+const entering =
+  (scopes: Scopes | undefined): Stage =>
+  (next, { when, deliver, end }) => {
+    function enter(visit: Visit): void {
+      const caller = visit.surface.enter(visit.exchange)
+      if (caller instanceof Promise) when(visit, caller, found => admit(visit, found))
+      else admit(visit, caller)
+    }
 
-const admitting: Stage =
-  (next, { end }) =>
-  visit => {
-    const { response, exchange } = visit
-    if (response.destroyed) return end(visit)
-    if (exchange.endpoint) authorize(exchange.caller, exchange.endpoint)
-    next(visit)
+    function admit(visit: Visit, caller: Caller): void {
+      const { response, exchange } = visit
+      exchange.caller = caller
+      if (scopes) exchange.scope = scopes.of(exchange)
+      if (response.destroyed) return end(visit)
+      if (exchange.endpoint) authorize(caller, exchange.endpoint)
+      next(visit)
+    }
+
+    return visit => {
+      const { request, exchange, surface } = visit
+      if (exchange.method !== 'OPTIONS') return enter(visit)
+      when(visit, surface.options(exchange, isPreflight(request.headers)), options => {
+        if (!options) return enter(visit)
+        visit.answer = optionsReply(visit, options)
+        deliver(visit)
+      })
+    }
   }
 
 const reading: Stage =
@@ -145,7 +150,7 @@ const reading: Stage =
       }
       exchange.body = body
       try {
-        if (!endpoint?.isElsewhere || isRecordable(visit)) requireModestJson(body)
+        if (body.length > MOST_LEVELS && (!endpoint?.isElsewhere || isRecordable(visit))) requireModestJson(body)
         next(visit)
       } catch (error) {
         fail(visit, error)
@@ -160,23 +165,33 @@ const isRecordable = ({ request, exchange, surface: { modeOf } }: Visit) =>
 /** An answer that is to go wrong goes on by `strike`. */
 const answering =
   (strike: Step): Stage =>
-  (next, { when }) =>
-  visit =>
-    when(visit, visit.surface.answer(visit.exchange), answer => {
+  (next, { when }) => {
+    function settle(visit: Visit, answer: Answer): void {
       visit.answer = answer
       if (answer.fault === undefined) next(visit)
       else strike(visit)
-    })
+    }
+    return visit => {
+      const answer = visit.surface.answer(visit.exchange)
+      if (answer instanceof Promise) when(visit, answer, found => settle(visit, found))
+      else settle(visit, answer)
+    }
+  }
 
 /** How a visit can end. */
-function endsFor({ contractHeaders }: LineParts, { pacer, ended, report }: Fixed): Ends {
-  const journal: Step = ({ exchange }) => ended(exchange)
+function endsFor({ contractHeaders }: LineParts, { pacer, add, left, report }: Fixed): Ends {
+  /** The answer has left, and the next request has nothing to do with what fails now. */
+  const journal: Step = ({ exchange }) => {
+    try {
+      add(exchange)
+    } catch (error) {
+      report(error)
+    }
+    left(exchange)
+  }
   const end: Step = visit => {
     if (!visit.isStruck) journal(visit)
   }
-
-  const contractOf = ({ mode }: Exchange): readonly string[] =>
-    mode === undefined || mode === 'emulate' ? nothing : (contractHeaders?.() ?? nothing)
 
   const deliver: Step = visit => {
     const { answer, response } = visit
@@ -190,7 +205,7 @@ function endsFor({ contractHeaders }: LineParts, { pacer, ended, report }: Fixed
     const { request, response, exchange, surface, pass, isStruck } = visit
     const journey: Journey = {
       ...{ request, response, exchange, recordedAs },
-      ours: () => [...(pass?.headers() ?? []), ...contractOf(exchange)],
+      ours: () => [...(pass?.headers() ?? []), ...(exchange.mode ? (contractHeaders?.() ?? []) : [])],
       // To break the chunks of an answer it has to be readable.
       isPlain: isStruck,
       witness: witness && watched(witness, response, report),
@@ -204,17 +219,28 @@ function endsFor({ contractHeaders }: LineParts, { pacer, ended, report }: Fixed
   }
 
   function reply(visit: Visit, reply: Reply, error?: PlatformError): void {
-    const { response, exchange, surface, pass } = visit
-    const outcome = newOutcome(reply, error)
+    const { request, response, exchange, surface, pass, live } = visit
+    const { body, contentType, headers: own, tokens } = reply
     // A recording has its own.
-    if (surface.hasRequestIds && !reply.isRecorded) outcome.requestId = nextRequestId()
+    const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
+    const piecesAtMs = typeof body === 'string' || Buffer.isBuffer(body) ? undefined : []
+    const { origin } = request.headers
+    const { cors } = live ?? surface
+    // The one array of headers that is made for an answer; what depends on the body is added where that is sent.
+    const headers = contentType === '' ? [] : ['content-type', contentType]
+    headers.push(...(origin === undefined ? cors.forNoOrigin : cors.headersFor(origin)))
+    if (requestId !== undefined) headers.push('x-request-id', requestId)
+    if (pass) {
+      if (tokens) pass.settle(tokens)
+      headers.push(...pass.headers())
+    }
+    if (contractHeaders && exchange.mode !== undefined && exchange.mode !== 'emulate')
+      headers.push(...contractHeaders())
+    if (own) headers.push(...own)
+    const outcome = newOutcome(reply, error, requestId, piecesAtMs)
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
-    if (reply.tokens) pass?.settle(reply.tokens)
-    const headers = headersOf(visit, reply.contentType, outcome.requestId)
-    if (pass) headers.push(...pass.headers())
-    headers.push(...contractOf(exchange), ...(reply.headers ?? nothing))
-    send(response, reply, headers, { pacer, piecesAtMs: outcome.piecesAtMs }, complete => {
+    send(response, reply, headers, { pacer, piecesAtMs }, complete => {
       outcome.complete = complete
       end(visit)
     })
@@ -234,7 +260,7 @@ function endsFor({ contractHeaders }: LineParts, { pacer, ended, report }: Fixed
     }
     const refuse = () => reply(visit, surface.errorReply(error, exchange), error)
     if (exchange.body !== undefined) return refuse()
-    const before = readBefore(request)
+    const before = (request as Adopted)[BODY]
     if (before instanceof Buffer) exchange.body = before
     if (before || !isUnread(request)) return refuse()
     readBeginning(request, (beginning, cutFromBytes) => {
@@ -254,29 +280,25 @@ function endsFor({ contractHeaders }: LineParts, { pacer, ended, report }: Fixed
   }
 }
 
-const nothing: readonly string[] = []
 const nextRequestId = createIds('req_', 16)
 
-/** The one array of headers that is made for an answer; what depends on the body is added where that is sent. */
-function headersOf({ request, surface, live }: Visit, contentType: string, requestId: string | undefined): string[] {
-  const all = contentType === '' ? [] : ['content-type', contentType]
-  for (const text of (live ?? surface).cors.headersFor(request.headers.origin)) all.push(text)
-  if (requestId !== undefined) all.push('x-request-id', requestId)
-  return all
-}
-
-const newOutcome = (reply: Reply, error: PlatformError | undefined): Outcome & { requestId?: string | undefined } => ({
+const newOutcome = (
+  reply: Reply,
+  error: PlatformError | undefined,
+  requestId: string | undefined,
+  piecesAtMs: number[] | undefined,
+): Outcome => ({
   status: reply.status,
   answeredBy: reply.answeredBy,
   error: error?.message,
   code: error?.code,
   hint: error?.more.hint,
   remark: reply.remark,
-  requestId: undefined,
+  requestId,
   said: reply,
   upstream: reply.upstream,
   beganMs: passedMs(),
-  piecesAtMs: typeof reply.body === 'string' || Buffer.isBuffer(reply.body) ? undefined : [],
+  piecesAtMs,
   complete: false,
 })
 
@@ -298,17 +320,17 @@ function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMess
 }
 
 function newExchange({ method = '', url = '', headers }: IncomingMessage, path: string): Exchange {
-  const startedMs = passedMs()
+  const { authorization, [SCOPE_HEADER]: scope } = headers
   const mark = url.indexOf('?')
   return {
     method,
     path,
     query: mark < 0 ? '' : url.slice(mark + 1),
     headers,
-    authorization: headers.authorization,
-    startedMs,
+    authorization,
+    startedMs: passedMs(),
     caller: anonymous,
-    scope: scopeNamed(headers),
+    scope: typeof scope === 'string' ? scope : '',
     endpoint: undefined,
     mode: undefined,
     body: undefined,

@@ -38,15 +38,13 @@ export function send(
 
 function sendText(response: ServerResponse, status: number, headers: string[], body: string): void {
   const size = Buffer.byteLength(body)
-  if (hasLength(response, status, size)) headers.push('content-length', String(size))
+  // RFC 9110 §8.6: a 204 has no length, not even zero; and a head alone only that of the body that would be there, if that is known.
+  if (status !== 204 && (size > 0 || (status !== 304 && response.req.method !== 'HEAD')))
+    headers.push('content-length', String(size))
   response.writeHead(status, headers)
   // One byte a character: then node puts head and body together and writes once.
   response.end(body, size === body.length ? 'latin1' : 'utf8')
 }
-
-/** RFC 9110 §8.6: a 204 has no length, not even zero; and a head alone only that of the body that would be there, if that is known. */
-const hasLength = ({ req }: ServerResponse, status: number, size: number) =>
-  status !== 204 && (size > 0 || (status !== 304 && req.method !== 'HEAD'))
 
 type Write = (text: string, behind: string) => void
 

@@ -2,7 +2,6 @@
 import { type ChatRequest, chatIn } from '../completions/request.js'
 import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import type { Scopes } from '../core/scope.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'
 import { strike } from './faults.js'
@@ -14,15 +13,6 @@ export const ownPagesOnly: Stage = next => visit => {
   live?.origins.requireOwn(request.headers, live.mayBeLinked(exchange.path))
   next(visit)
 }
-
-/** Puts the requests of keys that were made for a scope into it. */
-export const scoped =
-  (scopes: Scopes): Stage =>
-  next =>
-  visit => {
-    visit.exchange.scope = scopes.of(visit.exchange)
-    next(visit)
-  }
 
 /** Counts requests. Throws a 429 for one too many. */
 export const limitRequests =

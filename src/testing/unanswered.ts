@@ -25,7 +25,7 @@ const MOST = 100
 
 export function createUnanswered(platform: Opened): Unanswered {
   let unmatched: readonly Unmatched[] = []
-  platform.journal.follow(exchange => {
+  platform.journal.followErrors(exchange => {
     const { outcome, method, path, scope } = exchange
     if (outcome?.code !== 'no_rule_matches') return
     const sentence = `${method} ${path}${asking(exchange)}: ${outcome.error}`

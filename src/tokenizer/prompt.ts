@@ -26,7 +26,7 @@ function tokensOfMessage(message: ChatMessage, tokenizer: Tokenizer): number {
   if (Array.isArray(message.content)) for (const part of message.content) sum += tokensOfPart(part)
   const { tool_calls: calls, function_call: call } = message
   for (const text of Array.isArray(calls) ? calls.flatMap(textsOfToolCall) : []) sum += tokenizer.count(text)
-  for (const text of textsOfCall(call)) sum += tokenizer.count(text)
+  if (call) for (const text of textsOfCall(call)) sum += tokenizer.count(text)
   return sum
 }
 

@@ -33,7 +33,8 @@ export function lineOver({ endpoint, journal, identify = () => anonymous, faults
     faults,
   }
   return createLine(() => parts, {
-    ended: journal.add,
+    add: journal.add,
+    left: () => {},
     pacer: createPacer(),
     report: error => expect.unreachable(String(error)),
   })

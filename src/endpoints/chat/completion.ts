@@ -4,11 +4,19 @@ import { createIds } from '../../core/ids.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import type { Said } from '../../replies/index.js'
 import type { Tokenizer } from '../../tokenizer/index.js'
-import { type Form, inOnePiece, type Opening, secondsNow, streamForm } from './frame.js'
+import {
+  Cost,
+  completionTokens,
+  type Form,
+  inOnePiece,
+  type Opening,
+  secondsNow,
+  streamForm,
+  usageOf,
+} from './frame.js'
 import { createPlainTexts, plainStream, plainWhole } from './plain.js'
 import { paced } from './rhythm.js'
 import { spokenChoices } from './trim.js'
-import { Cost, completionTokens, usageOf } from './usage.js'
 import { streamEvents, wholeCompletion } from './whole.js'
 
 /** Makes completions; their tokens are those of `tokenizer`. */
@@ -18,7 +26,7 @@ export function createCompletions(tokenizer: Tokenizer) {
   const nextCallId = createIds('call_', 16)
   const opening = ({ model }: ChatRequest): Opening => ({ id: nextId(), created: secondsNow(), model })
 
-  const costOf = (request: ChatRequest, { usage }: Said, completion: () => number) =>
+  const costOf = (request: ChatRequest, { usage }: Said, completion: number | (() => number)) =>
     new Cost(request, usage, tokenizer, completion)
 
   /** The completion as one JSON object. */

@@ -175,11 +175,17 @@ export function openaiRefusal(request: ChatRequest): Refusal | undefined {
   if (unknown.length > 0) return { code: 'unrecognized_argument', message: unrecognized(unknown) }
   // By their numbers, as everything on this way: iterators would take longer than the checks.
   for (let at = 0; at < request.messages.length; at++) {
-    const refusal = found(messageRows, request.messages[at] as ChatMessage, at)
+    const message = request.messages[at] as ChatMessage
+    if (isPlain(message)) continue
+    const refusal = found(messageRows, message, at)
     if (refusal) return refusal
   }
   return found(requestRows, request)
 }
+
+/** Whether a message is no more than words of a user or an instruction, which OpenAI takes in any form. */
+const isPlain = ({ role, content, name, tool_calls }: ChatMessage) =>
+  (role === 'user' || role === 'system') && typeof content === 'string' && !isSet(name) && !isSet(tool_calls)
 
 function found<O extends ChatRequest | ChatMessage>(table: Table<O>, object: O, at = 0): Refusal | undefined {
   for (const field in object) {

@@ -7,20 +7,29 @@ import { isPaced, type Pace } from '../../core/pace.js'
 import { once } from '../../core/work.js'
 import type { Choice, Said } from '../../replies/index.js'
 import type { Tokenizer } from '../../tokenizer/index.js'
-import { FINGERPRINT, type Form, frame, inOnePiece, type Opening, start, streamForm } from './frame.js'
+import {
+  type Cost,
+  FINGERPRINT,
+  type Form,
+  frame,
+  inOnePiece,
+  type Opening,
+  plainUsage,
+  start,
+  streamForm,
+} from './frame.js'
 import { createMold, type Mold } from './mold.js'
 import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
-import { type Cost, plainUsage } from './usage.js'
 
 /** Work on a text that is the same each time it is said; done when it is first needed. */
 export interface Prepared {
   /** The text as a JSON string. */
-  readonly json: () => string
+  readonly json: string
   /** The text in pieces, each as a JSON string. */
   readonly pieces: () => readonly string[]
   readonly ascii: () => boolean
-  readonly tokens: () => number
+  readonly tokens: number
   /** The whole stream as it last left. */
   mold: Mold | undefined
 }
@@ -46,10 +55,8 @@ export function createPlainTexts(tokenizer: Tokenizer) {
 const asksForText = ({ n, stop, logprobs }: ChatRequest) => (n ?? 1) === 1 && (stop ?? null) === null && !logprobs
 
 /** Most requests say how long the answer may become, and most answers are shorter. */
-const fits = ({ tokens }: Prepared, request: ChatRequest) => {
-  const most = mostTokens(request)
-  return most === Number.POSITIVE_INFINITY || tokens() <= most
-}
+const fits = ({ tokens }: Prepared, request: ChatRequest) =>
+  (request.max_tokens ?? request.max_completion_tokens ?? null) === null || tokens <= mostTokens(request)
 
 const isText = (choice: Choice): choice is Choice & { readonly text: string } =>
   choice.text !== null &&
@@ -59,10 +66,10 @@ const isText = (choice: Choice): choice is Choice & { readonly text: string } =>
   choice.finishReason === undefined
 
 const preparedText = (text: string, { pieces, count }: Tokenizer): Prepared => ({
-  json: once(() => JSON.stringify(text)),
+  json: JSON.stringify(text),
   pieces: once(() => pieces(text).map(piece => JSON.stringify(piece))),
   ascii: once(() => isAscii(text)),
-  tokens: once(() => count(text)),
+  tokens: count(text),
   mold: undefined,
 })
 
@@ -71,7 +78,7 @@ const isAscii = (text: string) => Buffer.byteLength(text) === text.length
 /** The completion as JSON. */
 export const plainWhole = (own: Prepared, opening: Opening, cost: Cost) =>
   `${start(opening, 'chat.completion')}"choices":[{"index":0,` +
-  `"message":{"role":"assistant","content":${own.json()},"refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
+  `"message":{"role":"assistant","content":${own.json},"refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
   `"usage":${plainUsage(cost)},"system_fingerprint":"${FINGERPRINT}"}`
 
 /** The completion as a stream: in its rhythm, or without a pace complete already. */

@@ -3,8 +3,7 @@ import { hash } from 'node:crypto'
 import type { ChatRequest } from '../../completions/request.js'
 import type { Paced } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
-import type { Events } from './frame.js'
-import type { Cost } from './usage.js'
+import type { Cost, Events } from './frame.js'
 
 /** The events in the rhythm of `pace`; the prompt is counted only where its length matters. */
 export function paced(events: Events, pace: Pace, request: ChatRequest, cost: Cost): Paced {
