@@ -1,11 +1,12 @@
 /** Drafts a rule that says again what was said: for whoever wants one, and goes on from there. */
+
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
 import { withLeaves } from '../redact/walk.js'
 import { Asked } from './conditions/asked.js'
-import { expressionIn } from './conditions/compile.js'
+import { expressionIn } from './conditions/text.js'
 import { type DraftedReply, type JournaledAnswer, replyOf } from './drafted-reply.js'
 
 /** An exchange as the journal tells it, nothing secret in it. */

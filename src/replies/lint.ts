@@ -1,8 +1,8 @@
 /** Looks for rules that cannot mean what their author meant: those that never answer, and what hides them. */
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
-import { expressionIn, type TextCondition } from './conditions/compile.js'
 import type { When } from './conditions/form.js'
+import { expressionIn, type TextCondition } from './conditions/text.js'
 import { nameTest, type ValueCondition } from './conditions/whole.js'
 import { START } from './memory.js'
 import type { ReadyRule } from './ready-rule.js'

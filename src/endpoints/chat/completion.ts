@@ -26,14 +26,14 @@ export function createCompletions(tokenizer: Tokenizer) {
   const nextCallId = createIds('call_', 16)
   const opening = ({ model }: ChatRequest): Opening => ({ id: nextId(), created: secondsNow(), model })
 
-  const costOf = (request: ChatRequest, { usage }: Said, completion: number | (() => number)) =>
-    new Cost(request, usage, tokenizer, completion)
+  const costOf = (request: ChatRequest, { usage }: Said, answer: { readonly tokens: number }) =>
+    new Cost(request, usage, tokenizer, answer)
 
   /** The completion as one JSON object. */
   function whole(request: ChatRequest, said: Said): Form {
     const plain = plainText(request, said)
     if (plain) {
-      const tokens = costOf(request, said, plain.tokens)
+      const tokens = costOf(request, said, plain)
       return { contentType: 'application/json', body: plainWhole(plain, opening(request), tokens), tokens }
     }
     const { completion, tokens } = made(request, said, true)
@@ -44,7 +44,7 @@ export function createCompletions(tokenizer: Tokenizer) {
   function streamed(request: ChatRequest, said: Said, pace: Pace): Form {
     const plain = plainText(request, said)
     if (plain) {
-      const tokens = costOf(request, said, plain.tokens)
+      const tokens = costOf(request, said, plain)
       return plainStream(plain, opening(request), request, pace, tokens)
     }
     const { completion, tokens } = made(request, said, request.stream_options?.include_usage === true)
@@ -58,7 +58,7 @@ export function createCompletions(tokenizer: Tokenizer) {
   /** Without the usage where it is not told: the prompt may be long. */
   function made(request: ChatRequest, said: Said, tellsUsage: boolean) {
     const choices = spokenChoices(said, request, tokenizer)
-    const tokens = costOf(request, said, () => completionTokens(choices, said.usage))
+    const tokens = costOf(request, said, { tokens: completionTokens(choices, said.usage) })
     const usage = tellsUsage ? usageOf(tokens, choices, said.usage) : undefined
     return {
       completion: wholeCompletion(request, { opening: opening(request), choices, usage, tokenizer, nextCallId }),

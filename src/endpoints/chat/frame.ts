@@ -61,7 +61,7 @@ export class Cost {
     private readonly request: ChatRequest,
     private readonly named: UsageInput | undefined,
     private readonly tokenizer: Tokenizer,
-    private readonly ofAnswer: number | (() => number),
+    private readonly ofAnswer: { readonly tokens: number },
   ) {}
 
   get prompt(): number {
@@ -70,7 +70,7 @@ export class Cost {
   }
 
   get completion(): number {
-    return typeof this.ofAnswer === 'number' ? this.ofAnswer : this.ofAnswer()
+    return this.ofAnswer.tokens
   }
 }
 

@@ -23,15 +23,29 @@ import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
 
 /** Work on a text that is the same each time it is said; done when it is first needed. */
-export interface Prepared {
+export class Prepared {
   /** The text as a JSON string. */
   readonly json: string
   /** The text in pieces, each as a JSON string. */
   readonly pieces: () => readonly string[]
   readonly ascii: () => boolean
-  readonly tokens: number
   /** The whole stream as it last left. */
   mold: Mold | undefined
+  private counted: number | undefined
+
+  constructor(
+    private readonly text: string,
+    private readonly tokenizer: Tokenizer,
+  ) {
+    this.json = JSON.stringify(text)
+    this.pieces = once(() => tokenizer.pieces(text).map(piece => JSON.stringify(piece)))
+    this.ascii = once(() => isAscii(text))
+  }
+
+  get tokens(): number {
+    this.counted ??= this.tokenizer.count(this.text)
+    return this.counted
+  }
 }
 
 /** Remembers what was worked out for a text for as long as somebody has what was said. */
@@ -45,7 +59,7 @@ export function createPlainTexts(tokenizer: Tokenizer) {
     if (!choice || !isText(choice)) return undefined
     let prepared = known.get(said)
     if (!prepared) {
-      prepared = preparedText(choice.text, tokenizer)
+      prepared = new Prepared(choice.text, tokenizer)
       known.set(said, prepared)
     }
     return fits(prepared, request) ? prepared : undefined
@@ -55,8 +69,8 @@ export function createPlainTexts(tokenizer: Tokenizer) {
 const asksForText = ({ n, stop, logprobs }: ChatRequest) => (n ?? 1) === 1 && (stop ?? null) === null && !logprobs
 
 /** Most requests say how long the answer may become, and most answers are shorter. */
-const fits = ({ tokens }: Prepared, request: ChatRequest) =>
-  (request.max_tokens ?? request.max_completion_tokens ?? null) === null || tokens <= mostTokens(request)
+const fits = (prepared: Prepared, request: ChatRequest) =>
+  (request.max_tokens ?? request.max_completion_tokens ?? null) === null || prepared.tokens <= mostTokens(request)
 
 const isText = (choice: Choice): choice is Choice & { readonly text: string } =>
   choice.text !== null &&
@@ -64,14 +78,6 @@ const isText = (choice: Choice): choice is Choice & { readonly text: string } =>
   choice.refusal === undefined &&
   choice.reasoning === undefined &&
   choice.finishReason === undefined
-
-const preparedText = (text: string, { pieces, count }: Tokenizer): Prepared => ({
-  json: JSON.stringify(text),
-  pieces: once(() => pieces(text).map(piece => JSON.stringify(piece))),
-  ascii: once(() => isAscii(text)),
-  tokens: count(text),
-  mold: undefined,
-})
 
 const isAscii = (text: string) => Buffer.byteLength(text) === text.length
 

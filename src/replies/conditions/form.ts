@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { closed, map, optional, withWritten, word } from '../../check/check.js'
 import { chatFields } from '../../completions/request.js'
 import { credentialKinds } from '../../core/exchange.js'
-import { expressionIn, type TextCondition } from './compile.js'
 import { fieldPath } from './field-path.js'
+import { expressionIn, type TextCondition } from './text.js'
 import type { RangeCondition, ValueCondition } from './whole.js'
 
 /** Conditions; all of them must hold. */

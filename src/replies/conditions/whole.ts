@@ -1,7 +1,7 @@
 /** Conditions on values that are looked at as a whole: names, headers, fields of the request. */
 import { glob } from '../../core/paths.js'
-import { expressionIn } from './compile.js'
 import { found } from './expression.js'
+import { expressionIn } from './text.js'
 
 /** A number, or the range that it lies in. */
 export type RangeCondition = number | { readonly min?: number | undefined; readonly max?: number | undefined }
