@@ -59,15 +59,6 @@ const reading =
 export const completionIn = reading(completion)
 export const chunkIn = reading(chunk)
 
-/** The value of a JSON text; `undefined` for what is not JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Whether a chunk says anything to the client: the events of other endpoints have no deltas. */
 export const hasDelta = ({ choices }: VendorChunk) => choices?.some(({ delta }) => delta) === true
 

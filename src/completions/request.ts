@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { check, number, open, where, word } from '../check/check.js'
 import { emptyBody, invalidRequest, notJson } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
+import { jsonText } from '../core/json.js'
 import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolChoice } from './tools.js'
 
 // Every optional field may also be null: OpenAI's own clients send null for "not set".
@@ -151,11 +152,8 @@ function requestIn(body: Buffer | undefined): ChatRequest {
 }
 
 function parsed(body: Buffer): unknown {
-  // RFC 8259 §8.1 lets a reader ignore a byte order mark, and some editors put one in front of a file that curl then sends.
-  const text =
-    body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.toString('utf8', 3) : body.toString('utf8')
   try {
-    return JSON.parse(text)
+    return JSON.parse(jsonText(body))
   } catch (error) {
     throw notJson((error as Error).message)
   }

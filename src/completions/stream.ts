@@ -1,7 +1,8 @@
 /** Reads the body of a streamed chat completion. */
+import { jsonOf } from '../core/json.js'
 import type { Sliced } from '../core/work.js'
 import { dataOf, eventsIn } from './events.js'
-import { chunkIn, createSum, hasDelta, jsonOf, type VendorChunk, type VendorCompletion } from './reader.js'
+import { chunkIn, createSum, hasDelta, type VendorChunk, type VendorCompletion } from './reader.js'
 
 export const isDone = (data: string) => data.trim() === '[DONE]'
 

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { ProblemsError, unreadable } from '../check/problem.js'
 import type { Finding } from '../core/finding.js'
+import { jsonOf } from '../core/json.js'
 import { makeFolder, StartError } from '../core/start-error.js'
 import type { Answered } from './call.js'
 import { compare } from './compare.js'
@@ -121,7 +122,7 @@ export async function readBaseline(file: string): Promise<Baseline | undefined> 
 }
 
 function baselineIn(text: string): Baseline | undefined {
-  const { at, target, answers } = fieldsIn(text)
+  const { at, target, answers } = (jsonOf(text) ?? {}) as Readonly<Record<string, unknown>>
   const date = new Date(typeof at === 'string' ? at : '')
   if (Number.isNaN(date.getTime()) || typeof target !== 'string' || !Array.isArray(answers)) return undefined
   const found = new Map<string, ComparedAnswer>()
@@ -131,12 +132,4 @@ function baselineIn(text: string): Baseline | undefined {
     found.set(entry.call, { shape, misfit: typeof entry.misfit === 'string' ? entry.misfit : undefined })
   }
   return { at: date, target, answers: found }
-}
-
-function fieldsIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return JSON.parse(text) ?? {}
-  } catch {
-    return {}
-  }
 }

@@ -9,6 +9,7 @@ import { decoded, replyBytes } from '../core/body.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import type { Violation } from '../core/finding.js'
 import { headerIn } from '../core/headers.js'
+import { jsonOf } from '../core/json.js'
 
 /** An answer to be judged: that of the live platform, or a recording of it. */
 interface JudgedAnswer {
@@ -67,12 +68,8 @@ function decompressed(body: Buffer, coding: string | undefined): Buffer | undefi
 
 /** Without a check: forwarded requests are not checked either. */
 function askedIn(body: Buffer | undefined): JudgedAnswer['asked'] {
-  try {
-    const { stream, stream_options } = JSON.parse(body?.toString('utf8') ?? '')
-    return { stream: stream === true, usage: stream_options?.include_usage === true }
-  } catch {
-    return undefined
-  }
+  const asked = body && (jsonOf(body) as { stream?: unknown; stream_options?: { include_usage?: unknown } } | null)
+  return asked ? { stream: asked.stream === true, usage: asked.stream_options?.include_usage === true } : undefined
 }
 
 /** Makes a finding with who says that it must be otherwise. */
@@ -136,7 +133,7 @@ function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer):
   const report = documented('Errors')
   const type = isJson(contentType) ? [] : [report('', `An error must be JSON, and its content type is not.`)]
   if (!isWhole) return type
-  const value = parsed(body)
+  const value = jsonOf(body)
   if (value === undefined) return [...type, report('', 'An error must be a JSON object with the field error.')]
   const wrong = misfits(status === 404 ? notFoundAnswer : errorAnswer, value, report)
   if (status !== 404 || wrong.length > 0) return [...type, ...wrong]
@@ -150,7 +147,7 @@ function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, secti
   const isDocumented = documented(section)
   const type = isJson(contentType) ? [] : [isDocumented('', 'The answer must be JSON, and its content type is not.')]
   if (!isWhole) return type
-  const value = parsed(body)
+  const value = jsonOf(body)
   if (value === undefined) return [...type, isDocumented('', 'The answer must be JSON, and its body is not.')]
   return [...type, ...misfits(schema, value, report)]
 }
@@ -176,17 +173,6 @@ function pathDecoded(path: string): string {
   }
 }
 
-const utf8 = new TextDecoder()
-
-/** Clients skip a byte order mark, and so does the decoder. */
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(utf8.decode(body))
-  } catch {
-    return undefined
-  }
-}
-
 /** As much of a chunk as is compared with others. */
 interface Chunk {
   readonly id?: unknown
@@ -203,7 +189,7 @@ function judgeStream({ body, isWhole, asked }: JudgedAnswer): readonly Violation
   const texts = events.flatMap(event => dataOf(event) ?? [])
   const done = texts.indexOf('[DONE]')
   const told = done < 0 ? texts : texts.slice(0, done)
-  const values = told.map(jsonOf)
+  const values = told.map(text => jsonOf(text))
   const isOver = isWhole || done >= 0
   return [
     ...values.flatMap((value, i) => ofEvent(value, i)),
@@ -211,16 +197,6 @@ function judgeStream({ body, isWhole, asked }: JudgedAnswer): readonly Violation
     ...(isOver && asked?.usage && !values.some(isError) ? ofUsage(values) : []),
     ...ofId(values),
   ].slice(0, MOST_FINDINGS)
-}
-
-const notJson = Symbol()
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return notJson
-  }
 }
 
 /** Some send `error: null` with every chunk. */
@@ -236,7 +212,7 @@ function isAboutPrompt(value: unknown): boolean {
 function ofEvent(value: unknown, i: number): readonly Violation[] {
   const place = `events[${i}]`
   if (isAboutPrompt(value)) return []
-  if (value === notJson) return [decided(place, `${place} must be JSON or [DONE].`)]
+  if (value === undefined) return [decided(place, `${place} must be JSON or [DONE].`)]
   const wrong = misfits(isError(value) ? errorEventAnswer : chunkAnswer, value, decided)
   return wrong.map(one => ({
     ...one,

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { check } from '../check/check.js'
 import { dataIn, isStreamType } from '../completions/events.js'
+import { jsonOf } from '../core/json.js'
 
 const kinds = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 export type Kind = (typeof kinds)[number]
@@ -93,11 +94,8 @@ export function shapeOfAnswer({ status, headers, body }: AnswerParts): AnswerSha
 function shapeOfBody(body: Buffer, contentType: string): AnswerShape['body'] {
   if (isStreamType(contentType)) return shapeOfStream(body, /^text\/event-stream/i.test(contentType))
   if (body.length === 0) return { kind: 'nothing' }
-  try {
-    return { kind: 'JSON', shape: shapeOf(JSON.parse(body.toString('utf8'))) }
-  } catch {
-    return { kind: 'text' }
-  }
+  const value = jsonOf(body)
+  return value === undefined ? { kind: 'text' } : { kind: 'JSON', shape: shapeOf(value) }
 }
 
 /** Fields whose values are words of the interface. */
@@ -186,11 +184,8 @@ function shapeOfStream(body: Buffer, isEvents: boolean): StreamShape {
 
 /** A frame that is not JSON is a text like any other. */
 function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = jsonOf(text)
+  return value === undefined ? text : value
 }
 
 interface Frame {

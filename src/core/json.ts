@@ -127,15 +127,20 @@ export function stringifyExact(value: unknown, space?: number): string {
   }
 }
 
-/** Looks at JSON as a text, for what a parsed value does not show. */
-export function isJson(text: string): boolean {
+/** The text of a JSON body. RFC 8259 §8.1 lets a reader ignore a byte order mark, and some editors put one in front of a file that curl then sends. */
+export const jsonText = (body: Buffer): string =>
+  body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.toString('utf8', 3) : body.toString('utf8')
+
+/** The value of a JSON text or body; `undefined` for what is not JSON. */
+export function jsonOf(json: string | Buffer): unknown {
   try {
-    JSON.parse(text)
-    return true
+    return JSON.parse(typeof json === 'string' ? json : jsonText(json))
   } catch {
-    return false
+    return undefined
   }
 }
+
+export const isJson = (text: string): boolean => jsonOf(text) !== undefined
 
 /** Where the string ends that begins at `start`: at a quote without an odd number of backslashes before it. Of a text that is cut, its length. */
 export function closingQuote(text: string, start: number): number {

@@ -1,7 +1,8 @@
 /** An exchange as the journal tells it: readable, and nothing secret in it. */
+
 import { decoded, replyBytes } from '../core/body.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
-import { isTooDeep } from '../core/json.js'
+import { isTooDeep, jsonOf } from '../core/json.js'
 import { sourceOf } from '../core/reply.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { withoutSecretFields } from './secret-fields.js'
@@ -130,19 +131,10 @@ export const isForm = (contentType: string | undefined) =>
   /^application\/x-www-form-urlencoded\b/i.test(contentType ?? '')
 
 function readable(text: string, redaction: ReturnType<Redact>, contentType: string | undefined): unknown {
-  const value = jsonIn(text)
+  const value = jsonOf(text)
   // What is nested too deeply cannot be written down again.
   if (value !== undefined && !isTooDeep(value)) return redaction.value(value)
   return redaction.text(isForm(contentType) ? redaction.query(text) : text)
-}
-
-/** Nothing where a text is no JSON. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 interface Said {

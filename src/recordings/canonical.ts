@@ -1,5 +1,5 @@
 /** The one form in which requests are compared: keys and parameters sorted, and without what goes without saying. */
-import { jsonTexts } from './json-texts.js'
+import { parseExact } from '../core/json.js'
 import type { RecordedRequest } from './recording.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -14,36 +14,21 @@ const DEEPEST = 200
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
     // RFC 8259 §8.1 lets a reader ignore a byte order mark, and the platform does.
-    return { value: sorted(exactly(text.replace(/^\ufeff/, ''))) }
+    return { value: sorted(parseExact(text.replace(/^\ufeff/, ''))) }
   } catch {
     return undefined
   }
 }
 
-/** As `JSON.parse`, but for whole numbers of which it would lose digits: they become texts, so that one is not another. */
-function exactly(json: string): unknown {
-  const value: unknown = JSON.parse(json)
-  if (!/(?:^|[\s:,[])-?\d{16}/.test(json)) return value
-  const losing = [...jsonTexts(json)].filter(
-    ({ start, end, kind }) => kind === 'number' && losesDigits(json.slice(start, end)),
-  )
-  if (losing.length === 0) return value
-  let open = ''
-  let at = 0
-  for (const { start, end } of losing) {
-    open += `${json.slice(at, start)}"${json.slice(start, end)}"`
-    at = end
-  }
-  return JSON.parse(open + json.slice(at))
-}
-
-function losesDigits(number: string): boolean {
-  if (!/^-?\d{16,}$/.test(number)) return false
-  return !Number.isFinite(Number(number)) || BigInt(number) !== BigInt(Number(number))
+/** Of a long whole number each digit counts: where a number would lose some it becomes a text, so that one is not another. */
+function digitsOf(whole: bigint): number | string {
+  const number = Number(whole)
+  return Number.isFinite(number) && BigInt(number) === whole ? number : String(whole)
 }
 
 /** The same value with the keys of its objects sorted. Throws a RangeError where it nests too deep. */
 export function sorted(value: unknown, depth = DEEPEST): unknown {
+  if (typeof value === 'bigint') return digitsOf(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) throw new RangeError('This nests too deep.')
   if (Array.isArray(value)) return value.map(item => sorted(item, depth - 1))

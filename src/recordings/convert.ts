@@ -1,9 +1,11 @@
 /** Recorded chat completions in the form that was asked for: whole, as a stream, or as text for people. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { eventsIn } from '../completions/events.js'
-import { completionIn, contentOf, jsonOf, type VendorChunk, type VendorCompletion } from '../completions/reader.js'
+import { completionIn, contentOf, type VendorChunk, type VendorCompletion } from '../completions/reader.js'
 import { chunkOf, readStream } from '../completions/stream.js'
 import { stepsOf } from '../completions/writer.js'
+import { jsonOf } from '../core/json.js'
 import { atOnce, type Sliced } from '../core/work.js'
 import { bodyOf, isStream, type RecordedResponse } from './recording.js'
 

@@ -1,6 +1,8 @@
 /** Takes a body apart into its texts: in each of them a secret may stand, wherever the network or the model cut it. */
+
 import { isUtf8 } from 'node:buffer'
 import { eventsIn, letterAt, linesIn } from '../completions/events.js'
+import { jsonOf } from '../core/json.js'
 import type { Sliced } from '../core/work.js'
 import { type JsonText, jsonTexts } from './json-texts.js'
 import type { RecordedChunk } from './recording.js'
@@ -107,12 +109,7 @@ const numberPiece = ({ latin1 }: Body, start: number, end: number): Piece => ({
 })
 
 function parsed(json: string): unknown {
-  if (!/^\s*["{[\d-]/.test(json)) return undefined
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
+  return /^\s*["{[\d-]/.test(json) ? jsonOf(json) : undefined
 }
 
 /** Where the events are; lines where they are documents. */

@@ -1,4 +1,5 @@
 /** What a drafted rule says: the text and the calls of an answer, its rhythm, or its failure. */
+
 import * as v from 'valibot'
 import { open } from '../check/check.js'
 import { dataIn } from '../completions/events.js'
@@ -8,12 +9,11 @@ import {
   completionIn,
   contentOf,
   createSum,
-  jsonOf,
   type VendorChoice,
 } from '../completions/reader.js'
 import type { ChatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
-import { parseExact } from '../core/json.js'
+import { jsonOf, parseExact } from '../core/json.js'
 import type { ReplyForm } from './reply-form.js'
 import { hasTemplate } from './templates.js'
 

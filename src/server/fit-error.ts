@@ -7,6 +7,7 @@ import { decoded, replyBytes } from '../core/body.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import { headerIn } from '../core/headers.js'
+import { jsonOf } from '../core/json.js'
 import { pageText } from './page-text.js'
 
 /** An error as the live platform said it. */
@@ -42,7 +43,7 @@ export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method
   // A body that was not asked for can only be judged by its type, and the length of ours is not known.
   if (method === 'HEAD') return isJson(type) ? undefined : { headers: ofJson(headers), body: Buffer.alloc(0) }
   const text = textIn(body, type, headerIn(headers, 'content-encoding'))
-  const value = isWhole ? jsonIn(text) : undefined
+  const value = isWhole ? jsonOf(text) : undefined
   const isError = isObject(value) && typeof value.error === 'string'
   if (isError && (status !== 404 || typeof value.path === 'string')) {
     return isJson(type) ? undefined : { headers: withJsonType(headers), body }
@@ -91,7 +92,7 @@ export const KEPT_BYTES = 65_536
 /** What the log says of a live error: its message as the client got it. */
 export function messageIn(body: Buffer | string): string | undefined {
   if (body.length > KEPT_BYTES) return undefined
-  const value = jsonIn(body.toString())
+  const value = jsonOf(body.toString())
   const message = isObject(value) && typeof value.error === 'string' ? value.error.trim() : ''
   return message === '' ? undefined : message.slice(0, MOST_LETTERS)
 }
@@ -131,14 +132,6 @@ function textIn(body: Buffer, type: string, encoding: string | undefined): strin
   }
 }
 
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -149,7 +142,7 @@ function reasonIn(text: string, type: string, value: unknown): string | undefine
     const [event = ''] = createEventSplitter()
       .push(Buffer.from(`${text}\n\n`))
       .flatMap(event => dataOf(event) ?? [])
-    return wordsIn(jsonIn(event)) ?? shortened(event)
+    return wordsIn(jsonOf(event)) ?? shortened(event)
   }
   if (/\bhtml\b/i.test(type) || /^\s*</.test(text)) return shortened(pageText(text))
   return shortened(text)

@@ -1,8 +1,10 @@
 /** Keeps the sessions of `standin login`: a file outside of every repository that its owner alone can read. */
+
 import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { jsonOf } from '../core/json.js'
 import { StartError } from '../core/start-error.js'
 
 /** Somebody who is signed in to a live auth backend. */
@@ -68,17 +70,9 @@ function sessionsIn(file: string): Sessions {
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     throw new StartError(`Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.`)
   }
-  const sessions = parsed(orRefuse(file, () => readFileSync(file, 'utf8')))
+  const sessions = jsonOf(orRefuse(file, () => readFileSync(file, 'utf8')))
   if (typeof sessions !== 'object' || sessions === null || Array.isArray(sessions)) throw unusable(file)
   return sessions as Sessions
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const unusable = (file: string) =>
