@@ -74,7 +74,7 @@ export const authOptions = group(
       '',
       "The backend's address in links, such as http://my-host:4100/auth/v1; empty is its own.",
     ),
-    disableSignup: flag(false, 'Nobody may sign up.'),
+    disableSignup: flag(false, 'Whether sign-ups are refused.'),
     externalEmailEnabled: flag(true, 'E-mail addresses may sign up and in.'),
     externalPhoneEnabled: flag(true, 'Phone numbers may sign up and in.'),
     externalAnonymousUsersEnabled: flag(true, 'Users without a name may sign in.'),

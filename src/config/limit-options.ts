@@ -45,7 +45,7 @@ export interface PaceSettings extends Pace {
   readonly models: Readonly<Record<string, PaceInput>>
 }
 
-/** What somebody may change while it runs, and what is in force then. */
+/** What can be changed while it runs, and what is in force then. */
 export interface LimitsInForce {
   readonly bodyBytes: number
   readonly requestsPerMinute: number
@@ -62,7 +62,7 @@ export interface Changeable {
   readonly random: readonly RandomFault[]
 }
 
-/** One of them: as it is, as the configuration has it, and whether somebody has changed it since. */
+/** One of them: as it is, as the configuration has it, and whether it was changed since. */
 export interface Setting<Settings> {
   readonly inForce: Settings
   readonly configured: Settings

@@ -94,7 +94,7 @@ function contradictions({ mode, modes, auth, upstream, recordings, users, apiKey
   ]
 }
 
-/** Everything that asks the live platform, in the words that are said where nobody has said where that is. */
+/** Everything that asks the live platform, in the words of the error for a configuration that does not name it. */
 export function askingLive({
   mode,
   modes,
@@ -114,7 +114,7 @@ export function askingLive({
   ]
 }
 
-/** Which files the rules of replies are in. Only the default pattern may find nothing: it was written by nobody. */
+/** Which files the rules of replies are in. Only the default pattern may find nothing. */
 export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
   const patterns = [replies]
     .flat()
@@ -137,7 +137,7 @@ function readFile(file: string, name: string): string {
 
 function readDotEnv(dir: string): Record<string, string | undefined> {
   const file = path.join(dir, '.env')
-  // A folder called .env is somebody's Python environment.
+  // A folder called .env is a Python environment.
   return existsSync(file) && !isFolder(file) ? parseEnv(readFile(file, '.env')) : {}
 }
 

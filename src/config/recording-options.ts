@@ -75,7 +75,7 @@ export const recordingOptions = group(
       'fail',
       'What replay does without a recording: fail (424 that names the nearest), emulate, or record (ask the live platform and keep it).',
     ),
-    // biome-ignore lint/suspicious/noThenProperty: the word of reply rules for the same, and nobody awaits options.
+    // biome-ignore lint/suspicious/noThenProperty: the word of reply rules for the same, and options are never awaited.
     then: option(
       word(['repeat-last', 'cycle', 'miss']),
       'repeat-last',

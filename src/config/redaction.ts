@@ -20,7 +20,7 @@ export function redactionRules({
     { name: 'publishable-key', value: auth.publishableKey },
     { name: 'secret-key', value: auth.secretKey },
     { name: 'control-token', value: controlToken },
-    // Nobody shows the secret itself, and the one of development is in every checkout.
+    // The secret itself is never shown, and the development one is public.
     { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
   ]
   return {

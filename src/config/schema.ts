@@ -105,7 +105,7 @@ export const configSchema = closed({
   controlToken: option(
     secret(credential),
     '',
-    'Opens the control API under /__standin to other machines and under other host names. Empty: made up at the start where others can reach the address; on a loopback address nobody is asked.',
+    'Opens the control API under /__standin to other machines and under other host names. Empty: made up at the start where others can reach the address; on a loopback address none is needed.',
   ),
   mode: option(
     word(modes),
@@ -219,7 +219,7 @@ export const configSchema = closed({
         'documented',
         'Whether errors of the live platform and of recordings are delivered with the documented body { error }, made from what they say (documented), or just as they came (untouched).',
       ),
-      insecure: flag(false, 'Whether certificates that nobody vouches for, such as self-signed ones, are accepted.'),
+      insecure: flag(false, 'Whether untrusted certificates, such as self-signed ones, are accepted.'),
       firstByteTimeoutMs: option(
         integer(1, 3_600_000),
         60_000,
@@ -281,5 +281,5 @@ export const configSchema = closed({
 
 /** All options with their values. */
 export type Config = v.InferOutput<typeof configSchema>
-/** Options as somebody writes them: all of them optional. */
+/** Options as they are written: all of them optional. */
 export type ConfigInput = v.InferInput<typeof configSchema>

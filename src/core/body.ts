@@ -112,7 +112,7 @@ async function unpacked(chunks: readonly Chunk[], coding: string, mostBytes: num
   return found
 }
 
-/** The body of a reply as the bytes that leave, for whoever looks at it afterwards. */
+/** The body of a reply as the bytes that leave, to be looked at afterwards. */
 export function replyBytes({ body, again }: Pick<Reply, 'body' | 'again'>): Buffer {
   if (typeof body === 'string') return Buffer.from(body)
   if (Buffer.isBuffer(body)) return again?.() ?? body

@@ -1,4 +1,4 @@
-/** Keeps something for each scope; those that nobody has used for longest are forgotten. */
+/** Keeps something for each scope; the least recently used ones are forgotten. */
 
 export interface ByScope<T> {
   readonly size: number
@@ -21,7 +21,7 @@ export function createByScope<T>(make: (scope: string) => T, most = MOST): BySco
   let last: { readonly scope: string; readonly value: T } | undefined
 
   function find(scope: string): T | undefined {
-    // Whoever asks has often asked before, and then nothing has to be moved.
+    // Often it is the scope of the call before, and then nothing has to be moved.
     if (last?.scope === scope) return last.value
     const value = kept.get(scope)
     return value === undefined ? undefined : use(scope, value)

@@ -1,4 +1,4 @@
-/** The time that whatever expires goes by: the real one, until somebody sets it, moves it or has it stand still. */
+/** The time that everything which expires goes by: the real one, until it is set, moved or frozen. */
 
 /** How a clock stands. */
 export interface ClockState {

@@ -1,6 +1,6 @@
 /**
  * The fixed secrets of development: the same strings on every machine, so that docs and `.env` files just work.
- * They are public. What they open is a stand-in on somebody's own machine, and nothing else.
+ * They are public. What they open is a stand-in on the developer's own machine, and nothing else.
  */
 
 /** Signs the anon and the service key, HS256. */

@@ -437,7 +437,7 @@ export const expressionTakesTooLong = failure(
 export const foreignHost = failure(
   403,
   'foreign_host',
-  'This address answers only when it is asked by its own name, such as 127.0.0.1. Under another one the control API answers whoever sends the control token, but no page.',
+  'This address answers only when it is asked by its own name, such as 127.0.0.1. Under another one the control API answers requests with the control token, but no page.',
 )
 
 export const foreignOrigin = failure(403, 'foreign_origin', 'Pages of another origin may not read this.')
@@ -639,7 +639,7 @@ export const upstreamTimeout = failure(
 
 // Faults: what was asked to go wrong.
 
-/** What is said with a status where nobody chose a text. */
+/** What is said with a status where no text was chosen. */
 const faultMessages: Readonly<Record<number, string>> = {
   400: 'The request cannot be understood.',
   401: 'The credential is not accepted.',

@@ -18,7 +18,7 @@ export const asksLive = (mode: Mode) => mode === 'proxy' || mode === 'record'
 /** Whether this mode has to do with recordings. */
 export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'replay'
 
-/** Who may: anyone at all, or whoever holds one of these kinds of credential. */
+/** Who may: anyone at all, or holders of one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
 
 /** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
@@ -31,7 +31,7 @@ export interface Endpoint {
   readonly takesBody: boolean
   /** Whether it stands for a path that is not documented, and that only the live platform or a recording may know; its body may be of any kind. */
   readonly isElsewhere?: true
-  /** What the document says of it in this mode; asked when somebody asks for the document. */
+  /** What the document says of it in this mode; worked out when the document is asked for. */
   says?(mode: Mode): Promise<Description>
   reply(exchange: Exchange): Reply | Promise<Reply>
 }
@@ -49,7 +49,7 @@ export interface Exchange {
   /** When the request's headers were there, by `passedMs` of core/stopwatch.ts. */
   readonly startedMs: number
   caller: Caller
-  /** Which of several tests that share a server asks; empty for whoever is in none. */
+  /** Which of several tests that share a server asks; empty for a request in none. */
   scope: string
   /** What is asked, once that is known. */
   endpoint: Endpoint | undefined

@@ -120,7 +120,7 @@ export const faultCallSchema = closed({
   times: v.optional(described(count(1), 'How many requests it befalls.'), 1),
   path: optional(pathGlob, 'The paths it befalls; * stands for anything. Without it those of the platform.'),
   method: optional(method, 'The method it befalls; any without it.'),
-  // Whoever holds them against requests says what is wrong with them.
+  // What compares them with requests says what is wrong with them.
   when: optional(
     map(v.string(), v.unknown(), 'a map of conditions'),
     'Conditions as in rules; then it befalls chat completions that fit them.',

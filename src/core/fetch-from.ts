@@ -1,4 +1,4 @@
-/** Fetches from a live backend, whose certificate may be one that nobody vouches for, where that was asked for. */
+/** Fetches from a live backend, whose certificate may be untrusted, where that was asked for. */
 /** Node's own fetch, or one for `upstream.insecure`; its requests have a text for a body or none. */
 export const fetchFrom = ({ insecure }: { readonly insecure: boolean }): typeof fetch => (insecure ? trusting : fetch)
 

@@ -13,7 +13,7 @@ interface Different {
   readonly asked?: string | undefined
 }
 
-/** How texts are shown: what somebody else has said is made harmless. */
+/** How texts are shown: foreign text is made harmless. */
 interface Paint {
   readonly title: (text: string) => string
   readonly faint: (text: string) => string

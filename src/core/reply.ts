@@ -12,14 +12,14 @@ export interface Reply {
   readonly contentType: string
   /** A text goes out with its length; bytes are a stream that is complete already, and go out as streams do, without. */
   readonly body: string | Buffer | Paced
-  /** Called when a body of bytes has left; whoever made them may then use them again. */
+  /** Called when a body of bytes has left: its maker may then use them again. */
   readonly sent?: (() => void) | undefined
-  /** Such bytes once more, for whoever looks when they have been used again. */
+  /** Such bytes once more, for readers that come when they have been used again. */
   readonly again?: (() => Buffer) | undefined
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[] | undefined
   readonly answeredBy?: AnsweredBy | undefined
-  /** What is known of it beyond that, for whoever reads the log; worked out when somebody does. */
+  /** What is known of it beyond that, for the log; worked out when it is read. */
   readonly remark?: (() => string | undefined) | undefined
   /** What is to go wrong with it on its way. */
   readonly fault?: Fault | undefined
@@ -60,7 +60,7 @@ export interface Paced {
   readonly seed?: number
   /** When each piece is due after the start, in place of the pace: a recorded rhythm. */
   readonly atMs?: readonly number[]
-  /** Whether each character is one byte, as in ASCII: then they go out as they are, and nobody has to count them for every piece. */
+  /** Whether each character is one byte, as in ASCII: then they go out as they are, without counting bytes for every piece. */
   readonly bytewise?: boolean
 }
 
@@ -136,9 +136,9 @@ export interface Outcome {
   readonly error: string | undefined
   /** How that error is called in code: `no_rule_matches`. */
   readonly code?: string | undefined
-  /** What only whoever reads the log is told of it. */
+  /** What only the log says of it. */
   readonly hint?: string | undefined
-  /** What else is known of it, for the log; worked out when somebody looks. */
+  /** What else is known of it, for the log; worked out when it is read. */
   readonly remark?: (() => string | undefined) | undefined
   /** The header x-request-id of an answer that was made here. */
   readonly requestId?: string | undefined

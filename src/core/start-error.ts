@@ -22,7 +22,7 @@ export function makeFolder(dir: string, mode?: number): string | undefined {
   try {
     mkdirSync(dir, { mode })
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return made
     throw error
   }

@@ -1,4 +1,4 @@
-/** The state as one JSON document: what its rows may say, for whoever writes or edits one. */
+/** The state as one JSON document: what its rows may say, for writing or editing one. */
 import * as v from 'valibot'
 import { closed, word } from '../check/check.js'
 import { problemOfHash } from './secrets.js'
@@ -7,7 +7,7 @@ import { isKeepable, type Json, type Rows, type TableName } from './state.js'
 /** Changes when a document of before can be read no longer. */
 const VERSION = 1
 
-/** Deeper is nobody's metadata; the auth backend takes less. */
+/** Real metadata is never deeper; the auth backend takes less. */
 const DEEPEST = 1000
 
 const words = (what: string) => v.pipe(v.string(what), v.check(isKeepable, `${what} of whole characters, without NUL`))

@@ -55,7 +55,7 @@ export interface UserRow {
   readonly updated_at: Moment
 }
 
-/** How somebody proved who they are, and when (seconds since 1970, as tokens have it). */
+/** How a user proved who they are, and when (seconds since 1970, as tokens have it). */
 export interface Proof {
   readonly method: string
   readonly timestamp: number
@@ -117,7 +117,7 @@ export interface FlowStateRow {
 
 export interface ApiKeyRow {
   readonly id: string
-  /** Whose it is; null for a configured key that is nobody's. */
+  /** Whose it is; null for a configured key without an owner. */
   readonly user_id: string | null
   readonly name: string
   /** SHA-256 of the secret, hex; unique. The secret itself is kept nowhere. */

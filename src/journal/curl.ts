@@ -137,7 +137,7 @@ const ofRole: Readonly<Record<string, string>> = {
   service_role: 'SUPABASE_SERVICE_ROLE_KEY',
 }
 
-/** The auth backend has no callers: there, and where nobody was let in, the credential itself says what it is. */
+/** The auth backend has no callers: there, and where no caller was let in, the credential itself says what it is. */
 function variableFor(credential: string, { kind }: Caller): string {
   const [, payload, signature] = credential.split('.')
   if (credential.startsWith('sb_publishable_')) return 'SUPABASE_PUBLISHABLE_KEY'

@@ -8,7 +8,7 @@ import { credentialsOf, type Redact } from '../redact/index.js'
 import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
 
-/** What the journal keeps of an exchange until somebody looks. */
+/** What the journal keeps of an exchange until it is read. */
 export interface JournaledExchange {
   readonly id: number
   readonly exchange: Exchange

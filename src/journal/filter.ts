@@ -1,4 +1,4 @@
-/** Says which exchanges somebody wants to see. */
+/** Which exchanges are asked for. */
 import * as v from 'valibot'
 import { closed, number, optional, word } from '../check/check.js'
 import { callerKinds, modes } from '../core/exchange.js'

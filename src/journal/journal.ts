@@ -20,11 +20,11 @@ export interface Journal {
   entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
   /** The ids of those that fit, in the same order; of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
   ids(filter?: JournalFilter, limit?: number): readonly string[]
-  /** The same as they came, with what is secret in them: for whoever holds them against something and shows nothing. */
+  /** The same as they came, secrets included: for comparing, never for showing. */
   exchanges(filter?: JournalFilter): readonly { readonly id: string; readonly exchange: Exchange }[]
   /** By its id or the header x-request-id of its answer. Of longer bodies the first `shownBytes` are told. */
   get(id: string, shownBytes?: number): JournalEntry | undefined
-  /** One as it is kept, its secrets included: for whoever makes something of it. */
+  /** One as it is kept, secrets included: for making something of it, such as a recording. */
   kept(id: string): JournaledExchange | undefined
   /** An exchange in short, whether it is kept or not. */
   brief(seen: JournaledExchange): JournalBrief
@@ -47,7 +47,7 @@ interface JournalParts {
   /** No more exchanges are kept, nor more bytes of their bodies. */
   readonly maxEntries: number
   readonly maxBytes: number
-  /** Takes out what is secret, when somebody looks. */
+  /** Takes out what is secret, when it is read. */
   readonly redact: () => Redact
   /** Told of a listener that fails. */
   readonly report?: (error: unknown) => void
@@ -92,7 +92,7 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
 
   /**
    * What is kept has to be looked after by the garbage collector, which in a flood costs more than answering does. After as many at once as there
-   * is place for, a quarter of that is kept each second: of more nobody could see the first ones any more.
+   * is place for, a quarter of that is kept each second: with more, the first ones could not be seen any more.
    */
   function hasRoom(nowMs: number): boolean {
     if (room < 1) {

@@ -20,7 +20,7 @@ export async function sendPage(response: ServerResponse, page: Page, find: (id: 
   try {
     await pipeline(Readable.from(written(page, find)), response)
   } catch (error) {
-    // Nobody is there to be told.
+    // The client has left.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   }
 }

@@ -1,7 +1,7 @@
 /** Counts exchanges, their durations and the memory that they hold, cheaply enough for a flood. */
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 
-/** What came together since the last time that somebody took it. */
+/** What has come together since it was last taken. */
 export interface Tallied {
   readonly requests: number
   /** Refused, failed, or not come to their end. */

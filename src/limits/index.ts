@@ -120,7 +120,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
     }
   }
 
-  /** Without a credential there is nobody to count for; a prompt may be too long all the same. */
+  /** Without a credential nothing is counted; a prompt may be too long all the same. */
   const anonymousPass: Pass = {
     request() {},
     countsChat: true,

@@ -2,5 +2,5 @@
 export type { Exposition, Gauged } from './exposition.js'
 export { createMeter, type Meter } from './meter.js'
 
-/** The client library is loaded when somebody reads metrics for the first time. */
+/** The client library is loaded when metrics are read for the first time. */
 export const loadExposition = () => import('./exposition.js')

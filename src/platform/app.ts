@@ -141,7 +141,7 @@ export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: 
       const { loaded } = current()
       const { keepRules } = await loadReplies()
       const files = replyFilesOf(loaded)
-      // As where they are read: whoever wants no file at all has no folder either.
+      // As where they are read: without any file there is no folder either.
       const isWithoutFiles = file === false && loaded.originOf(['replies']) === 'default'
       return keepRules(yaml, name, isWithoutFiles ? { ...files, patterns: [] } : files)
     },

@@ -43,7 +43,7 @@ export interface Assembly {
   readonly backend: Backend
   /** From the next request on these changes hold, and no others. */
   steer(changes: Changes): void
-  /** The recordings, for whoever only looks at them. */
+  /** The recordings, for reading only. */
   readonly library: () => Promise<Library>
   /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
   complete(chosen: Chosen): Promise<Completed>

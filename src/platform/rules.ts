@@ -34,7 +34,7 @@ export interface Rules {
    * Rejects with a ProblemsError that names what is wrong.
    */
   add(rule: RuleInput, options?: Scoped): Promise<AddedRule>
-  /** The same of what somebody has sent: a rule, or several that stand in their order. They may say no files. */
+  /** The same for rules that were sent: one, or several in their order. They cannot refer to files. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
   /** Those in force, in the order in which they are tried: for a scope, or all where none is said. */
   list(scope?: string): Promise<readonly ListedRule[]>
@@ -98,7 +98,7 @@ export async function readReplies(
   const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
   const { seed, strict, magic } = loaded.config
   const files = replyFilesOf(loaded)
-  // Whoever asks for no file at all gets nothing from the disk by surprise.
+  // Without any file nothing comes from the disk by surprise.
   const unasked = wanted === false && loaded.originOf(['replies']) === 'default'
   const patterns = unasked ? [] : files.patterns
   const [coded, filed] = await Promise.all([

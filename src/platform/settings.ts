@@ -110,13 +110,13 @@ interface NamedUsage extends Omit<Usage, 'key'> {
   readonly kind: string
   /** Of the key, or of the user; nothing where there is none. */
   readonly id?: string
-  /** What its owner calls the key, or the address of the user; nothing where nobody knows. */
+  /** What its owner calls the key, or the address of the user; nothing where that is not known. */
   readonly name?: string
   /** The first characters of the key. */
   readonly start?: string
 }
 
-/** Names them, whoever has used most first. */
+/** Names them, the heaviest user first. */
 async function named(state: () => Promise<State>, usages: readonly Usage[]): Promise<readonly NamedUsage[]> {
   if (usages.length === 0) return []
   const all = await (await state()).read(tables => Promise.all(usages.map(usage => nameOf(tables, usage))))

@@ -114,6 +114,6 @@ async function flushAndClose(get: () => Promise<State>, apiKeys: ApiKeys): Promi
   }
 }
 
-/** The development user with the public password is nobody's configuration, and stays where it is. */
+/** The configured user with this address. The development user is no configuration, and stays as it is. */
 export const configuredUser = ({ config: { users }, originOf }: LoadedConfig, email: string): UserSeed | undefined =>
   originOf(['users']) === 'default' ? undefined : users.find(seed => seed.email?.toLowerCase() === email)

@@ -74,7 +74,7 @@ export interface LayeredRows {
   covered(): Iterable<readonly [key: string, row: AnyRow | undefined]>
 }
 
-/** Rows with some of them covered: by what a writer has changed so far, or by what a reader saw before somebody changed it. */
+/** Rows with some of them covered: by what a writer has changed so far, or by what a reader saw before a change. */
 export function layerOver(below: IndexedRows, shape: AnyShape): LayeredRows {
   const keys = new Set<string>()
   // Most layers cover nothing, so they make nothing to cover with.

@@ -54,7 +54,7 @@ export function createMemoryStore(): Store {
       commit(view)
       return { result, closed: doors.closed }
     },
-    // Nobody else has this memory.
+    // No other process has this memory.
     follow() {},
     async close() {},
   }
@@ -115,7 +115,7 @@ const newestFirst = ([key, row]: Entry, [otherKey, other]: Entry): number => {
   return key < otherKey ? -1 : 1
 }
 
-/** A copy that nobody can change, so that it can be given out as it is. */
+/** A frozen copy, which can be given out as it is. */
 const frozen = (shape: AnyShape, row: AnyRow): AnyRow =>
   Object.freeze(kept<unknown>(shape, row, { json: text => deeplyFrozen(JSON.parse(text)), value: value => value }))
 

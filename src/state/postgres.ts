@@ -12,12 +12,12 @@ import type { Store } from './store.js'
 /** Everything of ours is in a schema of its own, so that it can live in a database with the app's own tables. */
 const SCHEMA = 'standin'
 const CHANNEL = 'standin_revoked'
-/** Any number that nobody else locks in this database. */
+/** Any number that is not locked elsewhere in this database. */
 const WRITERS_LOCK = 7_820_436_159
 /** A writer that stands still for longer (its machine sleeps) is cut off, or all others would wait with it. */
 const WRITERS_PATIENCE_MS = 30_000
 
-/** A database that has not answered by then is away; whoever asked gets an error instead of waiting for ever. */
+/** A database that has not answered by then is away; the caller gets an error instead of waiting for ever. */
 const ANSWER_MS = 10_000
 
 /** Connects, and makes the tables when they are not there. Throws a StartError when that cannot be done. */
@@ -31,7 +31,7 @@ export async function openPostgres(url: string): Promise<Store> {
     keepAliveInitialDelayMillis: 10_000,
   }
   const pool = new pg.Pool({ ...settings, query_timeout: ANSWER_MS })
-  // A connection that breaks says so here. Whoever uses it is told by its query, and the pool makes another one.
+  // A connection that breaks says so here. Its query fails for the caller, and the pool makes another connection.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA)

@@ -88,7 +88,7 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
     return row && decoded(shape, row)
   }
 
-  /** Whether the row `own` cannot say this because another one does. Nobody else writes, so the answer holds until it is written. */
+  /** Whether the row `own` cannot say this because another one does. There is one writer at a time, so the answer holds until it is written. */
   async function isTaken(columns: Record<string, Cell>, own: string): Promise<boolean> {
     const claimed = [keyColumn, ...unique].filter(column => typeof columns[column] === 'string')
     if (claimed.length === 0 || !(await get(own))) return false

@@ -78,7 +78,7 @@ async function open(file: string): Promise<Store> {
 /** Makes the file, and the folder that it needs, for this user alone: hashes of passwords and keys are in it. */
 function makeRoomFor(file: string) {
   const made = makeFolder(path.dirname(file), 0o700)
-  // A folder that was there may be committed, and what is in it is up to whoever made it.
+  // A folder that was there may be committed on purpose; its owner decides what is in it.
   if (made !== undefined) writeFileSync(path.join(made, '.gitignore'), '*\n')
   closeSync(openSync(file, 'a', 0o600))
 }
@@ -89,7 +89,7 @@ function prepare(writer: Libsql.Database) {
   writer.exec('pragma busy_timeout = 0; pragma journal_mode = wal; pragma synchronous = normal')
 }
 
-/** Puts everything into the one file, for whoever copies it; does without where that cannot be done just now. */
+/** Puts everything into the one file, so that it can be copied; does without where that cannot be done just now. */
 function gather(writer: Libsql.Database) {
   try {
     writer.exec('pragma wal_checkpoint(truncate)')

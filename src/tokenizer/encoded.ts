@@ -34,7 +34,7 @@ const WORDS = 1000
 /** Texts whose count is remembered. */
 const MEMORY = { characters: 4_000_000, texts: 10_000 }
 
-/** Names such as <|endoftext|> are what somebody wrote, like any other text. */
+/** Names such as <|endoftext|> are text like any other. */
 const asData = { disallowedSpecial: new Set<string>() }
 
 /** Some tokens of a text that end where a character does. */

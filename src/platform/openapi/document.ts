@@ -19,7 +19,7 @@ import { createForms } from './forms.js'
 import { writeOperation } from './operation.js'
 import { type Placed, securitySchemes, tags } from './surface.js'
 
-/** What the document says of a platform with this configuration; nobody is asked for it, and nothing is opened. */
+/** What the document says of a platform with this configuration. No request is made for it, and nothing is opened. */
 export async function openApiOf(config: Config, { url }: { readonly url: string }): Promise<object> {
   const forms = createForms()
   const said = { section: 'Errors', fields: ['error', 'path'] }
@@ -81,7 +81,7 @@ async function authOperations(config: Config): Promise<readonly Placed[]> {
 }
 
 function nobodyAsks(): never {
-  throw new Error('Nobody is asked here.')
+  throw new Error('The document is made without asking.')
 }
 
 type Opens = (access: readonly string[], path: string) => Placed['security']

@@ -103,7 +103,7 @@ export const errorForm = (part: Part, status: string): string => {
 export const securitySchemes: Readonly<Record<string, JsonSchema>> = {
   apiKey: bearer('An API key that a signed-in developer has made in the dashboard.', 'Authentication'),
   anon: bearer('The key of the anonymous role.', 'Authentication'),
-  user: bearer('The JWT of whoever has signed in at the auth backend.', 'Authentication'),
+  user: bearer('The JWT of a user who has signed in at the auth backend.', 'Authentication'),
   service: bearer('The key of the service role.'),
   gatewayKey: {
     type: 'apiKey',
