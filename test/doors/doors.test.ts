@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { platformWith } from '../scene.js'
 import { appFolder, hasPackage, writeTypes } from './apps.js'
 import { packagesNamed } from './type-imports.js'
 
@@ -37,6 +38,39 @@ test('the tests of an app pass, in files side by side', { timeout: 120_000 }, as
   expect(output).toMatch(/Test Files {2}3 passed/)
   expect(output).toMatch(/Tests {2}13 passed/)
   expect(code).toBe(0)
+})
+
+/** The code blocks of docs/testing.md, by the file names in their first lines. */
+const documented = (file: string) => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs/testing.md'), 'utf8')
+  const [, code] = new RegExp(`^\`\`\`\\w+\n// ${file}\n(.*?)^\`\`\``, 'ms').exec(page) ?? []
+  return code ?? expect.fail(`docs/testing.md has no ${file}.`)
+}
+
+test('the files of a globalSetup in the documentation pass', { timeout: 120_000 }, async () => {
+  const app = appFolder()
+  mkdirSync(path.join(app.dir, 'remote'))
+  for (const file of ['standin.ts', 'vitest.config.ts', 'weather.spec.ts']) {
+    writeFileSync(path.join(app.dir, 'remote', file), documented(file))
+  }
+  const { code, output } = await app.run('vitest/vitest.mjs', 'run', '--config=remote/vitest.config.ts', '--root=.')
+  expect(output).toMatch(/Tests {2}2 passed/)
+  expect(code).toBe(0)
+  await writeTypes(app)
+  writeFileSync(
+    path.join(app.dir, 'tsconfig.remote.json'),
+    JSON.stringify({ extends: './tsconfig.json', include: ['remote'] }),
+  )
+  const types = await app.run('typescript/bin/tsc', '-p', 'tsconfig.remote.json')
+  expect(types.output.split('\n').filter(line => /^remote\/.*error TS/.test(line))).toEqual([])
+})
+
+test('the test of the documentation for node:test passes', { timeout: 60_000 }, async () => {
+  const app = appFolder()
+  const { url } = await platformWith()
+  const code = documented('weather.test.mjs').replace('process.env.STANDIN_URL', JSON.stringify(url))
+  writeFileSync(path.join(app.dir, 'weather.test.mjs'), code)
+  expect((await app.run('--test-reporter=tap', 'weather.test.mjs')).output).toMatch(/^ok 1 - the bot greets$/m)
 })
 
 test('failures say what was asked, and what it was like', { timeout: 120_000 }, async () => {
@@ -80,6 +114,7 @@ test.runIf(hasPackage('jest'))('with jest it is the same', { timeout: 60_000 }, 
   const { code, output } = await appFolder().runJest()
   expect(code).toBe(1)
   expect(output).toMatch(/^ +✓ a question is answered/m)
+  expect(output).toMatch(/^ +✓ a platform is the same over HTTP/m)
   expect(output).toMatch(/^ +✓ nothing of another test is left/m)
   expect(output).toMatch(/^ +✕ expects another model/m)
   expect(output).toMatch(/^ +- +"model": "gpt-5",\n +\+ +"model": "gpt-4o-mini",$/m)

@@ -1,4 +1,5 @@
 import OpenAI from 'openai'
+import { connect } from 'standin'
 import { usePlatform } from 'standin/jest'
 
 const platform = usePlatform({ env: true })
@@ -17,6 +18,14 @@ test('a question is answered', async () => {
   expect(await ask('My printer is on fire')).toBe('Have you tried turning it off?')
   expect(platform).toHaveReceived({ model: 'gpt-4o-mini', body: { messages: [{ content: expect.any(String) }] } })
   expect(platform).not.toHaveReceivedTimes(2, '/v1/chat/completions')
+})
+
+test('a platform is the same over HTTP', async () => {
+  const connected = await connect(platform.url)
+  await connected.reply('Hi!')
+  expect(await ask('hello')).toBe('Hi!')
+  await expect(connected).toHaveReceivedTimes(1, { model: 'gpt-4o-mini' })
+  await expect(connected).not.toHaveReceived({ model: 'gpt-5' })
 })
 
 test('nothing of another test is left', () => {

@@ -1,5 +1,6 @@
 /** What editors offer to users of jest's global `expect`, and what the compiler refuses: nothing here is run. */
 /// <reference types="jest" />
+import type { ConnectedPlatform } from 'standin'
 import { type Platform, usePlatform } from 'standin/jest'
 
 export function right(): Platform {
@@ -7,6 +8,10 @@ export function right(): Platform {
   expect(platform).toHaveReceived({ path: '/v1/*', status: '4xx' })
   expect(platform.scope('a')).not.toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
   return platform
+}
+
+export function elsewhere(connected: ConnectedPlatform): Promise<void> {
+  return expect(connected).not.toHaveReceivedTimes(1, '/v1/*')
 }
 
 export function wrong(platform: Platform): void {

@@ -2,8 +2,8 @@
 import { createServer } from 'node:http'
 import { after, afterEach, before, beforeEach } from 'node:test'
 import express from 'express'
-import { type Platform, startPlatform } from 'standin'
-import { createUsePlatform } from 'standin/test-runner'
+import { type ConnectedPlatform, connect, type Platform, type SharedPlatform, startPlatform } from 'standin'
+import { assertReceived, createUsePlatform } from 'standin/test-runner'
 import { usePlatform } from 'standin/vitest'
 import { expect } from 'vitest'
 
@@ -19,6 +19,22 @@ export async function right(platform: Platform): Promise<readonly string[]> {
   createUsePlatform({ beforeAll: before, beforeEach, afterEach, afterAll: after })({ env: true })
   expect(platform.scope('a')).toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
   return [given.id, session.access_token, platform.env.OPENAI_API_KEY, mail.code ?? '', ...entries.map(({ id }) => id)]
+}
+
+export async function elsewhere(): Promise<number> {
+  const connected = await connect('http://127.0.0.1:4100', { controlToken: 'secret' })
+  const told: Promise<void> = expect(connected).toHaveReceived({ path: '/v1/*' })
+  const received: Promise<void> = assertReceived(await connected.scope('a'), '/v1/*')
+  const platforms: readonly SharedPlatform[] = [connected, await startPlatform()]
+  await Promise.all([told, received, ...platforms.map(either => either.failNext({ status: 503 }))])
+  return connected.journal.count({ status: '4xx' })
+}
+
+export async function wrongElsewhere(connected: ConnectedPlatform): Promise<void> {
+  // @ts-expect-error: it is a promise here
+  const count: number = connected.journal.count()
+  // @ts-expect-error: there is no such part of an exchange
+  await connected.journal.find({ modle: String(count) })
 }
 
 export async function wrong(platform: Platform): Promise<void> {
