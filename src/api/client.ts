@@ -1,6 +1,6 @@
 /** A typed client of operations: the dashboard's page and tests call them by their method and path. */
 import type * as v from 'valibot'
-import type { Of, Operation, Operations, Schema } from './operation.js'
+import type { Of, Operation, Operations, Schema, Value } from './operation.js'
 
 /** The operation of a table at a method and path. */
 type OperationAt<O extends Operations, A> = Extract<O[keyof O], { readonly at: A }>
@@ -11,8 +11,8 @@ type Params<A> = A extends `${string}{${infer Name}}${infer Rest}`
 
 type Part<Name extends string, S> = S extends Schema
   ? object extends v.InferInput<S>
-    ? { readonly [K in Name]?: v.InferInput<S> | undefined }
-    : { readonly [K in Name]: v.InferInput<S> }
+    ? { readonly [K in Name]?: Value<v.InferInput<S>> | undefined }
+    : { readonly [K in Name]: Value<v.InferInput<S>> }
   : unknown
 
 /** Parts of the path by their names, the query and the body. */

@@ -7,6 +7,8 @@ import { noSuchExchange } from '../core/errors.js'
 import { type JournalFilter, journalFilter, journalQuery, journalSearch } from './filter.js'
 import { exchange, exchangeInBrief, followed, type JournalEntry } from './shapes.js'
 
+export type { JournalBrief, JournalEntry, Tick } from './shapes.js'
+
 /** How many are shown where the query does not say. */
 const PAGE = 100
 /** And to a search for certain ones: a test wants them all. */

@@ -7,6 +7,9 @@ import { blockYaml } from '../check/yaml.js'
 import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
+
+export type { Draft } from './draft.js'
+
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 
 /** Rules may say long texts. */
@@ -121,6 +124,10 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) yield* textsIn(part)
 }
 
+const ruleProblem = object({ line: whole, column: whole, sentence: text })
+/** A mistake in rules, and where it is. */
+export type RuleProblem = Of<typeof ruleProblem>
+
 interface ReadRules {
   readonly problems: readonly { readonly line?: number; readonly column?: number; readonly sentence: string }[]
   readonly rules: readonly RuleInput[]
@@ -184,7 +191,7 @@ export const draftOperations = ({ drafts, rules, journal }: DraftParts) => {
       does: 'Says what is wrong with rules, without adding them.',
       body: object({ yaml }),
       reads,
-      returns: object({ problems: listOf(object({ line: whole, column: whole, sentence: text })) }),
+      returns: object({ problems: listOf(ruleProblem) }),
       answer: 'What is wrong, up to 1,000 mistakes; nothing where the rules are good.',
       async run({ body }) {
         const { problems } = await drafts.read(body.yaml)

@@ -147,6 +147,8 @@ const message = object({
   created_at: moment,
 })
 
+export type Message = Of<typeof message>
+
 /** The mail and text messages that were not sent. */
 export interface Messages {
   /** The newest first. */
@@ -245,6 +247,7 @@ const user = open({
   deleted_at: maybe(moment),
   is_anonymous: yesOrNo,
 })
+export type Person = Of<typeof user>
 const users = pageOf(user)
 
 /** What the dashboard shows of the app's users. */

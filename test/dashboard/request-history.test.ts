@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { BriefJson } from '../../src/dashboard/journal-wire.js'
 import { turnsAnswered, turnsAsked } from '../../src/dashboard/page/requests/conversation.js'
 import { createEventReader } from '../../src/dashboard/page/requests/events.js'
 import { everything, filterIn, matching, queryOf } from '../../src/dashboard/page/requests/filter.js'
 import { createHistory, MOST_ROWS } from '../../src/dashboard/page/requests/history.js'
+import type { JournalBrief } from '../../src/journal/index.js'
 import { runs } from '../runs.js'
 
-const brief = (id: number, more: Partial<BriefJson> = {}): BriefJson => ({
+const brief = (id: number, more: Partial<JournalBrief> = {}): JournalBrief => ({
   id: String(id),
   at: '2026-01-01T00:00:00.000Z',
   scope: '',
@@ -21,6 +21,7 @@ const brief = (id: number, more: Partial<BriefJson> = {}): BriefJson => ({
   missed: false,
   status: 200,
   error: null,
+  code: null,
   hint: null,
   openaiRefuses: null,
   complete: true,

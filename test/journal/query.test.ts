@@ -3,9 +3,8 @@ import { expect, test } from 'vitest'
 import { readCommandLine } from '../../src/cli/arguments.js'
 import { tailOptionsIn } from '../../src/cli/tail/options.js'
 import { factWords } from '../../src/core/fact-filter.js'
-import type { BriefJson } from '../../src/dashboard/journal-wire.js'
 import { filterIn, matching } from '../../src/dashboard/page/requests/filter.js'
-import { journalFilter } from '../../src/journal/index.js'
+import { type JournalBrief, journalFilter } from '../../src/journal/index.js'
 import type { ExchangeFilter } from '../../src/testing/exchange-filter.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 
@@ -21,7 +20,7 @@ async function asked(): Promise<Scene> {
 
 const listed = async (platform: Scene, query: Readonly<Record<string, string>>) => {
   const answer = await platform.ask(`/__standin/journal?brief&${new URLSearchParams(query)}`)
-  return ((await answer.json()) as { readonly data: readonly BriefJson[] }).data
+  return ((await answer.json()) as { readonly data: readonly JournalBrief[] }).data
 }
 
 const idsOf = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id)

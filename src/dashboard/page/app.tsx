@@ -1,7 +1,6 @@
 /** The page: its frame, and the view that its address asks for. */
 import { viewAt } from '../routes.js'
-import type { ConfigJson } from '../wire.js'
-import { ask } from './ask.js'
+import { dashboardApi } from './api.js'
 import { ConfigProvider, useConfigChanges } from './config.jsx'
 import { FreshKeyProvider } from './connect/fresh-key.jsx'
 import { notLoaded } from './failure.js'
@@ -14,7 +13,7 @@ import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
 import { FailureNote, Waiting } from './widgets/states.jsx'
 
-const loadConfig = (signal: AbortSignal) => ask<ConfigJson>('/config', { signal })
+const loadConfig = (signal: AbortSignal) => dashboardApi()('GET /config', { signal })
 
 export function App() {
   const { listing, reload } = useListing(loadConfig)

@@ -1,7 +1,7 @@
 /** What the page knows of the platform, for every part of it. */
 import { createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
-import type { ConfigJson } from '../wire.js'
+import type { ConfigJson } from '../operations.js'
 
 const Config = createContext<ConfigJson | undefined>(undefined)
 

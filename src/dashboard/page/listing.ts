@@ -22,7 +22,7 @@ export function useListing<Value>(load: (signal: AbortSignal) => Promise<Value>,
 
   useEffect(() => {
     const leaving = new AbortController()
-    let next: number | undefined
+    let next: ReturnType<typeof setTimeout> | undefined
     const settle = (change: (before: Listing<Value>) => Listing<Value>) => {
       // An answer that was asked for before somebody wanted a new one may be older than what they have changed.
       if (leaving.signal.aborted || round !== latest.current) return

@@ -1,5 +1,5 @@
 /** What is looked for in a listing, and which page of it: kept in the address, so that a reload finds it again. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { navigate, useAddress } from './routing.js'
 
 /** So many stand on a page. */
@@ -10,8 +10,8 @@ const SETTLE_MS = 150
 interface Search {
   /** As it stands in the field. */
   readonly words: string
-  /** The query for the listing, a moment after somebody has typed. */
-  readonly query: string
+  /** The query for the listing, a moment after the last letter was typed. */
+  readonly query: { readonly search: string; readonly limit: number; readonly offset: number }
   readonly limit: number
   readonly offset: number
   setWords(words: string): void
@@ -19,18 +19,19 @@ interface Search {
 }
 
 export function useSearch(route: string): Search {
-  const { query } = useAddress()
-  const words = query.get('search') ?? ''
-  const page = Math.max(1, Math.floor(Number(query.get('page'))) || 1)
+  const { query: address } = useAddress()
+  const words = address.get('search') ?? ''
+  const page = Math.max(1, Math.floor(Number(address.get('page'))) || 1)
   const offset = (page - 1) * LIMIT
   const go = (words: string, page: number, replace: boolean) => {
     const next = new URLSearchParams({ ...(words && { search: words }), ...(page > 1 && { page: String(page) }) })
     navigate(`${route}${next.size > 0 ? `?${next}` : ''}`, { replace })
   }
   const settled = useSettled(words)
+  const query = useMemo(() => ({ search: settled, limit: LIMIT, offset }), [settled, offset])
   return {
     words,
-    query: `?${new URLSearchParams({ search: settled, limit: String(LIMIT), offset: String(offset) })}`,
+    query,
     limit: LIMIT,
     offset,
     setWords: words => go(words, 1, true),

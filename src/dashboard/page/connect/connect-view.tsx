@@ -1,6 +1,7 @@
 /** How an app is connected: addresses, code to start with, endpoints, models. */
+
+import type { ConfigJson } from '../../operations.js'
 import { routes } from '../../routes.js'
-import type { EndpointJson } from '../../wire.js'
 import { useConfig } from '../config.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Link } from '../widgets/link.jsx'
@@ -69,11 +70,11 @@ const credentials: Record<string, string> = {
   apiKey: 'API key',
 }
 
-const spoken = (access: EndpointJson['access']) =>
+const spoken = (access: ConfigJson['endpoints'][number]['access']) =>
   access === 'anyone' ? 'none needed' : access.map(kind => credentials[kind] ?? kind).join(', ')
 
 /** What the platform answers, and who may ask. */
-function EndpointTable({ endpoints }: { readonly endpoints: readonly EndpointJson[] }) {
+function EndpointTable({ endpoints }: { readonly endpoints: readonly ConfigJson['endpoints'][number][] }) {
   return (
     <table class="table table-stacking endpoints-table">
       <thead>

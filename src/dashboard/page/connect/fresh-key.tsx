@@ -1,12 +1,12 @@
 /** The key that was made just now: known until the page is left, kept nowhere. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useState } from 'preact/hooks'
-import type { NewKeyJson } from '../../wire.js'
+import type { NewApiKey } from '../../../keys/operations.js'
 import { useSession } from '../session/session.jsx'
 
 interface FreshKey {
-  readonly fresh: NewKeyJson | undefined
-  setFresh(key: NewKeyJson | undefined): void
+  readonly fresh: NewApiKey | undefined
+  setFresh(key: NewApiKey | undefined): void
 }
 
 const Context = createContext<FreshKey>({ fresh: undefined, setFresh: () => {} })
@@ -15,7 +15,7 @@ export const useFreshKey = () => useContext(Context)
 
 export function FreshKeyProvider({ children }: { readonly children: ComponentChildren }) {
   const { session } = useSession()
-  const [fresh, setFresh] = useState<NewKeyJson>()
+  const [fresh, setFresh] = useState<NewApiKey>()
   // It is not for whoever signs in next.
   useEffect(() => {
     if (session.kind === 'nobody') setFresh(undefined)

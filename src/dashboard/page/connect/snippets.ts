@@ -1,5 +1,5 @@
 /** Code to start with, for the clients that people have. */
-import type { ConfigJson } from '../../wire.js'
+import type { ConfigJson } from '../../operations.js'
 
 /** Stands where a key would. */
 export const PLACEHOLDER = 'YOUR_API_KEY'

@@ -33,13 +33,14 @@ export function FaultsSection({ controls: { waiting, random }, client, reload }:
   }
 
   const next = (call: object) => settle(client.addFault(call as FaultCallInput), 'The fault waits for a request.')
-  const setRandom = (faults: readonly object[], said: string) => settle(client.setRandom(faults), said)
+  const setRandom = (faults: readonly object[], said: string) =>
+    settle(client.setRandom(faults as readonly RandomFault[]), said)
 
   return (
     <Section
       title="Faults"
       lead="The next request fails as you say. A request that is refused for its credential is not counted."
-      state={{ isChanged: random.isChanged, restore: () => client.restore('faults/random').finally(reload) }}
+      state={{ isChanged: random.isChanged, restore: () => client.restoreRandom().finally(reload) }}
     >
       <fieldset class="presets">
         <legend class="presets-legend">Next request</legend>

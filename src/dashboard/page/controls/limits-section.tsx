@@ -29,7 +29,7 @@ export function LimitsSection({ controls: { limits: standing }, client, reload }
   const errors = fieldErrors(failure, names)
   const restore = async () => {
     forget()
-    await client.restore('limits').finally(reload)
+    await client.restoreLimits().finally(reload)
   }
   return (
     <Section

@@ -42,7 +42,7 @@ export function PaceSection({ controls: { pace }, client, reload }: ControlProps
 
   const restore = async () => {
     forget()
-    await client.restore('pace').finally(reload)
+    await client.restorePace().finally(reload)
   }
 
   return (

@@ -1,19 +1,19 @@
 /** Makes a key: its name, and when it expires. */
 import { useId, useState } from 'preact/hooks'
-import type { NewKeyJson } from '../../wire.js'
+import type { NewApiKey } from '../../../keys/operations.js'
+import type { DashboardApi } from '../api.js'
 import { Dialog } from '../widgets/dialog.jsx'
 import { Field } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
-import type { KeysClient } from './keys-client.js'
 
 interface Props {
-  readonly keys: KeysClient
-  readonly onMade: (key: NewKeyJson) => void
+  readonly api: DashboardApi
+  readonly onMade: (key: NewApiKey) => void
   readonly onClosed: () => void
 }
 
-export function CreateDialog({ keys, onMade, onClosed }: Props) {
+export function CreateDialog({ api, onMade, onClosed }: Props) {
   const [name, setName] = useState('')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
   return (
@@ -22,7 +22,7 @@ export function CreateDialog({ keys, onMade, onClosed }: Props) {
         <Form
           send="Create key"
           onSend={async () => {
-            const key = await keys.create({ name, expires_at: momentOf(expiry, Date.now()) })
+            const key = await api('POST /keys', { body: { name, expires_at: momentOf(expiry, Date.now()) } })
             close()
             onMade(key)
           }}

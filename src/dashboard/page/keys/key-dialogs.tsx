@@ -1,13 +1,13 @@
 /** The dialogs of a key that exists: rolling it, revoking it, and showing a new secret once. */
 import { useState } from 'preact/hooks'
-import type { KeyJson, NewKeyJson } from '../../wire.js'
+import type { ApiKeyView, NewApiKey } from '../../../keys/operations.js'
+import type { DashboardApi } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { ConfirmDialog, Dialog } from '../widgets/dialog.jsx'
 import { Form } from '../widgets/form.jsx'
 import { Notice } from '../widgets/notice.jsx'
 import { goOnFromHeading } from '../widgets/view.jsx'
-import type { KeysClient } from './keys-client.js'
 
 const HOUR_S = 3600
 
@@ -19,13 +19,13 @@ const overlaps = [
 ] as const
 
 interface Props {
-  readonly old: KeyJson
-  readonly keys: KeysClient
-  readonly onMade: (key: NewKeyJson) => void
+  readonly old: ApiKeyView
+  readonly api: DashboardApi
+  readonly onMade: (key: NewApiKey) => void
   readonly onClosed: () => void
 }
 
-export function RollDialog({ old, keys, onMade, onClosed }: Props) {
+export function RollDialog({ old, api, onMade, onClosed }: Props) {
   const [overlap, setOverlap] = useState(0)
   return (
     <Dialog title={`Roll “${old.name}”`} onClosed={onClosed}>
@@ -33,7 +33,7 @@ export function RollDialog({ old, keys, onMade, onClosed }: Props) {
         <Form
           send="Roll key"
           onSend={async () => {
-            const key = await keys.roll(old.id, overlap)
+            const key = await api('POST /keys/{id}/roll', { id: old.id, body: { overlap_seconds: overlap } })
             close()
             onMade(key)
           }}
@@ -67,20 +67,20 @@ export function RollDialog({ old, keys, onMade, onClosed }: Props) {
 }
 
 interface RevokeDialogProps {
-  readonly old: KeyJson
-  readonly keys: KeysClient
+  readonly old: ApiKeyView
+  readonly api: DashboardApi
   readonly onRevoked: () => void
   readonly onClosed: () => void
 }
 
 /** Revokes a key, once somebody has said that they mean it. */
-export function RevokeDialog({ old, keys, onRevoked, onClosed }: RevokeDialogProps) {
+export function RevokeDialog({ old, api, onRevoked, onClosed }: RevokeDialogProps) {
   return (
     <ConfirmDialog
       title={`Revoke “${old.name}”?`}
       send="Revoke key"
       tone="danger"
-      onSend={() => keys.revoke(old.id)}
+      onSend={() => api('DELETE /keys/{id}', { id: old.id })}
       onDone={() => {
         goOnFromHeading()
         onRevoked()
@@ -96,7 +96,7 @@ export function RevokeDialog({ old, keys, onRevoked, onClosed }: RevokeDialogPro
 }
 
 interface SecretDialogProps {
-  readonly fresh: NewKeyJson
+  readonly fresh: NewApiKey
   readonly onClosed: () => void
 }
 

@@ -1,6 +1,7 @@
 /** The user's API keys: looked at, made, rolled, revoked and put to use. */
-import { useState } from 'preact/hooks'
-import type { KeyJson, NewKeyJson } from '../../wire.js'
+import { useCallback, useState } from 'preact/hooks'
+import type { ApiKeyView, NewApiKey } from '../../../keys/operations.js'
+import { useUserApi } from '../api.js'
 import { useFreshKey } from '../connect/fresh-key.jsx'
 import { UsePanel } from '../connect/use-panel.jsx'
 import { useListing } from '../listing.js'
@@ -12,15 +13,14 @@ import { Empty, Shown } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { CreateDialog } from './create-dialog.jsx'
 import { RevokeDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
-import { useKeysClient } from './keys-client.js'
 
 /** Keys are used while somebody looks. */
 const EVERY_MS = 5000
 
 type Open =
   | { readonly kind: 'create' }
-  | { readonly kind: 'secret'; readonly fresh: NewKeyJson }
-  | { readonly kind: 'roll' | 'revoke'; readonly old: KeyJson }
+  | { readonly kind: 'secret'; readonly fresh: NewApiKey }
+  | { readonly kind: 'roll' | 'revoke'; readonly old: ApiKeyView }
 
 export function KeysView() {
   return (
@@ -31,14 +31,15 @@ export function KeysView() {
 }
 
 function Keys() {
-  const keys = useKeysClient()
-  const loaded = useListing(keys.list, EVERY_MS)
+  const api = useUserApi()
+  const load = useCallback(async (signal: AbortSignal) => (await api('GET /keys', { signal })).data, [api])
+  const loaded = useListing(load, EVERY_MS)
   const { setFresh } = useFreshKey()
   const [open, setOpen] = useState<Open>()
 
   // By the time that one dialog has closed, the next may be open.
   const close = (kind: Open['kind']) => () => setOpen(now => (now?.kind === kind ? undefined : now))
-  const made = (fresh: NewKeyJson) => {
+  const made = (fresh: NewApiKey) => {
     setFresh(fresh)
     setOpen({ kind: 'secret', fresh })
     loaded.reload()
@@ -74,23 +75,23 @@ function Keys() {
           <UsePanel>A key that you create is filled in here, until you leave or reload this page.</UsePanel>
         </section>
       )}
-      {open?.kind === 'create' && <CreateDialog keys={keys} onMade={made} onClosed={close('create')} />}
+      {open?.kind === 'create' && <CreateDialog api={api} onMade={made} onClosed={close('create')} />}
       {open?.kind === 'secret' && <SecretDialog fresh={open.fresh} onClosed={close('secret')} />}
-      {open?.kind === 'roll' && <RollDialog old={open.old} keys={keys} onMade={made} onClosed={close('roll')} />}
+      {open?.kind === 'roll' && <RollDialog old={open.old} api={api} onMade={made} onClosed={close('roll')} />}
       {open?.kind === 'revoke' && (
-        <RevokeDialog old={open.old} keys={keys} onRevoked={loaded.reload} onClosed={close('revoke')} />
+        <RevokeDialog old={open.old} api={api} onRevoked={loaded.reload} onClosed={close('revoke')} />
       )}
     </View>
   )
 }
 
-const tones: Record<KeyJson['state'], Tone> = { active: 'good', expired: 'care', revoked: 'plain' }
-const words: Record<KeyJson['state'], string> = { active: 'Active', expired: 'Expired', revoked: 'Revoked' }
+const tones: Record<ApiKeyView['state'], Tone> = { active: 'good', expired: 'care', revoked: 'plain' }
+const words: Record<ApiKeyView['state'], string> = { active: 'Active', expired: 'Expired', revoked: 'Revoked' }
 
 interface Props {
-  readonly keys: readonly KeyJson[]
-  readonly onRoll: (key: KeyJson) => void
-  readonly onRevoke: (key: KeyJson) => void
+  readonly keys: readonly ApiKeyView[]
+  readonly onRoll: (key: ApiKeyView) => void
+  readonly onRevoke: (key: ApiKeyView) => void
 }
 
 /** The user's keys. */
@@ -119,7 +120,7 @@ function KeyTable({ keys, ...actions }: Props) {
   )
 }
 
-function KeyRow({ of: key, onRoll, onRevoke }: { readonly of: KeyJson } & Omit<Props, 'keys'>) {
+function KeyRow({ of: key, onRoll, onRevoke }: { readonly of: ApiKeyView } & Omit<Props, 'keys'>) {
   const { name, start, state, created_at, last_used_at, expires_at, revoked_at } = key
   return (
     <tr class={state === 'active' ? undefined : 'row-dim'}>

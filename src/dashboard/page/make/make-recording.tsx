@@ -1,15 +1,16 @@
 /** “Make a recording of this”: keeps the answer to a request on disk. */
 import { useState } from 'preact/hooks'
+import type { Existing } from '../../../recordings/operations.js'
+import { useControl } from '../api.js'
 import { addressOf } from '../recordings/recording-table.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Dialog } from '../widgets/dialog.jsx'
 import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import { type EntryLike, type Existing, useMakeClient } from './make-client.js'
 
 interface Props {
-  readonly entry: EntryLike
+  readonly entry: { readonly id: string }
 }
 
 export function MakeRecording({ entry }: Props) {
@@ -32,7 +33,7 @@ const choices: readonly (readonly [Existing, string])[] = [
 
 /** The dialog by itself, for lists in which the request may be gone while it is open. */
 export function MakeRecordingDialog({ entry, onClosed }: Props & { readonly onClosed: () => void }) {
-  const { record } = useMakeClient()
+  const control = useControl()
   const [existing, setExisting] = useState<Existing>('refuse')
   const [file, setFile] = useState<string>()
   return (
@@ -42,7 +43,7 @@ export function MakeRecordingDialog({ entry, onClosed }: Props & { readonly onCl
           <Form
             send="Make recording"
             onSend={async () => {
-              setFile(await record(entry.id, existing))
+              setFile((await control('POST /recordings', { body: { exchange: entry.id, existing } })).file)
               announce('The recording is made.')
             }}
             beside={

@@ -1,14 +1,15 @@
 /** “Make a rule of this”: a draft that says again what was said, to edit, to try and to keep. */
 import { useEffect, useState } from 'preact/hooks'
+import type { Draft } from '../../../replies/operations.js'
+import { type Control, useControl } from '../api.js'
 import { type Failure, failureOf } from '../failure.js'
 import { Dialog } from '../widgets/dialog.jsx'
 import { Notice } from '../widgets/notice.jsx'
 import { Waiting } from '../widgets/states.jsx'
-import { type Draft, type EntryLike, type MakeClient, useMakeClient } from './make-client.js'
 import { RuleEditor } from './rule-editor.jsx'
 
 interface Props {
-  readonly entry: EntryLike
+  readonly entry: { readonly id: string }
 }
 
 export function MakeRule({ entry }: Props) {
@@ -25,12 +26,12 @@ export function MakeRule({ entry }: Props) {
 
 /** The dialog by itself, for lists in which the request may be gone while somebody still edits. */
 export function MakeRuleDialog({ entry, onClosed }: Props & { readonly onClosed: () => void }) {
-  const make = useMakeClient()
-  const { draft, failure } = useDraft(make, entry.id)
+  const control = useControl()
+  const { draft, failure } = useDraft(control, entry.id)
   return (
     <Dialog title="Make a rule of this" onClosed={onClosed}>
       {close => {
-        if (draft) return <RuleEditor draft={draft} make={make} close={close} />
+        if (draft) return <RuleEditor draft={draft} control={control} close={close} />
         if (!failure) return <Waiting />
         return (
           <>
@@ -48,10 +49,10 @@ export function MakeRuleDialog({ entry, onClosed }: Props & { readonly onClosed:
 }
 
 /** Once: what somebody is editing does not change under their hands. */
-function useDraft(make: MakeClient, id: string) {
+function useDraft(control: Control, exchange: string) {
   const [state, setState] = useState<{ readonly draft?: Draft; readonly failure?: Failure }>({})
   useEffect(() => {
-    make.draft(id).then(
+    control('POST /replies/draft', { body: { exchange } }).then(
       draft => setState({ draft }),
       thrown => setState({ failure: failureOf(thrown) }),
     )

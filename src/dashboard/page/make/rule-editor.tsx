@@ -1,52 +1,53 @@
 /** Edits a drafted rule: says what is wrong with it, has it tried, and keeps it. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { Draft, RuleProblem } from '../../../replies/operations.js'
+import type { Control } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Field } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/notice.jsx'
-import type { Draft, MakeClient, Problem } from './make-client.js'
 import { offsetOf } from './text-place.js'
 
 interface Props {
   readonly draft: Draft
-  readonly make: MakeClient
+  readonly control: Control
   readonly close: () => void
 }
 
-export function RuleEditor({ draft, make, close }: Props) {
+export function RuleEditor({ draft, control, close }: Props) {
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)
   const [yaml, setYaml] = useState(draft.yaml)
   const [name, setName] = useState(draft.name)
   const [tried, setTried] = useState<readonly string[]>([])
   const [file, setFile] = useState<string>()
-  const problems = useProblems(make, yaml)
+  const problems = useProblems(control, yaml)
   const trying = useWorking()
 
-  const goTo = ({ line, column }: Problem) => {
+  const goTo = ({ line, column }: RuleProblem) => {
     const at = offsetOf(yaml, line, column)
     area.current?.focus()
     area.current?.setSelectionRange(at, at)
   }
   const tryOut = () =>
     trying.run(async () => {
-      const ids = await make.tryOut(yaml)
-      await make.takeBack(tried)
-      setTried(ids)
+      const { data } = await control('POST /replies/try', { body: { yaml } })
+      await remove(control, tried)
+      setTried(data.map(({ id }) => id))
       announce('The rule answers from now on.')
     })
   const takeBack = () =>
     trying.run(async () => {
-      await make.takeBack(tried)
+      await remove(control, tried)
       setTried([])
       announce('The rule is taken back.')
     })
   const keep = async () => {
-    const kept = await make.keep(yaml, name)
+    const kept = await control('POST /replies/keep', { body: { yaml, name } })
     // What the file says is enough from now on.
-    await make.takeBack(tried)
+    await remove(control, tried)
     setTried([])
-    setFile(kept)
+    setFile(kept.file)
     announce('The rule is kept.')
   }
 
@@ -131,8 +132,8 @@ export function RuleEditor({ draft, make, close }: Props) {
 }
 
 interface ProblemListProps {
-  readonly problems: readonly Problem[]
-  readonly onChoose: (problem: Problem) => void
+  readonly problems: readonly RuleProblem[]
+  readonly onChoose: (problem: RuleProblem) => void
 }
 
 /** What is wrong with a text, each with its place; choosing one goes there. */
@@ -152,17 +153,21 @@ function ProblemList({ problems, onChoose }: ProblemListProps) {
   )
 }
 
+/** Takes rules back; one may have been removed elsewhere already. */
+const remove = (control: Control, ids: readonly string[]) =>
+  Promise.all(ids.map(id => control('DELETE /replies/{id}', { id }).catch(() => {})))
+
 const SETTLE_MS = 250
 
 /** What is wrong with rules, asked a moment after somebody has typed. */
-function useProblems({ check }: MakeClient, yaml: string): readonly Problem[] {
-  const [problems, setProblems] = useState<readonly Problem[]>([])
+function useProblems(control: Control, yaml: string): readonly RuleProblem[] {
+  const [problems, setProblems] = useState<readonly RuleProblem[]>([])
   useEffect(() => {
     const leaving = new AbortController()
     const timer = setTimeout(() => {
       if (yaml.trim() === '') return setProblems([{ line: 1, column: 1, sentence: 'There is no rule here.' }])
-      check(yaml, leaving.signal).then(
-        found => leaving.signal.aborted || setProblems(found),
+      control('POST /replies/check', { body: { yaml }, signal: leaving.signal }).then(
+        ({ problems }) => leaving.signal.aborted || setProblems(problems),
         // Trying and keeping say what is wrong as well, in a place of their own.
         () => {},
       )
@@ -171,6 +176,6 @@ function useProblems({ check }: MakeClient, yaml: string): readonly Problem[] {
       clearTimeout(timer)
       leaving.abort()
     }
-  }, [check, yaml])
+  }, [control, yaml])
   return problems
 }

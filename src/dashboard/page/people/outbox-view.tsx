@@ -1,6 +1,7 @@
 /** The messages that a live backend would have sent, as they come. */
-import { useEffect, useRef, useState } from 'preact/hooks'
-import type { MessageJson } from '../../wire.js'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { Message as SentMessage } from '../../../supabase/operations.js'
+import { useDeveloperApi } from '../api.js'
 import { type Listing, useListing } from '../listing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
@@ -10,7 +11,6 @@ import { Moment } from '../widgets/moment.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
 import { DeveloperOnly, UnlessKeptElsewhere } from './developer-only.jsx'
-import { type PeopleClient, usePeopleClient } from './people-client.js'
 
 const EVERY_MS = 2000
 
@@ -25,8 +25,9 @@ export function OutboxView() {
 }
 
 function Messages() {
-  const people = usePeopleClient()
-  const loaded = useListing(people.messages, EVERY_MS)
+  const api = useDeveloperApi()
+  const load = useCallback(async (signal: AbortSignal) => (await api('GET /messages', { signal })).data, [api])
+  const loaded = useListing(load, EVERY_MS)
   const [clearing, setClearing] = useState(false)
   useArrivals(loaded.listing)
   return (
@@ -48,7 +49,13 @@ function Messages() {
                 Clear the outbox
               </button>
             </div>
-            {clearing && <ClearDialog people={people} onCleared={loaded.reload} onClosed={() => setClearing(false)} />}
+            {clearing && (
+              <ClearDialog
+                onClear={() => api('DELETE /messages')}
+                onCleared={loaded.reload}
+                onClosed={() => setClearing(false)}
+              />
+            )}
           </>
         )
       }
@@ -57,7 +64,7 @@ function Messages() {
 }
 
 /** Announces what comes in later; what was there at first is no news. */
-function useArrivals(listing: Listing<readonly MessageJson[]>): void {
+function useArrivals(listing: Listing<readonly SentMessage[]>): void {
   const [newest] = listing.kind === 'ready' ? listing.value : []
   const seen = useRef<string | null>(null)
   useEffect(() => {
@@ -68,19 +75,19 @@ function useArrivals(listing: Listing<readonly MessageJson[]>): void {
 }
 
 interface Props {
-  readonly people: PeopleClient
+  readonly onClear: () => Promise<void>
   readonly onCleared: () => void
   readonly onClosed: () => void
 }
 
 /** Empties the outbox, once somebody has said that they mean it. */
-function ClearDialog({ people, onCleared, onClosed }: Props) {
+function ClearDialog({ onClear, onCleared, onClosed }: Props) {
   return (
     <ConfirmDialog
       title="Clear the outbox?"
       send="Clear"
       tone="danger"
-      onSend={() => people.clearMessages()}
+      onSend={onClear}
       onDone={() => {
         goOnFromHeading()
         onCleared()
@@ -94,7 +101,7 @@ function ClearDialog({ people, onCleared, onClosed }: Props) {
 }
 
 /** A message that a live backend would have sent. */
-function Message({ of: { subject, recipient, channel, code, link, created_at } }: { readonly of: MessageJson }) {
+function Message({ of: { subject, recipient, channel, code, link, created_at } }: { readonly of: SentMessage }) {
   return (
     <li class="message">
       <div class="message-head">

@@ -1,15 +1,16 @@
 /** API keys that were refused of late, and why. */
-import type { RefusalReason } from '../../wire.js'
+import { useCallback } from 'preact/hooks'
+import type { Refusal } from '../../../keys/operations.js'
+import { useDeveloperApi } from '../api.js'
 import { useListing } from '../listing.js'
 import { Moment } from '../widgets/moment.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { DeveloperOnly } from './developer-only.jsx'
-import { usePeopleClient } from './people-client.js'
 
 const EVERY_MS = 2000
 
-const reasons: Record<RefusalReason, readonly [word: string, explanation: string]> = {
+const reasons: Record<Refusal['reason'], readonly [word: string, explanation: string]> = {
   unknown: ['Unknown', 'nobody made such a key here.'],
   mistyped: ['Mistyped', 'part of it was lost or changed. Copy it again as a whole.'],
   revoked: ['Revoked', 'its owner took it back.'],
@@ -18,7 +19,9 @@ const reasons: Record<RefusalReason, readonly [word: string, explanation: string
 }
 
 export function RefusalsView() {
-  const loaded = useListing(usePeopleClient().refusals, EVERY_MS)
+  const api = useDeveloperApi()
+  const load = useCallback(async (signal: AbortSignal) => (await api('GET /refusals', { signal })).data, [api])
+  const loaded = useListing(load, EVERY_MS)
   return (
     <View title="Refused keys" lead="What apps sent as an API key and were told 401 for.">
       <DeveloperOnly of={loaded}>

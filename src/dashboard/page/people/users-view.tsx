@@ -1,7 +1,8 @@
 /** Everybody who has an account, page by page. */
 import { useCallback } from 'preact/hooks'
+import type { Person } from '../../../supabase/operations.js'
 import { routes } from '../../routes.js'
-import type { PersonJson } from '../../wire.js'
+import { useDeveloperApi } from '../api.js'
 import { useListing } from '../listing.js'
 import { navigate, useAddress } from '../routing.js'
 import { Badge, type Tone } from '../widgets/badge.jsx'
@@ -12,7 +13,6 @@ import { Pager } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { DeveloperOnly, UnlessKeptElsewhere } from './developer-only.jsx'
-import { usePeopleClient } from './people-client.js'
 
 const LIMIT = 20
 const EVERY_MS = 5000
@@ -28,13 +28,16 @@ export function UsersView() {
 }
 
 function Users() {
-  const people = usePeopleClient()
+  const api = useDeveloperApi()
   const page = Math.max(1, Math.floor(Number(useAddress().query.get('page'))) || 1)
   const offset = (page - 1) * LIMIT
   // With where it begins: the last page stays until the next one is here, and must not be counted as that.
   const load = useCallback(
-    async (signal: AbortSignal) => ({ ...(await people.users({ limit: LIMIT, offset }, signal)), begin: offset }),
-    [people, offset],
+    async (signal: AbortSignal) => {
+      const query = { limit: String(LIMIT), offset: String(offset) }
+      return { ...(await api('GET /users', { query, signal })), begin: offset }
+    },
+    [api, offset],
   )
   const loaded = useListing(load, EVERY_MS)
   const move = (to: number) => navigate(`${routes.users}?page=${to / LIMIT + 1}`)
@@ -58,7 +61,7 @@ function Users() {
 }
 
 /** What there is to know of a user in one word each. */
-function statesOf(person: PersonJson): readonly (readonly [Tone, string])[] {
+function statesOf(person: Person): readonly (readonly [Tone, string])[] {
   const banned = person.banned_until !== undefined && Date.parse(person.banned_until) > Date.now()
   return [
     ...(person.deleted_at ? [['danger', 'Deleted'] as const] : []),
@@ -72,7 +75,7 @@ function statesOf(person: PersonJson): readonly (readonly [Tone, string])[] {
 }
 
 /** The users of the app. */
-function UserTable({ users }: { readonly users: readonly PersonJson[] }) {
+function UserTable({ users }: { readonly users: readonly Person[] }) {
   return (
     <table class="table table-stacking users-table">
       <caption class="unseen">Users</caption>

@@ -1,22 +1,10 @@
 /** Asks the journal what gave an answer; where the control API is closed to the page, nobody tells. */
-import type { ListJson } from '../../wire.js'
-import { askControl } from '../ask-control.js'
+import type { JournalEntry } from '../../../journal/operations.js'
+import { controlWith } from '../api.js'
 import { CHAT } from './ask-model.js'
 
-export interface AnswerOrigin {
-  /** In the journal. */
-  readonly id: string
-  readonly mode: string | null
-  /** `rule "greeting"`, `recording …`, `live`. */
-  readonly source: string | null
-  /** The nearest rule where none matched, for example. */
-  readonly remark: string | null
-  readonly hint: string | null
-}
-
-interface Entry extends AnswerOrigin {
-  readonly response: { readonly body?: unknown }
-}
+/** What the journal says of an answer. */
+export type AnswerOrigin = Pick<JournalEntry, 'id' | 'mode' | 'source' | 'remark' | 'hint'>
 
 interface Wanted {
   /** The body that was sent. */
@@ -43,7 +31,7 @@ export async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefin
   return undefined
 }
 
-async function entriesFor({ request, bearer }: Wanted): Promise<readonly Entry[]> {
+async function entriesFor({ request, bearer }: Wanted): Promise<readonly JournalEntry[]> {
   const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), limit: 5 }
-  return (await askControl<ListJson<Entry>>('/journal/find', { method: 'POST', body, bearer })).data
+  return (await controlWith(bearer)('POST /journal/find', { body })).data
 }

@@ -1,10 +1,13 @@
 /** Recordings, a row each. */
+
+import type { ListedRecording } from '../../../recordings/operations.js'
 import { routes } from '../../routes.js'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { TableHead } from '../widgets/table-head.jsx'
-import type { ListedRecording, ReadRecording } from './recordings-client.js'
+
+type ReadRecording = Exclude<ListedRecording, { problem: string }>
 
 interface Props {
   readonly recordings: readonly ListedRecording[]

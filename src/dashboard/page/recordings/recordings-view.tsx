@@ -1,6 +1,7 @@
 /** What was recorded: looked for, looked at, removed. */
 import { useCallback, useState } from 'preact/hooks'
 import { routes } from '../../routes.js'
+import { type Control, useControl } from '../api.js'
 import { useListing } from '../listing.js'
 import { DeveloperOnly } from '../people/developer-only.jsx'
 import { navigate, useAddress } from '../routing.js'
@@ -14,7 +15,6 @@ import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
 import { RecordingTable } from './recording-table.jsx'
-import { type RecordingsClient, useRecordingsClient } from './recordings-client.js'
 
 export function RecordingsView() {
   const file = useAddress().query.get('file')
@@ -28,19 +28,19 @@ export function RecordingsView() {
 
 interface Props {
   readonly file: string
-  readonly recordings: RecordingsClient
+  readonly control: Control
   readonly onDeleted: () => void
   readonly onClosed: () => void
 }
 
 /** Deletes a recording, once somebody has said that they mean it. */
-export function DeleteDialog({ file, recordings, onDeleted, onClosed }: Props) {
+export function DeleteDialog({ file, control, onDeleted, onClosed }: Props) {
   return (
     <ConfirmDialog
       title="Delete this recording?"
       send="Delete"
       tone="danger"
-      onSend={() => recordings.remove(file)}
+      onSend={() => control('DELETE /recordings/{name}', { name: file })}
       onDone={() => {
         goOnFromHeading()
         onDeleted()
@@ -61,8 +61,11 @@ const LONGEST_SHOWN = 200_000
 
 /** One recording, as it is written. */
 export function OneRecording({ file }: { readonly file: string }) {
-  const recordings = useRecordingsClient()
-  const load = useCallback((signal: AbortSignal) => recordings.text(file, signal), [recordings, file])
+  const control = useControl()
+  const load = useCallback(
+    async (signal: AbortSignal) => (await control('GET /recordings/{name}', { name: file, signal })).text,
+    [control, file],
+  )
   const loaded = useListing(load)
   const [leaving, setLeaving] = useState(false)
   const action = (
@@ -95,7 +98,7 @@ export function OneRecording({ file }: { readonly file: string }) {
       {leaving && (
         <DeleteDialog
           file={file}
-          recordings={recordings}
+          control={control}
           onDeleted={() => navigate(routes.recordings)}
           onClosed={() => setLeaving(false)}
         />
@@ -108,11 +111,11 @@ const EVERY_MS = 5000
 
 /** The recordings of the folder, page by page. */
 export function RecordingList() {
-  const recordings = useRecordingsClient()
+  const control = useControl()
   const { words, query, limit, offset, setWords, move } = useSearch(routes.recordings)
   const load = useCallback(
-    async (signal: AbortSignal) => ({ ...(await recordings.list(query, signal)), begin: offset }),
-    [recordings, query],
+    async (signal: AbortSignal) => ({ ...(await control('GET /recordings', { query, signal })), begin: offset }),
+    [control, query],
   )
   const loaded = useListing(load, EVERY_MS)
   const [leaving, setLeaving] = useState<string>()
@@ -146,7 +149,7 @@ export function RecordingList() {
           {leaving !== undefined && (
             <DeleteDialog
               file={leaving}
-              recordings={recordings}
+              control={control}
               onDeleted={loaded.reload}
               onClosed={() => setLeaving(undefined)}
             />

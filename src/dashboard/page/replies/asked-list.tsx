@@ -1,5 +1,7 @@
 /** The last chat requests, with what can be made of each. */
-import { useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
+import type { JournalEntry } from '../../../journal/operations.js'
+import { useControl } from '../api.js'
 import { useListing } from '../listing.js'
 import { MakeRecordingDialog } from '../make/make-recording.jsx'
 import { MakeRuleDialog } from '../make/make-rule.jsx'
@@ -7,9 +9,10 @@ import { StatusBadge } from '../widgets/badge.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { askedInShort } from './in-short.js'
-import { type AskedJson, useRepliesClient } from './replies-client.js'
 
 const EVERY_MS = 3000
+/** How many of the last requests are shown to choose from. */
+const LAST = 20
 
 interface Open {
   readonly kind: 'rule' | 'recording'
@@ -17,7 +20,15 @@ interface Open {
 }
 
 export function AskedList() {
-  const loaded = useListing(useRepliesClient().asked, EVERY_MS)
+  const control = useControl()
+  const load = useCallback(
+    async (signal: AbortSignal) => {
+      const body = { method: 'POST', path: '/v1/chat/completions', limit: LAST }
+      return (await control('POST /journal/find', { body, signal })).data.toReversed()
+    },
+    [control],
+  )
+  const loaded = useListing(load, EVERY_MS)
   const [open, setOpen] = useState<Open>()
   const { listing } = loaded
   // The rules above ask for the key already.
@@ -44,7 +55,7 @@ export function AskedList() {
 }
 
 interface Props {
-  readonly asked: readonly AskedJson[]
+  readonly asked: readonly JournalEntry[]
   readonly onChoose: (kind: 'rule' | 'recording', id: string) => void
 }
 

@@ -4,9 +4,9 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** A rule as its author writes it, as far as is read here. */
 export interface WrittenRule {
-  readonly when?: Fields | null
-  readonly reply?: Fields
-  readonly replies?: readonly Fields[]
+  readonly when?: Fields | null | undefined
+  readonly reply?: Fields | undefined
+  readonly replies?: readonly Fields[] | undefined
 }
 
 const LONGEST = 120

@@ -1,6 +1,8 @@
 /** The rules of what the emulated model says: looked for, looked at, removed, and made of requests. */
 import { useCallback, useState } from 'preact/hooks'
+import type { ListedRule } from '../../../replies/operations.js'
 import { routes } from '../../routes.js'
+import { useControl } from '../api.js'
 import { useListing } from '../listing.js'
 import { DeveloperOnly } from '../people/developer-only.jsx'
 import { useSearch } from '../search.js'
@@ -13,7 +15,6 @@ import { TableHead } from '../widgets/table-head.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
 import { AskedList } from './asked-list.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
-import { type RepliesClient, type RuleJson, useRepliesClient } from './replies-client.js'
 
 export function RepliesView() {
   return (
@@ -27,10 +28,13 @@ export function RepliesView() {
   )
 }
 
+/** A rule with how a file would have it. */
+type RuleRow = ListedRule & { readonly yaml?: string }
+
 interface Props {
-  readonly rules: readonly RuleJson[]
-  readonly onShow: (rule: RuleJson) => void
-  readonly onRemove: (rule: RuleJson) => void
+  readonly rules: readonly RuleRow[]
+  readonly onShow: (rule: RuleRow) => void
+  readonly onRemove: (rule: RuleRow) => void
 }
 
 /** Rules, a row each. */
@@ -69,17 +73,17 @@ export function RuleTable({ rules, onShow, onRemove }: Props) {
 }
 
 /** `greeting` of `rule "greeting"`. */
-export const nameOf = ({ title }: RuleJson) => title.replace(/^rule "?(.*?)"?$/, '$1')
+export const nameOf = ({ title }: RuleRow) => title.replace(/^rule "?(.*?)"?$/, '$1')
 
-const placeOf = ({ place, scope }: RuleJson) => (scope === null ? place : `${place}, scope ${scope}`)
+const placeOf = ({ place, scope }: RuleRow) => (scope === null ? place : `${place}, scope ${scope}`)
 
-function timesOf({ answered }: RuleJson): string {
+function timesOf({ answered }: RuleRow): string {
   if (answered === null) return 'not counted'
   return answered < 2 ? (['never', 'once'][answered] ?? '') : `${answered} times`
 }
 
 interface RuleDialogProps {
-  readonly rule: RuleJson
+  readonly rule: RuleRow
   readonly onClosed: () => void
 }
 
@@ -90,7 +94,7 @@ export function RuleDialog({ rule, onClosed }: RuleDialogProps) {
       {close => (
         <>
           <p class="quiet wide-dialog">{rule.place}</p>
-          <CodeBlock code={rule.yaml} label="The rule" />
+          <CodeBlock code={rule.yaml ?? ''} label="The rule" />
           <div class="form-buttons">
             <button type="button" class="button" onClick={close}>
               Close
@@ -103,20 +107,20 @@ export function RuleDialog({ rule, onClosed }: RuleDialogProps) {
 }
 
 interface RemoveDialogProps {
-  readonly rule: RuleJson
-  readonly replies: RepliesClient
+  readonly rule: RuleRow
+  readonly onRemove: () => Promise<void>
   readonly onRemoved: () => void
   readonly onClosed: () => void
 }
 
 /** Removes a rule that was added at run time, once somebody has said that they mean it. */
-export function RemoveDialog({ rule, replies, onRemoved, onClosed }: RemoveDialogProps) {
+export function RemoveDialog({ rule, onRemove, onRemoved, onClosed }: RemoveDialogProps) {
   return (
     <ConfirmDialog
       title={`Remove “${nameOf(rule)}”?`}
       send="Remove rule"
       tone="danger"
-      onSend={() => replies.remove(rule.id ?? '')}
+      onSend={onRemove}
       onDone={() => {
         goOnFromHeading()
         onRemoved()
@@ -133,23 +137,23 @@ const EVERY_MS = 3000
 
 interface Open {
   readonly kind: 'show' | 'remove'
-  readonly rule: RuleJson
+  readonly rule: RuleRow
 }
 
 /** The rules in force, in the order in which they are tried, page by page. */
 export function RuleList() {
-  const replies = useRepliesClient()
+  const control = useControl()
   const { words, query, limit, offset, setWords, move } = useSearch(routes.replies)
   const load = useCallback(
-    async (signal: AbortSignal) => ({ ...(await replies.list(query, signal)), begin: offset }),
-    [replies, query],
+    async (signal: AbortSignal) => ({ ...(await control('GET /replies', { query, signal })), begin: offset }),
+    [control, query],
   )
   const loaded = useListing(load, EVERY_MS)
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
   return (
     <DeveloperOnly of={loaded}>
-      {({ data, total, begin }) => (
+      {({ data, total = data.length, begin }) => (
         <>
           {(total > 0 || words !== '') && (
             <SearchField label="Search rules" value={words} onChange={setWords} found={counted(total, 'rule')} />
@@ -178,7 +182,12 @@ export function RuleList() {
           <Pager offset={begin} limit={limit} total={total} onMove={move} />
           {open?.kind === 'show' && <RuleDialog rule={open.rule} onClosed={close} />}
           {open?.kind === 'remove' && (
-            <RemoveDialog rule={open.rule} replies={replies} onRemoved={loaded.reload} onClosed={close} />
+            <RemoveDialog
+              rule={open.rule}
+              onRemove={() => control('DELETE /replies/{id}', { id: open.rule.id ?? '' })}
+              onRemoved={loaded.reload}
+              onClosed={close}
+            />
           )}
         </>
       )}

@@ -1,10 +1,12 @@
 /** Why an exchange ended as it did: endpoint, mode, rule or recording, and what came nearest. */
-import type { EntryJson, MissJson, ViolationJson } from '../../journal-wire.js'
+import type { Violation } from '../../../core/finding.js'
+import type { JournalEntry } from '../../../journal/operations.js'
+import type { Miss } from '../../../recordings/operations.js'
 import { Notice } from '../widgets/notice.jsx'
 
 interface Props {
-  readonly entry: EntryJson
-  readonly miss: MissJson | undefined
+  readonly entry: JournalEntry
+  readonly miss: Miss | undefined
 }
 
 export function DecisionView({ entry, miss }: Props) {
@@ -47,7 +49,7 @@ export function DecisionView({ entry, miss }: Props) {
   )
 }
 
-function Nearest({ nearest: { file, differences } }: { readonly nearest: NonNullable<MissJson['nearest']> }) {
+function Nearest({ nearest: { file, differences } }: { readonly nearest: NonNullable<Miss['nearest']> }) {
   return (
     <table class="table near">
       <caption>
@@ -75,7 +77,7 @@ function Nearest({ nearest: { file, differences } }: { readonly nearest: NonNull
   )
 }
 
-function Violations({ violations }: { readonly violations: readonly ViolationJson[] }) {
+function Violations({ violations }: { readonly violations: readonly Violation[] }) {
   return (
     <table class="table near">
       <caption>Where the answer breaks the contract</caption>

@@ -1,31 +1,31 @@
 /** One exchange in full, beside the list or instead of it; and what is known of one that the journal dropped. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { BriefJson } from '../../journal-wire.js'
+import type { JournalBrief } from '../../../journal/operations.js'
+import type { Control } from '../api.js'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice } from '../widgets/notice.jsx'
 import { FailureNote, Waiting } from '../widgets/states.jsx'
 import { ExchangeView } from './exchange-view.jsx'
-import type { JournalClient } from './journal-client.js'
 import { TimeBar } from './request-row.jsx'
 import { useExchange } from './use-exchange.js'
 import { callerName, decisionOf, duration, size } from './wording.js'
 
 interface Props {
   readonly id: string
-  readonly client: JournalClient
+  readonly control: Control
   /** What the list knows of it, which may be more than the journal keeps. */
-  readonly brief: BriefJson | undefined
+  readonly brief: JournalBrief | undefined
   /** Where its neighbours in the list are. */
   readonly newer: string | undefined
   readonly older: string | undefined
   readonly onClose: () => void
 }
 
-export function ExchangePanel({ id, client, brief, newer, older, onClose }: Props) {
-  const { loaded, again } = useExchange(id, client)
+export function ExchangePanel({ id, control, brief, newer, older, onClose }: Props) {
+  const { loaded, again } = useExchange(id, control)
   const entry = loaded.kind === 'ready' ? loaded.exchange.entry : undefined
   const { method, path } = entry?.request ?? brief ?? {}
   const status = (entry ?? brief)?.status
@@ -79,7 +79,7 @@ function Step({ to, children }: { readonly to: string | undefined; readonly chil
 }
 
 /** An exchange that the journal does not keep any more: what the list still knows of it. */
-function Gone({ brief }: { readonly brief: BriefJson | undefined }) {
+function Gone({ brief }: { readonly brief: JournalBrief | undefined }) {
   return (
     <>
       <Notice tone="care">

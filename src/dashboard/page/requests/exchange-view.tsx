@@ -1,6 +1,6 @@
 /** One exchange: what was asked, what was decided, what was answered, and when. */
 import { MOST_PIECES_TIMED } from '../../../core/clock.js'
-import type { AnswerJson, EntryJson } from '../../journal-wire.js'
+import type { JournalEntry } from '../../../journal/operations.js'
 import { routes } from '../../routes.js'
 import { MakeRecording } from '../make/make-recording.jsx'
 import { MakeRule } from '../make/make-rule.jsx'
@@ -67,7 +67,7 @@ export function ExchangeView({ of: { entry, curl, miss } }: { readonly of: Excha
 
 interface AnswerProps {
   readonly title: string
-  readonly answer: AnswerJson
+  readonly answer: NonNullable<JournalEntry['upstream']>
   readonly status: number | null
   readonly hint?: string
 }
@@ -112,7 +112,7 @@ function FoldedHeaders({ headers }: { readonly headers: Readonly<Record<string, 
 const CHAT = 'POST /v1/chat/completions'
 
 interface Props {
-  readonly entry: EntryJson
+  readonly entry: JournalEntry
   /** The command that asks the same again. */
   readonly curl: string
 }
@@ -139,7 +139,7 @@ const WIDTH = 1000
 const HEIGHT = 40
 
 /** How an answer went out over time: first byte, pieces and end. */
-function TimingView({ entry }: { readonly entry: EntryJson }) {
+function TimingView({ entry }: { readonly entry: JournalEntry }) {
   const { firstByteMs, durationMs, request, response } = entry
   const { piecesAtMs } = response
   const facts = [

@@ -1,15 +1,15 @@
 /** Follows the journal for as long as somebody looks, over restarts of Standin. */
-import type { BriefJson, TickJson } from '../../journal-wire.js'
+import type { JournalBrief, Tick } from '../../../journal/operations.js'
+import type { Control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 import { createEventReader, type StreamEvent } from './events.js'
-import type { JournalClient } from './journal-client.js'
 
 /** What is told of the connection and over it. */
 interface FeedReader {
   /** All behind the id `after` is told, or left out for want of time. */
   began(run: string, after: string): void
-  exchanges(briefs: readonly BriefJson[]): void
-  tick(tick: TickJson): void
+  exchanges(briefs: readonly JournalBrief[]): void
+  tick(tick: Tick): void
   /** Cut off, or never let in. */
   lost(failure: Failure): void
 }
@@ -19,14 +19,16 @@ interface Began {
   readonly after: string
 }
 
+/** How many are there at once when the page opens. */
+const FIRST = 500
 const AGAIN_MS = 1000
 /** A tick comes each second; after so long without one nobody is there any more. */
 const SILENT_MS = 15_000
 
 /** Goes on until `leaving`. A refusal is told once and ends it: only another key would change that. */
-export async function followJournal(client: JournalClient, reader: FeedReader, leaving: AbortSignal): Promise<void> {
+export async function followJournal(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<void> {
   while (!leaving.aborted) {
-    const failure = await followOnce(client, reader, leaving).catch(failureOf)
+    const failure = await followOnce(control, reader, leaving).catch(failureOf)
     if (leaving.aborted) return
     reader.lost(failure)
     if (isRefusal(failure)) return
@@ -37,11 +39,14 @@ export async function followJournal(client: JournalClient, reader: FeedReader, l
 export const isRefusal = ({ status }: Failure) => status === 401 || status === 403
 
 /** Resolves with how it ended. */
-async function followOnce(client: JournalClient, reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
+async function followOnce(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
   const silent = new AbortController()
   let patience = setTimeout(() => silent.abort(), SILENT_MS)
   try {
-    const body = await client.follow(AbortSignal.any([leaving, silent.signal]))
+    const query = { follow: true, brief: true, limit: FIRST }
+    const signal = AbortSignal.any([leaving, silent.signal])
+    const { body } = await control.open('GET /journal', { query, signal })
+    if (!body) return noAnswer()
     const chunks = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
     const eventsIn = createEventReader()
     for (;;) {
@@ -65,9 +70,9 @@ function tell(reader: FeedReader, { name, json }: StreamEvent): void {
     case 'began':
       return reader.began((json as Began).run, (json as Began).after)
     case 'exchanges':
-      return reader.exchanges(json as readonly BriefJson[])
+      return reader.exchanges(json as readonly JournalBrief[])
     case 'tick':
-      return reader.tick(json as TickJson)
+      return reader.tick(json as Tick)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Which of the requests are shown: what the address of the page says, and back. */
 import { type FactFilter, factTest, factWords } from '../../../core/fact-filter.js'
-import type { BriefJson } from '../../journal-wire.js'
+import type { JournalBrief } from '../../../journal/operations.js'
 
 export interface Filter {
   /** What is looked for anywhere, and words of the journal's query: `hello model:gpt-4o* credential:"my laptop"`. */
@@ -39,7 +39,7 @@ export function queryOf({ search, status, mode, scope, problems }: Filter, id?: 
   return query === '' ? '' : `?${query}`
 }
 
-export function matching({ search, status, mode, scope, problems }: Filter): (brief: BriefJson) => boolean {
+export function matching({ search, status, mode, scope, problems }: Filter): (brief: JournalBrief) => boolean {
   const { words, rest } = wordsIn(search)
   const chosen = Object.entries({ status, mode, scope, search: rest }).filter(([, value]) => value !== '')
   return factTest({ ...words, ...Object.fromEntries(chosen), ...(problems && { problems }) })

@@ -1,5 +1,5 @@
 /** What the page keeps of what it was told: the last exchanges, each once, and how many there was no room for. */
-import type { BriefJson } from '../../journal-wire.js'
+import type { JournalBrief } from '../../../journal/operations.js'
 
 /** More rows nobody looks through; they are looked up in the journal. */
 export const MOST_ROWS = 2000
@@ -7,18 +7,18 @@ export const MOST_ROWS = 2000
 const SLACK = 500
 
 interface History {
-  add(briefs: readonly BriefJson[]): void
+  add(briefs: readonly JournalBrief[]): void
   /** Forgets the rows; what was told before does not come back. */
   clear(): void
   /** A connection is there that tells all behind the id `after`. Forgets everything where Standin was started again: ids begin anew. True when it was. */
   began(run: string, after: string): boolean
-  newestFirst(): readonly BriefJson[]
+  newestFirst(): readonly JournalBrief[]
   /** How many were told, and how many only counted, since the page began or was cleared. */
   counts(): { readonly told: number; readonly skipped: number }
 }
 
 export function createHistory(): History {
-  let rows: BriefJson[] = []
+  let rows: JournalBrief[] = []
   let lastId = 0
   let run: string | undefined
   let told = 0

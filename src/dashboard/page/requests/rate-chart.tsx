@@ -1,11 +1,11 @@
 /** Requests a second and how long they took over the last two minutes, as two small charts with their numbers in words. */
 import type { ComponentChildren } from 'preact'
-import type { TickJson } from '../../journal-wire.js'
+import type { Tick } from '../../../journal/operations.js'
 import { MOST_TICKS } from './use-live.js'
 import { count, counted, duration } from './wording.js'
 
 interface Props {
-  readonly ticks: readonly TickJson[]
+  readonly ticks: readonly Tick[]
 }
 
 const HEIGHT = 40
@@ -74,7 +74,7 @@ const Plot = ({ top, children }: PlotProps) => (
   </div>
 )
 
-const perSecond = ({ overMs }: TickJson, many: number) => (many / Math.max(overMs, 1)) * 1000
+const perSecond = ({ overMs }: Tick, many: number) => (many / Math.max(overMs, 1)) * 1000
 
 /** At least a trace of whatever is not nothing. */
 const yOf = (value: number, most: number) =>
@@ -91,7 +91,7 @@ function lineOf(values: readonly (number | null)[], x: (index: number) => number
     .join('')
 }
 
-function rateInWords(ticks: readonly TickJson[], mostRate: number): string {
+function rateInWords(ticks: readonly Tick[], mostRate: number): string {
   const requests = ticks.reduce((sum, tick) => sum + tick.requests, 0)
   const errors = ticks.reduce((sum, tick) => sum + tick.errors, 0)
   return `${counted(requests, 'request')} and ${counted(errors, 'failure')} in the last ${counted(ticks.length, 'second')}, at most ${count(Math.round(mostRate))} a second.`

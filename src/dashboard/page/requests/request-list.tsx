@@ -1,6 +1,6 @@
 /** The requests, the newest on top: only those on the screen are drawn, and the arrow keys go from one to the next. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { BriefJson } from '../../journal-wire.js'
+import type { JournalBrief } from '../../../journal/operations.js'
 import { routes } from '../../routes.js'
 import { Link } from '../widgets/link.jsx'
 import { Empty } from '../widgets/states.jsx'
@@ -11,7 +11,7 @@ import { useWindow } from './use-window.js'
 import { duration } from './wording.js'
 
 interface Props {
-  readonly rows: readonly BriefJson[]
+  readonly rows: readonly JournalBrief[]
   readonly filter: Filter
   /** The id of the exchange that is open. */
   readonly open: string | undefined
@@ -163,7 +163,7 @@ function targetOf(key: string, active: number, count: number): number | undefine
 }
 
 /** When an exchange is closed the keyboard goes back to its row, wherever that is by now. */
-function useFocusBack(open: string | undefined, rows: readonly BriefJson[], goTo: (index: number) => void): void {
+function useFocusBack(open: string | undefined, rows: readonly JournalBrief[], goTo: (index: number) => void): void {
   const wasOpen = useRef(open)
   useLayoutEffect(() => {
     const closed = open === undefined ? wasOpen.current : undefined

@@ -1,12 +1,12 @@
 /** One request in the list: a link to its exchange, with a bar of its time. */
-import type { BriefJson } from '../../journal-wire.js'
+import type { JournalBrief } from '../../../journal/operations.js'
 import { routes } from '../../routes.js'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
 import { callerName, clockTime, decisionOf, duration, timesInWords } from './wording.js'
 
 interface Props {
-  readonly of: BriefJson
+  readonly of: JournalBrief
   /** What stands behind the `?` of its address. */
   readonly query: string
   readonly isOpen: boolean
@@ -46,7 +46,7 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
 }
 
 interface TimeBarProps {
-  readonly of: Pick<BriefJson, 'firstByteMs' | 'durationMs' | 'pieces' | 'piecesAtMs'>
+  readonly of: Pick<JournalBrief, 'firstByteMs' | 'durationMs' | 'pieces' | 'piecesAtMs'>
   /** How long the whole width is. */
   readonly scaleMs: number
 }
@@ -77,7 +77,7 @@ export function TimeBar({ of, scaleMs }: TimeBarProps) {
 const steps = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000]
 
 /** A round length that holds all of these; the longest step where none does. */
-export function scaleFor(rows: readonly Pick<BriefJson, 'durationMs'>[]): number {
+export function scaleFor(rows: readonly Pick<JournalBrief, 'durationMs'>[]): number {
   const longestMs = rows.reduce((most, { durationMs }) => Math.max(most, durationMs), 0)
   return steps.find(step => step >= longestMs) ?? longestMs
 }

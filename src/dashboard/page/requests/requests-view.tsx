@@ -1,6 +1,7 @@
 /** The requests as they come, and one of them in full beside or instead of them. */
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { routes } from '../../routes.js'
+import { type Control, useControl } from '../api.js'
 import type { Listing } from '../listing.js'
 import { DeveloperOnly } from '../people/developer-only.jsx'
 import { navigate, useAddress } from '../routing.js'
@@ -13,19 +14,18 @@ import { ExchangePanel } from './exchange-panel.jsx'
 import { isRefusal } from './feed.js'
 import { filterIn, matching, queryOf } from './filter.js'
 import { FilterBar } from './filter-bar.jsx'
-import { useJournalClient } from './journal-client.js'
 import { RateChart } from './rate-chart.jsx'
 import { RequestList } from './request-list.jsx'
 import { type Held, type LiveList, useHeld, useLive } from './use-live.js'
 import { count, counted } from './wording.js'
 
 export function RequestsView() {
-  const client = useJournalClient()
-  const { live, forget } = useLive(client)
+  const control = useControl()
+  const { live, forget } = useLive(control)
   return (
     <View title="Requests" lead="What apps ask, and why they get what they get.">
       <DeveloperOnly of={{ listing: listingOf(live), reload: () => {} }}>
-        {live => <Requests live={live} forget={forget} client={client} />}
+        {live => <Requests live={live} forget={forget} control={control} />}
       </DeveloperOnly>
     </View>
   )
@@ -40,10 +40,10 @@ function listingOf(live: LiveList): Listing<LiveList> {
 interface Props {
   readonly live: LiveList
   readonly forget: () => void
-  readonly client: ReturnType<typeof useJournalClient>
+  readonly control: Control
 }
 
-function Requests({ live, forget, client }: Props) {
+function Requests({ live, forget, control }: Props) {
   const { query } = useAddress()
   const written = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])
@@ -85,7 +85,7 @@ function Requests({ live, forget, client }: Props) {
             onPause={() => held.setPressed(true)}
             onGoOn={goLive}
             onClear={async () => {
-              await client.clear()
+              await control('DELETE /journal')
               forget()
             }}
           />
@@ -104,7 +104,7 @@ function Requests({ live, forget, client }: Props) {
         <ExchangePanel
           key={`${live.era} ${open}`}
           id={open}
-          client={client}
+          control={control}
           brief={live.rows.find(({ id }) => id === open) ?? held.rows[place]}
           newer={linkTo(place - 1)}
           older={linkTo(place + 1)}

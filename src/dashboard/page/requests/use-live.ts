@@ -1,11 +1,11 @@
 /** The live list: new exchanges a few times a second, paused while the page is hidden, held in place while it is read. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { BriefJson, TickJson } from '../../journal-wire.js'
+import type { JournalBrief, Tick } from '../../../journal/operations.js'
+import type { Control } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { followJournal } from './feed.js'
 import { createHistory } from './history.js'
-import type { JournalClient } from './journal-client.js'
 
 /** At most ten times a second: no eye follows more. */
 const SHOWN_EVERY_MS = 100
@@ -14,8 +14,8 @@ export const MOST_TICKS = 120
 
 export interface LiveList {
   /** The newest first. */
-  readonly rows: readonly BriefJson[]
-  readonly ticks: readonly TickJson[]
+  readonly rows: readonly JournalBrief[]
+  readonly ticks: readonly Tick[]
   /** How many were only counted. */
   readonly skipped: number
   /** Counts the starts of Standin that the page has seen, and how often the list was cleared. */
@@ -27,7 +27,7 @@ export interface LiveList {
 
 const before: LiveList = { rows: [], ticks: [], skipped: 0, era: 0, connection: 'opening' }
 
-export function useLive(client: JournalClient): { readonly live: LiveList; forget(): void } {
+export function useLive(control: Control): { readonly live: LiveList; forget(): void } {
   const [live, setLive] = useState(before)
   const history = useRef(createHistory()).current
   const era = useRef(0)
@@ -35,10 +35,10 @@ export function useLive(client: JournalClient): { readonly live: LiveList; forge
 
   useEffect(() => {
     const leaving = new AbortController()
-    let ticks: readonly TickJson[] = []
+    let ticks: readonly Tick[] = []
     let connection: LiveList['connection'] = 'opening'
     let failure: Failure | undefined
-    let timer: number | undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
     let frame: number | undefined
 
     const show = () => {
@@ -67,11 +67,11 @@ export function useLive(client: JournalClient): { readonly live: LiveList; forge
         failure = undefined
         showSoon()
       },
-      exchanges(briefs: readonly BriefJson[]) {
+      exchanges(briefs: readonly JournalBrief[]) {
         history.add(briefs)
         showSoon()
       },
-      tick(tick: TickJson) {
+      tick(tick: Tick) {
         ticks = [...ticks, tick].slice(-MOST_TICKS)
         showSoon()
       },
@@ -81,14 +81,14 @@ export function useLive(client: JournalClient): { readonly live: LiveList; forge
         showSoon()
       },
     }
-    followJournal(client, reader, leaving.signal)
+    followJournal(control, reader, leaving.signal)
     return () => {
       leaving.abort()
       clearTimeout(timer)
       if (frame !== undefined) cancelAnimationFrame(frame)
       document.removeEventListener('visibilitychange', seen)
     }
-  }, [client, history])
+  }, [control, history])
 
   const forget = useCallback(() => {
     history.clear()
@@ -103,7 +103,7 @@ type Reason = 'pressed' | 'reading' | 'away' | 'pointing'
 
 export interface Held {
   /** Those to show: as they were when they were first held. */
-  readonly rows: readonly BriefJson[]
+  readonly rows: readonly JournalBrief[]
   readonly reason: Reason | undefined
   /** How many of those that have come since would be shown. */
   readonly fresh: number
@@ -118,13 +118,13 @@ export interface Held {
 const POINTED_MS = 1500
 
 /** Rows that stay where they are while somebody reads them, and how many have come since. */
-export function useHeld({ rows, era }: Pick<LiveList, 'rows' | 'era'>, fits: (brief: BriefJson) => boolean): Held {
+export function useHeld({ rows, era }: Pick<LiveList, 'rows' | 'era'>, fits: (brief: JournalBrief) => boolean): Held {
   const [pressed, setPressed] = useState(false)
   const [reading, setReading] = useState(false)
   const [away, setAway] = useState(false)
   const { pointing, point } = usePointing()
   const reason = pressed ? 'pressed' : reading ? 'reading' : away ? 'away' : pointing ? 'pointing' : undefined
-  const held = useRef<{ readonly rows: readonly BriefJson[]; readonly era: number } | undefined>(undefined)
+  const held = useRef<{ readonly rows: readonly JournalBrief[]; readonly era: number } | undefined>(undefined)
   if (reason === undefined || held.current?.era !== era) held.current = undefined
   if (reason !== undefined) held.current ??= { rows, era }
   const base = held.current?.rows ?? rows
@@ -139,7 +139,7 @@ export function useHeld({ rows, era }: Pick<LiveList, 'rows' | 'era'>, fits: (br
 
 function usePointing() {
   const [pointing, setPointing] = useState(false)
-  const timer = useRef<number | undefined>(undefined)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const point = useCallback(() => {
     clearTimeout(timer.current)

@@ -1,9 +1,9 @@
 /** How the page says who asked, how long it took and how much it was. */
 import { callerInWords } from '../../../core/caller.js'
-import type { BriefJson } from '../../journal-wire.js'
+import type { JournalBrief } from '../../../journal/operations.js'
 
 /** A 401 without a credential is about that; elsewhere no credential was asked for, or none that tells who it is. */
-export const callerName = ({ caller, status }: Pick<BriefJson, 'caller' | 'status'>): string =>
+export const callerName = ({ caller, status }: Pick<JournalBrief, 'caller' | 'status'>): string =>
   callerInWords(caller) || (status === 401 ? 'no credential' : 'not identified')
 
 /** `0.4 ms`, `312 ms`, `1.2 s`, `2 min 5 s`. */
@@ -38,7 +38,7 @@ export function clockTime(at: string): string {
 }
 
 /** Why the answer is what it is, in a few words. */
-export function decisionOf({ error, source, complete, status, missed, openaiRefuses }: BriefJson): string {
+export function decisionOf({ error, source, complete, status, missed, openaiRefuses }: JournalBrief): string {
   if (error !== null) return error
   if (status === null) return 'The client left before there was an answer.'
   const what = source ?? ''
@@ -52,7 +52,7 @@ export function timesInWords({
   firstByteMs,
   pieces,
   durationMs,
-}: Pick<BriefJson, 'firstByteMs' | 'pieces' | 'durationMs'>) {
+}: Pick<JournalBrief, 'firstByteMs' | 'pieces' | 'durationMs'>) {
   const first = firstByteMs === null ? 'no first byte' : `first byte after ${duration(firstByteMs)}`
   const many = pieces === 0 ? '' : `${counted(pieces, 'piece')}, `
   return `${first}, ${many}${duration(durationMs)} in all`

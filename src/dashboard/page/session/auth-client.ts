@@ -1,6 +1,6 @@
 /** Supabase's client, which is most of what the page has to load and comes behind the rest. */
 import type { SupabaseClient } from '@supabase/supabase-js'
-import type { ConfigJson } from '../../wire.js'
+import type { ConfigJson } from '../../operations.js'
 import { Failure, noAnswer } from '../failure.js'
 
 export type Auth = SupabaseClient['auth']

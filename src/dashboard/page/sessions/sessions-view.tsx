@@ -1,6 +1,8 @@
 /** Who is signed in, and signing them out. */
 import { useCallback, useState } from 'preact/hooks'
+import type { OpenSession } from '../../../supabase/operations.js'
 import { routes } from '../../routes.js'
+import { useControl } from '../api.js'
 import { useListing } from '../listing.js'
 import { DeveloperOnly, UnlessKeptElsewhere } from '../people/developer-only.jsx'
 import { useSearch } from '../search.js'
@@ -13,7 +15,6 @@ import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { TableHead } from '../widgets/table-head.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
-import { nameOf, type SessionJson, type SessionsClient, useSessionsClient } from './sessions-client.js'
 
 const EVERY_MS = 5000
 
@@ -28,14 +29,14 @@ export function SessionsView() {
 }
 
 function Sessions() {
-  const sessions = useSessionsClient()
+  const control = useControl()
   const { words, query, limit, offset, setWords, move } = useSearch(routes.sessions)
   const load = useCallback(
-    async (signal: AbortSignal) => ({ ...(await sessions.list(query, signal)), begin: offset }),
-    [sessions, query],
+    async (signal: AbortSignal) => ({ ...(await control('GET /sessions', { query, signal })), begin: offset }),
+    [control, query],
   )
   const loaded = useListing(load, EVERY_MS)
-  const [leaving, setLeaving] = useState<SessionJson>()
+  const [leaving, setLeaving] = useState<OpenSession>()
   return (
     <DeveloperOnly of={loaded}>
       {({ data, total, begin }) => (
@@ -62,7 +63,11 @@ function Sessions() {
           {leaving && (
             <SignOutDialog
               of={leaving}
-              sessions={sessions}
+              onSend={everywhere =>
+                everywhere
+                  ? control('DELETE /sessions', { query: { user: leaving.user_id } })
+                  : control('DELETE /sessions/{id}', { id: leaving.id })
+              }
               onDone={loaded.reload}
               onClosed={() => setLeaving(undefined)}
             />
@@ -73,9 +78,13 @@ function Sessions() {
   )
 }
 
+/** What to call its user. */
+const nameOf = ({ email, phone, is_anonymous }: OpenSession) =>
+  email || phone || (is_anonymous ? 'Anonymous user' : 'No address')
+
 interface Props {
-  readonly sessions: readonly SessionJson[]
-  readonly onSignOut: (session: SessionJson) => void
+  readonly sessions: readonly OpenSession[]
+  readonly onSignOut: (session: OpenSession) => void
 }
 
 /** Sessions, a row each. */
@@ -115,14 +124,14 @@ export function SessionTable({ sessions, onSignOut }: Props) {
 }
 
 interface SignOutDialogProps {
-  readonly of: SessionJson
-  readonly sessions: SessionsClient
+  readonly of: OpenSession
+  readonly onSend: (everywhere: boolean) => Promise<void>
   readonly onDone: () => void
   readonly onClosed: () => void
 }
 
 /** Signs somebody out, here or everywhere, once somebody has said that they mean it. */
-export function SignOutDialog({ of: session, sessions, onDone, onClosed }: SignOutDialogProps) {
+export function SignOutDialog({ of: session, onSend, onDone, onClosed }: SignOutDialogProps) {
   const [everywhere, setEverywhere] = useState(false)
   const name = nameOf(session)
   const choices = [
@@ -136,7 +145,7 @@ export function SignOutDialog({ of: session, sessions, onDone, onClosed }: SignO
           send="Sign out"
           tone="danger"
           onSend={async () => {
-            await (everywhere ? sessions.endAllOf(session.user_id) : sessions.end(session.id))
+            await onSend(everywhere)
             close()
             goOnFromHeading()
             onDone()
