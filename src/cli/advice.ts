@@ -78,6 +78,7 @@ function openaiAlone(name: string): string {
 }
 
 function unknownPath(path: string, mode: Mode | null): string | undefined {
+  if (path === '/') return 'The dashboard is at /dashboard.'
   const [, name] = ofOpenai.exec(path) ?? []
   if (name !== undefined) return openaiAlone(name)
   const near = nearest(path, knownPaths)

@@ -102,12 +102,11 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   /** The platform's own paths, in the modes in force. */
   function platformNow() {
     const chosen = lasting.modes.current()
-    const identify = (exchange: Exchange) =>
-      upstream.credentials === 'pass' && asksLive(chosen.of(exchange))
-        ? identifyPassed(exchange.authorization)
-        : own.doorkeeper.identify(exchange.authorization)
-    const local = { ...changed, identify, cors }
-    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
+    const { identify } = own.doorkeeper
+    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface({ ...changed, identify, cors })
+    const passing = (authorization: string | undefined, exchange: Exchange) =>
+      asksLive(chosen.of(exchange)) ? identifyPassed(authorization) : identify(authorization)
+    const local = { ...changed, identify: upstream.credentials === 'pass' ? passing : identify, cors }
     return platformSurface(local, {
       modeOf: chosen.of,
       onMiss: config.recordings.onMiss,
@@ -190,12 +189,15 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
   const readTable = onceLoaded(async () => {
     table = await tokenizerNamed(config.tokenizer)
   })
-  const tokenizer: Tokenizer = {
-    name: config.tokenizer,
-    count: text => table.count(text),
-    cut: (text, most) => table.cut(text, most),
-    pieces: text => table.pieces(text),
-  }
+  const tokenizer: Tokenizer =
+    config.tokenizer === 'estimate'
+      ? estimated
+      : {
+          name: config.tokenizer,
+          count: text => table.count(text),
+          cut: (text, most) => table.cut(text, most),
+          pieces: text => table.pieces(text),
+        }
   // A request that comes before the table of the encoding is there waits for it.
   const answers = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
 

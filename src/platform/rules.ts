@@ -111,14 +111,14 @@ export async function readReplies(
 
 /** Replies that are asked before their files are read wait; afterwards nothing stands in between. */
 export function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'misfit' | 'faultFor'> {
-  let loaded: Replies | undefined
   const wait = async () => {
-    loaded = await load()
-    return loaded
+    const { answer, misfit, faultFor } = await load()
+    return Object.assign(waiting, { answer, misfit, faultFor })
   }
-  return {
-    answer: (...asked) => (loaded ? loaded.answer(...asked) : wait().then(replies => replies.answer(...asked))),
-    misfit: (...asked) => loaded?.misfit(...asked),
-    faultFor: async exchange => (loaded ?? (await wait())).faultFor(exchange),
+  const waiting: Pick<Replies, 'answer' | 'misfit' | 'faultFor'> = {
+    answer: async (...asked) => (await wait()).answer(...asked),
+    misfit: () => undefined,
+    faultFor: async exchange => (await wait()).faultFor(exchange),
   }
+  return waiting
 }

@@ -88,7 +88,7 @@ export function createLine(current: () => LineParts, fixed: Fixed): Line {
 /** Puts together the stages that are switched on. */
 function composed(parts: LineParts, fixed: Fixed) {
   const { platform, auth, scopes, limits, faults, heavyPrompt } = parts
-  const ends = endsFor(parts, fixed)
+  const ends = new Ending(fixed, parts.contractHeaders)
   const strike = strikeAfter(faults)(ends.deliver, ends)
   const stepsWith = (strikes: boolean) =>
     [
@@ -178,47 +178,91 @@ const answering =
     }
   }
 
-/** How a visit can end. */
-function endsFor({ contractHeaders }: LineParts, { pacer, add, left, report }: Fixed): Ends {
-  /** The answer has left, and the next request has nothing to do with what fails now. */
-  const journal: Step = ({ exchange }) => {
+/** How a visit can end. Its functions are handed on by themselves, so each keeps its `this`. */
+class Ending implements Ends {
+  constructor(
+    private readonly fixed: Fixed,
+    private readonly contractHeaders: () => readonly string[] = () => nothing,
+  ) {}
+
+  readonly when: Ends['when'] = (visit, value, then) => {
+    if (value instanceof Promise) value.then(then).catch(error => this.fail(visit, error))
+    else then(value)
+  }
+
+  readonly journal: Step = ({ exchange }) => {
+    const { add, left, report } = this.fixed
     try {
       add(exchange)
     } catch (error) {
+      // The answer has left, and the next request has nothing to do with it.
       report(error)
     }
     left(exchange)
   }
-  const end: Step = visit => {
-    if (!visit.isStruck) journal(visit)
+
+  readonly end: Step = visit => {
+    if (!visit.isStruck) this.journal(visit)
   }
 
-  const deliver: Step = visit => {
+  readonly deliver: Step = visit => {
     const { answer, response } = visit
     // Its 'close' has been and gone: nothing would tell that nothing arrives.
-    if (response.destroyed || !answer) return end(visit)
-    if (answer.kind === 'reply') reply(visit, answer)
-    else forward(visit, answer)
+    if (response.destroyed || !answer) return this.end(visit)
+    if (answer.kind === 'reply') this.reply(visit, answer)
+    else this.forward(visit, answer)
   }
 
-  function forward(visit: Visit, { witness, recordedAs }: Forward): void {
+  readonly fail = (visit: Visit, cause: unknown): void => {
+    const { request, response, exchange, isStruck } = visit
+    const error = cause instanceof PlatformError ? cause : internalError()
+    if (error !== cause) this.fixed.report(cause)
+    if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
+    // With the connection it was journaled, and what is in the journal does not change.
+    if (isStruck && response.destroyed) return
+    if (response.headersSent) {
+      // Too late to say anything: cutting the stream is how the client notices.
+      response.destroy()
+      return this.end(visit)
+    }
+    if (exchange.body !== undefined) return this.refuse(visit, error)
+    const before = (request as Adopted)[BODY]
+    if (before instanceof Buffer) exchange.body = before
+    if (before || !isUnread(request)) return this.refuse(visit, error)
+    readBeginning(request, (beginning, cutFromBytes) => {
+      exchange.body = beginning
+      if (cutFromBytes !== undefined) exchange.bodyCutFromBytes = cutFromBytes
+      if (response.destroyed) this.end(visit)
+      else this.refuse(visit, error)
+    })
+  }
+
+  private refuse(visit: Visit, error: PlatformError): void {
+    this.reply(visit, visit.surface.errorReply(error, visit.exchange), error)
+  }
+
+  private forward(visit: Visit, { witness, recordedAs }: Forward): void {
     const { request, response, exchange, surface, pass, isStruck } = visit
     const journey: Journey = {
       ...{ request, response, exchange, recordedAs },
-      ours: () => [...(pass?.headers() ?? []), ...(exchange.mode ? (contractHeaders?.() ?? []) : [])],
+      ours: () => [...(pass?.headers() ?? []), ...this.contractOf(exchange)],
       // To break the chunks of an answer it has to be readable.
       isPlain: isStruck,
-      witness: witness && watched(witness, response, report),
-      done: error => (error === undefined ? end(visit) : fail(visit, error)),
+      witness: witness && watched(witness, response, this.fixed.report),
+      done: error => (error === undefined ? this.end(visit) : this.fail(visit, error)),
     }
     if (!surface.live) throw new Error(`Nothing live is behind ${exchange.path}.`)
     surface.live
       .proxy()
       .then(proxy => proxy.forward(journey))
-      .catch(error => fail(visit, error))
+      .catch(error => this.fail(visit, error))
   }
 
-  function reply(visit: Visit, reply: Reply, error?: PlatformError): void {
+  private contractOf({ mode }: Exchange): readonly string[] {
+    return mode === undefined ? nothing : this.contractHeaders()
+  }
+
+  private reply(visit: Visit, reply: Reply, error?: PlatformError): void {
     const { request, response, exchange, surface, pass, live } = visit
     const { body, contentType, headers: own, tokens } = reply
     // A recording has its own.
@@ -234,52 +278,19 @@ function endsFor({ contractHeaders }: LineParts, { pacer, add, left, report }: F
       if (tokens) pass.settle(tokens)
       headers.push(...pass.headers())
     }
-    if (contractHeaders && exchange.mode !== undefined && exchange.mode !== 'emulate')
-      headers.push(...contractHeaders())
+    if (exchange.mode !== 'emulate') headers.push(...this.contractOf(exchange))
     if (own) headers.push(...own)
     const outcome = newOutcome(reply, error, requestId, piecesAtMs)
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
-    send(response, reply, headers, { pacer, piecesAtMs }, complete => {
+    send(response, reply, headers, { pacer: this.fixed.pacer, piecesAtMs }, complete => {
       outcome.complete = complete
-      end(visit)
+      this.end(visit)
     })
-  }
-
-  function fail(visit: Visit, cause: unknown): void {
-    const { request, response, exchange, surface, isStruck } = visit
-    const error = cause instanceof PlatformError ? cause : internalError()
-    if (error !== cause) report(cause)
-    if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
-    // With the connection it was journaled, and what is in the journal does not change.
-    if (isStruck && response.destroyed) return
-    if (response.headersSent) {
-      // Too late to say anything: cutting the stream is how the client notices.
-      response.destroy()
-      return end(visit)
-    }
-    const refuse = () => reply(visit, surface.errorReply(error, exchange), error)
-    if (exchange.body !== undefined) return refuse()
-    const before = (request as Adopted)[BODY]
-    if (before instanceof Buffer) exchange.body = before
-    if (before || !isUnread(request)) return refuse()
-    readBeginning(request, (beginning, cutFromBytes) => {
-      exchange.body = beginning
-      if (cutFromBytes !== undefined) exchange.bodyCutFromBytes = cutFromBytes
-      if (response.destroyed) end(visit)
-      else refuse()
-    })
-  }
-
-  return {
-    ...{ deliver, end, journal, fail },
-    when(visit, value, then) {
-      if (value instanceof Promise) value.then(then).catch(error => fail(visit, error))
-      else then(value)
-    },
   }
 }
 
+const nothing: readonly string[] = []
 const nextRequestId = createIds('req_', 16)
 
 const newOutcome = (

@@ -20,7 +20,7 @@ export type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined>
 interface Local {
   readonly routes: Routes
   /** Throws a 401, or rejects with one. */
-  readonly identify: (exchange: Exchange) => ReturnType<Identify>
+  readonly identify: (authorization: string | undefined, exchange: Exchange) => ReturnType<Identify>
   readonly bodyLimitBytes: number
   readonly cors: Cors
 }
@@ -63,7 +63,7 @@ const emulated = ({ routes, identify }: Local): Own => ({
   enter(exchange) {
     const endpoint = routes.get(exchange.method, exchange.path)
     exchange.endpoint = endpoint
-    return endpoint.access === 'anyone' ? anonymous : identify(exchange)
+    return endpoint.access === 'anyone' ? anonymous : identify(exchange.authorization, exchange)
   },
   answer(exchange) {
     exchange.mode = 'emulate'
@@ -90,7 +90,7 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
   async function enterElsewhere(exchange: Exchange): Promise<Caller> {
     const endpoint = elsewhere(exchange.method, exchange.path)
     try {
-      const caller = await local.identify(exchange)
+      const caller = await local.identify(exchange.authorization, exchange)
       authorize(caller, endpoint)
       exchange.endpoint = endpoint
       return caller
