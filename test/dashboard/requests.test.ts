@@ -163,6 +163,19 @@ inBrowser('filters narrow the list, stand in the address, and survive a reload',
   await page.getByText('No request fits').waitFor()
 })
 
+inBrowser('the search looks for a text in bodies, also in those that come later', async () => {
+  const platform = await platformWith({ rules })
+  await visit(platform, '/health')
+  await (await platform.chat(hello)).text()
+  const { page } = await watching(platform)
+  await says(page, '2 requests')
+  await page.getByRole('searchbox').fill('text:"hello" status:200')
+  await says(page, '1 request')
+  await row(page, '/v1/chat/completions').waitFor()
+  await (await platform.chat(hello)).text()
+  await says(page, '2 requests')
+})
+
 inBrowser('the keyboard alone goes through the list, opens, steps on, and comes back to the same row', async () => {
   const platform = await platformWith()
   await visit(platform, ...Array.from({ length: 40 }, (_, i) => `/path-${i}`))

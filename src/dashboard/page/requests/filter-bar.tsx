@@ -32,7 +32,7 @@ export function FilterBar({ filter, scopes, onChange }: Props) {
         type="search"
         class="filter-text"
         aria-label="Search in path, status, rule, recording, model, error and credential"
-        title="Also model:gpt-4o* status:401 credential:&quot;my laptop&quot; endpoint:*completions method: path: caller: source: complete:"
+        title="Also text:&quot;in a body&quot; model:gpt-4o* status:401 credential:&quot;my laptop&quot; endpoint:*completions method: path: caller: source: complete:"
         aria-keyshortcuts="/"
         placeholder="Search ( / )"
         value={filter.search}

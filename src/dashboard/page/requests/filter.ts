@@ -15,7 +15,12 @@ export interface Filter {
 
 export const everything: Filter = { search: '', status: '', mode: '', scope: '', problems: false }
 
+/** Bodies are not in the list: the journal is asked which exchanges contain a text. */
+const TEXT = 'text'
+
 const isFact = (word: string): word is keyof FactFilter => (factWords as readonly string[]).includes(word)
+
+const isWord = (word: string) => word === TEXT || isFact(word)
 
 /** Those that have a field of their own, and what is no word of a query. */
 const known = new Set([...Object.keys(everything), 'id'])
@@ -24,7 +29,7 @@ export const filterIn = (query: URLSearchParams): Filter => ({
   search: [
     ...query.getAll('search'),
     // Of an address that the user typed: any other word of the query.
-    ...[...query].flatMap(([word, value]) => (isFact(word) && !known.has(word) ? [`${word}:"${value}"`] : [])),
+    ...[...query].flatMap(([word, value]) => (isWord(word) && !known.has(word) ? [`${word}:"${value}"`] : [])),
   ].join(' '),
   status: query.get('status') ?? '',
   mode: query.get('mode') ?? '',
@@ -39,20 +44,31 @@ export function queryOf({ search, status, mode, scope, problems }: Filter, id?: 
   return query === '' ? '' : `?${query}`
 }
 
+/** The text that is looked for in bodies, as `text:"hello there"` in the search; nothing without one. */
+export const textIn = ({ search }: Pick<Filter, 'search'>): string | undefined => wordsIn(search).text
+
 export function matching({ search, status, mode, scope, problems }: Filter): (brief: JournalBrief) => boolean {
   const { words, rest } = wordsIn(search)
   const chosen = Object.entries({ status, mode, scope, search: rest }).filter(([, value]) => value !== '')
   return factTest({ ...words, ...Object.fromEntries(chosen), ...(problems && { problems }) })
 }
 
-/** `status:401` and the like, and what is left of the text. */
-function wordsIn(text: string): { readonly words: FactFilter; readonly rest: string } {
+interface Words {
+  readonly words: FactFilter
+  readonly text: string | undefined
+  readonly rest: string
+}
+
+/** `status:401` and the like, and what is left of the search. */
+function wordsIn(search: string): Words {
   const words: Record<string, unknown> = {}
-  const rest = text.replace(/(\w+):("[^"]*"|\S+)/g, (all, word: string, written: string) => {
-    if (!isFact(word)) return all
+  let text: string | undefined
+  const rest = search.replace(/(\w+):("[^"]*"|\S+)/g, (all, word: string, written: string) => {
+    if (!isWord(word)) return all
     const value = written.replace(/^"|"$/g, '')
-    words[word] = word === 'complete' || word === 'problems' ? /^(true|yes)$/i.test(value) : value
+    if (word === TEXT) text = value
+    else words[word] = word === 'complete' || word === 'problems' ? /^(true|yes)$/i.test(value) : value
     return ''
   })
-  return { words, rest: rest.trim() }
+  return { words, text, rest: rest.trim() }
 }

@@ -1,5 +1,6 @@
 /** The requests as they come, and one of them in full beside or instead of them. */
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import type { JournalBrief } from '../../../journal/operations.js'
 import { routes } from '../../routes.js'
 import { type Control, useControl } from '../api.js'
 import type { Listing } from '../listing.js'
@@ -12,11 +13,11 @@ import { Notice } from '../widgets/notice.jsx'
 import { View } from '../widgets/view.jsx'
 import { ExchangePanel } from './exchange-panel.jsx'
 import { isRefusal } from './feed.js'
-import { filterIn, matching, queryOf } from './filter.js'
+import { filterIn, matching, queryOf, textIn } from './filter.js'
 import { FilterBar } from './filter-bar.jsx'
 import { RateChart } from './rate-chart.jsx'
 import { RequestList } from './request-list.jsx'
-import { type Held, type LiveList, useHeld, useLive } from './use-live.js'
+import { type Held, type LiveList, useHeld, useLive, useTextMatches } from './use-live.js'
 import { count, counted } from './wording.js'
 
 export function RequestsView() {
@@ -48,10 +49,11 @@ function Requests({ live, forget, control }: Props) {
   const written = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])
   const { search, status, mode, scope, problems } = filter
-  const fits = useMemo(
-    () => matching({ search, status, mode, scope, problems }),
-    [search, status, mode, scope, problems],
-  )
+  const withText = useTextMatches(control, textIn(filter), live)
+  const fits = useMemo(() => {
+    const fitsInShort = matching({ search, status, mode, scope, problems })
+    return (brief: JournalBrief) => fitsInShort(brief) && (withText?.has(brief.id) ?? true)
+  }, [search, status, mode, scope, problems, withText])
   const open = query.get('id') ?? undefined
   const held = useHeld(live, fits)
   const scopes = useScopes(live)

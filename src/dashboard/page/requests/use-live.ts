@@ -98,6 +98,35 @@ export function useLive(control: Control): { readonly live: LiveList; forget(): 
   return { live, forget }
 }
 
+/** Typing goes on for about so long. */
+const TYPING_MS = 300
+/** The most that one question to the journal finds. */
+const MOST_FOUND = 1000
+
+/** The ids of the exchanges whose bodies contain `text`, asked for again each second in which others came; nothing while no text is looked for. */
+export function useTextMatches(control: Control, text: string | undefined, { rows, ticks }: LiveList) {
+  const [found, setFound] = useState<ReadonlySet<string> | undefined>(undefined)
+  // A tick comes each second.
+  const newestId = useMemo(() => rows[0]?.id, [ticks, rows.length === 0])
+  useEffect(() => {
+    if (text === undefined) return setFound(undefined)
+    const leaving = new AbortController()
+    const timer = setTimeout(() => {
+      control('GET /journal', { query: { text, brief: true, limit: MOST_FOUND }, signal: leaving.signal }).then(
+        ({ data }) => setFound(new Set(data.map(({ id }) => id))),
+        () => leaving.signal.aborted || setFound(nothingYet),
+      )
+    }, TYPING_MS)
+    return () => {
+      clearTimeout(timer)
+      leaving.abort()
+    }
+  }, [control, text, newestId])
+  return text === undefined ? undefined : (found ?? nothingYet)
+}
+
+const nothingYet: ReadonlySet<string> = new Set()
+
 /** What the rows are held for. */
 type Reason = 'pressed' | 'reading' | 'away' | 'pointing'
 
