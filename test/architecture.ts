@@ -55,9 +55,10 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'fastest-levenshtein': ['check/suggest.ts'],
   // The dashboard's page, which is a bundle of its own.
   preact: ['dashboard/page/'],
-  'eventsource-parser': ['dashboard/page/playground/'],
+  'eventsource-parser': ['dashboard/page/'],
   '@supabase/supabase-js': ['dashboard/page/session/auth-client.ts', 'cli/login.ts'],
   // The three of the state: what both databases are asked with, and the two databases.
+  'lru-cache': ['recordings/', 'tokenizer/'],
   kysely: ['state/'],
   libsql: ['state/sqlite.ts'],
   pg: ['state/postgres.ts', 'state/postgres-trouble.ts', 'state/notifications.ts'],

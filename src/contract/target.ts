@@ -1,7 +1,7 @@
 /** Whom the contract judges: asked as seldom as possible, and never more often than the budget allows. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetchFrom } from '../core/fetch-from.js'
-import { isLoopback } from '../core/loopback.js'
+import { isLoopback } from '../core/origins.js'
 import { createRedact } from '../redact/index.js'
 import {
   type Answered,

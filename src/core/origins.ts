@@ -1,7 +1,6 @@
-/** Says which web pages and host names are the user's own: only those may use a live key or an admin's. */
+/** Which hosts are this machine, and which web pages are the user's own: only those may use a live key or an admin's. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { foreignAdmin, foreignToLive, type Stranger } from './errors.js'
-import { isLoopback } from './loopback.js'
 
 /** The option cors.origins: `auto` is any page for what is made here, and only the user's own for what goes to the live platform. */
 export type OriginsOption = 'auto' | '*' | readonly string[]
@@ -73,4 +72,13 @@ export function createOrigins({ host, origins }: { host: string; origins: Origin
       if (stranger.kind === 'origin' || !(isInternal(name) || address.test(name))) throw foreignAdmin(stranger)
     },
   }
+}
+
+const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|::1|::ffff:(127(\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4}))$/
+
+/** A name, or an address with or without the brackets that it has in a URL. */
+export function isLoopback(host: string): boolean {
+  const bare = host.startsWith('[') ? host.slice(1, -1) : host
+  // Names that lead to this machine whatever a DNS server says. No pattern finds their end: a long header must not cost a search.
+  return bare === 'localhost' || LOOPBACK_ADDRESS.test(bare) || (bare.endsWith('.localhost') && /^[\w.-]+$/.test(bare))
 }

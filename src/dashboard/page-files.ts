@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import path from 'node:path'
 import express, { type Response, Router } from 'express'
-import { pageNotBuilt } from '../core/errors.js'
-import { only } from '../core/only.js'
+import { methodNotAllowed, pageNotBuilt } from '../core/errors.js'
 import { DASHBOARD } from '../core/paths.js'
 import { routes } from './routes.js'
 
@@ -54,3 +53,10 @@ function policy({ url, auth_url }: Addresses): string {
     "base-uri 'none'",
   ].join('; ')
 }
+
+/** A handler for every method that no other one took: throws a 405 that names those of this path. */
+const only =
+  (...allowed: readonly string[]) =>
+  ({ method }: { readonly method: string }): never => {
+    throw methodNotAllowed(method, allowed)
+  }

@@ -1,11 +1,11 @@
 /** Faults for the next requests, asked for by a call: they wait in line until they have befallen as many as they are meant for. */
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
-import { createByScope } from '../core/by-scope.js'
 import { tooManyFaults } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema } from '../core/fault.js'
 import { glob, isAuth } from '../core/paths.js'
+import { createByScope } from '../core/scope.js'
 
 /** A call that still waits for requests. */
 export interface WaitingFault extends Omit<FaultCall, 'times'> {

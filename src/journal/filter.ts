@@ -1,8 +1,8 @@
 /** Which exchanges are asked for. */
 import * as v from 'valibot'
 import { closed, number, optional, word } from '../check/check.js'
+import { factTest } from '../core/caller.js'
 import { callerKinds, modes } from '../core/exchange.js'
-import { factTest } from '../core/fact-filter.js'
 import { factsOf } from './brief.js'
 import type { JournaledExchange } from './entry.js'
 

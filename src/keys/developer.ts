@@ -9,7 +9,7 @@ import {
   unknownControlToken,
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
-import { isLoopback } from '../core/loopback.js'
+import { isLoopback } from '../core/origins.js'
 import type { Identify } from './identify.js'
 
 interface Asked {

@@ -1,6 +1,8 @@
 /** What makes two requests the same: the key that a request is kept under and found by. */
+
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Exchange } from '../core/exchange.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutDefaults } from './canonical.js'
@@ -117,8 +119,11 @@ const REMEMBERED_BYTES = 2_097_152
 
 /** Apps ask the same again and again: what a request came to is remembered by its bytes. */
 export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => Identified {
-  const remembered = new Map<string, Identified>()
-  let rememberedBytes = 0
+  const remembered = new LRUCache<string, Identified>({
+    max: REMEMBERED,
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (_found, bytes) => bytes.length,
+  })
 
   function identify(exchange: Exchange, own: readonly string[]): Identified {
     const redaction = redact(own)
@@ -135,11 +140,6 @@ export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Excha
     const known = remembered.get(bytes)
     if (known) return known
     const found = identify(exchange, own)
-    rememberedBytes += bytes.length
-    if (remembered.size >= REMEMBERED || rememberedBytes > REMEMBERED_BYTES) {
-      remembered.clear()
-      rememberedBytes = bytes.length
-    }
     remembered.set(bytes, { request: found.request, key: found.key })
     return found
   }

@@ -1,6 +1,8 @@
 /** The recordings as a list to look at: searched, read, removed, and added to from what has just happened. */
+
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { searchFor } from '../api/listing.js'
 import { ProblemsError } from '../check/problem.js'
 import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
@@ -45,7 +47,7 @@ interface Looked {
 
 export function createLibrary(parts: Parts): Library {
   const { folder, shelf, run, ignore, maxAgeMs, written } = parts
-  const looked = new Map<string, Looked>()
+  const looked = new LRUCache<string, Looked>({ max: LOOKED })
   let keeping: Promise<unknown> = Promise.resolve()
 
   /** Whether a file is where its name says: a link must not lead out of the folder. */
@@ -73,7 +75,6 @@ export function createLibrary(parts: Parts): Library {
     if (!(await isInside(file))) throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
     const listed = listedIn(await folder.text(file), file)
     looked.set(file, { stamp, listed, checkedMs: now })
-    if (looked.size > LOOKED) looked.delete(looked.keys().next().value ?? '')
     return listed
   }
 

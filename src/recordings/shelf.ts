@@ -1,4 +1,5 @@
 /** The recordings of a folder by what they answer; one that was read is remembered for as long as its file stays as it is. */
+import { LRUCache } from 'lru-cache'
 import { type Folder, removeLeftovers } from './folder.js'
 import type { RecordingFile } from './names.js'
 import { bodyOf, type Recording } from './recording.js'
@@ -23,7 +24,6 @@ export interface Shelf {
 interface Remembered {
   readonly recording: Recording
   readonly stamp: string
-  readonly bytes: number
   checkedMs: number
 }
 
@@ -47,8 +47,10 @@ const CHUNK_BYTES = 250
 export function createShelf(folder: Folder): Shelf {
   let byKey: Map<string, RecordingFile[]> | undefined
   let listing: Promise<void> | undefined
-  const remembered = new Map<string, Remembered>()
-  let rememberedBytes = 0
+  const remembered = new LRUCache<string, Remembered>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: ({ recording }) => sizeOf(recording),
+  })
 
   async function refresh(): Promise<void> {
     const found = new Map<string, RecordingFile[]>()
@@ -70,21 +72,8 @@ export function createShelf(folder: Folder): Shelf {
     return listing
   }
 
-  function forget(file: string): void {
-    rememberedBytes -= remembered.get(file)?.bytes ?? 0
-    remembered.delete(file)
-  }
-
-  function remember(file: string, recording: Recording, stamp: string): void {
-    forget(file)
-    const bytes = sizeOf(recording)
-    remembered.set(file, { recording, stamp, bytes, checkedMs: performance.now() })
-    rememberedBytes += bytes
-    for (const oldest of remembered.keys()) {
-      if (rememberedBytes <= REMEMBERED_BYTES) return
-      forget(oldest)
-    }
-  }
+  const remember = (file: string, recording: Recording, stamp: string) =>
+    void remembered.set(file, { recording, stamp, checkedMs: performance.now() })
 
   async function read(file: string): Promise<Recording> {
     const known = remembered.get(file)
@@ -112,7 +101,7 @@ export function createShelf(folder: Folder): Shelf {
     text: folder.text,
     async put(kept, recording) {
       await folder.write(kept.file, recording, kept.key)
-      forget(kept.file)
+      remembered.delete(kept.file)
       await ready()
       const others = (byKey?.get(kept.key) ?? []).filter(({ file }) => file !== kept.file)
       byKey?.set(
@@ -122,7 +111,7 @@ export function createShelf(folder: Folder): Shelf {
     },
     async remove({ file, key }) {
       await folder.remove(file)
-      forget(file)
+      remembered.delete(file)
       byKey?.set(
         key,
         (byKey.get(key) ?? []).filter(kept => kept.file !== file),

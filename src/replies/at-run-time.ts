@@ -1,6 +1,6 @@
 /** Rules that are added while the platform runs; they stand before all others, the newest first. */
-import { createByScope } from '../core/by-scope.js'
 import { tooManyRules } from '../core/errors.js'
+import { createByScope } from '../core/scope.js'
 import type { Asked } from './conditions/asked.js'
 import { createEngine, type Engine, type Taken } from './engine.js'
 import { rulesAsGiven } from './load.js'

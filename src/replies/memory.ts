@@ -1,5 +1,5 @@
 /** What rules remember from one request to the next, in each scope for itself, and within it for a caller or a conversation. */
-import { createByScope } from '../core/by-scope.js'
+import { createByScope } from '../core/scope.js'
 import type { Asked } from './conditions/asked.js'
 import type { ReadyRule } from './ready-rule.js'
 

@@ -1,5 +1,5 @@
 /** Addresses of this machine: how a server here is reached, which address is its own, and why one cannot be had. */
-import { isLoopback } from '../core/loopback.js'
+import { isLoopback } from '../core/origins.js'
 import { StartError } from '../core/start-error.js'
 
 /** How to reach a server that listens on `host` from this machine. */

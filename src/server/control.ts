@@ -1,7 +1,7 @@
 /** The control API under /__standin: who may call its operations, and what holds for all of its answers. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { notFound } from '../core/errors.js'
-import { isLoopback } from '../core/loopback.js'
+import { isLoopback } from '../core/origins.js'
 import { type ControlKeys, requireControl, showsToken } from '../keys/developer.js'
 import { refuseForeign } from './guard.js'
 import { type ControlParts, controlOperations } from './operations.js'

@@ -1,7 +1,7 @@
 /** The platform as a request handler, for servers that somebody else has opened. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
-import { isLoopback } from '../core/loopback.js'
+import { isLoopback } from '../core/origins.js'
 import { isControl } from '../core/paths.js'
 import { type Entrance, pathOf } from './entrance.js'
 import { errorReply } from './error-bodies.js'

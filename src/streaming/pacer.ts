@@ -1,6 +1,5 @@
-/** Plays paced bodies in their rhythm: one shared wheel turns for all streams, and stands still when there are none. */
+/** Paces streams: when each piece leaves, and how streams that share their speed slow one another down. */
 import type { Paced } from '../core/exchange.js'
-import { readShared, type SharedTime, stretch } from './shared-time.js'
 import { variation } from './variation.js'
 
 /** Where a stream goes. */
@@ -179,4 +178,27 @@ function duePieces(stream: Stream, { before, pieces, after, atMs }: Paced, elaps
       : stream.firstMs + stream.sent * stream.stepMs
   }
   return text
+}
+
+/** The time of all streams with one `fullSpeedStreams`. */
+interface SharedTime {
+  readonly fullSpeedStreams: number
+  /** How many streams go by it. */
+  streams: number
+  /** When it was last read, on the real clock. */
+  readMs: number
+  /** What had passed of it then. */
+  passedMs: number
+}
+
+/** How many milliseconds one of its milliseconds takes while `playing` streams play. */
+const stretch = ({ fullSpeedStreams }: SharedTime, playing: number) => Math.max(1, playing / fullSpeedStreams)
+
+/** Lets it pass until `nowMs`, in which `playing` streams were playing all the time; gives back what has passed of it. */
+function readShared(time: SharedTime, nowMs: number, playing: number): number {
+  if (nowMs > time.readMs) {
+    time.passedMs += (nowMs - time.readMs) / stretch(time, playing)
+    time.readMs = nowMs
+  }
+  return time.passedMs
 }

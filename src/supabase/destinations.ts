@@ -1,5 +1,5 @@
 /** Where links may lead back to: the site, this machine, and what the list of addresses allows. */
-import { isLoopback } from '../core/loopback.js'
+import { isLoopback } from '../core/origins.js'
 import type { AuthSettings } from './backend.js'
 
 type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>

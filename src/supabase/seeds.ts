@@ -2,7 +2,6 @@
 import { scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
 import { developmentUser } from '../core/development.js'
-import { remembered } from '../core/remembered.js'
 import { digestOf } from '../core/secrets.js'
 import type { ApiKeyRow, Json, State, Tables, UserRow } from '../core/state.js'
 import { startOf } from '../keys/api-key-form.js'
@@ -220,4 +219,18 @@ function revocationOf({ revoked_at, created_at }: ApiKeyRow, { revoked }: ApiKey
   const byUser = revoked_at !== null && revoked_at !== created_at
   if (byUser) return revoked_at
   return revoked ? created_at : null
+}
+
+/** Does slow work once for each key that it is asked for, and remembers the last of them. */
+export function remembered<T>(work: (key: string) => Promise<T>, most = 100): (key: string) => Promise<T> {
+  const done = new Map<string, Promise<T>>()
+  return key => {
+    const known = done.get(key)
+    if (known) return known
+    const made = work(key)
+    made.catch(() => done.delete(key))
+    if (done.size >= most) done.delete(done.keys().next().value ?? '')
+    done.set(key, made)
+    return made
+  }
 }

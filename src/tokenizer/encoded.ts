@@ -1,7 +1,6 @@
-/** Tokens as OpenAI's models have them. The one door of the package `gpt-tokenizer`. */
-import { blocksOf } from './blocks.js'
-import { bytesOf } from './characters.js'
-import { remembered } from './remembered.js'
+/** Tokens as OpenAI's models have them, found block by block. The one file that imports the package `gpt-tokenizer`. */
+import { LRUCache } from 'lru-cache'
+import { bytesOf, splitsPair } from './characters.js'
 import type { Tokenizer } from './tokenizer.js'
 
 export type Encoding = Exclude<Tokenizer['name'], 'estimate'>
@@ -31,8 +30,9 @@ const tables: Readonly<Record<Encoding, () => Promise<[Encoder, { default: Table
 /** Words whose tokens the package remembers. It keeps them in the order of their use, which takes longer than merging when there are many. */
 const WORDS = 1000
 
-/** Texts whose count is remembered. */
-const MEMORY = { characters: 4_000_000, texts: 10_000 }
+/** Counts are remembered for so many texts, and for so many characters of them: a conversation comes again with each of its turns. */
+const TEXTS = 10_000
+const CHARACTERS = 4_000_000
 
 /** Names such as <|endoftext|> are text like any other. */
 const asData = { disallowedSpecial: new Set<string>() }
@@ -69,7 +69,14 @@ function createTokenizer(name: Encoding, encoder: Encoder, table: Table): Tokeni
     return kept.join('')
   }
 
-  return { name, count: remembered(counted, MEMORY), cut, pieces: text => Array.from(partsOf(text), part => part.text) }
+  const counts = new LRUCache<string, number>({
+    max: TEXTS,
+    maxSize: CHARACTERS,
+    sizeCalculation: (_count, text) => text.length || 1,
+    memoMethod: counted,
+  })
+
+  return { name, count: text => counts.memo(text), cut, pieces: text => Array.from(partsOf(text), part => part.text) }
 }
 
 /** Goes through tokens and characters side by side, in bytes, and parts them where both end. */
@@ -97,3 +104,34 @@ function* partsOfBlock(block: string, tokens: readonly number[], table: Table): 
 
 const sizeOf = (meaning: Table[number] | undefined) =>
   typeof meaning === 'string' ? Buffer.byteLength(meaning) : (meaning?.length ?? 0)
+
+/** Merging byte pairs takes time in the square of a run without a word's end, so no run may be longer. */
+const LONGEST = 256
+
+/**
+ * The blocks of `text`, in order. They end where a word does: there the tokens of both sides are the same as in one piece.
+ * A run that has no such place is cut all the same, and may come out a token longer for each cut.
+ */
+export function* blocksOf(text: string): Generator<string> {
+  let start = 0
+  while (text.length - start > LONGEST) {
+    const end = endOfBlock(text, start)
+    yield copied(text.slice(start, end))
+    start = end
+  }
+  if (start < text.length) yield start === 0 ? text : copied(text.slice(start))
+}
+
+function endOfBlock(text: string, start: number): number {
+  const last = start + LONGEST
+  for (let end = last; end > start; end--) {
+    if (endOfWord.test(text.slice(end - 1, end + 1))) return end
+  }
+  return splitsPair(text, last) ? last - 1 : last
+}
+
+/** A letter, and what no token has behind a letter: neither a letter nor an accent, nor the beginning of "'ll". */
+const endOfWord = /^\p{L}[^\p{L}\p{M}\p{Cs}']$/u
+
+/** A slice that is remembered would keep the whole text; a copy is itself alone. */
+const copied = (slice: string) => Buffer.from(slice, 'utf16le').toString('utf16le')

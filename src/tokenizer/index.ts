@@ -1,12 +1,16 @@
 /** Counts tokens: the one front door of this part. */
-import { loadTokenizer } from './encoded.js'
+import type { Encoding } from './encoded.js'
 import { estimated } from './estimated.js'
 import type { Tokenizer } from './tokenizer.js'
 
-export { type Encoding, loadTokenizer } from './encoded.js'
+export type { Encoding } from './encoded.js'
 export { estimated } from './estimated.js'
 export { promptTokens } from './prompt.js'
 export type { Tokenizer } from './tokenizer.js'
+
+/** Loads the tokenizer of an encoding, whose table has some megabytes. */
+export const loadTokenizer = async (encoding: Encoding): Promise<Tokenizer> =>
+  (await import('./encoded.js')).loadTokenizer(encoding)
 
 const loaded = new Map<Tokenizer['name'], Promise<Tokenizer>>()
 

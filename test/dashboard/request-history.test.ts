@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { turnsAnswered, turnsAsked } from '../../src/dashboard/page/requests/conversation.js'
-import { createEventReader } from '../../src/dashboard/page/requests/events.js'
 import { everything, filterIn, matching, queryOf } from '../../src/dashboard/page/requests/filter.js'
 import { createHistory, MOST_ROWS } from '../../src/dashboard/page/requests/history.js'
 import type { JournalBrief } from '../../src/journal/index.js'
@@ -120,19 +119,6 @@ test.each([
 
 test.each([{ status: 404 }, { status: null }, { complete: false }, { missed: true }])('%o is a problem', more => {
   expect(matching({ ...everything, problems: true })(brief(1, more))).toBe(true)
-})
-
-test('events are read wherever the network cut them', () => {
-  const values = [{ text: 'a\nb' }, { text: 'ü' }, []]
-  const stream = `: here\n\n${values.map((value, i) => `event: e${i}\nid: ${i}\ndata: ${JSON.stringify(value)}\n\n`).join('')}`
-  fc.assert(
-    fc.property(fc.array(fc.nat(stream.length)), cuts => {
-      const read = createEventReader()
-      const places = [0, ...cuts.toSorted((a, b) => a - b), stream.length]
-      const events = places.slice(1).flatMap((end, i) => read(stream.slice(places[i], end)))
-      expect(events).toEqual(values.map((json, i) => ({ name: `e${i}`, json })))
-    }),
-  )
 })
 
 test('a stream is put together choice by choice, with its calls, up to where it was cut', () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../src/cli/arguments.js'
 import { tailOptionsIn } from '../../src/cli/tail/options.js'
-import { factWords } from '../../src/core/fact-filter.js'
+import { factWords } from '../../src/core/caller.js'
 import { filterIn, matching } from '../../src/dashboard/page/requests/filter.js'
 import { type JournalBrief, journalFilter } from '../../src/journal/index.js'
 import type { ExchangeFilter } from '../../src/testing/exchange-filter.js'

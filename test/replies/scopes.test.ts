@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createByScope } from '../../src/core/by-scope.js'
 import { inWords } from '../../src/core/reply.js'
+import { createByScope } from '../../src/core/scope.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { running } from './running.js'
 

@@ -1,6 +1,6 @@
 /** The flags of `standin tail`: which requests to show, and where the Standin runs that they come from. */
 import { ProblemsError } from '../../check/problem.js'
-import { isLoopback } from '../../core/loopback.js'
+import { isLoopback } from '../../core/origins.js'
 import { UsageError } from '../../core/start-error.js'
 import { journalFilter } from '../../journal/index.js'
 import { urlHost } from '../../server/address.js'

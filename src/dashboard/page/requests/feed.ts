@@ -1,8 +1,9 @@
 /** Follows the journal for as long as somebody looks, over restarts of Standin. */
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { JournalBrief, Tick } from '../../../journal/operations.js'
 import type { Control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
-import { createEventReader, type StreamEvent } from './events.js'
+
 
 /** What is told of the connection and over it. */
 interface FeedReader {
@@ -48,13 +49,13 @@ async function followOnce(control: Control, reader: FeedReader, leaving: AbortSi
     const { body } = await control.open('GET /journal', { query, signal })
     if (!body) return noAnswer()
     const chunks = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
-    const eventsIn = createEventReader()
+    const events = createParser({ onEvent: event => tell(reader, event) })
     for (;;) {
       const { done, value } = await chunks.read()
       if (done) return noAnswer()
       clearTimeout(patience)
       patience = setTimeout(() => silent.abort(), SILENT_MS)
-      for (const event of eventsIn(value)) tell(reader, event)
+      events.feed(value)
     }
   } catch (thrown) {
     // A connection that breaks in the middle is an error of the network, in the words of the browser.
@@ -65,8 +66,9 @@ async function followOnce(control: Control, reader: FeedReader, leaving: AbortSi
   }
 }
 
-function tell(reader: FeedReader, { name, json }: StreamEvent): void {
-  switch (name) {
+function tell(reader: FeedReader, { event, data }: EventSourceMessage): void {
+  const json: unknown = JSON.parse(data)
+  switch (event) {
     case 'began':
       return reader.began((json as Began).run, (json as Began).after)
     case 'exchanges':

@@ -1,5 +1,5 @@
 /** Which of the requests are shown: what the address of the page says, and back. */
-import { type FactFilter, factTest, factWords } from '../../../core/fact-filter.js'
+import { type FactFilter, factTest, factWords } from '../../../core/caller.js'
 import type { JournalBrief } from '../../../journal/operations.js'
 
 export interface Filter {
