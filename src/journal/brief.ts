@@ -1,6 +1,7 @@
 /** An exchange in a line: what a list of many shows of it, made without reading bodies. */
-import { MOST_PIECES_TIMED } from '../core/clock.js'
+
 import type { Facts } from '../core/caller.js'
+import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { Exchange, Heard, Reply } from '../core/exchange.js'
 import { sourceOf } from '../core/reply.js'
 import { credentialsOf, type Redact } from '../redact/index.js'

@@ -1,6 +1,7 @@
 /** What one run remembers of its recordings: which were played, missed and made. It outlasts a reload of the configuration. */
-import type { RecordingFile } from './names.js'
+
 import { createByScope } from '../core/scope.js'
+import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
 
 export interface Run {

@@ -1,12 +1,11 @@
 /** Counts tokens: the one front door of this part. */
 import type { Encoding } from './encoded.js'
-import { estimated } from './estimated.js'
-import type { Tokenizer } from './tokenizer.js'
+import { estimated, type Tokenizer } from './tokenizer.js'
 
 export type { Encoding } from './encoded.js'
-export { estimated } from './estimated.js'
 export { promptTokens } from './prompt.js'
 export type { Tokenizer } from './tokenizer.js'
+export { estimated } from './tokenizer.js'
 
 /** Loads the tokenizer of an encoding, whose table has some megabytes. */
 export const loadTokenizer = async (encoding: Encoding): Promise<Tokenizer> =>

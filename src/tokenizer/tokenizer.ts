@@ -1,4 +1,5 @@
-/** What a tokenizer can do. */
+/** What a tokenizer can do, and the one that estimates: four characters a token, cheap, and some 12 % off for English. */
+import { splitsPair } from './characters.js'
 
 export interface Tokenizer {
   /** The encoding whose tokens they are, or `estimate`. */
@@ -9,4 +10,20 @@ export interface Tokenizer {
   cut(text: string, most: number): string
   /** `text` token by token; tokens that end inside a character stand together. Put together they are the text. */
   pieces(text: string): readonly string[]
+}
+
+const CHARACTERS = 4
+
+/** Tokens by OpenAI's rule of thumb for English, four characters each: cheap, and some 12 % off. */
+export const estimated: Tokenizer = {
+  name: 'estimate',
+  count: text => Math.ceil(text.length / CHARACTERS),
+  cut(text, most) {
+    const end = Math.max(most, 0) * CHARACTERS
+    if (end >= text.length) return text
+    // Half of a surrogate pair is no character.
+    return text.slice(0, splitsPair(text, end) ? end - 1 : end)
+  },
+  // Words with the space before them, long ones in parts, as tokens would come.
+  pieces: text => text.match(/\s*\S{1,12}|\s+$/gu) ?? [],
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { placeOfMistake, readJson } from '../../src/dashboard/page/playground/json-place.js'
 import { bodyWith, firstSettings, mistakeIn, type Settings } from '../../src/dashboard/page/playground/settings.js'
+import { placeOfMistake, readJson } from '../../src/dashboard/page/text-places.js'
 import { runs } from '../runs.js'
 
 /** JSON with a piece of it cut out, doubled or replaced. */

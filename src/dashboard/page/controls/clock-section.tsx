@@ -4,7 +4,7 @@ import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 import type { ClockTurn } from './controls-client.js'
 import { type ControlProps, goOnInGroup, Section } from './section.jsx'
 

@@ -2,7 +2,7 @@
 import type { FaultCallInput, RandomFault } from '../../../core/fault.js'
 import { announce } from '../widgets/announcer.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 import type { WaitingFaultJson } from './controls-client.js'
 import { FaultForm } from './fault-form.jsx'
 import { faultInWords, meantInWords } from './fault-kinds.js'

@@ -1,9 +1,9 @@
 /** How much a credential may use, and what each has used. */
 import type { LimitsInForce } from '../../../config/limit-options.js'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 import { fieldErrors, useApplied } from './applied.js'
 import type { UsageJson } from './controls-client.js'
-import { NumberField } from './number-field.jsx'
+import { NumberField } from './pace-fields.jsx'
 import { type ControlProps, Section } from './section.jsx'
 
 interface Limit {

@@ -4,7 +4,7 @@ import { useConfig } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { ConfirmDialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 import type { Mode, ModesJson } from './controls-client.js'
 import { type ControlProps, Section } from './section.jsx'
 

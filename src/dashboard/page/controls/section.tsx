@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 import type { Controls, ControlsClient } from './controls-client.js'
 
 interface Props {

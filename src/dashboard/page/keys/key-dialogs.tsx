@@ -6,7 +6,7 @@ import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { ConfirmDialog, Dialog } from '../widgets/dialog.jsx'
 import { Form } from '../widgets/form.jsx'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 import { goOnFromHeading } from '../widgets/view.jsx'
 
 const HOUR_S = 3600

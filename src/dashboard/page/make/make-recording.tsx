@@ -7,7 +7,7 @@ import { announce } from '../widgets/announcer.jsx'
 import { Dialog } from '../widgets/dialog.jsx'
 import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 
 interface Props {
   readonly entry: { readonly id: string }

@@ -4,8 +4,7 @@ import type { Draft } from '../../../replies/operations.js'
 import { type Control, useControl } from '../api.js'
 import { type Failure, failureOf } from '../failure.js'
 import { Dialog } from '../widgets/dialog.jsx'
-import { Notice } from '../widgets/notice.jsx'
-import { Waiting } from '../widgets/states.jsx'
+import { Notice, Waiting } from '../widgets/states.jsx'
 import { RuleEditor } from './rule-editor.jsx'
 
 interface Props {

@@ -2,11 +2,11 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Draft, RuleProblem } from '../../../replies/operations.js'
 import type { Control } from '../api.js'
+import { offsetOf } from '../text-places.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Field } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/notice.jsx'
-import { offsetOf } from './text-place.js'
+import { Notice } from '../widgets/states.jsx'
 
 interface Props {
   readonly draft: Draft

@@ -1,5 +1,6 @@
-/** Keeps the end of a growing page in sight, for as long as its reader is there. */
+/** Where the playground looks: the end of a growing page while its reader is there, and a setting that is named. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { SettingName } from './settings.js'
 
 /** How far from the end somebody is still there. */
 const NEAR = 48
@@ -44,4 +45,16 @@ export function useAtTheEnd(growing: unknown): AtTheEnd {
     goToEnd()
   }, [])
   return { isAway, catchUp }
+}
+
+type Place = SettingName | 'credential'
+
+/** The id of the element where a setting is filled in. */
+export const placeOf = (place: Place) => `setting-${place}`
+
+/** Brings the keyboard to a setting, wherever it is folded away. */
+export function goTo(place: Place): void {
+  const field = document.getElementById(placeOf(place))
+  for (let fold = field?.closest('details'); fold; fold = fold.parentElement?.closest('details')) fold.open = true
+  field?.focus()
 }

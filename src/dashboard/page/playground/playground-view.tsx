@@ -11,7 +11,7 @@ import { TextArea } from '../widgets/fields.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { CHAT } from './ask-model.js'
-import { useAtTheEnd } from './at-the-end.js'
+import { goTo, useAtTheEnd } from './at-the-end.js'
 import { Composer, goToComposer } from './composer.jsx'
 import {
   belongTo,
@@ -23,9 +23,7 @@ import {
   say,
   useConversation,
 } from './conversation.js'
-import { useCredential } from './credential.jsx'
-import { goTo } from './go-to.js'
-import { useModels } from './models.js'
+import { useCredential, useModels } from './credential.jsx'
 import { bodyWith } from './settings.js'
 import { SettingsPanel } from './settings-panel.jsx'
 import { Transcript } from './transcript.jsx'

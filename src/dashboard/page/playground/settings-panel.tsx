@@ -1,10 +1,9 @@
 /** Everything that a request says beside the conversation. */
 import { useState } from 'preact/hooks'
 import { SelectField, TextArea } from '../widgets/fields.jsx'
+import { placeOf } from './at-the-end.js'
 import { type Conversation, setUp } from './conversation.js'
-import { type Credential, CredentialField } from './credential.jsx'
-import { placeOf } from './go-to.js'
-import type { Models } from './models.js'
+import { type Credential, CredentialField, type Models } from './credential.jsx'
 import { mistakeIn, type SettingName, toolChoices, toolNames } from './settings.js'
 
 interface Props {

@@ -1,5 +1,5 @@
 /** What a request says beside the conversation, as it is filled in. */
-import { readJson } from './json-place.js'
+import { readJson } from '../text-places.js'
 
 /** All but `stream` are texts: that is what the page has them as. */
 export interface Settings {

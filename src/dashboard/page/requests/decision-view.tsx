@@ -2,7 +2,7 @@
 import type { Violation } from '../../../core/finding.js'
 import type { JournalEntry } from '../../../journal/operations.js'
 import type { Miss } from '../../../recordings/operations.js'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 
 interface Props {
   readonly entry: JournalEntry

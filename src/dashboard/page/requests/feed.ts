@@ -4,7 +4,6 @@ import type { JournalBrief, Tick } from '../../../journal/operations.js'
 import type { Control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 
-
 /** What is told of the connection and over it. */
 interface FeedReader {
   /** All behind the id `after` is told, or left out for want of time. */

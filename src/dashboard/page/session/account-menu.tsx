@@ -4,7 +4,7 @@ import { navigate } from '../routing.js'
 import { useWorking } from '../widgets/form.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
-import { Notice } from '../widgets/notice.jsx'
+import { Notice } from '../widgets/states.jsx'
 import { useSession } from './session.jsx'
 
 const MENU = 'account-menu'

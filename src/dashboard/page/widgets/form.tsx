@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../failure.js'
-import { Notice } from './notice.jsx'
+import { Notice } from './states.jsx'
 
 interface Props {
   /** What its button says. */

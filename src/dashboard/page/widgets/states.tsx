@@ -1,8 +1,8 @@
-/** What stands in the place of a listing: it is loading, it is empty, it failed, or here it is. */
+/** Notices, and what stands in the place of a listing: it is loading, it is empty, it failed, or here it is. */
 import type { ComponentChildren } from 'preact'
 import type { Failure } from '../failure.js'
 import type { Loaded } from '../listing.js'
-import { Notice } from './notice.jsx'
+import { Icon, type IconName } from './icon.jsx'
 
 interface Props<Value> {
   readonly of: Loaded<Value>
@@ -57,6 +57,25 @@ export function Empty({ title, children }: EmptyProps) {
     <div class="empty">
       <p class="empty-title">{title}</p>
       {children}
+    </div>
+  )
+}
+
+type Tone = 'danger' | 'care' | 'good'
+
+const icons: Record<Tone, IconName> = { danger: 'alert', care: 'alert', good: 'check' }
+
+interface NoticeProps {
+  readonly tone: Tone
+  readonly children: ComponentChildren
+}
+
+/** A sentence that stands out: something went wrong, needs care, or went well. */
+export function Notice({ tone, children }: NoticeProps) {
+  return (
+    <div class={`notice notice-${tone}`} role={tone === 'good' ? undefined : 'alert'}>
+      <Icon name={icons[tone]} />
+      <div>{children}</div>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-/** Says where a text stops being JSON (RFC 8259), since only some browsers tell. */
+/** Lines and columns: where a text stops being JSON (RFC 8259), since only some browsers say it, and where a line and a column are. */
 
 interface JsonMistake {
   /** Both count from 1. */
@@ -96,4 +96,12 @@ export function placeOfMistake(text: string): number | undefined {
     at = passed(space, text, end)
   }
   return undefined
+}
+
+/** Where in a text a line and a column are, both counted from 1; the nearest place where there is none. */
+export function offsetOf(text: string, line: number, column: number): number {
+  const lines = text.split('\n')
+  const above = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0)
+  const length = lines[line - 1]?.length ?? 0
+  return Math.min(text.length, above + Math.min(column - 1, length))
 }
