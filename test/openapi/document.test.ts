@@ -36,6 +36,24 @@ test('every reference leads somewhere, and every schema is referred to', async (
   expect(inside.filter(reference => !schemas.includes(reference ?? ''))).toEqual([])
 })
 
+/** openapi-typescript takes a field with a default for one that has to be sent, and `$defs` for a field. */
+test('types that tools make of the document take the simplest rule, fault and token', async () => {
+  const document = await documented()
+  const { schemas } = document.components
+  const requests = Object.values(document.paths).flatMap(methods => Object.values(methods))
+  const schemasOfRequests = requests.flatMap(({ requestBody, parameters = [] }) => [requestBody, parameters])
+  expect(allUnder('$defs', document)).toEqual([])
+  expect(allUnder('default', [schemas, schemasOfRequests])).toEqual([])
+  const required = (name: string) => (schemas[name] as { readonly required?: readonly string[] }).required ?? []
+  expect([required('AddFaultBody'), required('CreateTokenBody')]).toEqual([['fault'], []])
+  const schemaOf = checking(document)
+  const takes = (name: string, body: unknown) => schemaOf({ $ref: `#/components/schemas/${name}` })(body)
+  expect(takes('AddFaultBody', { fault: { status: 503 } })).toBe(true)
+  expect(takes('AddRulesBody', { reply: { text: 'Hi!' } })).toBe(true)
+  expect(takes('AddRulesBody', [{ when: { user: 'hello' }, reply: { text: 'Hi!' } }])).toBe(true)
+  expect(takes('AddRulesBody', { reply: { txt: 'Hi!' } })).toBe(false)
+})
+
 test('every schema of the document is one', async () => {
   const document = await documented()
   const schemaOf = checking(document)

@@ -69,6 +69,8 @@ const bodies: Readonly<Record<string, object>> = {
   keepRules: { yaml: '- reply: { text: Hi }', name: 'hi' },
   reset: { scope: 'one' },
   setClock: { advanceMs: 1000, frozen: true },
+  startSession: { email: 'ada@example.com' },
+  createTestKey: { scope: 'one' },
   createToken: { role: 'user', email: 'ada@example.com', expiresIn: 60 },
   setPace: { firstTokenMs: 20, models: { 'gpt-4o': { tokensPerSecond: 5 } } },
   setLimits: { requestsPerMinute: 1000 },

@@ -32,10 +32,16 @@ export function createForms(): Forms {
         return referenceTo(own)
       },
     })
-    const local = text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}/$defs/`)
+    // Definitions become schemas of their own: tools that make types of the document take `$defs` for a field.
+    const {
+      $schema,
+      title,
+      $defs = {},
+      ...plain
+    } = JSON.parse(text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}.`))
+    for (const [key, part] of Object.entries<JsonSchema>($defs)) schemas[`${name}.${key}`] = withoutDefaults(part)
     for (const [name, schema] of inside) schemas[name] ??= await written(schema, name)
-    const { $schema, title, ...plain } = JSON.parse(local)
-    return plain
+    return withoutDefaults(plain)
   }
 
   return {
@@ -52,6 +58,33 @@ export function createForms(): Forms {
       return referenceTo(name)
     },
   }
+}
+
+/**
+ * Defaults are said in the descriptions: tools that make types of the document take a field with a `default` for one that has to be
+ * sent (openapi-typescript does, unless it is told otherwise).
+ */
+function withoutDefaults(schema: JsonSchema): JsonSchema {
+  const entries = Object.entries(schema).flatMap(([keyword, value]) => {
+    if (keyword === 'default') return []
+    if (keyword !== 'properties') return [[keyword, inside(value)]]
+    const properties = Object.entries(value as Properties).map(([name, property]) => [name, withDefaultSaid(property)])
+    return [[keyword, Object.fromEntries(properties)]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function inside(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inside)
+  return typeof value === 'object' && value !== null ? withoutDefaults(value as JsonSchema) : value
+}
+
+function withDefaultSaid(property: JsonSchema): JsonSchema {
+  const { default: initial, description } = property
+  const plain = withoutDefaults(property)
+  if (initial === undefined || typeof initial === 'object') return plain
+  const said = `${JSON.stringify(initial)} where it is left out.`
+  return { ...plain, description: typeof description === 'string' ? `${description} ${said}` : said }
 }
 
 const referenceTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
