@@ -11,7 +11,7 @@ interface AskLiveOptions {
   readonly upstream: Config['upstream']
   /** A longer answer is cut off. */
   readonly maxBytes: number
-  /** The token of whoever has signed in with `standin login`, for want of an API key. */
+  /** The token of the user who has signed in with `standin login`, where there is no API key. */
   readonly userToken?: LiveSession['token'] | undefined
 }
 
@@ -60,7 +60,7 @@ export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): AskL
         if (timedOut) return reject(upstreamTimeout(upstream.firstByteTimeoutMs))
         reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
       })
-      // What ends without an answer and without an error: a change of protocol that nobody asked for, for one.
+      // For what ends without an answer and without an error, such as a change of protocol that was not asked for.
       request.once('close', () => {
         clearTimeout(timer)
         if (!isAnswered) reject(upstreamUnreachable('no answer'))

@@ -39,7 +39,7 @@ export class Unasked extends Error {
   override readonly name = 'Unasked'
 }
 
-/** A model that nobody lists. */
+/** A model that no platform lists. */
 export const UNKNOWN_MODEL = 'there-is-no-such-model'
 
 /** One request and its answer, without secrets, to be shown. */
@@ -68,7 +68,7 @@ export function forgedToken({ credentials: { anonKey = '' } }: { readonly creden
   return [header, payload, other + signature.slice(1)].join('.')
 }
 
-/** Of a user, with the header and the issuer of the anon key: whoever looks at claims alone lets it in where an anon key is not enough. */
+/** Of a user, with the header and the issuer of the anon key: a target that looks at claims alone lets it in where an anon key is not enough. */
 export function forgedUserToken({
   credentials: { anonKey = '' },
 }: {

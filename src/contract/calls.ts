@@ -76,7 +76,7 @@ const chatAs =
     return post({ ...(await chatBody(target).catch(bodyForStrangers)), ...shortest }, authorization)
   }
 
-/** Whoever does not know a model may still be refused for the credential. */
+/** Without a known model the request can still be refused for its credential. */
 function bodyForStrangers(error: unknown) {
   if (!(error instanceof Unasked)) throw error
   return { model: UNKNOWN_MODEL, messages: [{ role: 'user', content: 'Say hi.' }], stream: false }

@@ -87,7 +87,7 @@ const isMissing = (heard: CallResult) => heard.kind === 'answered' && heard.stat
 
 const LIMITED = 'the target limits the rate of calls, and answered with status 429'
 
-/** Whoever limits the rate of calls has not judged this one. */
+/** A 429 says nothing about the call itself. */
 const isLimited = (heard: CallResult) => heard.kind === 'answered' && heard.status === 429
 
 async function looked(target: Target, call: Call, looks: readonly Look[]): Promise<ClauseVerdict> {
@@ -194,7 +194,7 @@ interface RunOptions {
   readonly ended?: (finding: ClauseResult) => void
 }
 
-/** One after the other: nobody is to be flooded. */
+/** One after the other, so that the target is not flooded. */
 export async function judgeAll({ target, table, wanted, begun, ended }: RunOptions): Promise<readonly ClauseResult[]> {
   const judge = createJudge(target, table)
   const findings: ClauseResult[] = []

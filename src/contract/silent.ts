@@ -1,4 +1,4 @@
-/** What the platform's document says that nobody can check from outside, and why not. */
+/** What the platform's document says that cannot be checked from outside, and why not. */
 
 export interface Silent {
   /** To the letter. */

@@ -19,7 +19,7 @@ export interface SuiteOptions {
   readonly strict?: boolean
 }
 
-/** One clause to be run by whoever runs tests. */
+/** One clause, to be run by a test runner. */
 export interface ContractTest {
   /** `EP-1 GET /health below the base address answers with status 200.` */
   readonly name: string

@@ -28,7 +28,7 @@ export interface TargetOptions extends TargetCredentials {
   readonly maxCalls?: number | undefined
   /** How long one answer may take, to its end (30 seconds). */
   readonly timeoutMs?: number | undefined
-  /** Whether a certificate that nobody vouches for will do. */
+  /** Whether certificates are accepted that no known authority has signed. */
   readonly insecure?: boolean | undefined
   /** Sends the calls in place of node's fetch. */
   readonly send?: Send | undefined
@@ -58,12 +58,12 @@ export interface Target {
 export const USUAL_MAX_CALLS = 60
 const USUAL_TIMEOUT_MS = 30_000
 
-/** Whoever has not answered so many calls, and none before them, is not there. */
+/** A target that has answered none of its first calls is taken to be down. */
 const MOST_UNANSWERED = 3
 
 /** How often one call is made that is answered with 429. */
 const MOST_TRIES = 3
-/** Whoever asks for more patience is not waited for. */
+/** A longer Retry-After is not waited for. */
 const LONGEST_WAIT_S = 20
 
 export function createTarget(options: TargetOptions): Target {
@@ -146,7 +146,7 @@ interface SendOptions {
   /** Without a slash at its end. */
   readonly url: string
   readonly authUrl: string
-  /** Whether a certificate that nobody vouches for will do. */
+  /** Whether certificates are accepted that no known authority has signed. */
   readonly insecure: boolean
 }
 

@@ -62,7 +62,7 @@ export type DriftResult =
   | { readonly kind: 'refused'; readonly file: string; readonly credential: string; readonly status: number }
   | { readonly kind: 'unreadable'; readonly file: string; readonly problems: readonly Problem[] }
 
-/** As many requests in a row without any answer, and none before: then nobody is there. */
+/** After as many requests without any answer, and none before, the platform is taken to be down. */
 const GIVE_UP_AFTER = 5
 
 type Refused = Extract<DriftResult, { kind: 'refused' }>
@@ -78,7 +78,7 @@ interface Standing {
 /** DriftResults in the order of the recordings; of those that were not looked at when the signal came there are none. */
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { kept, signal } = parts
-  const ask = unlessNobodyIsThere(parts.ask)
+  const ask = unlessDown(parts.ask)
   const asks = { ask, askPatiently: patientAsk(ask), standings: new Map<string, Standing>() }
   const found: (DriftResult | undefined)[] = kept.map(() => undefined)
   const refusals: { readonly at: number; readonly refused: Refused }[] = []
@@ -104,7 +104,7 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
 }
 
 /** A platform that is away is not asked ten thousand times. */
-function unlessNobodyIsThere(ask: AskLive): AskLive {
+function unlessDown(ask: AskLive): AskLive {
   let answers = 0
   let failures = 0
   let last: unknown
@@ -218,7 +218,7 @@ export type AskLive = (request: RecordedRequest, signal: AbortSignal) => Promise
 
 /** How often one request is sent. */
 const MOST_TRIES = 3
-/** Whoever asks for more patience than this is asked another day. */
+/** A longer Retry-After is not waited for. */
 const LONGEST_WAIT_MS = 30_000
 /** For a 429 that does not say how long. */
 const USUAL_WAIT_MS = 1000

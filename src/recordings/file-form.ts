@@ -46,7 +46,7 @@ export function styleOf(text: string): { readonly value: unknown; readonly style
   }
 }
 
-/** Nobody reviews more; the indentation grows with the depth; the library compares each key of a map with all others. */
+/** Larger ones are not reviewed; the indentation grows with the depth; the library compares each key of a map with all others. */
 const LONGEST = 262_144
 const DEEPEST = 100
 const MOST_KEYS = 1000
@@ -88,7 +88,7 @@ const request = closed({
 })
 export type RequestForm = v.InferOutput<typeof request>
 
-/** A number that somebody wrote without quotes is what it looks like. */
+/** Numbers may be written without quotes. */
 const headerValue = v.union([text, v.number(), v.array(text)], 'text or a list of texts')
 
 const chunk = sayingOne(closed({ atMs: milliseconds, text: body.text, base64: body.base64 }), ['text', 'base64'])
@@ -112,7 +112,7 @@ const response = v.pipe(
 )
 export type ResponseForm = v.InferOutput<typeof response>
 
-/** All of a file. `key` is there for whoever reads it: what counts is the name of the file. */
+/** All of a file. `key` is there for readers: what counts is the name of the file. */
 export const recordingForm = closed({
   recordedAt: v.optional(v.pipe(text, v.check(isMoment, aMoment))),
   key: v.optional(text),

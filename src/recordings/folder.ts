@@ -21,7 +21,7 @@ export interface Folder {
   text(file: string): Promise<string>
   /** Says whether a file is still as it was: it is, for as long as this is the same. Rejects when the file is not there. */
   stamp(file: string): Promise<string>
-  /** Puts a recording there, in place of what was; whoever reads meanwhile gets the one or the other. */
+  /** Puts a recording there, in place of what was; a reader gets the one or the other. */
   write(file: string, recording: Recording, key: string): Promise<void>
   remove(file: string): Promise<void>
   /** Rejects with an EEXIST when the new name is taken. */

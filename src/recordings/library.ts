@@ -31,9 +31,9 @@ interface Parts {
   readonly written: () => Promise<void>
 }
 
-/** So many are shown to whoever does not say. */
+/** So many are shown where the query does not say. */
 const PAGE = 100
-/** A file is not looked at again sooner, however fast somebody types what they look for. */
+/** A file is not looked at again sooner, however fast a search is typed. */
 const UNCHECKED_MS = 2000
 
 /** So many of the files that were looked at are remembered. */
@@ -97,7 +97,7 @@ export function createLibrary(parts: Parts): Library {
     const [first] = there
     if (first && existing === 'refuse') throw alreadyRecorded(first.file, there.length)
     const nth = existing === 'append' ? Math.max(0, ...there.map(({ nth }) => nth)) + 1 : 1
-    // A name that somebody has given it stays.
+    // A name given by hand stays.
     const kept = existing === 'replace' && first ? first : { file: fileOf(recording.request, key, nth), key, nth }
     await shelf.ready()
     await shelf.put(kept, recording)
@@ -140,7 +140,7 @@ export function createLibrary(parts: Parts): Library {
 const textsOf = (line: ListedRecording) =>
   'problem' in line ? [line.file, line.problem] : [line.file, line.method, line.path, line.model, line.said]
 
-/** A disk that is full or not ours is nobody's mistake here. */
+/** A disk that is full or not ours is no bug. */
 function refuse(error: unknown, { dir }: Folder): never {
   const { code } = error as NodeJS.ErrnoException
   if (error instanceof PlatformError || code === undefined) throw error

@@ -11,7 +11,7 @@ import type { Shelf } from './shelf.js'
 
 export interface Nearest {
   readonly kept: RecordingFile
-  /** Whether it is the very same request, whatever its name says: somebody has edited it, or changed what is ignored. */
+  /** Whether it is the very same request, whatever its name says: it was edited, or what is ignored has changed. */
   readonly isSame: boolean
   readonly differences: readonly Difference[]
 }
@@ -68,7 +68,7 @@ function likeliest(request: RecordedRequest, all: readonly RecordingFile[]): rea
 
 /** How much of a field is shown. */
 const SHOWN = 200
-/** More fields than these nobody reads. */
+/** More fields are not read by anyone. */
 const MOST = 50
 
 /** The fields of both, in the order of the request that was asked. */
@@ -129,7 +129,7 @@ function fieldsOf({ method, path, query, body }: RecordedRequest): ReadonlyMap<s
   return fields
 }
 
-/** Not by recursion: bodies come as deep as somebody likes. */
+/** Without recursion: bodies may be nested as deep as a client likes. */
 function leaves(value: unknown, fields: Map<string, string>): void {
   const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]
   for (let next = open.pop(); next; next = open.pop()) {

@@ -27,7 +27,7 @@ export function overviewIn(text: string, file: string): Overview {
   }
 }
 
-/** The lines outside of bodies and chunks, as recordings are written. In a file that somebody wrote in another way nothing is left out. */
+/** The lines outside of bodies and chunks, as recordings are written. In a file that is laid out in another way nothing is left out. */
 function outlineOf(text: string): string {
   if (!/^request:$/m.test(text) || !/^response:$/m.test(text)) return text
   const kept: string[] = []
@@ -76,7 +76,7 @@ export function listedIn(text: string, file: string): Listed {
 
 const LONGEST_SAID = 200
 
-/** The comment on top says it; only a file that somebody wrote by hand has to be read for it. */
+/** The comment on top says it; only a file that was written by hand has to be read for it. */
 function saidIn(text: string, file: string): string | null {
   const [, quoted] = /^# [A-Z]+ [^\n]*?: "([^\n]*)"\n/.exec(text) ?? []
   if (quoted !== undefined) return quoted

@@ -56,7 +56,7 @@ function captureOf({ exchange, durationMs }: Past, redaction: Redaction): Captur
   return {
     ...{ status, headMs, endMs, complete },
     headers: [...type, ...(said.headers ?? [])],
-    // To whoever asks for the head alone no body was sent.
+    // The answer to a HEAD has no body.
     chunks: method === 'HEAD' ? [] : chunksOf(said, { piecesAtMs, endMs }),
   }
 }

@@ -34,7 +34,7 @@ export interface Named extends Witness {
   readonly file: string
 }
 
-/** Whoever asks the same in a loop need not fill the disk. */
+/** A client that asks the same in a loop must not fill the disk. */
 const MOST_OF_ONE_REQUEST = 100
 
 /** An exchange that is going to be kept. */
@@ -43,7 +43,7 @@ interface Begun {
   readonly kept: RecordingFile
   /** What an earlier run has left of the same request. */
   readonly earlier: readonly RecordingFile[]
-  /** The request without its secrets, and the redaction that goes on with the answer; where it has to be made anew it is not there. */
+  /** The request without its secrets, and the redaction that goes on with the answer; absent where it has to be made again. */
   readonly redacted: { readonly request: RecordedRequest; readonly redaction: Redaction } | undefined
 }
 
@@ -74,7 +74,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
       }
       return undefined
     }
-    // A name that somebody has given it stays.
+    // A name given by hand stays.
     const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
     return watching({ exchange, kept: { file, key, nth }, earlier, redacted: redaction && { request, redaction } })
   }
@@ -118,7 +118,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   function failed({ file }: RecordingFile, error: NodeJS.ErrnoException): void {
     const sentence = `${file} is not kept (${error.code ?? error.message}).`
     run.notRecorded(sentence)
-    // A disk that is full or not ours is nobody's mistake here.
+    // A disk that is full or not ours is no bug.
     if (error.code === undefined) report(error)
     else warn(sentence)
   }

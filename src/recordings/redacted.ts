@@ -25,7 +25,7 @@ export function* redactResponse(response: RecordedResponse, asked: Redaction): S
   const redaction = asked.knowing({ headers })
   const body = bodyIn(chunks)
   const isSuspicious = yield* redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
-  // Whoever streams may forget to say so, and documents on lines have several names.
+  // Not every stream has the content type of one, and documents on lines have several.
   const isEvents = isStream(response) || /^data:/m.test(body.latin1) || /^\s*\{[^\n]*\}\r?\n\{/.test(body.latin1)
   const passages = isEvents
     ? yield* passagesOfStream(body, isSuspicious)

@@ -66,7 +66,7 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     await shelf.ready()
     const found = await search(identified, count)
     if (found?.kind === 'found') return found
-    // It may just be on its way to the disk, or somebody has put it there since the folder was listed.
+    // It may be on its way to the disk, or was put there since the folder was listed.
     await written()
     await shelf.refresh()
     const again = await search(identified, count)

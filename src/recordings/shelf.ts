@@ -8,7 +8,7 @@ export interface Shelf {
   readonly dir: string
   /** Lists the folder when that has not been done yet, and removes what killed processes have left; nothing to wait for afterwards. */
   ready(): Promise<void> | undefined
-  /** Lists it anew: somebody may have put something there. */
+  /** Lists it again: files may have been added. */
   refresh(): Promise<void>
   all(): Iterable<RecordingFile>
   /** The recordings of one request, in their order. */
@@ -29,7 +29,7 @@ interface Remembered {
 
 /** So much of what was read is remembered. */
 const REMEMBERED_BYTES = 64 * 1_048_576
-/** A file is not looked at again sooner: whoever edits one takes longer. */
+/** A file is not looked at again sooner: editing one takes longer. */
 const UNCHECKED_MS = 250
 
 const nothing = () => {}

@@ -78,7 +78,7 @@ const isPlain = (text: string) =>
   !/:(?: |$)/.test(text) &&
   !/^(?:null|true|false|yes|no|on|off|y|n)$/i.test(text)
 
-/** Nothing that YAML reads in another way, and nothing that editors take away or nobody sees. */
+/** Nothing that YAML reads in another way, and nothing that editors take away or that cannot be seen. */
 const isLiteral = (text: string) =>
   !/^\s*$|^\n*[ \t]|[ \t](?:\n|$)|[^\n\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u.test(
     text,

@@ -1,4 +1,4 @@
-/** Drafts a rule that says again what was said: for whoever wants one, and goes on from there. */
+/** Drafts a rule that repeats an answer, as a start for a rule of one's own. */
 
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'

@@ -51,7 +51,7 @@ export function inOnePiece({ head, before, pieces, after, tail }: Events): strin
 }
 
 /**
- * A cost that is counted when somebody asks for it: a stream that tells no usage does not wait for a long prompt to be read.
+ * A cost that is counted when it is asked for: a stream that tells no usage does not wait for a long prompt to be read.
  * A class, because each answer has one, and an object that brings its own getters takes ten times as long to make.
  */
 export class Cost {

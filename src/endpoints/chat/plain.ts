@@ -48,7 +48,7 @@ export class Prepared {
   }
 }
 
-/** Remembers what was worked out for a text for as long as somebody has what was said. */
+/** Remembers what was worked out for a text for as long as the reply is in use. */
 export function createPlainTexts(tokenizer: Tokenizer) {
   const known = new WeakMap<Said, Prepared>()
 

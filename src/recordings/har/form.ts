@@ -81,7 +81,7 @@ export interface Entries {
   readonly problems: readonly Problem[]
 }
 
-/** More mistakes of one file help nobody. */
+/** More mistakes of one file do not help. */
 const MISTAKES_SHOWN = 20
 
 /** The entries of a HAR file. Throws a ProblemsError for a file that is none, or has nothing but entries that are wrong. */

@@ -65,7 +65,7 @@ export function importHar(written: string, origin: string, options: HarOptions):
   return { byKey: new Map([...found].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks, problems }
 }
 
-/** Worth more than a count: whoever saved the file may be able to save it with them. */
+/** Worth more than a count: the file can perhaps be saved again with them. */
 const bodiless: ReadonlySet<Reason> = new Set(['without the body of the request', 'without the body of the answer'])
 
 const byTime = ({ entry: a }: { entry: Entry }, { entry: b }: { entry: Entry }) =>

@@ -86,7 +86,7 @@ interface AnswerSourceProps {
   readonly place: number
 }
 
-/** The request and the response as they went over the wire, and the request as code; made when somebody looks. */
+/** The request and the response as they went over the wire, and the request as code; made when it is opened. */
 export function AnswerSource(props: AnswerSourceProps) {
   const [isOpen, setOpen] = useState(false)
   return (

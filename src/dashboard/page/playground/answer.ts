@@ -8,7 +8,7 @@ export interface ModelAnswer {
     | 'whole'
     /** By hand. */
     | 'stopped'
-    /** Before its end, by whoever answered. */
+    /** Before its end, by the server. */
     | 'cut'
     | 'refused'
   /** The body of the request, as it was sent. */

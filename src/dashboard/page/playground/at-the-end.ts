@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { SettingName } from './settings.js'
 
-/** How far from the end somebody is still there. */
+/** How far from the end still counts as the end. */
 const NEAR = 48
 
 const isNearEnd = () => {
@@ -29,7 +29,7 @@ export function useAtTheEnd(growing: unknown): AtTheEnd {
       isThere.current = isNearEnd()
       setAway(!isThere.current)
     }
-    // Whoever comes back to a conversation begins at its top.
+    // A conversation that is opened again begins at its top.
     look()
     addEventListener('scroll', look, { passive: true })
     return () => removeEventListener('scroll', look)

@@ -7,7 +7,7 @@ import { askModel } from './ask-model.js'
 import { firstSettings, type Settings } from './settings.js'
 import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
 
-/** Which credential is shown to the platform; `automatic` until somebody chooses. */
+/** Which credential is shown to the platform; `automatic` until one is chosen. */
 export type CredentialChoice = 'automatic' | 'fresh' | 'session' | 'pasted' | 'none'
 
 export interface Conversation {
@@ -62,13 +62,13 @@ export const isRunning = ({ turns }: Conversation) => turns.some(turn => turn.ki
 
 export const stop = () => running?.abort()
 
-/** Begins anew; what is set up stays. */
+/** Begins again; what is set up stays. */
 export function clear(): void {
   stop()
   change({ turns: [] })
 }
 
-/** What one person said, and with which key, is not for whoever signs in next. */
+/** What one user said, and with which key, is not for the next user. */
 export function belongTo(person: string | undefined): void {
   if (owner !== undefined && owner !== person) {
     stop()
@@ -121,7 +121,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
   const answer = await askModel({
     ...{ body: request, signal: leaving.signal, onChange: show.soon },
-    // Whoever is not signed in any more asks without a credential, and is told so.
+    // Without a session the request has no credential, and the answer says so.
     bearer: await bearer().catch(() => undefined),
   })
   show.now(answer)

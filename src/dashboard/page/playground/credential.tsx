@@ -86,7 +86,7 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
   const possible = {
     automatic: false,
     fresh: fresh !== undefined,
-    // Whoever may be signed in is not asked for a key while that is found out.
+    // No key is asked for while it is not yet known whether a user is signed in.
     session: session.kind !== 'nobody',
     pasted: true,
     none: true,

@@ -80,7 +80,7 @@ function bodyFor({ settings }: Conversation, model: string, messages: readonly o
   return undefined
 }
 
-/** Forgets the conversation when somebody else is signed in. */
+/** Forgets the conversation when another user is signed in. */
 function useOwner(): void {
   const { session } = useSession()
   const person = session.kind === 'user' ? session.email : undefined

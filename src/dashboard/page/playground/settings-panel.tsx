@@ -162,7 +162,7 @@ function NumberField({ id, label, value, onChange, mistake }: NumberFieldProps) 
 
 const written = (value: unknown) => JSON.stringify(value, null, 2)
 
-/** What the fields for JSON begin with, for whoever has nothing at hand. */
+/** What the fields for JSON begin with. */
 const sampleTools = written([
   {
     type: 'function',

@@ -9,7 +9,7 @@ export type Turn =
       readonly kind: 'answer'
       readonly id: number
       readonly answer: ModelAnswer
-      /** What its calls came to, one after the other, once somebody has said so. */
+      /** The results of its calls, in their order, once they were entered. */
       readonly results?: readonly string[]
       /** What gave it, where the journal tells. */
       readonly by?: AnswerOrigin
