@@ -2,12 +2,12 @@
 
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { LRUCache } from 'lru-cache'
 import { searchFor } from '../api/listing.js'
 import { ProblemsError } from '../check/problem.js'
 import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
 import { eachOf } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
+import { createFileCache } from './file-cache.js'
 import { type Folder, shown } from './folder.js'
 import type { Ignore } from './ignore.js'
 import { keyOf } from './key.js'
@@ -39,71 +39,36 @@ const UNCHECKED_MS = 2000
 /** So many of the files that were looked at are remembered. */
 const LOOKED = 10_000
 
-interface Looked {
-  readonly stamp: string
-  readonly listed: Listed
-  checkedMs: number
-}
-
 export function createLibrary(parts: Parts): Library {
-  const { folder, shelf, run, ignore, maxAgeMs, written } = parts
-  const looked = new LRUCache<string, Looked>({ max: LOOKED })
+  const { folder, shelf, run, maxAgeMs } = parts
+  const looked = createFileCache({
+    ...{ stamp: folder.stamp, read: look, sizeOf: () => 1 },
+    ...{ uncheckedMs: UNCHECKED_MS, most: LOOKED },
+  })
   let keeping: Promise<unknown> = Promise.resolve()
-
-  /** Whether a file is where its name says: a link must not lead out of the folder. */
-  async function isInside(file: string): Promise<boolean> {
-    const [root, place] = await Promise.all([realpath(folder.dir), realpath(path.join(folder.dir, file))])
-    return place.startsWith(root + path.sep)
-  }
 
   async function find(file: string): Promise<RecordingFile | undefined> {
     const kept = (await folder.list()).find(kept => kept.file === file)
     if (!kept) return undefined
-    const inside = await isInside(file).catch(() => false)
+    const inside = await isInside(folder, file).catch(() => false)
     return inside ? kept : undefined
   }
 
   async function look(file: string): Promise<Listed> {
-    const known = looked.get(file)
-    const now = performance.now()
-    if (known && now - known.checkedMs < UNCHECKED_MS) return known.listed
-    const stamp = await folder.stamp(file)
-    if (known?.stamp === stamp) {
-      known.checkedMs = now
-      return known.listed
-    }
-    if (!(await isInside(file))) throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
-    const listed = listedIn(await folder.text(file), file)
-    looked.set(file, { stamp, listed, checkedMs: now })
-    return listed
+    if (!(await isInside(folder, file)))
+      throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
+    return listedIn(await folder.text(file), file)
   }
 
   async function lineOf({ file }: RecordingFile): Promise<ListedRecording> {
     try {
-      const listed = await look(file)
+      const listed = await looked.get(file)
       const stale = maxAgeMs > 0 && Date.now() - Date.parse(listed.recordedAt) > maxAgeMs
       return { file, ...listed, used: run.isUsed(file), stale }
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
       return { file, problem: error.message.split('\n', 1)[0] ?? '' }
     }
-  }
-
-  async function put(past: Past, existing: Existing): Promise<{ readonly file: string }> {
-    const recording = await recordingOfPast(past, parts)
-    const key = keyOf(recording.request, ignore)
-    await written()
-    const there = (await folder.list()).filter(kept => kept.key === key)
-    const [first] = there
-    if (first && existing === 'refuse') throw alreadyRecorded(first.file, there.length)
-    const nth = existing === 'append' ? Math.max(0, ...there.map(({ nth }) => nth)) + 1 : 1
-    // A name given by hand stays.
-    const kept = existing === 'replace' && first ? first : { file: fileOf(recording.request, key, nth), key, nth }
-    await shelf.ready()
-    await shelf.put(kept, recording)
-    if (existing === 'replace') for (const old of there.slice(1)) await shelf.remove(old)
-    run.recorded(kept.file)
-    return { file: kept.file }
   }
 
   return {
@@ -125,16 +90,40 @@ export function createLibrary(parts: Parts): Library {
     async remove(file) {
       const kept = await find(file)
       if (kept) await shelf.remove(kept)
-      looked.delete(file)
+      looked.forget(file)
       return kept !== undefined
     },
     keep(past, existing) {
       // One after the other, so that two of one request do not get one name.
-      const kept = keeping.then(() => put(past, existing)).catch(error => refuse(error, folder))
+      const kept = keeping.then(() => put(past, existing, parts)).catch(error => refuse(error, folder))
       keeping = kept.catch(() => {})
       return kept
     },
   }
+}
+
+/** Whether a file is where its name says: a link must not lead out of the folder. */
+async function isInside({ dir }: Folder, file: string): Promise<boolean> {
+  const [root, place] = await Promise.all([realpath(dir), realpath(path.join(dir, file))])
+  return place.startsWith(root + path.sep)
+}
+
+async function put(past: Past, existing: Existing, parts: Parts): Promise<{ readonly file: string }> {
+  const { folder, shelf, run, ignore, written } = parts
+  const recording = await recordingOfPast(past, parts)
+  const key = keyOf(recording.request, ignore)
+  await written()
+  const there = (await folder.list()).filter(kept => kept.key === key)
+  const [first] = there
+  if (first && existing === 'refuse') throw alreadyRecorded(first.file, there.length)
+  const nth = existing === 'append' ? Math.max(0, ...there.map(({ nth }) => nth)) + 1 : 1
+  // A name given by hand stays.
+  const kept = existing === 'replace' && first ? first : { file: fileOf(recording.request, key, nth), key, nth }
+  await shelf.ready()
+  await shelf.put(kept, recording)
+  if (existing === 'replace') for (const old of there.slice(1)) await shelf.remove(old)
+  run.recorded(kept.file)
+  return { file: kept.file }
 }
 
 const textsOf = (line: ListedRecording) =>

@@ -59,7 +59,7 @@ interface Seen extends Begun {
 }
 
 export function createRecorder(parts: RecorderParts): Recorder {
-  const { shelf, run, redact, identify, save, maxBytes, warn, report } = parts
+  const { shelf, run, identify, save, maxBytes, warn, report } = parts
   /** Written one after the other, so that those who ask meanwhile get their turn. */
   let writing: Promise<void> = Promise.resolve()
 
@@ -76,43 +76,17 @@ export function createRecorder(parts: RecorderParts): Recorder {
     }
     // A name given by hand stays.
     const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
-    return watching({ exchange, kept: { file, key, nth }, earlier, redacted: redaction && { request, redaction } })
+    const begun = { exchange, kept: { file, key, nth }, earlier, redacted: redaction && { request, redaction } }
+    return watching(begun, maxBytes, seen => (typeof seen === 'string' ? run.notRecorded(seen) : write(seen)))
   }
 
-  function watching(begun: Begun): Named {
-    const { kept } = begun
-    const recordedAt = new Date().toISOString()
-    const startedMs = performance.now()
-    const gathered = gather(maxBytes)
-    let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
-    let isTooLarge = false
-    return {
-      file: kept.file,
-      head(status, headers) {
-        head = { status, headers, atMs: performance.now() }
-      },
-      bytes(bytes) {
-        if (head && !isTooLarge) isTooLarge = !gathered.add(bytes, performance.now() - head.atMs)
-      },
-      end(complete) {
-        // Nothing was said that could be kept.
-        if (!head) return gathered.drop()
-        if (isTooLarge) return run.notRecorded(`Larger than recordings.maxBytes (${maxBytes}): ${kept.file}.`)
-        const { status, headers, atMs } = head
-        const seen: Seen = {
-          ...{ ...begun, recordedAt, status, headers, gathered },
-          headMs: atMs - startedMs,
-          endMs: performance.now() - atMs,
-          isComplete: complete || hasSaidDone(gathered.tail()),
-        }
-        writing = writing.then(turn).then(() =>
-          keep(seen).catch(error => {
-            gathered.drop()
-            failed(kept, error)
-          }),
-        )
-      },
-    }
+  function write(seen: Seen): void {
+    writing = writing.then(turn).then(() =>
+      keep(seen).catch(error => {
+        seen.gathered.drop()
+        failed(seen.kept, error)
+      }),
+    )
   }
 
   function failed({ file }: RecordingFile, error: NodeJS.ErrnoException): void {
@@ -127,7 +101,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     const { kept, isComplete, gathered } = seen
     // What broke off never stands in the place of what did not.
     if (!isComplete && shelf.of(kept.key).some(({ file }) => file === kept.file)) return gathered.drop()
-    const recording = await recordingOf(seen)
+    const recording = await recordingOf(seen, parts)
     if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
     await shelf.put(kept, recording)
     run.recorded(kept.file)
@@ -138,25 +112,57 @@ export function createRecorder(parts: RecorderParts): Recorder {
     }
   }
 
-  async function recordingOf(seen: Seen): Promise<Recording | string> {
-    const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
-    const { request, redaction } = seen.redacted ?? redactedAnew(exchange)
-    const chunks = await gathered.take()
-    const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
-    // Each of these steps is short, but all of them at once are not: the first time their code is still cold.
-    await turn()
-    const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
-    if (typeof response === 'string') return response
-    await turn()
-    return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
-  }
-
-  function redactedAnew(exchange: Exchange) {
-    const redaction = redact(credentialsOf(exchange, redact))
-    return { request: requestOf(askedIn(exchange), redaction), redaction }
-  }
-
   return { witness, flush: () => writing }
+}
+
+/** Gathers the answer of an exchange; `over` is told what was seen of it, or why that cannot be kept. */
+function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) => void): Named {
+  const { kept } = begun
+  const recordedAt = new Date().toISOString()
+  const startedMs = performance.now()
+  const gathered = gather(maxBytes)
+  let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
+  let isTooLarge = false
+  return {
+    file: kept.file,
+    head(status, headers) {
+      head = { status, headers, atMs: performance.now() }
+    },
+    bytes(bytes) {
+      if (head && !isTooLarge) isTooLarge = !gathered.add(bytes, performance.now() - head.atMs)
+    },
+    end(complete) {
+      // Nothing was said that could be kept.
+      if (!head) return gathered.drop()
+      if (isTooLarge) return over(`Larger than recordings.maxBytes (${maxBytes}): ${kept.file}.`)
+      const { status, headers, atMs } = head
+      over({
+        ...{ ...begun, recordedAt, status, headers, gathered },
+        headMs: atMs - startedMs,
+        endMs: performance.now() - atMs,
+        isComplete: complete || hasSaidDone(gathered.tail()),
+      })
+    },
+  }
+}
+
+/** The recording, or why there can be none. */
+async function recordingOf(seen: Seen, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {
+  const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
+  const { request, redaction } = seen.redacted ?? redactedRequest(exchange, redact)
+  const chunks = await gathered.take()
+  const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
+  // Each of these steps is short, but all of them at once are not: the first time their code is still cold.
+  await turn()
+  const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
+  if (typeof response === 'string') return response
+  await turn()
+  return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
+}
+
+function redactedRequest(exchange: Exchange, redact: Redact) {
+  const redaction = redact(credentialsOf(exchange, redact))
+  return { request: requestOf(askedIn(exchange), redaction), redaction }
 }
 
 /** Requests that are waiting go first. */

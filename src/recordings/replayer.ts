@@ -56,7 +56,7 @@ interface Replayer {
 }
 
 export function createReplayer(parts: ReplayerParts): Replayer {
-  const { shelf, run, identify, ignore, afterLast, incomplete, speed, maxAgeMs, stale, written, warn } = parts
+  const { shelf, run, identify, ignore, afterLast, speed, written } = parts
   const warned = new Set<string>()
 
   async function find(exchange: Exchange): Promise<Found> {
@@ -74,17 +74,7 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     const near = again ? undefined : await nearest(identified, shelf, ignore)
     const edited = near?.isSame ? await choose([near.kept], count, identified.request) : undefined
     if (edited?.kind === 'found') return edited
-    return missed(identified.request, { scope: exchange.scope, unfit: (edited ?? again)?.why, near })
-  }
-
-  function missed({ method, path }: RecordedRequest, { scope, unfit, near }: Missed): Found {
-    const why = unfit ?? whyNot(near)
-    const { file, differences } = { file: near?.kept.file, differences: near?.differences ?? [] }
-    run.missed({
-      ...{ at: new Date().toISOString(), scope, method, path, reason: why },
-      nearest: file === undefined ? undefined : { file, differences },
-    })
-    return { kind: 'miss', why, isKnownPath: unfit !== undefined || near !== undefined }
+    return missed(identified.request, { scope: exchange.scope, unfit: (edited ?? again)?.why, near }, run)
   }
 
   /** The same request, or one whose answer can be brought into the form that is asked for. */
@@ -105,11 +95,11 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     request: RecordedRequest,
   ): Promise<Extract<Found, { kind: 'found' }> | Unfit | undefined> {
     if (same.length === 0) return undefined
-    const looked = await Promise.all(same.map(look))
+    const looked = await Promise.all(same.map(kept => look(kept, parts, warned)))
     const fit = looked.filter(one => one.kind === 'fit')
     const [first] = looked
     if (fit.length === 0 && first?.kind === 'unfit') return first
-    const turn = turnOf(count, fit.length)
+    const turn = turnOf(count, fit.length, afterLast)
     if (turn === undefined) return unfit(`All ${fit.length} recordings of this request were played already.`)
     const { file, recording } = fit[turn] as (typeof fit)[number]
     const response = inForm(request, recording)
@@ -118,39 +108,52 @@ export function createReplayer(parts: ReplayerParts): Replayer {
     return { kind: 'found', played: played(response, speed, file) }
   }
 
-  function turnOf(count: number, length: number): number | undefined {
-    if (count < length) return count
-    switch (afterLast) {
-      case 'repeat-last':
-        return length - 1
-      case 'cycle':
-        return count % length
-      case 'miss':
-        return undefined
-    }
-  }
-
-  async function look({ file }: RecordingFile) {
-    let recording: Recording
-    try {
-      recording = await shelf.read(file)
-    } catch (error) {
-      if (error instanceof ProblemsError) return unfit(`A recording cannot be read: ${error.message.split('\n', 1)[0]}`)
-      throw error
-    }
-    if (!recording.response.complete && !incomplete) {
-      return unfit(`The answer in ${file} broke off. Record it again, or play it with recordings.incomplete.`)
-    }
-    const ageMs = Date.now() - Date.parse(recording.recordedAt)
-    if (maxAgeMs === 0 || !(ageMs > maxAgeMs)) return { kind: 'fit', file, recording } as const
-    const old = `${file} is ${inDays(ageMs)} old, more than recordings.maxAge. Record it again.`
-    if (stale === 'fail') return unfit(old)
-    if (!warned.has(file)) warn(old)
-    warned.add(file)
-    return { kind: 'fit', file, recording } as const
-  }
-
   return { find }
+}
+
+/** Which of several recordings is the next one. */
+function turnOf(count: number, length: number, afterLast: ReplayerParts['afterLast']): number | undefined {
+  if (count < length) return count
+  switch (afterLast) {
+    case 'repeat-last':
+      return length - 1
+    case 'cycle':
+      return count % length
+    case 'miss':
+      return undefined
+  }
+}
+
+/** A recording, or why it cannot be played. */
+async function look({ file }: RecordingFile, parts: ReplayerParts, warned: Set<string>) {
+  const { shelf, incomplete, maxAgeMs, stale, warn } = parts
+  let recording: Recording
+  try {
+    recording = await shelf.read(file)
+  } catch (error) {
+    if (error instanceof ProblemsError) return unfit(`A recording cannot be read: ${error.message.split('\n', 1)[0]}`)
+    throw error
+  }
+  if (!recording.response.complete && !incomplete) {
+    return unfit(`The answer in ${file} broke off. Record it again, or play it with recordings.incomplete.`)
+  }
+  const ageMs = Date.now() - Date.parse(recording.recordedAt)
+  if (maxAgeMs === 0 || !(ageMs > maxAgeMs)) return { kind: 'fit', file, recording } as const
+  const old = `${file} is ${inDays(ageMs)} old, more than recordings.maxAge. Record it again.`
+  if (stale === 'fail') return unfit(old)
+  if (!warned.has(file)) warn(old)
+  warned.add(file)
+  return { kind: 'fit', file, recording } as const
+}
+
+function missed({ method, path }: RecordedRequest, { scope, unfit, near }: Missed, run: Run): Found {
+  const why = unfit ?? whyNot(near)
+  const { file, differences } = { file: near?.kept.file, differences: near?.differences ?? [] }
+  run.missed({
+    ...{ at: new Date().toISOString(), scope, method, path, reason: why },
+    nearest: file === undefined ? undefined : { file, differences },
+  })
+  return { kind: 'miss', why, isKnownPath: unfit !== undefined || near !== undefined }
 }
 
 const unfit = (why: string): Unfit => ({ kind: 'unfit', why })

@@ -1,5 +1,5 @@
 /** The recordings of a folder by what they answer; one that was read is remembered for as long as its file stays as it is. */
-import { LRUCache } from 'lru-cache'
+import { createFileCache } from './file-cache.js'
 import { type Folder, removeLeftovers } from './folder.js'
 import type { RecordingFile } from './names.js'
 import { bodyOf, type Recording } from './recording.js'
@@ -19,12 +19,6 @@ export interface Shelf {
   text(file: string): Promise<string>
   put(kept: RecordingFile, recording: Recording): Promise<void>
   remove(kept: RecordingFile): Promise<void>
-}
-
-interface Remembered {
-  readonly recording: Recording
-  readonly stamp: string
-  checkedMs: number
 }
 
 /** So much of what was read is remembered. */
@@ -47,9 +41,9 @@ const CHUNK_BYTES = 250
 export function createShelf(folder: Folder): Shelf {
   let byKey: Map<string, RecordingFile[]> | undefined
   let listing: Promise<void> | undefined
-  const remembered = new LRUCache<string, Remembered>({
-    maxSize: REMEMBERED_BYTES,
-    sizeCalculation: ({ recording }) => sizeOf(recording),
+  const { get: read, forget } = createFileCache({
+    ...{ stamp: folder.stamp, read: folder.read, sizeOf },
+    ...{ uncheckedMs: UNCHECKED_MS, most: REMEMBERED_BYTES },
   })
 
   async function refresh(): Promise<void> {
@@ -72,23 +66,6 @@ export function createShelf(folder: Folder): Shelf {
     return listing
   }
 
-  const remember = (file: string, recording: Recording, stamp: string) =>
-    void remembered.set(file, { recording, stamp, checkedMs: performance.now() })
-
-  async function read(file: string): Promise<Recording> {
-    const known = remembered.get(file)
-    const now = performance.now()
-    if (known && now - known.checkedMs < UNCHECKED_MS) return known.recording
-    const stamp = await folder.stamp(file)
-    if (known?.stamp === stamp) {
-      known.checkedMs = now
-      return known.recording
-    }
-    const recording = await folder.read(file)
-    remember(file, recording, stamp)
-    return recording
-  }
-
   return {
     dir: folder.dir,
     ready,
@@ -101,7 +78,7 @@ export function createShelf(folder: Folder): Shelf {
     text: folder.text,
     async put(kept, recording) {
       await folder.write(kept.file, recording, kept.key)
-      remembered.delete(kept.file)
+      forget(kept.file)
       await ready()
       const others = (byKey?.get(kept.key) ?? []).filter(({ file }) => file !== kept.file)
       byKey?.set(
@@ -111,7 +88,7 @@ export function createShelf(folder: Folder): Shelf {
     },
     async remove({ file, key }) {
       await folder.remove(file)
-      remembered.delete(file)
+      forget(file)
       byKey?.set(
         key,
         (byKey.get(key) ?? []).filter(kept => kept.file !== file),
