@@ -6,7 +6,6 @@ import {
   listOf,
   maybe,
   moment,
-  number,
   object,
   objectOf,
   oneOf,
@@ -17,10 +16,10 @@ import {
   wholeBetween,
   yesOrNo,
 } from '../api/shapes.js'
-import { open, where, withWritten } from '../check/check.js'
+import { number as between, open, where, withWritten } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { noSuchSession } from '../core/errors.js'
-import type { MessageRow } from '../core/state.js'
+import { isKeepable, type MessageRow } from '../core/state.js'
 import type { UserJson } from './users.js'
 
 const session = object({
@@ -48,8 +47,14 @@ export interface OpenSessions {
   endAll(userId?: string): Promise<void>
 }
 
+const anEmail = 'an e-mail address'
+const email = v.pipe(
+  v.string(anEmail),
+  v.check(written => isEmail(written) && Buffer.byteLength(written) <= LONGEST_EMAIL_BYTES, anEmail),
+)
+
 const signInWanted = object({
-  email: optional(text, 'The user; the development user where it is left out. Unknown users sign up.'),
+  email: optional(email, 'The user; the development user where it is left out. Unknown users sign up.'),
   password: optional(text, 'Checked where it is given; a user who signs up gets it.'),
 })
 /** Whose session is wanted. */
@@ -66,10 +71,17 @@ const grantedSession = object({
 /** A session in the form of Supabase Auth, as `setSession` takes it. */
 export type SessionJson = Of<typeof grantedSession>
 
+/** A thousand years. */
+const LONGEST_MS = 1000 * 365 * 86_400_000
+const kept = v.pipe(text, v.maxLength(1000), v.check(isKeepable, 'text of whole characters, without NUL'))
+
 const keyWanted = object({
-  name: v.optional(text, 'made by a test'),
-  user: optional(text, 'The address of its owner, who signs up if need be; without one it belongs to no user.'),
-  expiresInMs: optional(number, 'Milliseconds until it expires; negative for one that has expired.'),
+  name: v.optional(kept, 'made by a test'),
+  user: optional(email, 'The address of its owner, who signs up if need be; without one it belongs to no user.'),
+  expiresInMs: optional(
+    between(-LONGEST_MS, LONGEST_MS, 'milliseconds'),
+    'Milliseconds until it expires; negative for one that has expired.',
+  ),
   scope: optional(text, 'The scope of requests with this key that name none.'),
 })
 /** Which key is wanted. */
@@ -172,19 +184,12 @@ export const outboxOperations = ({ people }: { readonly people: Messages }) => (
   }),
 })
 
-const anEmail = 'an e-mail address'
 const seconds = 'a whole number of seconds'
 const MOST_SECONDS = 9_999_999_999
 
 const tokenFields = object({
   role: v.optional(oneOf(['anon', 'service', 'user']), 'user'),
-  email: optional(
-    v.pipe(
-      v.string(anEmail),
-      v.check(written => isEmail(written) && Buffer.byteLength(written) <= LONGEST_EMAIL_BYTES, anEmail),
-    ),
-    'The user of the token; the development user where it is left out. Unknown users sign up.',
-  ),
+  email: optional(email, 'The user of the token; the development user where it is left out. Unknown users sign up.'),
   expiresIn: optional(
     wholeBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
     'Seconds until it expires; negative for one that has expired.',
