@@ -11,19 +11,19 @@ import { createDelivery } from './platform/delivery.js'
 import { createForTests } from './platform/for-tests.js'
 import { createContractCheck, createLasting } from './platform/lasting.js'
 import { createParts, type PlatformSources, type ResetOptions } from './platform/part.js'
-import { type Platform, usableKey } from './platform/platform.js'
+import { type OpenPlatform, usableKey } from './platform/platform.js'
 import { configuredUser } from './platform/state.js'
 import { urlHost } from './server/address.js'
 import type { MintedToken, TokenRequest } from './supabase/operations.js'
 
 export type { PlatformSources } from './platform/part.js'
-export type { Platform } from './platform/platform.js'
+export type { OpenPlatform as Platform } from './platform/platform.js'
 
 /**
  * Reads the configuration, opens the port, and only then loads what not every request needs.
  * Rejects with a ProblemsError for bad configuration or rules, with a StartError for a port or a state that cannot be had.
  */
-export async function openPlatform(sources: PlatformSources): Promise<Platform> {
+export async function openPlatform(sources: PlatformSources): Promise<OpenPlatform> {
   const parts = createPlatformParts(sources)
   const { delivery, assemblies } = parts
   const { host, port } = assemblies.current().loaded.config
@@ -112,7 +112,7 @@ function createPlatformParts(sources: PlatformSources) {
 }
 
 /** What is given out of the parts. */
-function platformOf(parts: PlatformParts): Platform {
+function platformOf(parts: PlatformParts): OpenPlatform {
   const { assemblies, lasting, delivery, reset, mintToken, reload, stop } = parts
   const { modes, state, recordings, faults, clock, journal, violations, onMessage } = lasting
   const url = parts.url()

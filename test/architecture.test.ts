@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { type Source, violations } from './architecture.js'
+import { type Source, violations, weightOf } from './architecture.js'
 
 const root = path.join(import.meta.dirname, '..')
 
@@ -28,6 +28,7 @@ test('the house stands as it is drawn', () => {
   const tree = realTree()
   expect(tree.map(({ file }) => file)).toContain('platform.ts')
   expect(violations(tree, Object.keys(dependencies))).toEqual([])
+  expect(weightOf(tree)).toEqual([])
 })
 
 test('lower floors, the own folder and packages at their door may be imported', () => {
@@ -154,4 +155,31 @@ test.each([
 
 test('a file that is run as a command opens with its sentence behind the first line', () => {
   expect(violations([{ file: 'cli.ts', text: '#!/usr/bin/env node\n/** Begins. */\n' }], [])).toEqual([])
+})
+
+/** What is heavier than it has to be in planted files; each gets the comment that it has to open with. */
+const weighed = (files: Record<string, string>, comment = 'Planted.') =>
+  weightOf(Object.entries(files).map(([file, text]) => ({ file, text: `/** ${comment} */\n${text}` })))
+
+test('two exported types of one name are reported, whatever kind of type they are', () => {
+  const files = { 'auth/a.ts': 'export interface Reply {}', 'replies/b.ts': 'export type Reply = string' }
+  expect(weighed(files)).toEqual(['The type Reply is declared in auth/a.ts and replies/b.ts.'])
+  expect(
+    weighed({ ...files, 'replies/b.ts': "type Reply = string\nexport type { Reply as Other } from './c.js'" }),
+  ).toEqual([])
+})
+
+test('a file in core that only one folder uses is reported', () => {
+  const files = { 'core/words.ts': '', 'server/send.ts': "import '../core/words.js'" }
+  expect(weighed(files)).toEqual(['core/words.ts is used by server alone.'])
+  expect(weighed({ ...files, 'auth/a.ts': "import type {} from '../core/words.js'" })).toEqual([])
+})
+
+test('a short file that only its neighbour imports is reported, unless it says why it is one', () => {
+  const files = { 'server/body.ts': '', 'server/send.ts': "import './body.js'" }
+  const [report] = weighed(files)
+  expect(report).toContain('server/body.ts is short, and only server/send.ts imports it.')
+  expect(weighed({ ...files, 'server/body.ts': '\n'.repeat(40).replaceAll('\n', 'work()\n') })).toEqual([])
+  expect(weighed({ ...files, 'auth/a.ts': "import '../server/body.js'" })).toEqual([])
+  expect(weighed(files, 'Reads bodies. A file of its own: it is loaded by itself.')).toEqual([])
 })

@@ -237,3 +237,58 @@ function unused(dependencies: readonly string[], imports: readonly Import[]): re
   const used = new Set(imports.map(({ name }) => packageOf(name)))
   return dependencies.filter(name => !used.has(name)).map(name => `package.json depends on ${name}, which is not used.`)
 }
+
+/** A file of fewer lines that only its neighbour imports is a part of that neighbour. */
+const CRUMB = 40
+
+/** How a small file says that it is one on purpose, in its opening comment. */
+const ownFile = /a file of its own/i
+
+/** What makes the source heavier than it has to be, a sentence each. */
+export function weightOf(sources: readonly Source[]): readonly string[] {
+  const importers = new Map<string, Set<string>>()
+  for (const imported of sources.flatMap(importsOf).filter(({ name }) => isOurs(name))) {
+    const to = target(imported)
+    importers.set(to, (importers.get(to) ?? new Set()).add(imported.file))
+  }
+  const whoImports = (file: string) => [...(importers.get(file) ?? [])]
+  return [
+    ...typesOfOneName(sources),
+    ...sources.flatMap(({ file }) => ofOneFolder(file, whoImports(file))),
+    ...sources.flatMap(source => crumb(source, whoImports(source.file))),
+  ]
+}
+
+/** A reader who meets a type has to know which one it is. */
+function typesOfOneName(sources: readonly Source[]): readonly string[] {
+  const files = new Map<string, string[]>()
+  for (const { file, text } of sources)
+    for (const name of exportedTypes(file, text)) files.set(name, [...(files.get(name) ?? []), file])
+  return [...files]
+    .filter(([, declared]) => declared.length > 1)
+    .map(([name, declared]) => `The type ${name} is declared in ${declared.join(' and ')}.`)
+}
+
+const exportedTypes = (file: string, text: string): readonly string[] =>
+  parsed(file, text).program.body.flatMap(statement => {
+    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null
+    const isType = /^(TSInterface|TSTypeAlias|Class)Declaration$/.test(declared?.type ?? '')
+    return isType && declared && 'id' in declared && declared.id && 'name' in declared.id ? [declared.id.name] : []
+  })
+
+/** What core/ has is spoken of in several folders. */
+function ofOneFolder(file: string, importers: readonly string[]): readonly string[] {
+  const folders = new Set(importers.map(part).filter(folder => folder !== 'core'))
+  if (part(file) !== 'core' || folders.size !== 1) return []
+  return [`${file} is used by ${[...folders][0]} alone.`]
+}
+
+function crumb({ file, text }: Source, importers: readonly string[]): readonly string[] {
+  const [only] = importers
+  const isNeighbour = importers.length === 1 && path.dirname(only ?? '') === path.dirname(file)
+  if (!isNeighbour || text.trimEnd().split('\n').length >= CRUMB) return []
+  if (ownFile.test(parsed(file, text).comments[0]?.value ?? '')) return []
+  return [
+    `${file} is short, and only ${only} imports it. Merge them, or let its first comment say why it is a file of its own.`,
+  ]
+}

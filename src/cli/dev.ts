@@ -11,7 +11,7 @@ import type { CommandLine } from './arguments.js'
 import { banner } from './banner.js'
 import { followRequests, loadBodyLines } from './log-line.js'
 import { createLogLines } from './log-lines.js'
-import { colorsFor, createOutput, isScreen, jsonLine, type Output, sizeOf } from './output.js'
+import { colorsFor, createOutput, isScreen, jsonLine, sizeOf, type TerminalOutput } from './output.js'
 import { hasFailed, missText, receiptText, requireStrictFits } from './receipt.js'
 import { violatingText, violationsText } from './report.js'
 import { messageEvent, messageLine, requestEvent } from './request-log.js'
@@ -92,7 +92,7 @@ interface Changed {
   readonly address: boolean
 }
 
-function inJson(output: Output): Say {
+function inJson(output: TerminalOutput): Say {
   const say = (event: object) => output.line(jsonLine(event))
   return {
     ready: platform => say({ event: 'ready', ...factsOf(platform) }),
@@ -125,7 +125,7 @@ function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, cont
   }
 }
 
-async function inWords(output: Output, quiet: boolean, isVerbose: boolean): Promise<Say> {
+async function inWords(output: TerminalOutput, quiet: boolean, isVerbose: boolean): Promise<Say> {
   const { stdout, stderr } = process
   const colors = colorsFor(stdout)
   const errorColors = colorsFor(stderr)

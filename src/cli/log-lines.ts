@@ -1,6 +1,6 @@
 /** Writes the request log, and keeps noise together: what comes again and again is one line with a number. */
 import type { LogLine } from './log-line.js'
-import type { Output } from './output.js'
+import type { TerminalOutput } from './output.js'
 import { type Paper, requestRows } from './request-log.js'
 
 export interface LogLines {
@@ -17,7 +17,7 @@ export interface LogLines {
 }
 
 interface Sheet {
-  readonly output: Output
+  readonly output: TerminalOutput
   readonly paper: () => Paper & { readonly height?: number | undefined }
   /** Whether what was written last can be written over: a terminal, and nobody else writes on it. */
   readonly isErasable: boolean

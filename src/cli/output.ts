@@ -2,7 +2,7 @@
 import path from 'node:path'
 import pc from 'picocolors'
 
-export interface Output {
+export interface TerminalOutput {
   line(text: string): void
   /** As it is, without an end of line. */
   write(text: string): void
@@ -11,7 +11,7 @@ export interface Output {
 }
 
 /** Collects lines until the event loop has a moment: writing each by itself would cost more than answering the request. */
-export function createOutput(stream: NodeJS.WriteStream): Output {
+export function createOutput(stream: NodeJS.WriteStream): TerminalOutput {
   let waiting = ''
   const flush = () => {
     if (waiting === '') return

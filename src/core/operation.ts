@@ -2,7 +2,7 @@
 import type { check } from '../check/check.js'
 
 /** What is checked, and what the document's schemas are made from. */
-export type Schema = Parameters<typeof check>[0]
+export type DocumentedSchema = Parameters<typeof check>[0]
 
 /** As much of JSON Schema as answers need; what goes in is made from a `Schema`. */
 export interface JsonSchema {
@@ -10,7 +10,7 @@ export interface JsonSchema {
 }
 
 /** A form that has a name of its own among the schemas of the document. */
-export type NamedForm = readonly [name: string, form: Schema | JsonSchema]
+export type NamedForm = readonly [name: string, form: DocumentedSchema | JsonSchema]
 
 /** One kind of event of a stream. */
 export interface SaidEvent {
@@ -18,7 +18,7 @@ export interface SaidEvent {
   /** What stands behind `event:`, where that is told. */
   readonly name?: string
   /** What stands behind `data:`: JSON of this form, or the text itself. */
-  readonly data: NamedForm | Schema | string
+  readonly data: NamedForm | DocumentedSchema | string
 }
 
 /** Where platform-api.md says it. What has none is a decision of ours. */
@@ -30,10 +30,10 @@ interface Cited {
 }
 
 /** What the document says of one answer. */
-export interface Said extends Cited {
+export interface EndpointDescription extends Cited {
   readonly what: string
   /** The form of a JSON body; without it there is no body, or one of another `type`. */
-  readonly schema?: JsonSchema | Schema
+  readonly schema?: JsonSchema | DocumentedSchema
   /** The same for a form that has a name. */
   readonly form?: NamedForm
   /** The content type of a body that is not JSON. */
@@ -49,10 +49,10 @@ export interface Description extends Cited {
   readonly does: string
   /** What more there is to say. */
   readonly more?: string
-  readonly query?: Schema | JsonSchema | undefined
+  readonly query?: DocumentedSchema | JsonSchema | undefined
   /** What headers mean, by their names. */
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Schema | JsonSchema | undefined
+  readonly body?: DocumentedSchema | JsonSchema | undefined
   /** Whether the body may be left out. */
   readonly isBodyOptional?: true
   /** The kinds of credential that open it, where the endpoint finds that out by itself. */
@@ -60,7 +60,7 @@ export interface Description extends Cited {
   /** Further conditions on the body that its own schema does not know, as JSON Schema. */
   readonly narrowed?: JsonSchema
   /** By status. */
-  readonly answers: Readonly<Record<number, Said | readonly Said[]>>
+  readonly answers: Readonly<Record<number, EndpointDescription | readonly EndpointDescription[]>>
   /** Errors beyond those that others have as well, by status. */
   readonly errors?: Readonly<Record<number, string>>
 }

@@ -1,4 +1,4 @@
-/** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). */
+/** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). A file of its own, as every endpoint is. */
 import type { IndexAnswer } from '../core/answers.js'
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Description } from '../core/operation.js'

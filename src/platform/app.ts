@@ -123,7 +123,7 @@ export async function configJson(
   }
 }
 
-export interface Drafts {
+export interface DraftWriter {
   /** A rule that says again what was said, in texts that `open` has taken the secrets out of. Rejects with a PlatformError that says why there can be none. */
   draft(told: DraftSource, open: (text: string) => string): Promise<Draft>
   /** What is wrong with rules, with the line and the column; or the rules as they are sent. */
@@ -133,7 +133,7 @@ export interface Drafts {
 }
 
 /** Rules on their way from a draft to a file: written, checked, and kept. */
-export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: PlatformSources): Drafts {
+export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: PlatformSources): DraftWriter {
   return {
     draft: async (told, open) => (await loadReplies()).draftOf(told, open),
     read: async yaml => (await loadReplies()).rulesSent(yaml),

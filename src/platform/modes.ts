@@ -79,7 +79,7 @@ function impossible(switched: LoadedConfig, port: number): readonly string[] | u
 }
 
 /** The modes in force. */
-export interface Modes extends Part {
+export interface RunningModes extends Part {
   current(): Chosen
   /** Throws a ProblemsError for modes that cannot work. */
   switch(mode: Mode, modes?: ModesByEndpoint): void
@@ -101,7 +101,7 @@ interface Surroundings {
   readonly port: () => number
 }
 
-export function createModes(first: LoadedConfig, { loaded, warn, port }: Surroundings): Modes {
+export function createModes(first: LoadedConfig, { loaded, warn, port }: Surroundings): RunningModes {
   const listeners: (() => void)[] = []
   let chosen = chosenIn(first)
   const openNow = () => openToAll(withModes(loaded(), chosen))

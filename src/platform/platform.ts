@@ -19,7 +19,7 @@ import type { ResetOptions } from './part.js'
 import type { Rules } from './rules.js'
 
 /** A platform that answers. */
-export interface Platform {
+export interface OpenPlatform {
   /** The `base_url` of the platform, without a slash at its end. OpenAI's clients take `${url}/v1`. */
   readonly url: string
   /** What an app hands to Supabase's `createClient`; the client adds `/auth/v1`. */

@@ -1,5 +1,4 @@
 /** Takes a body apart into its texts: in each of them a secret may stand, wherever the network or the model cut it. */
-
 import { isUtf8 } from 'node:buffer'
 import { eventsIn, letterAt, linesIn } from '../completions/events.js'
 import { jsonOf } from '../core/json.js'
@@ -8,16 +7,16 @@ import { type JsonText, jsonTexts } from './json-texts.js'
 import type { RecordedChunk } from './recording.js'
 
 /** Pieces of one text, in their order. */
-export type Passage = readonly Piece[]
+export type TextPassage = readonly Piece[]
 
 /** A whole body: JSON, text, or bytes. */
-export function* passagesOfWhole(body: Body): Sliced<readonly Passage[]> {
+export function* passagesOfWhole(body: Body): Sliced<readonly TextPassage[]> {
   const { latin1 } = body
   // Some write a byte order mark, which is none of the JSON.
   const json = latin1.replace(/^\xef\xbb\xbf/, blank)
   const value = parsed(json)
   if (value === undefined) return [plainPieces(body, 0, latin1.length)]
-  const passages: Passage[] = []
+  const passages: TextPassage[] = []
   for (const { start, end, kind } of jsonTexts(json)) {
     passages.push(kind === 'number' ? [numberPiece(body, start, end)] : jsonPieces(body, start, end))
     yield
@@ -26,7 +25,7 @@ export function* passagesOfWhole(body: Body): Sliced<readonly Passage[]> {
 }
 
 /** Events, or one document on each line. What is said token by token is one text; where nothing else is suspicious, these will do. */
-export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly Passage[]> {
+export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly TextPassage[]> {
   const passages: Piece[][] = []
   const isOnLines = isDocument(body.latin1)
   const running = new Map<string, Piece[]>()

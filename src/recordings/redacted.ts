@@ -8,9 +8,9 @@ import {
   type Edit,
   edited,
   editOf,
-  type Passage,
   passagesOfStream,
   passagesOfWhole,
+  type TextPassage,
   withoutTokens,
 } from './passages.js'
 import { isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
@@ -73,7 +73,7 @@ function bodyIn(chunks: readonly RecordedChunk[]): Body {
   return { bytes, latin1: bytes.toString('latin1'), isUtf8: isUtf8(bytes), borders }
 }
 
-function editsOf(passage: Passage, redaction: Redaction): readonly Edit[] {
+function editsOf(passage: TextPassage, redaction: Redaction): readonly Edit[] {
   const open = redaction.pieces(passage.map(({ text }) => text))
   return passage.flatMap((piece, i) => editOf(piece, open[i] ?? ''))
 }

@@ -11,6 +11,7 @@ import {
   type Outcome,
   type Reply,
   usesRecordings,
+  type Witness,
 } from '../core/exchange.js'
 import { createIds } from '../core/ids.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
@@ -27,7 +28,6 @@ import type { Journey } from './proxy/passage.js'
 import { send } from './send.js'
 import type { Ends, Options, Stage, Step, Surface, Visit } from './stage.js'
 import { type HeavyPrompt, limitChat, limitRequests, ownPagesOnly, strikeAfter, strikeBefore } from './stages.js'
-import { watched } from './watched.js'
 
 /** What the line is put together from. Where something is switched off, its stage is not on the line. */
 export interface LineParts {
@@ -346,5 +346,39 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     mode: undefined,
     body: undefined,
     outcome: undefined,
+  }
+}
+
+/**
+ * A witness of the answer that `response` is to carry. What it throws is reported; it then hears no more than that it is over, and
+ * incomplete. It is told its end once: when the response is closed at the latest, even if nobody has carried an answer.
+ */
+export function watched(witness: Witness, response: ServerResponse, report: (error: unknown) => void): Witness {
+  let failed = false
+  let ended = false
+  function tell(what: () => void): void {
+    if (failed || ended) return
+    try {
+      what()
+    } catch (error) {
+      failed = true
+      report(error)
+    }
+  }
+  function end(complete: boolean): void {
+    if (ended) return
+    ended = true
+    try {
+      witness.end(complete && !failed)
+    } catch (error) {
+      report(error)
+    }
+  }
+  if (response.destroyed) end(false)
+  else response.once('close', () => end(false))
+  return {
+    head: (status, headers) => tell(() => witness.head(status, headers)),
+    bytes: bytes => tell(() => witness.bytes(bytes)),
+    end,
   }
 }

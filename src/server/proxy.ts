@@ -5,7 +5,7 @@ import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-pro
 import { notFound, upstreamUnreachable, upstreamUnreadable, upstreamUntrusted } from '../core/errors.js'
 import { carryBack } from './proxy/carry-back.js'
 import { climbs } from './proxy/climbing.js'
-import type { Credentials, Shown } from './proxy/credentials.js'
+import type { LiveCredentials, ShownCredential } from './proxy/credentials.js'
 import { endWith } from './proxy/end-with.js'
 import { outgoing } from './proxy/headers.js'
 import { type Journey, type Manners, Passage } from './proxy/passage.js'
@@ -19,7 +19,7 @@ export interface Upstream {
 
 export interface ProxyOptions extends Manners {
   readonly baseUrl: string
-  readonly credentials: Credentials
+  readonly credentials: LiveCredentials
   /** Whether certificates that nobody vouches for are accepted. */
   readonly insecure: boolean
 }
@@ -84,7 +84,7 @@ export function createProxy(options: ProxyOptions): Upstream {
     middleware(asRequest, asResponse, error => passage.fail(error))
   }
 
-  function depart(passage: Passage, { headers, query }: Shown): void {
+  function depart(passage: Passage, { headers, query }: ShownCredential): void {
     const { request, exchange, isPlain, witness } = passage.journey
     if (passage.isOver) return
     passage.target = prefix + exchange.path + (request.url?.includes('?') ? `?${query ?? exchange.query}` : '')

@@ -1,10 +1,9 @@
 /** Makes one response spoil the body that it is given, whatever writes it. */
-
 import { OutgoingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Fault } from '../core/fault.js'
 import { headerIn } from '../core/headers.js'
-import { type BodyFacts, halfOf, type Step, type Treatment, treatmentOf } from './treatment.js'
+import { type BodyFacts, halfOf, type Treatment, type TreatmentStep, treatmentOf } from './treatment.js'
 
 export interface Spoilt {
   /** Whether anything went wrong: an answer may be too short for it. */
@@ -42,7 +41,7 @@ export function spoil(response: ServerResponse, fault: Fault): Spoilt {
   let over = false
   let silence: { readonly timer: NodeJS.Timeout | undefined } | undefined
   /** What is still to be done. During a silence no more is added than writers add that heed being told to wait. */
-  let queue: Iterator<Step>[] = []
+  let queue: Iterator<TreatmentStep>[] = []
   /** Whoever writes has come to the end. */
   let ended: { readonly sent?: () => void } | undefined
 
@@ -50,7 +49,7 @@ export function spoil(response: ServerResponse, fault: Fault): Spoilt {
   const isFull = () =>
     over || silence !== undefined || Reflect.get(OutgoingMessage.prototype, 'writableNeedDrain', response) === true
 
-  function run(steps: Iterable<Step>): void {
+  function run(steps: Iterable<TreatmentStep>): void {
     queue.push(steps[Symbol.iterator]())
     goOn()
   }
@@ -68,7 +67,7 @@ export function spoil(response: ServerResponse, fault: Fault): Spoilt {
     }
   }
 
-  function take(step: Step): void {
+  function take(step: TreatmentStep): void {
     if (step.kind !== 'pass' || step.spoilt) happened = true
     switch (step.kind) {
       case 'pass':

@@ -1,11 +1,10 @@
 /** What a fault makes of a body: which of its bytes leave, what is done in between, and how it ends. */
-
 import { createEventSplitter, dataOf, halvedEvent } from '../completions/events.js'
 import { brokenStream, errorEvent } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 
 /** What is done next. After a `cut`, a `reset` or an `end` nothing is. */
-export type Step =
+export type TreatmentStep =
   /** `spoilt` when it is not what was to leave here. */
   | { readonly kind: 'pass'; readonly bytes: Buffer; readonly spoilt?: boolean }
   | { readonly kind: 'stall' }
@@ -16,9 +15,9 @@ export type Step =
 
 /** What is done when the head has left, with the bytes of the body as they come, and when there are no more of them. */
 export interface Treatment {
-  begin(): Iterable<Step>
-  take(bytes: Buffer): Iterable<Step>
-  end(): Iterable<Step>
+  begin(): Iterable<TreatmentStep>
+  take(bytes: Buffer): Iterable<TreatmentStep>
+  end(): Iterable<TreatmentStep>
 }
 
 /** What the head says of a body. */
@@ -40,15 +39,15 @@ export function treatmentOf(fault: Fault, { isStream, length }: BodyFacts): Trea
 /** How long a truncated body is. */
 export const halfOf = (length: number) => Math.floor(length / 2)
 
-const none: readonly Step[] = []
-const passing = (bytes: Buffer): Step => ({ kind: 'pass', bytes })
-const spoilt = (bytes: Buffer): Step => ({ kind: 'pass', bytes, spoilt: true })
+const none: readonly TreatmentStep[] = []
+const passing = (bytes: Buffer): TreatmentStep => ({ kind: 'pass', bytes })
+const spoilt = (bytes: Buffer): TreatmentStep => ({ kind: 'pass', bytes, spoilt: true })
 const nothing = Buffer.alloc(0)
 
 /** Lets so many bytes pass, then ends in this way. */
 function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end'): Treatment {
   let left = bytes
-  function* within(steps: Iterable<Step>): Generator<Step> {
+  function* within(steps: Iterable<TreatmentStep>): Generator<TreatmentStep> {
     if (left === 0) yield { kind: ending }
     for (const step of steps) {
       if (step.kind !== 'pass' || step.bytes.length < left) {
@@ -75,7 +74,7 @@ const LONGEST_COLLECTED_BYTES = 1_048_576
 function whole({ reset, truncate }: Fault, length: number | undefined): Treatment {
   const collected: Buffer[] = []
   let size = 0
-  function* half(): Generator<Step> {
+  function* half(): Generator<TreatmentStep> {
     yield passing(Buffer.concat(collected).subarray(0, halfOf(size)))
     yield { kind: 'end' }
   }
@@ -107,7 +106,7 @@ function stream(fault: Fault): Treatment {
   /** The last chunk, where the last one of all is to end in its middle. */
   let held: Buffer | undefined
 
-  function* due(): Generator<Step> {
+  function* due(): Generator<TreatmentStep> {
     if (chunks === fault.stallAfterChunks) yield { kind: 'stall' }
     if (chunks === fault.cutAfterChunks) yield { kind: 'cut' }
     if (fault.reset && chunks === CHUNKS_BEFORE_RESET) yield { kind: 'reset' }
@@ -116,19 +115,19 @@ function stream(fault: Fault): Treatment {
     yield { kind: 'end' }
   }
 
-  function* passChunk(event: Buffer, isHalved: boolean): Generator<Step> {
+  function* passChunk(event: Buffer, isHalved: boolean): Generator<TreatmentStep> {
     chunks++
     yield isHalved || chunks === fault.malformedChunk ? spoilt(halvedEvent(event)) : passing(event)
     yield* due()
   }
 
-  function* letGo({ isLast }: { isLast: boolean }): Generator<Step> {
+  function* letGo({ isLast }: { isLast: boolean }): Generator<TreatmentStep> {
     const event = held
     held = undefined
     if (event) yield* passChunk(event, isLast)
   }
 
-  function* passEvent(event: Buffer): Generator<Step> {
+  function* passEvent(event: Buffer): Generator<TreatmentStep> {
     const data = dataOf(event)
     if (data === undefined) return yield passing(event)
     const isDone = data.trim() === '[DONE]'

@@ -1,7 +1,7 @@
 /** Rows by their keys, and by the values of some columns without looking at the others. */
-import type { AnyRow, AnyShape, Value } from './shapes.js'
+import type { AnyRow, AnyShape, ColumnValue } from './shapes.js'
 
-type Conditions = readonly (readonly [column: string, value: Value])[]
+type Conditions = readonly (readonly [column: string, value: ColumnValue])[]
 
 interface IndexedRows {
   get(key: string): AnyRow | undefined
@@ -30,7 +30,7 @@ export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape)
   }
 
   /** The rows with this value in this column; all where no index can tell. */
-  function alike(column: string, value: Value): RowsByKey {
+  function alike(column: string, value: ColumnValue): RowsByKey {
     const index = indexes.get(column)
     if (index) return index.get(value) ?? none
     if (column !== keyColumn) return rows

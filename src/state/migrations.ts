@@ -8,10 +8,10 @@ import type { Database } from './sql.js'
 const TABLE = 'standin_migrations'
 
 /** What text is in this database: ordered by its bytes, whatever language the database speaks. */
-export type Text = ColumnDataType | RawBuilder<unknown>
+export type TextColumn = ColumnDataType | RawBuilder<unknown>
 
 interface Target {
-  readonly text: Text
+  readonly text: TextColumn
   readonly schema?: string
 }
 
@@ -52,10 +52,10 @@ const isNoSuchTable = ({ code, message }: { readonly code?: unknown; readonly me
   code === '42P01' || message.includes('no such table')
 
 type Define = (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
-type Column = readonly [type: Text, define: Define]
+type Column = readonly [type: TextColumn, define: Define]
 
 // A migration that was released is never changed, only followed by another one: databases out there have been through it.
-function migrations(text: Text): Record<string, Migration> {
+function migrations(text: TextColumn): Record<string, Migration> {
   const key: Column = [text, column => column.notNull().primaryKey()]
   const words: Column = [text, column => column.notNull()]
   const uniqueWords: Column = [text, column => column.notNull().unique()]

@@ -74,12 +74,12 @@ export const forEachTable = <T>(make: (name: TableName) => T): Record<TableName,
 // The one place where tables without types get theirs: what goes in is checked against Rows, so what comes out is of it.
 export const tablesOf = (make: (name: TableName) => AnyTable): Tables => forEachTable(make) as unknown as Tables
 
-export type Value = string | number | boolean | null
+export type ColumnValue = string | number | boolean | null
 
 /** JSON, as opposed to a value, is text in a database and frozen objects in memory. */
 interface Forms<T> {
   json(text: string): T
-  value(value: Value): T
+  value(value: ColumnValue): T
 }
 
 /** A row, or some columns of one, in the form in which it is kept. Throws a TypeError when a value cannot be kept. */
@@ -97,18 +97,18 @@ export function kept<T>({ json }: AnyShape, row: AnyRow, forms: Forms<T>): Recor
 }
 
 /** What is asked for, column by column. Throws a TypeError when a value is left open, which would mean every row. */
-export function conditions(where: AnyRow): readonly (readonly [column: string, value: Value])[] {
+export function conditions(where: AnyRow): readonly (readonly [column: string, value: ColumnValue])[] {
   return Object.entries(where).map(([column, value]) => {
     if (isValue(value)) return [column, value]
     throw new TypeError(`${column} cannot be asked for: it is no text, number or boolean, nor null.`)
   })
 }
 
-const isValue = (value: unknown): value is Value =>
+const isValue = (value: unknown): value is ColumnValue =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 
 /** Which values can be kept: the same ones by every kind of state. */
-export const isWhole = (value: Value): boolean => typeof value !== 'string' || isKeepable(value)
+export const isWhole = (value: ColumnValue): boolean => typeof value !== 'string' || isKeepable(value)
 
 export const taken = () =>
   new TakenError('A row with this key, or a value that may be there only once, is there already.')

@@ -5,13 +5,13 @@ import {
   type AnyRow,
   type AnyShape,
   type AnyTable,
+  type ColumnValue,
   conditions,
   isWhole,
   kept,
   shapeOf,
   tablesOf,
   taken,
-  type Value,
 } from './shapes.js'
 import type { Store, Turns } from './store.js'
 
@@ -20,7 +20,7 @@ type Cell = string | number | null
 export type Database = Record<string, Record<string, Cell>>
 
 /** What a database brings along besides its dialect. */
-export interface Source {
+export interface SqlSource {
   readonly reading: Kysely<Database>
   readonly writing: Kysely<Database>
   /** For readers that share one connection. */
@@ -36,7 +36,7 @@ export interface Source {
 
 const atOnce: Turns = work => work()
 
-export function createSqlStore(source: Source): Store {
+export function createSqlStore(source: SqlSource): Store {
   const { reading, writing, inTurn = atOnce, lock, announce, follow, close, troubleOf } = source
   return {
     read(work) {
@@ -153,7 +153,7 @@ const nobodyHas = (where: AnyRow) => conditions(where).some(([, value]) => !isWh
 const matching = (where: AnyRow) => (eb: ExpressionBuilder<Database, string>) =>
   eb.and(conditions(where).map(([column, value]) => eb(column, value === null ? 'is' : '=', cell(value))))
 
-const cell = (value: Value): Cell => (typeof value === 'boolean' ? Number(value) : value)
+const cell = (value: ColumnValue): Cell => (typeof value === 'boolean' ? Number(value) : value)
 
 const encoded = (shape: AnyShape, row: AnyRow) => kept<Cell>(shape, row, { json: text => text, value: cell })
 

@@ -13,7 +13,7 @@ export interface KeyOptions {
   readonly expiresInMs?: number
 }
 
-export interface Keys {
+export interface TestKeys {
   create(options?: KeyOptions & { readonly scope?: string }): Promise<string>
   /** The key of a scope, at once; requests wait until it is in the state. */
   ofScope(name: string): string
@@ -32,7 +32,7 @@ export const keyOptions = checking(
   }),
 )
 
-export function createKeys({ forTests }: Pick<Platform, 'forTests'>): Keys {
+export function createKeys({ forTests }: Pick<Platform, 'forTests'>): TestKeys {
   const ofScopes = new Map<string, string>()
   return {
     async create(wanted = {}) {

@@ -11,7 +11,7 @@ import type { Awaitable, SharedJournal, TestJournal } from './journal.js'
 import type { KeyOptions } from './keys.js'
 import type { Outbox } from './outbox.js'
 import type { FailNext, ReplyWith, SharedGiven } from './reply.js'
-import type { ResetOptions } from './reset.js'
+import type { TestReset } from './reset.js'
 import type { Scope, SharedScope } from './scope.js'
 import type { SignInOptions, TestSession } from './session.js'
 
@@ -49,7 +49,7 @@ export interface SharedPlatform
   /** A part of the platform that a test has for itself, beside others that run at the same time. */
   scope(name: string): Awaitable<SharedScope>
   /** Brings back how it was at the start. */
-  reset(options?: ResetOptions): Promise<void>
+  reset(options?: TestReset): Promise<void>
   /** What came of recordings so far; nothing where no mode has to do with them. */
   receipt(): Awaitable<Receipt | undefined>
   /** The last exchanges whose answers had something against the contract, the newest first. */
@@ -146,7 +146,7 @@ export interface Platform extends SharedPlatform {
    * Brings everything back to how it was at the start: replies, faults, sequences, the journal, misses, limits, clock, mode, and, where the
    * state is in memory, users, sessions, keys and the outbox.
    */
-  reset(options?: ResetOptions): Promise<void>
+  reset(options?: TestReset): Promise<void>
   /** Resolves when no request is under way, and none has come for a moment. Rejects when that takes too long. */
   idle(options?: IdleOptions): Promise<void>
   /**

@@ -4,7 +4,7 @@ import { closed, optional } from '../check/check.js'
 import type { Platform } from '../platform.js'
 import { checking } from './checked.js'
 
-export interface ResetOptions {
+export interface TestReset {
   /**
    * False to keep users, sessions, keys and the outbox as they are. A state that is not in memory may be somebody else's too, and
    * always stays as it is.
@@ -18,7 +18,7 @@ export const resetOptions = checking(
 )
 
 export interface Resetting {
-  reset(options?: ResetOptions): Promise<void>
+  reset(options?: TestReset): Promise<void>
 }
 
 export function createResetting({ reset }: Platform): Resetting {

@@ -6,7 +6,7 @@ import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import { checking } from './checked.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
-import type { KeyOptions, Keys } from './keys.js'
+import type { KeyOptions, TestKeys } from './keys.js'
 import { type FailNext, failing, giving, type ReplyWith, type SharedGiven } from './reply.js'
 import type { Unanswered } from './unanswered.js'
 
@@ -43,7 +43,7 @@ const aName = 'a name of letters, digits and signs of ASCII'
 
 interface Parts {
   readonly platform: OpenPlatform
-  readonly keys: Keys
+  readonly keys: TestKeys
   readonly unanswered: Unanswered
   readonly sinceMs: () => number
 }

@@ -1,6 +1,6 @@
 /** A platform for the tests of a file or a group, with whatever runs them. */
 import type { Platform, TestEnvironment } from './platform.js'
-import type { ResetOptions } from './reset.js'
+import type { TestReset } from './reset.js'
 import { type PlatformOptions, startPlatform } from './start.js'
 
 /** What begins and ends tests: the functions of these names in vitest and jest, and `before` and `after` of node:test for all. */
@@ -22,7 +22,7 @@ export interface UsePlatformOptions extends PlatformOptions {
    */
   readonly env?: true | ((platform: Platform) => Readonly<Record<string, string | undefined>>)
   /** Before each test everything is as at the start: false for tests that run at the same time, or `{ state: false }` to keep users. */
-  readonly reset?: boolean | ResetOptions
+  readonly reset?: boolean | TestReset
   /** Whether tests may go well although something was asked for which nothing was prepared. */
   readonly allowMisses?: boolean
 }

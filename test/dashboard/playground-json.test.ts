@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bodyWith, firstSettings, mistakeIn, type Settings } from '../../src/dashboard/page/playground/settings.js'
+import {
+  bodyWith,
+  firstSettings,
+  mistakeIn,
+  type PlaygroundSettings,
+} from '../../src/dashboard/page/playground/settings.js'
 import { placeOfMistake, readJson } from '../../src/dashboard/page/text-places.js'
 import { runs } from '../runs.js'
 
@@ -67,7 +72,7 @@ test('nesting without end is no matter', () => {
   expect(placeOfMistake('['.repeat(200_000))).toBe(200_000)
 })
 
-const set = (news: Partial<Settings>) => ({ ...firstSettings, ...news })
+const set = (news: Partial<PlaygroundSettings>) => ({ ...firstSettings, ...news })
 const tool = (name: string) => ({ type: 'function', function: { name } })
 
 test.each([

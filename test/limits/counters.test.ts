@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { createCounters } from '../../src/limits/counters.js'
-import { duration } from '../../src/limits/headers.js'
+import { duration } from '../../src/limits/index.js'
 import { WINDOW_MS } from '../../src/limits/windows.js'
 
 /** Frees what nobody holds any more. */

@@ -3,7 +3,7 @@ import { counted } from '../amounts.js'
 import type { CommandLine } from '../arguments.js'
 import { loadBodyLines } from '../log-line.js'
 import { createLogLines } from '../log-lines.js'
-import { colorsFor, createOutput, isScreen, jsonLine, type Output, sizeOf } from '../output.js'
+import { colorsFor, createOutput, isScreen, jsonLine, sizeOf, type TerminalOutput } from '../output.js'
 import { stopOnSignals } from '../stop-signals.js'
 import { type ControlAddress, placeOf, tailOptionsIn } from './options.js'
 import { type News, newsOf } from './stream.js'
@@ -27,7 +27,11 @@ interface Say {
   end(): void
 }
 
-async function sayingIn({ json, quiet, given }: CommandLine, output: Output, place: ControlAddress): Promise<Say> {
+async function sayingIn(
+  { json, quiet, given }: CommandLine,
+  output: TerminalOutput,
+  place: ControlAddress,
+): Promise<Say> {
   const colors = colorsFor(process.stdout)
   const { stdout } = process
   const log = createLogLines({

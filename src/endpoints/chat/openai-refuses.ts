@@ -3,7 +3,7 @@ import { type ChatMessage, type ChatRequest, textOf } from '../../completions/re
 import { wrongInSchema } from './strict-schema.js'
 
 /** Why OpenAI refuses a request. */
-export interface Refusal {
+export interface OpenAiRefusal {
   readonly code: string
   readonly message: string
 }
@@ -165,7 +165,7 @@ const requestRows = byField(ofRequest, taken.split(' '))
 const messageRows = byField(ofMessage)
 
 /** Why OpenAI refuses this request, as far as it is known to; `undefined` where it takes it. */
-export function openaiRefusal(request: ChatRequest): Refusal | undefined {
+export function openaiRefusal(request: ChatRequest): OpenAiRefusal | undefined {
   const unknown: string[] = []
   for (const field in request) {
     if (requestRows.has(field)) continue
@@ -187,7 +187,7 @@ export function openaiRefusal(request: ChatRequest): Refusal | undefined {
 const isPlain = ({ role, content, name, tool_calls }: ChatMessage) =>
   (role === 'user' || role === 'system') && typeof content === 'string' && !isSet(name) && !isSet(tool_calls)
 
-function found<O extends ChatRequest | ChatMessage>(table: Table<O>, object: O, at = 0): Refusal | undefined {
+function found<O extends ChatRequest | ChatMessage>(table: Table<O>, object: O, at = 0): OpenAiRefusal | undefined {
   for (const field in object) {
     const rows = table.get(field)
     if (!rows || !isSet(object[field])) continue

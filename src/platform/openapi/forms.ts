@@ -1,13 +1,13 @@
 /** The schemas of the document: each form once, under its name, with its fields told apart by where they come from. */
 import { jsonSchemaOf } from '../../config/json-schema.js'
-import type { JsonSchema, NamedForm, Schema } from '../../core/operation.js'
+import type { DocumentedSchema, JsonSchema, NamedForm } from '../../core/operation.js'
 import { sourced } from './surface.js'
 
 export interface Forms {
   /** A reference to a form, which is among the schemas from now on. */
   named(form: NamedForm, cited?: Cited): Promise<JsonSchema>
   /** A form where it stands; those inside it that have a name of their own are referred to. */
-  of(form: Schema | JsonSchema): Promise<JsonSchema>
+  of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema>
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
@@ -21,9 +21,9 @@ export function createForms(): Forms {
   const schemas: Record<string, JsonSchema> = {}
 
   /** As JSON Schema, with references that lead from the document's root to where they stand. */
-  async function written(form: Schema | JsonSchema, name: string): Promise<JsonSchema> {
+  async function written(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
     if (!isChecked(form)) return form
-    const inside = new Map<string, Schema>()
+    const inside = new Map<string, DocumentedSchema>()
     const text = await jsonSchemaOf(form, name, {
       elsewhere(schema) {
         const own = nameOf(schema)
@@ -92,7 +92,7 @@ const referenceTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 /** The name that `named` of api/shapes.ts has given it. */
 const nameOf = (schema: object) => (schema as { readonly named?: string }).named
 
-const isChecked = (form: Schema | JsonSchema): form is Schema => '~run' in form
+const isChecked = (form: DocumentedSchema | JsonSchema): form is DocumentedSchema => '~run' in form
 
 type Properties = Readonly<Record<string, JsonSchema>>
 

@@ -1,5 +1,5 @@
 /** Writes one operation as OpenAPI has it. */
-import type { Description, JsonSchema, Said, SaidEvent } from '../../core/operation.js'
+import type { Description, EndpointDescription, JsonSchema, SaidEvent } from '../../core/operation.js'
 import type { Forms } from './forms.js'
 import { errorForm, errorsOf, type Placed, sourced } from './surface.js'
 
@@ -74,7 +74,10 @@ async function answersOf({ answers }: Description, forms: Forms): Promise<object
 
 type Content = readonly (readonly [type: string, content: object])[]
 
-async function contentOf({ schema, form, type, events, section, fields }: Said, forms: Forms): Promise<Content> {
+async function contentOf(
+  { schema, form, type, events, section, fields }: EndpointDescription,
+  forms: Forms,
+): Promise<Content> {
   if (form) return [['application/json', { schema: await forms.named(form, { section, fields }) }]]
   if (schema) return [['application/json', { schema: await forms.of(schema) }]]
   if (type === undefined) return []

@@ -2,11 +2,11 @@
 import type { Description, JsonSchema } from '../../core/operation.js'
 
 /** What differs between the parts: their errors, and who may ask. */
-export type Part = 'platform' | 'auth' | 'dashboard' | 'control'
+export type DocumentPart = 'platform' | 'auth' | 'dashboard' | 'control'
 
 /** An operation where it stands. */
 export interface Placed {
-  readonly part: Part
+  readonly part: DocumentPart
   readonly method: string
   /** The whole path. */
   readonly path: string
@@ -16,7 +16,7 @@ export interface Placed {
 }
 
 /** What the document says of each part as a whole. */
-export const tags: readonly { readonly name: Part; readonly description: string }[] = [
+export const tags: readonly { readonly name: DocumentPart; readonly description: string }[] = [
   { name: 'platform', description: "The platform's own endpoints, documented in platform-api.md." },
   { name: 'auth', description: 'The auth backend: Supabase Auth as a self-hosted platform runs it.' },
   { name: 'dashboard', description: 'The API keys of a user, for the dashboard and for scripts.' },
@@ -50,7 +50,7 @@ interface Facts extends Pick<Placed, 'path' | 'security'> {
   readonly hasBody: boolean
 }
 
-const usual: Readonly<Record<Part, (facts: Facts) => Readonly<Record<string, SaidError>>>> = {
+const usual: Readonly<Record<DocumentPart, (facts: Facts) => Readonly<Record<string, SaidError>>>> = {
   platform: ({ hasBody, security }) => ({
     400: unreadable,
     ...(security.length > 0 && { 401: { what: 'The credential is missing or invalid.', section: 'Authentication' } }),
@@ -95,7 +95,7 @@ const usual: Readonly<Record<Part, (facts: Facts) => Readonly<Record<string, Sai
 }
 
 /** The forms of errors, each by its name. */
-export const errorForm = (part: Part, status: string): string => {
+export const errorForm = (part: DocumentPart, status: string): string => {
   if (part === 'auth') return 'AuthError'
   return part === 'platform' && status === '404' ? 'NotFound' : 'Error'
 }

@@ -4,7 +4,7 @@ import {
   drawPerson,
   type Layers,
   type Made,
-  type Person,
+  type MadeUpPerson,
   type SchemaPlace,
   singular,
   type Workshop,
@@ -141,7 +141,7 @@ function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
 
 /** The places inside an object. */
 function insideOf(place: SchemaPlace, keys: readonly string[], { faker }: Workshop): (key: string) => SchemaPlace {
-  let known: Person | undefined
+  let known: MadeUpPerson | undefined
   const person = () => {
     known ??= drawPerson(faker)
     return known

@@ -4,13 +4,13 @@ import type { SchemaDocument } from './document.js'
 import type { JsonValue, NormalizedSchema, SchemaObject } from './schema.js'
 
 /** Whoever the fields of one object are about, so that its name and its address belong together. */
-export interface Person {
+export interface MadeUpPerson {
   readonly first: string
   readonly last: string
 }
 
 /** Somebody. */
-export const drawPerson = (faker: Faker): Person => ({
+export const drawPerson = (faker: Faker): MadeUpPerson => ({
   first: faker.person.firstName(),
   last: faker.person.lastName(),
 })
@@ -20,7 +20,7 @@ export interface SchemaPlace {
   readonly name: string
   /** The names that say what the field belongs to: of the object around it, and of its neighbours. */
   readonly around: string
-  readonly person: () => Person
+  readonly person: () => MadeUpPerson
   readonly depth: number
   /** How often what is around it is made of the same schema as itself. */
   readonly again: number

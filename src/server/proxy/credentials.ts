@@ -3,7 +3,7 @@ import { adminStaysHere } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 
 /** How a request shows the live side who asks. */
-export interface Shown {
+export interface ShownCredential {
   /** In place of the caller's own. */
   readonly headers: Readonly<Record<string, string>>
   /** What stands behind the `?`, where it is not as it came. */
@@ -11,7 +11,7 @@ export interface Shown {
 }
 
 /** What a request shows; a promise only where that has to be fetched first. */
-export type Credentials = (exchange: Exchange) => Shown | Promise<Shown>
+export type LiveCredentials = (exchange: Exchange) => ShownCredential | Promise<ShownCredential>
 
 interface PlatformKeys {
   readonly apiKey: string
@@ -22,10 +22,12 @@ interface PlatformKeys {
 
 type Token = string | undefined
 
-const bearer = (credential: Token): Shown => ({ headers: credential ? { authorization: `Bearer ${credential}` } : {} })
+const bearer = (credential: Token): ShownCredential => ({
+  headers: credential ? { authorization: `Bearer ${credential}` } : {},
+})
 
 /** The platform's: the live key in place of the caller's, by path; the app never holds it. None where the document shows none. */
-export function platformCredentials({ apiKey, anonKey, userToken }: PlatformKeys): Credentials {
+export function platformCredentials({ apiKey, anonKey, userToken }: PlatformKeys): LiveCredentials {
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
   const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
   return ({ path }) => {
@@ -37,7 +39,7 @@ export function platformCredentials({ apiKey, anonKey, userToken }: PlatformKeys
 const shownLater = (token: Token | Promise<Token>) => (token instanceof Promise ? token.then(bearer) : bearer(token))
 
 /** Those of the caller, just as they came. */
-export const callersOwn: Credentials = ({ headers: { authorization, apikey } }) => ({
+export const callersOwn: LiveCredentials = ({ headers: { authorization, apikey } }) => ({
   headers: {
     ...(authorization !== undefined && { authorization }),
     ...(apikey !== undefined && { apikey: String(apikey) }),
@@ -54,7 +56,7 @@ interface AuthKeys {
 }
 
 /** The auth backend's: users show their own tokens, and the live anon key stands where the local one stood. Throws a 403 for admins'. */
-export const authCredentials = ({ local, admin, live }: AuthKeys): Credentials => {
+export const authCredentials = ({ local, admin, live }: AuthKeys): LiveCredentials => {
   const swapped = (key: string) => {
     if (admin.includes(key)) throw adminStaysHere()
     return live !== '' && local.includes(key) ? live : key

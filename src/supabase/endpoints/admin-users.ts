@@ -122,13 +122,13 @@ export const auditLog = (backend: Backend): Endpoint =>
 const PER_PAGE = 50
 
 /** Lists in pages: which one is asked for, and where the others stand. */
-export interface Page {
+export interface UserPage {
   readonly number: number
   readonly size: number
 }
 
 /** The page that a query asks for. Throws a 400 for what is no number. */
-function pageIn(query: URLSearchParams): Page {
+function pageIn(query: URLSearchParams): UserPage {
   const number = Math.max(1, countIn(query.get('page'), 1))
   const size = countIn(query.get('per_page'), PER_PAGE)
   if (size === 0) throw validationFailed('Bad Pagination Parameters: per_page must be greater than 0')
@@ -143,7 +143,7 @@ function countIn(text: string | null, otherwise: number): number {
 }
 
 /** The headers of a page: how many there are in all, and the next and the last page as the server behind the gateway sees them. */
-function pageHeaders(path: string, query: URLSearchParams, { number, size }: Page, total: number): string[] {
+function pageHeaders(path: string, query: URLSearchParams, { number, size }: UserPage, total: number): string[] {
   const last = Math.ceil(total / size)
   const linkTo = (to: number, rel: string) => {
     const there = new URLSearchParams(query)

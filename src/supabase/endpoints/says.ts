@@ -1,5 +1,5 @@
 /** What the document says of endpoints of the auth backend; the platform's own document shows none of their paths. */
-import type { Description, JsonSchema, NamedForm, Said } from '../../core/operation.js'
+import type { Description, EndpointDescription, JsonSchema, NamedForm } from '../../core/operation.js'
 import type { Fields } from './params.js'
 
 /** What an endpoint says of itself. */
@@ -54,7 +54,7 @@ function mapped<T>(record: Readonly<Record<string, T>>, make: (value: T) => Json
 /** Null is the same as nothing. */
 const fieldOf = (kind: Fields[string]): JsonSchema => ({ type: [kind.replace('?', ''), 'null'] })
 
-async function answersOf(answer: Answer): Promise<Readonly<Record<number, Said>>> {
+async function answersOf(answer: Answer): Promise<Readonly<Record<number, EndpointDescription>>> {
   const { linkAnswer, sessionAnswer, userAnswer } = await import('../answers.js')
   const forms = { user: ['User', userAnswer], session: ['Session', sessionAnswer], link: ['Link', linkAnswer] } as const
   const formed = (what: string, form: NamedForm) => ({ 200: { what, form } })

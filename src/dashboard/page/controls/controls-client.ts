@@ -9,7 +9,7 @@ type Body<Name extends keyof Steered> =
   Input<Steered[Name]> extends { readonly body?: infer B } ? NonNullable<B> : never
 
 export type ModesJson = Output<Steered['getMode']>
-export type Mode = ModesJson['mode']
+export type ChosenMode = ModesJson['mode']
 export type WaitingFaultJson = Output<Steered['listFaults']>['data'][number]
 /** What a credential has used in its minute. */
 export type UsageJson = Output<Steered['getLimits']>['used'][number]

@@ -5,13 +5,13 @@ import { announce } from '../widgets/announcer.jsx'
 import { ConfirmDialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/states.jsx'
-import type { Mode, ModesJson } from './controls-client.js'
+import type { ChosenMode, ModesJson } from './controls-client.js'
 import { type ControlProps, Section } from './section.jsx'
 
 /** What is about to be asked for, where that wants to be confirmed. */
 interface Asked {
   readonly to: ModesJson
-  readonly mode: Mode
+  readonly mode: ChosenMode
 }
 
 export function ModeSection({ controls, client, reload }: ControlProps) {
@@ -19,7 +19,7 @@ export function ModeSection({ controls, client, reload }: ControlProps) {
   const [asked, setAsked] = useState<Asked>()
   const { failure, run } = useWorking()
   const id = useId()
-  const reasonOf = (mode: Mode) => choices.find(choice => choice.mode === mode)?.reason
+  const reasonOf = (mode: ChosenMode) => choices.find(choice => choice.mode === mode)?.reason
 
   async function change(to: ModesJson): Promise<void> {
     try {
@@ -31,7 +31,7 @@ export function ModeSection({ controls, client, reload }: ControlProps) {
   }
 
   /** Whatever goes to the live platform may cost something, and wants to be meant. */
-  function choose(to: ModesJson, mode: Mode): void {
+  function choose(to: ModesJson, mode: ChosenMode): void {
     if (modeWords[mode].warns === undefined) void run(() => change(to))
     else setAsked({ to, mode })
   }
@@ -99,7 +99,7 @@ interface ModeWords {
 }
 
 /** The modes, in the words of the page. */
-const modeWords: Readonly<Record<Mode, ModeWords>> = {
+const modeWords: Readonly<Record<ChosenMode, ModeWords>> = {
   emulate: { name: 'Emulate', does: 'Answers are made here, from rules or made up. Nothing leaves this machine.' },
   replay: { name: 'Replay', does: 'Answers come from recordings. What was not recorded is refused.' },
   record: {
@@ -115,15 +115,15 @@ const modeWords: Readonly<Record<Mode, ModeWords>> = {
 }
 
 /** In the order in which they are offered: what stays on this machine first. */
-const modeOrder: readonly Mode[] = ['emulate', 'replay', 'record', 'proxy']
+const modeOrder: readonly ChosenMode[] = ['emulate', 'replay', 'record', 'proxy']
 
 /** What is chosen for an endpoint that goes with all the others. */
 const WITH_ALL = ''
 
 interface Props {
   readonly current: ModesJson
-  readonly reasonOf: (mode: Mode) => string | undefined
-  readonly onChoose: (to: ModesJson, mode: Mode) => void
+  readonly reasonOf: (mode: ChosenMode) => string | undefined
+  readonly onChoose: (to: ModesJson, mode: ChosenMode) => void
 }
 
 /** Single endpoints with modes of their own. */
@@ -136,7 +136,7 @@ function EndpointModes({ current, reasonOf, onChoose }: Props) {
   function choose(pattern: string, chosen: string): void {
     const { [pattern]: before, ...others } = modes
     if (chosen === WITH_ALL) return onChoose({ mode, modes: others }, 'emulate')
-    const own = chosen as Mode
+    const own = chosen as ChosenMode
     // The first that fits holds: a new one stands before patterns that would hide it, and one that is there stays in its place.
     onChoose({ mode, modes: before === undefined ? { [pattern]: own, ...others } : { ...modes, [pattern]: own } }, own)
   }

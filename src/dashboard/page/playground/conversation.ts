@@ -4,7 +4,7 @@ import { announce } from '../widgets/announcer.jsx'
 import { awaited, isOver, type ModelAnswer } from './answer.js'
 import { type AnswerOrigin, findAnswer } from './answered-by.js'
 import { askModel } from './ask-model.js'
-import { firstSettings, type Settings } from './settings.js'
+import { firstSettings, type PlaygroundSettings } from './settings.js'
 import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
 
 /** Which credential is shown to the platform; `automatic` until one is chosen. */
@@ -15,7 +15,7 @@ export interface Conversation {
   readonly turns: readonly Turn[]
   /** What is being written. */
   readonly draft: string
-  readonly settings: Settings
+  readonly settings: PlaygroundSettings
   readonly credential: CredentialChoice
   readonly pastedKey: string
 }
@@ -56,7 +56,7 @@ export function useConversation(): Conversation {
 }
 
 export const edit = (news: Partial<Omit<Conversation, 'turns' | 'settings'>>) => change(news)
-export const setUp = (news: Partial<Settings>) => change({ settings: { ...current.settings, ...news } })
+export const setUp = (news: Partial<PlaygroundSettings>) => change({ settings: { ...current.settings, ...news } })
 
 export const isRunning = ({ turns }: Conversation) => turns.some(turn => turn.kind === 'answer' && !isOver(turn.answer))
 

@@ -2,7 +2,7 @@
 import { readJson } from '../text-places.js'
 
 /** All but `stream` are texts: that is what the page has them as. */
-export interface Settings {
+export interface PlaygroundSettings {
   /** Empty for the first that is listed. */
   readonly model: string
   readonly temperature: string
@@ -14,9 +14,9 @@ export interface Settings {
   readonly responseFormat: string
 }
 
-export type SettingName = keyof Settings
+export type SettingName = keyof PlaygroundSettings
 
-export const firstSettings: Settings = {
+export const firstSettings: PlaygroundSettings = {
   ...{ model: '', temperature: '', maxTokens: '', seed: '', stream: true },
   ...{ tools: '', toolChoice: 'auto', responseFormat: '' },
 }
@@ -32,7 +32,7 @@ interface ChatBody {
 /** The body of the request, or the first setting that makes none and what is wrong with it. */
 type Put = { readonly body: ChatBody } | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
 
-export function bodyWith(settings: Settings, model: string, messages: readonly object[]): Put {
+export function bodyWith(settings: PlaygroundSettings, model: string, messages: readonly object[]): Put {
   for (const name of ['temperature', 'maxTokens', 'seed', 'tools', 'responseFormat'] as const) {
     const sentence = mistakeIn(settings, name)
     if (sentence !== undefined) return { wrong: { name, sentence } }
@@ -57,7 +57,7 @@ export function bodyWith(settings: Settings, model: string, messages: readonly o
 }
 
 /** What is wrong with a setting. Whether its value is a good one is for the platform to say. */
-export function mistakeIn(settings: Settings, name: SettingName): string | undefined {
+export function mistakeIn(settings: PlaygroundSettings, name: SettingName): string | undefined {
   const text = String(settings[name])
   if (text.trim() === '') return undefined
   switch (name) {
