@@ -41,5 +41,6 @@ test('many stars on a long name take no longer than reading it a few times', () 
   const startedMs = performance.now()
   expect(glob(`${'*a'.repeat(50)}*b`).test('a'.repeat(100_000))).toBe(false)
   expect(glob(`${'*a'.repeat(30_000)}*`).test('a'.repeat(30_000))).toBe(true)
-  expect(performance.now() - startedMs).toBeLessThan(1000)
+  // Far less than by trying; a busy machine may take its time.
+  expect(performance.now() - startedMs).toBeLessThan(10_000)
 })

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { folderWith } from '../command.js'
+import { folderWith, type Until } from '../command.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** What an app's packages are taken from, the first that has one: other versions under `npm run clients`, then the project's own. */
@@ -17,8 +17,8 @@ export interface App {
   runJest(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
-export function appFolder(): App {
-  const dir = folderWith()
+export function appFolder(until?: Until): App {
+  const dir = folderWith({}, until)
   cpSync(fileURLToPath(new URL('app', import.meta.url)), dir, { recursive: true })
   const own = path.join(dir, 'node_modules')
   mkdirSync(own)

@@ -1,13 +1,23 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { platformWith } from '../scene.js'
-import { appFolder, hasPackage, writeTypes } from './apps.js'
+import { type App, appFolder, hasPackage, writeTypes } from './apps.js'
 import { packagesNamed } from './type-imports.js'
 
+/** An app with the types of the package, which take long to write; for the tests that only read it. */
+let typed: App
+const ends: (() => void | Promise<void>)[] = []
+beforeAll(async () => {
+  typed = appFolder(end => void ends.push(end))
+  expect(await writeTypes(typed)).toEqual({ code: 0, output: '' })
+}, 120_000)
+afterAll(async () => {
+  for (const end of ends) await end()
+})
+
 test('an app whose tests use the package has no mistake in its types', { timeout: 120_000 }, async () => {
-  const app = appFolder()
-  expect(await writeTypes(app)).toEqual({ code: 0, output: '' })
+  const app = typed
   // That package comes with jest, which is installed for `npm run clients` alone.
   const more = hasPackage('@jest/globals') ? ['jest/imported-types.ts'] : []
   writeFileSync(path.join(app.dir, 'tsconfig.all.json'), JSON.stringify({ extends: './tsconfig.json', files: more }))
@@ -22,8 +32,7 @@ test('an app whose tests use the package has no mistake in its types', { timeout
 })
 
 test('the types name no package that comes with neither Standin nor its user', { timeout: 60_000 }, async () => {
-  const app = appFolder()
-  await writeTypes(app)
+  const app = typed
   const installed = JSON.parse(readFileSync(path.join(app.dir, 'node_modules/standin/package.json'), 'utf8'))
   const types = path.join(app.dir, 'node_modules/standin/dist/types')
   const entries = ['index.d.ts', 'vitest.d.ts', 'jest.d.ts', 'test-runner.d.ts', 'contract/index.d.ts']

@@ -411,7 +411,7 @@ describe('hostile schemas end quickly', () => {
       { ...closed({}), properties: Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`p${i}`, { $ref: '#' }])) },
       /no refusal/,
     ],
-    ['five thousand unlike texts', { type: 'array', minItems: 5000, uniqueItems: true, items: text }, /no refusal/],
+    ['two thousand unlike texts', { type: 'array', minItems: 2000, uniqueItems: true, items: text }, /no refusal/],
   ])('%s', async (_what, schema, outcome) => {
     // What takes long is done in a worker.
     const made = sampled({ schema, seeds: [1] }).then(

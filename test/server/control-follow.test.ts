@@ -111,9 +111,8 @@ test('a quiet stream shows from time to time that it is alive', async () => {
 test('the stream ends with the platform, at once', async () => {
   const platform = await platformWith()
   const { ended } = await follower(platform)
-  const startedMs = performance.now()
-  await Promise.all([ended(), platform.stop({ graceMs: 5000 })])
-  expect(performance.now() - startedMs).toBeLessThan(2500)
+  // Where it waited for the grace time, the test would not end.
+  await Promise.all([ended(), platform.stop({ graceMs: 600_000 })])
 })
 
 test('HEAD says of what kind the stream is, and ends', async () => {
