@@ -1,6 +1,7 @@
-/** Paces streams: when each piece leaves, and how streams that share their speed slow one another down. */
+/** Plays paced bodies in their rhythm: one shared wheel turns for all streams, and stands still when there are none. */
 import type { Paced } from '../core/exchange.js'
-import { variation } from './variation.js'
+import type { Pace } from '../core/pace.js'
+import { mulberry32 } from '../core/random.js'
 
 /** Where a stream goes. */
 export interface Sink {
@@ -50,33 +51,38 @@ const SHARING_MS = 50
 /** What adding up fractions of milliseconds may get wrong; without it a piece would miss its tick by nothing. */
 const ROUNDING_MS = 1e-6
 
-/** Makes a wheel that moves every `tickMs`. Deadlines count from a stream's own start, so lateness never adds up. */
-export function createPacer({ tickMs = TICK_MS, nowMs = () => performance.now() } = {}): Pacer {
-  const slots: Stream[][] = Array.from({ length: SLOTS }, () => [])
-  const sharedTimes = new Map<number, SharedTime>()
-  let timer: NodeJS.Timeout | undefined
-  let wheelStartMs = 0
-  let tick = 0
-  let playing = 0
+/** A wheel that moves every `tickMs`. Deadlines count from a stream's own start, so lateness never adds up. */
+class Wheel implements Pacer {
+  private readonly slots: Stream[][] = Array.from({ length: SLOTS }, () => [])
+  private readonly sharedTimes = new Map<number, SharedTime>()
+  private timer: NodeJS.Timeout | undefined
+  private wheelStartMs = 0
+  private tick = 0
+  private playing = 0
 
-  function play(paced: Paced, sink: Sink): () => void {
-    const now = nowMs()
-    const stream = begin(paced, sink, now)
-    if (playing++ === 0) {
-      wheelStartMs = now
-      tick = 0
-      timer = setInterval(turn, tickMs)
+  constructor(
+    private readonly tickMs: number,
+    private readonly nowMs: () => number,
+  ) {}
+
+  play(paced: Paced, sink: Sink): () => void {
+    const now = this.nowMs()
+    const stream = this.begin(paced, sink, now)
+    if (this.playing++ === 0) {
+      this.wheelStartMs = now
+      this.tick = 0
+      this.timer = setInterval(() => this.turn(), this.tickMs)
     }
-    advance(stream, now)
-    return () => finish(stream)
+    this.advance(stream, now)
+    return () => this.finish(stream)
   }
 
-  function begin(paced: Paced, sink: Sink, now: number): Stream {
+  private begin(paced: Paced, sink: Sink, now: number): Stream {
     const { pace, promptTokens = 0, seed = 0 } = paced
     const { firstTokenMs, tokensPerSecond, promptTokensPerSecond, fullSpeedStreams } = pace
     // The others have had the speed of their number so far.
-    readAllShared(now)
-    const shared = fullSpeedStreams === 0 ? undefined : joinShared(fullSpeedStreams, now)
+    this.readAllShared(now)
+    const shared = fullSpeedStreams === 0 ? undefined : this.joinShared(fullSpeedStreams, now)
     const vary = variation(pace, seed)
     const readingMs = promptTokensPerSecond === 0 ? 0 : (promptTokens * 1000) / promptTokensPerSecond
     const firstMs = paced.atMs?.[0] ?? readingMs + (vary ? firstTokenMs * vary() : firstTokenMs)
@@ -93,74 +99,75 @@ export function createPacer({ tickMs = TICK_MS, nowMs = () => performance.now() 
     }
   }
 
-  function turn() {
-    const now = nowMs()
-    const upTo = Math.floor((now - wheelStartMs) / tickMs)
-    while (tick < upTo) {
-      tick++
-      const slot = tick % SLOTS
-      const due = slots[slot] as Stream[]
+  private turn() {
+    const now = this.nowMs()
+    const upTo = Math.floor((now - this.wheelStartMs) / this.tickMs)
+    while (this.tick < upTo) {
+      this.tick++
+      const slot = this.tick % SLOTS
+      const due = this.slots[slot] as Stream[]
       if (due.length === 0) continue
-      slots[slot] = []
-      const wheel = timer
-      for (const stream of due) advance(stream, now)
+      this.slots[slot] = []
+      const wheel = this.timer
+      for (const stream of due) this.advance(stream, now)
       // The last stream has ended and another begun meanwhile: that one is on a new wheel.
-      if (timer !== wheel) return
+      if (this.timer !== wheel) return
     }
   }
 
   /** Writes everything that is due by now, in one go, and waits for the next piece. */
-  function advance(stream: Stream, now: number) {
+  private advance(stream: Stream, now: number) {
     const { paced, sink, shared } = stream
     if (!paced || !sink) return
-    if (sink.isFull()) return wait(stream, now + BEHIND_MS)
-    const elapsedMs = (shared ? readShared(shared, now, playing) : now) - stream.startMs + ROUNDING_MS
+    if (sink.isFull()) return this.wait(stream, now + BEHIND_MS)
+    const elapsedMs = (shared ? readShared(shared, now, this.playing) : now) - stream.startMs + ROUNDING_MS
     if (stream.nextMs <= elapsedMs) {
       const text = (stream.sent === 0 ? paced.head : '') + duePieces(stream, paced, elapsedMs)
       // A stream without any pieces still has a head and a tail, due when its first piece would have been.
       if (stream.sent === paced.pieces.length) {
-        finish(stream)
+        this.finish(stream)
         return sink.end(text + paced.tail)
       }
       sink.write(text)
       if (!stream.paced) return
     }
-    if (!shared) return wait(stream, stream.startMs + stream.nextMs)
+    if (!shared) return this.wait(stream, stream.startMs + stream.nextMs)
     const leftMs = stream.nextMs - elapsedMs
-    const slowness = stretch(shared, playing)
-    wait(stream, now + (slowness === 1 ? leftMs : Math.min(leftMs * slowness, SHARING_MS)))
+    const slowness = stretch(shared, this.playing)
+    this.wait(stream, now + (slowness === 1 ? leftMs : Math.min(leftMs * slowness, SHARING_MS)))
   }
 
-  function wait(stream: Stream, untilMs: number) {
-    const wanted = Math.ceil((untilMs - wheelStartMs) / tickMs)
-    slots[Math.max(wanted, tick + 1) % SLOTS]?.push(stream)
+  private wait(stream: Stream, untilMs: number) {
+    const wanted = Math.ceil((untilMs - this.wheelStartMs) / this.tickMs)
+    this.slots[Math.max(wanted, this.tick + 1) % SLOTS]?.push(stream)
   }
 
-  function finish(stream: Stream) {
+  private finish(stream: Stream) {
     if (!stream.paced) return
     stream.paced = undefined
     stream.sink = undefined
-    if (sharedTimes.size > 0) readAllShared(nowMs())
-    if (stream.shared && --stream.shared.streams === 0) sharedTimes.delete(stream.shared.fullSpeedStreams)
-    if (--playing > 0) return
-    clearInterval(timer)
-    for (const slot of slots) slot.length = 0
+    if (this.sharedTimes.size > 0) this.readAllShared(this.nowMs())
+    if (stream.shared && --stream.shared.streams === 0) this.sharedTimes.delete(stream.shared.fullSpeedStreams)
+    if (--this.playing > 0) return
+    clearInterval(this.timer)
+    for (const slot of this.slots) slot.length = 0
   }
 
-  function joinShared(fullSpeedStreams: number, now: number): SharedTime {
-    const time = sharedTimes.get(fullSpeedStreams) ?? { fullSpeedStreams, streams: 0, readMs: now, passedMs: 0 }
+  private joinShared(fullSpeedStreams: number, now: number): SharedTime {
+    const time = this.sharedTimes.get(fullSpeedStreams) ?? { fullSpeedStreams, streams: 0, readMs: now, passedMs: 0 }
     time.streams++
-    sharedTimes.set(fullSpeedStreams, time)
+    this.sharedTimes.set(fullSpeedStreams, time)
     return time
   }
 
   /** Before their number changes, so that each stretch of time counts at the speed that it had. */
-  function readAllShared(now: number) {
-    for (const time of sharedTimes.values()) readShared(time, now, playing)
+  private readAllShared(now: number) {
+    for (const time of this.sharedTimes.values()) readShared(time, now, this.playing)
   }
-
-  return { play }
 }
+
+export const createPacer = ({ tickMs = TICK_MS, nowMs = () => performance.now() } = {}): Pacer =>
+  new Wheel(tickMs, nowMs)
 
 /** The pieces that are due after `elapsedMs`, with their frames; the next one gets its time. */
 function duePieces(stream: Stream, { before, pieces, after, atMs }: Paced, elapsedMs: number): string {
@@ -202,3 +209,18 @@ function readShared(time: SharedTime, nowMs: number, playing: number): number {
   }
   return time.passedMs
 }
+
+/**
+ * Makes what draws the factor of one pause after another, 1 on average and the same from the same seed; `undefined` for a pace whose
+ * pauses are all alike.
+ */
+export function variation({ jitter, distribution }: Pace, seed: number): (() => number) | undefined {
+  if (jitter === 0 || distribution === 'fixed') return undefined
+  const random = mulberry32(seed)
+  if (distribution === 'uniform') return () => 1 + jitter * (2 * random() - 1)
+  // A lognormal variable has the mean exp(mu + sigma² / 2), so this mu makes it 1.
+  return () => Math.exp(jitter * normal(random) - jitter ** 2 / 2)
+}
+
+/** Box and Muller's: two even numbers make one of the standard normal distribution. */
+const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())

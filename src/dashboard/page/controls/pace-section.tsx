@@ -2,7 +2,7 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { PaceSettings } from '../../../config/limit-options.js'
 import type { Pace, PaceInput } from '../../../core/pace.js'
-import { variation } from '../../../streaming/variation.js'
+import { variation } from '../../../streaming/pacer.js'
 import { useConfig } from '../config.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { fieldErrors, useApplied } from './applied.js'
