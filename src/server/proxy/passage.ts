@@ -205,6 +205,6 @@ const closed = new Set(['ECONNRESET', 'EPIPE'])
 /** A connection that was closed already answers a request with its reset within one way there and back; later, a model has been at work. */
 const AT_ONCE_MS = 1_000
 
-/** `afterMs` is how long the request has been on its way. */
+/** Which requests may be sent once more when a kept connection was closed before it carried any of the answer; `afterMs` is how long the request has been on its way. */
 const mayGoOnceMore = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
   closed.has(code) && (idempotent.has(method) || (afterMs < AT_ONCE_MS && asksModel(method, path)))
