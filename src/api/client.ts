@@ -1,6 +1,6 @@
 /** A typed client of operations: the dashboard's page and tests call them by their method and path. */
 import type * as v from 'valibot'
-import type { Of, Operation, Operations, Schema, Value } from './operation.js'
+import type { Of, Operation, Operations, ReadonlyValue, Schema } from './operation.js'
 
 /** The operation of a table at a method and path. */
 type OperationAt<O extends Operations, A> = Extract<O[keyof O], { readonly at: A }>
@@ -11,18 +11,18 @@ type Params<A> = A extends `${string}{${infer Name}}${infer Rest}`
 
 type Part<Name extends string, S> = S extends Schema
   ? object extends v.InferInput<S>
-    ? { readonly [K in Name]?: Value<v.InferInput<S>> | undefined }
-    : { readonly [K in Name]: Value<v.InferInput<S>> }
+    ? { readonly [K in Name]?: ReadonlyValue<v.InferInput<S>> | undefined }
+    : { readonly [K in Name]: ReadonlyValue<v.InferInput<S>> }
   : unknown
 
 /** Parts of the path by their names, the query and the body. */
-export type Input<Op> =
+export type InputOf<Op> =
   Op extends Operation<infer A, infer Q, infer B, infer _R>
     ? Params<A> & Part<'query', Q> & Part<'body', B> & { readonly signal?: AbortSignal | undefined }
     : never
 
 /** The JSON or the text that comes back. */
-export type Output<Op> =
+export type OutputOf<Op> =
   Op extends Operation<infer _A, infer _Q, infer _B, infer R>
     ? R extends Schema
       ? Of<R>
@@ -35,9 +35,9 @@ type Args<In> = object extends In ? [input?: In] : [input: In]
 
 export interface Client<O extends Operations> {
   /** Calls an operation. Rejects with what `failed` makes of an answer that is an error, or of none at all. */
-  <A extends O[keyof O]['at']>(at: A, ...input: Args<Input<OperationAt<O, A>>>): Promise<Output<OperationAt<O, A>>>
+  <A extends O[keyof O]['at']>(at: A, ...input: Args<InputOf<OperationAt<O, A>>>): Promise<OutputOf<OperationAt<O, A>>>
   /** The same with the answer as it comes, for streams. */
-  open<A extends O[keyof O]['at']>(at: A, ...input: Args<Input<OperationAt<O, A>>>): Promise<Response>
+  open<A extends O[keyof O]['at']>(at: A, ...input: Args<InputOf<OperationAt<O, A>>>): Promise<Response>
 }
 
 export interface ClientOptions {

@@ -6,6 +6,7 @@ import type { Caller } from '../core/exchange.js'
 import type { SaidEvent } from '../core/operation.js'
 
 export type Schema = v.GenericSchema<unknown, unknown>
+
 type QuerySchema = Schema & { readonly entries: Readonly<Record<string, Schema>> }
 
 /** `GET /sessions/{id}`: the path is relative to the API that the operation belongs to. */
@@ -18,7 +19,7 @@ export type Audience = 'anyone' | 'user' | 'developer'
 export type User = Extract<Caller, { kind: 'user' }>
 
 /** An answer of another content type than JSON. */
-export class Text {
+export class TextAnswer {
   constructor(
     readonly contentType: string,
     readonly text: string,
@@ -40,16 +41,16 @@ type Params<A> = A extends `${string}{${infer Name}}${infer Rest}`
   : unknown
 
 /** A JSON value of a schema's type, which need not be mutable. */
-export type Value<T> = T extends (...args: never) => unknown
+export type ReadonlyValue<T> = T extends (...args: never) => unknown
   ? T
   : T extends readonly (infer Item)[]
-    ? readonly Value<Item>[]
+    ? readonly ReadonlyValue<Item>[]
     : T extends object
-      ? { readonly [K in keyof T]: Value<T[K]> }
+      ? { readonly [K in keyof T]: ReadonlyValue<T[K]> }
       : T
 
 /** The type that a schema describes. */
-export type Of<S extends Schema> = Value<v.InferOutput<S>>
+export type Of<S extends Schema> = ReadonlyValue<v.InferOutput<S>>
 
 /** What `run` gets: parts of the path by their names, and what was checked. */
 type Given<A, Q, B, W> = Params<A> &
@@ -62,7 +63,7 @@ type Given<A, Q, B, W> = Params<A> &
   }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: what a function that returns nothing returns.
-type Result<R> = R extends Schema ? Of<R> | Streamed : R extends string ? Text : void
+type Result<R> = R extends Schema ? Of<R> | Streamed : R extends string ? TextAnswer : void
 
 export interface Operation<
   A extends string = string,

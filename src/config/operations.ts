@@ -12,20 +12,26 @@ import { modeSwitch, randomFaultsChange } from './schema.js'
 
 const modesInForce = object({ mode: oneOf(modes), modes: mapOf(oneOf(modes)) })
 /** The mode, and the modes of single endpoints by their patterns, such as `GET /v1/*`. */
-export type Modes = Of<typeof modesInForce>
+export type ModesInForce = Of<typeof modesInForce>
 
 export interface ModeSwitch {
-  current(): Modes
+  current(): ModesInForce
   /** Throws a ProblemsError for a mode that cannot work. */
-  change(mode: Mode, modes: Modes['modes']): void
+  change(mode: Mode, modes: ModesInForce['modes']): void
   /** What the configuration says. */
-  configured(): Modes
+  configured(): ModesInForce
   /** Why a mode cannot work for all endpoints, in sentences; nothing when it can. */
   impossible(mode: Mode): readonly string[] | undefined
 }
 
 export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch }) => {
-  function change({ mode, modes }: { readonly mode: Mode; readonly modes?: Modes['modes'] | undefined }): Modes {
+  function change({
+    mode,
+    modes,
+  }: {
+    readonly mode: Mode
+    readonly modes?: ModesInForce['modes'] | undefined
+  }): ModesInForce {
     try {
       steered.change(mode, modes ?? {})
     } catch (error) {
@@ -34,7 +40,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
     return current()
   }
   /** Picked one by one: what is handed in may know more. */
-  const picked = ({ mode, modes }: Modes) => ({ mode, modes })
+  const picked = ({ mode, modes }: ModesInForce) => ({ mode, modes })
   const current = () => picked(steered.current())
   const shared = { returns: modesInForce, answer: 'The mode, and the modes of single endpoints.' } as const
 

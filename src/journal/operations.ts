@@ -1,7 +1,7 @@
 /** What can be asked of the journal: its exchanges page by page or as they happen, one of them, how many there are, and forgetting them. */
 import * as v from 'valibot'
 import { scopeQuery } from '../api/listing.js'
-import { operation, type Streamed, Text } from '../api/operation.js'
+import { operation, type Streamed, TextAnswer } from '../api/operation.js'
 import { listOf, maybe, named, object, optional, text, whole, yesOrNo } from '../api/shapes.js'
 import { noSuchExchange } from '../core/errors.js'
 import { type JournalFilter, journalFilter, journalQuery, journalSearch } from './filter.js'
@@ -15,11 +15,11 @@ const PAGE = 100
 const ALL = 1000
 
 /** How much of each exchange is shown: its bodies in part, which is usual, no bodies, or all of them. */
-export type Shown = 'usual' | 'brief' | 'whole'
+export type Detail = 'usual' | 'brief' | 'whole'
 
 export interface Reader {
   /** The last `limit` of those that fit, or the first ones where the filter says after which. */
-  page(filter: JournalFilter, limit: number, shown?: Shown): Streamed
+  page(filter: JournalFilter, limit: number, shown?: Detail): Streamed
   /** Those that come from now on, after the last `limit` ones, or after all that came after `lastId`. */
   follow(filter: JournalFilter, from: { limit?: number | undefined; lastId: unknown; isBrief: boolean }): Streamed
   get(id: string): JournalEntry | undefined
@@ -85,7 +85,7 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
     does: 'A command for a shell that sends the request once more; credentials come from the environment.',
     returns: 'text/plain',
     answer: 'The command.',
-    run: ({ id }) => new Text('text/plain; charset=utf-8', found(reader.curl(id), id)),
+    run: ({ id }) => new TextAnswer('text/plain; charset=utf-8', found(reader.curl(id), id)),
   }),
 })
 

@@ -6,7 +6,7 @@ import type { JournalFilter } from './filter.js'
 import { follow } from './follow.js'
 import { followInBrief } from './follow-brief.js'
 import type { Journal } from './journal.js'
-import type { Reader, Shown } from './operations.js'
+import type { Detail, Reader } from './operations.js'
 import { sendPage } from './send-page.js'
 
 /** A follower who wants each in short is not sent more than these of what was before. */
@@ -32,7 +32,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     return kept && journal.brief(kept)
   }
 
-  const shownAs: Readonly<Record<Shown, (id: string) => object | undefined>> = {
+  const shownAs: Readonly<Record<Detail, (id: string) => object | undefined>> = {
     usual: id => journal.get(id),
     whole: id => journal.get(id, Number.POSITIVE_INFINITY),
     brief: briefOf,

@@ -18,7 +18,7 @@ import type { Caller } from '../core/exchange.js'
 import { digestOf } from '../core/secrets.js'
 import { type ApiKeyRow, type Moment, mayAct, type State, type Tables } from '../core/state.js'
 import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
-import type { ApiKeyView, Keys, Refusal } from './operations.js'
+import type { ApiKeyView, RefusedKey, UserKeys } from './operations.js'
 
 /** A key that opens doors. */
 export interface WorkingApiKey {
@@ -27,7 +27,7 @@ export interface WorkingApiKey {
   readonly expiresAtMs: number
 }
 
-export interface ApiKeys extends Keys {
+export interface ApiKeys extends UserKeys {
   /** The key with this secret. Rejects with a 401: unknown, mistyped, revoked, expired, or its owner is gone. */
   find(secret: string): Promise<WorkingApiKey>
   /** Notes that a key was used just now; written down at leisure. */
@@ -75,7 +75,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
   const usedAtMs = new Map<string, number>()
   let flushing: NodeJS.Timeout | undefined
 
-  const refused = new Map<string, Refusal>()
+  const refused = new Map<string, RefusedKey>()
   function refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
     const start = startOf(secret)
     const name = `${reason} ${digestOf(secret)}`

@@ -74,10 +74,10 @@ const refusal = object({
   count: whole,
   last_at: moment,
 })
-/** Keys that were sent lately and refused: all that begin alike, for the same reason. */
-export type Refusal = Of<typeof refusal>
+/** UserKeys that were sent lately and refused: all that begin alike, for the same reason. */
+export type RefusedKey = Of<typeof refusal>
 
-export interface Keys {
+export interface UserKeys {
   /** The keys of a user, the newest first. */
   list(userId: string): Promise<readonly ApiKeyView[]>
   create(userId: string | null, wanted: { name: string; expiresAt: string | null; key?: string }): Promise<NewApiKey>
@@ -89,11 +89,11 @@ export interface Keys {
   /** Revokes a key; it is dead on the next request. Rejects with a 404 when the user has no such key. */
   revoke(userId: string, id: string): Promise<ApiKeyView>
   /** The keys that were refused lately, the latest first. */
-  refusals(): readonly Refusal[]
+  refusals(): readonly RefusedKey[]
 }
 
 interface Parts {
-  readonly apiKeys: Keys
+  readonly apiKeys: UserKeys
   /** Milliseconds since 1970, on the clock that keys expire by. */
   readonly now: () => number
 }

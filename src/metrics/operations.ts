@@ -1,5 +1,5 @@
 /** Metrics over HTTP, in the form that Prometheus scrapes. */
-import { operation, Text } from '../api/operation.js'
+import { operation, TextAnswer } from '../api/operation.js'
 import { onceLoaded } from '../core/work.js'
 
 interface Exposition {
@@ -17,7 +17,7 @@ export function metricOperations({ metrics }: { readonly metrics: () => Promise<
       answer: 'Requests, times, tokens, recordings and the process itself, in the text format of Prometheus.',
       async run() {
         const { contentType, text } = await exposition()
-        return new Text(contentType, await text())
+        return new TextAnswer(contentType, await text())
       },
     }),
   }

@@ -6,7 +6,7 @@ import type { ConfigJson } from '../dashboard/operations.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { loadExposition } from '../metrics/index.js'
-import type { Draft, DraftSource, SentRules } from '../replies/index.js'
+import type { Drafts } from '../replies/operations.js'
 import type { App, Prototypes } from '../server/entrance.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { createPeople } from '../supabase/people.js'
@@ -123,17 +123,8 @@ export async function configJson(
   }
 }
 
-export interface DraftWriter {
-  /** A rule that says again what was said, in texts that `open` has taken the secrets out of. Rejects with a PlatformError that says why there can be none. */
-  draft(told: DraftSource, open: (text: string) => string): Promise<Draft>
-  /** What is wrong with rules, with the line and the column; or the rules as they are sent. */
-  read(yaml: string): Promise<SentRules>
-  /** Puts rules that are good into a new file; gives back its name. Rejects with a PlatformError that says why not. */
-  keep(yaml: string, name: string): Promise<string>
-}
-
 /** Rules on their way from a draft to a file: written, checked, and kept. */
-export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: PlatformSources): DraftWriter {
+export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: PlatformSources): Drafts {
   return {
     draft: async (told, open) => (await loadReplies()).draftOf(told, open),
     read: async yaml => (await loadReplies()).rulesSent(yaml),

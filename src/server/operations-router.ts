@@ -8,7 +8,7 @@ import {
   type Operations,
   type Schema,
   Streamed,
-  Text,
+  TextAnswer,
   type User,
 } from '../api/operation.js'
 import { check } from '../check/check.js'
@@ -85,7 +85,7 @@ function send(response: Response, { status, returns }: Operation, answer: unknow
     response.setHeader('content-type', answer.contentType)
     return response.req.method === 'HEAD' ? response.end() : answer.write(response)
   }
-  if (answer instanceof Text) return response.set('content-type', answer.contentType).send(answer.text)
+  if (answer instanceof TextAnswer) return response.set('content-type', answer.contentType).send(answer.text)
   if (returns === undefined) return response.status(204).end()
   return response
     .status(status ?? 200)

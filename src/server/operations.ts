@@ -32,7 +32,7 @@ interface PlatformParts {
 }
 
 const credentials = object({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
-export type Credentials = Of<typeof credentials>
+type Credentials = Of<typeof credentials>
 
 const aMoment = 'a moment from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 

@@ -252,7 +252,7 @@ const user = open({
   deleted_at: maybe(moment),
   is_anonymous: yesOrNo,
 })
-export type Person = Of<typeof user>
+export type ListedUser = Of<typeof user>
 const users = pageOf(user)
 
 /** What the dashboard shows of the app's users. */

@@ -69,7 +69,7 @@ const optionsOf = checking(
 )
 
 /** Where exchanges come from: the journal of this process, or what was fetched from another one. */
-export interface Source {
+export interface ExchangeSource {
   /** Those that fit, the oldest first. */
   fitting(filter: JournalFilter): readonly Seen[]
   /** One as it is shown; `isWhole` shows its bodies in full. */
@@ -95,7 +95,7 @@ interface Parts {
 export function createTestJournal({ journal, scope, sinceMs, underWay }: Parts): TestJournal {
   const isOwn = (exchange: Exchange) =>
     exchange.startedMs >= sinceMs() && (scope === undefined || exchange.scope === scope)
-  const get: Source['get'] = (id, isWhole) => journal.get(id, isWhole ? Number.MAX_SAFE_INTEGER : undefined)
+  const get: ExchangeSource['get'] = (id, isWhole) => journal.get(id, isWhole ? Number.MAX_SAFE_INTEGER : undefined)
   const now = journalNow({
     fitting: filter =>
       journal
@@ -113,7 +113,7 @@ export function createTestJournal({ journal, scope, sinceMs, underWay }: Parts):
 }
 
 /** What has come so far, from a source. */
-export function journalNow(source: Source): JournalNow {
+export function journalNow(source: ExchangeSource): JournalNow {
   function isAsWanted({ parts, where }: Wanted, seen: Seen): boolean {
     const own = seen.parts()
     if (!Object.entries(parts).every(([name, pattern]) => fits(pattern, own[name]))) return false

@@ -1,18 +1,18 @@
 /** What can be steered, as the control API has it. */
 import { useMemo } from 'preact/hooks'
-import type { Input, Output } from '../../../api/client.js'
+import type { InputOf, OutputOf } from '../../../api/client.js'
 import type { ControlOperations } from '../../../server/operations.js'
 import { type Control, useControl } from '../api.js'
 
 type Steered = ControlOperations
 type Body<Name extends keyof Steered> =
-  Input<Steered[Name]> extends { readonly body?: infer B } ? NonNullable<B> : never
+  InputOf<Steered[Name]> extends { readonly body?: infer B } ? NonNullable<B> : never
 
-export type ModesJson = Output<Steered['getMode']>
+export type ModesJson = OutputOf<Steered['getMode']>
 export type ChosenMode = ModesJson['mode']
-export type WaitingFaultJson = Output<Steered['listFaults']>['data'][number]
+export type WaitingFaultJson = OutputOf<Steered['listFaults']>['data'][number]
 /** What a credential has used in its minute. */
-export type UsageJson = Output<Steered['getLimits']>['used'][number]
+export type UsageJson = OutputOf<Steered['getLimits']>['used'][number]
 export type ClockTurn = { advanceMs: number } | { frozen: boolean } | { reset: true }
 
 /** Everything that this view shows, read at one time. */

@@ -1,6 +1,6 @@
 /** API keys that were refused of late, and why. */
 import { useCallback } from 'preact/hooks'
-import type { Refusal } from '../../../keys/operations.js'
+import type { RefusedKey } from '../../../keys/operations.js'
 import { useDeveloperApi } from '../api.js'
 import { useListing } from '../listing.js'
 import { Moment } from '../widgets/moment.jsx'
@@ -10,7 +10,7 @@ import { DeveloperOnly } from './developer-only.jsx'
 
 const EVERY_MS = 2000
 
-const reasons: Record<Refusal['reason'], readonly [word: string, explanation: string]> = {
+const reasons: Record<RefusedKey['reason'], readonly [word: string, explanation: string]> = {
   unknown: ['Unknown', 'nobody made such a key here.'],
   mistyped: ['Mistyped', 'part of it was lost or changed. Copy it again as a whole.'],
   revoked: ['Revoked', 'its owner took it back.'],

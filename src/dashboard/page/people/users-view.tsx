@@ -1,6 +1,6 @@
 /** Everybody who has an account, page by page. */
 import { useCallback } from 'preact/hooks'
-import type { Person } from '../../../supabase/operations.js'
+import type { ListedUser } from '../../../supabase/operations.js'
 import { routes } from '../../routes.js'
 import { useDeveloperApi } from '../api.js'
 import { useListing } from '../listing.js'
@@ -61,7 +61,7 @@ function Users() {
 }
 
 /** What there is to know of a user in one word each. */
-function statesOf(person: Person): readonly (readonly [Tone, string])[] {
+function statesOf(person: ListedUser): readonly (readonly [Tone, string])[] {
   const banned = person.banned_until !== undefined && Date.parse(person.banned_until) > Date.now()
   return [
     ...(person.deleted_at ? [['danger', 'Deleted'] as const] : []),
@@ -75,7 +75,7 @@ function statesOf(person: Person): readonly (readonly [Tone, string])[] {
 }
 
 /** The users of the app. */
-function UserTable({ users }: { readonly users: readonly Person[] }) {
+function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
   return (
     <table class="table table-stacking users-table">
       <caption class="unseen">Users</caption>
