@@ -71,25 +71,32 @@ export const isRolled = ({ expires_at, revoked_at }: Pick<ApiKeyRow, 'expires_at
 const earlier = (one: Moment | null, other: Moment | null) =>
   one === null || (other !== null && other < one) ? other : one
 
-export function createApiKeys({ state, ownersAreElsewhere = () => false, now = Date.now, report }: Parts): ApiKeys {
+/** Counts what was refused, the last ones of it. */
+function createRefusals(moment: () => Moment) {
+  const refused = new Map<string, RefusedKey>()
+  return {
+    /** The error that tells a client so. */
+    refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
+      const start = startOf(secret)
+      const name = `${reason} ${digestOf(secret)}`
+      const count = (refused.get(name)?.count ?? 0) + 1
+      // Taken out and put in again: what was refused last stands last.
+      refused.delete(name)
+      refused.set(name, { start, reason, count, last_at: moment() })
+      if (refused.size > KEPT_REFUSALS) refused.delete(refused.keys().next().value as string)
+      const tried: Tried = { kind: 'apiKey', reason, start, ...(key && { name: key.name }) }
+      return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : wordRefusal[reason](tried)
+    },
+    list: () => [...refused.values()].toReversed(),
+  }
+}
+
+type Write = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>
+
+/** Gathers the uses of keys, and writes them down together. */
+function createUses(write: Write, { now = Date.now, report }: Pick<Parts, 'now' | 'report'>) {
   const usedAtMs = new Map<string, number>()
   let flushing: NodeJS.Timeout | undefined
-
-  const refused = new Map<string, RefusedKey>()
-  function refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
-    const start = startOf(secret)
-    const name = `${reason} ${digestOf(secret)}`
-    const count = (refused.get(name)?.count ?? 0) + 1
-    // Taken out and put in again: what was refused last stands last.
-    refused.delete(name)
-    refused.set(name, { start, reason, count, last_at: moment() })
-    if (refused.size > KEPT_REFUSALS) refused.delete(refused.keys().next().value as string)
-    const tried: Tried = { kind: 'apiKey', reason, start, ...(key && { name: key.name }) }
-    return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : wordRefusal[reason](tried)
-  }
-
-  const moment = (ms = now()): Moment => new Date(ms).toISOString()
-  const write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
 
   async function flush(): Promise<void> {
     clearTimeout(flushing)
@@ -97,13 +104,31 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
     if (usedAtMs.size === 0) return
     const uses = [...usedAtMs]
     await write(async ({ api_keys }) => {
-      for (const [id, ms] of uses) await api_keys.update(id, { last_used_at: moment(ms) })
+      for (const [id, ms] of uses) await api_keys.update(id, { last_used_at: new Date(ms).toISOString() })
     })
     for (const [id, ms] of uses) if (usedAtMs.get(id) === ms) usedAtMs.delete(id)
   }
 
+  return {
+    flush,
+    lastOf: (id: string) => usedAtMs.get(id),
+    used(id: string): void {
+      usedAtMs.set(id, now())
+      flushing ??= setTimeout(() => flush().catch(report), FLUSH_AFTER_MS).unref()
+    },
+  }
+}
+
+export function createApiKeys({ state, ownersAreElsewhere = () => false, now = Date.now, report }: Parts): ApiKeys {
+  const moment = (ms = now()): Moment => new Date(ms).toISOString()
+  const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
+
+  const refusals = createRefusals(() => moment())
+  const uses = createUses(write, { now, report })
+  const { refuse } = refusals
+
   function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {
-    const seen = usedAtMs.get(id)
+    const seen = uses.lastOf(id)
     const isRevoked = revoked_at !== null && !isRolled({ expires_at, revoked_at })
     const isExpired = expires_at !== null && Date.parse(expires_at) <= now()
     return {
@@ -142,10 +167,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
       const email = owner?.email ? { email: owner.email } : {}
       return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
     },
-    used(id) {
-      usedAtMs.set(id, now())
-      flushing ??= setTimeout(() => flush().catch(report), FLUSH_AFTER_MS).unref()
-    },
+    used: uses.used,
     async list(userId) {
       const rows = await (await state()).read(({ api_keys }) => api_keys.find({ user_id: userId }))
       return rows.map(view)
@@ -186,7 +208,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
         await api_keys.update(id, { revoked_at })
         return view({ ...old, revoked_at })
       }),
-    refusals: () => [...refused.values()].toReversed(),
-    flush,
+    refusals: refusals.list,
+    flush: uses.flush,
   }
 }
