@@ -65,6 +65,9 @@ async function told() {
   return { ...platform, planted: { ...secrets, ...inPlace, anonKey, serviceKey, accessToken, refreshToken } }
 }
 
+/** What is there to hand out secrets: the state, which signs users in where it is imported, and the keys that `connect()` gives a test. */
+const handsOutSecrets = new Set(['/__standin/state', '/__standin/credentials'])
+
 /** Everything that the control API has to tell, by the route that tells it. */
 async function everythingFrom(url: string): Promise<ReadonlyMap<string, string>> {
   const control = async (path: string, init: RequestInit = {}) =>
@@ -75,8 +78,7 @@ async function everythingFrom(url: string): Promise<ReadonlyMap<string, string>>
   const { data } = JSON.parse(await control('journal?limit=1000')) as { data: readonly { id: string }[] }
   expect(data.length).toBeGreaterThan(60)
   for (const [path, methods] of Object.entries(paths)) {
-    // What the state exports signs people in where it is imported: that is what it is for.
-    if (!('get' in methods) || path === '/__standin/state') continue
+    if (!('get' in methods) || handsOutSecrets.has(path)) continue
     const ids = path.includes('{id}') ? data.map(({ id }) => id) : ['']
     for (const id of ids) {
       const one = path.replace('/__standin/', '').replace('{id}', id)
