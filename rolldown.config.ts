@@ -46,7 +46,7 @@ function closureOf(entry: string, modules: Modules): ReadonlySet<string> {
   return found
 }
 
-const pageFolder = 'src/dashboard/page'
+const pageFolder = 'src/page'
 
 /** The chunk that has Supabase's client. */
 const SIGNING_IN = 'supabase'

@@ -4,9 +4,9 @@ import type { JobMessage, JobRequest } from './core/in-worker.js'
 
 /** Each job's part is loaded by its first call; a job takes and gives back what can be copied. */
 const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> = {
-  completion: async () => (await import('./endpoints/chat/heavy.js')).completionJob,
+  completion: async () => (await import('./platform-api/chat/heavy.js')).completionJob,
   password: async () => (await import('./supabase/passwords.js')).passwordJob,
-  promptTokens: async () => (await import('./endpoints/chat/heavy.js')).promptTokensJob,
+  promptTokens: async () => (await import('./platform-api/chat/heavy.js')).promptTokensJob,
   rules: async () => (await import('./replies/index.js')).rulesSentJob,
   sample: async () => (await import('./replies/index.js')).sampleJob,
 }

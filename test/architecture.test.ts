@@ -50,8 +50,8 @@ test('a sideways import is reported', () => {
 })
 
 test('an upward import is reported', () => {
-  expect(planted({ 'core/words.ts': "import { send } from '../server/send.js'" })).toEqual([
-    'core/words.ts imports ../server/send.js: up, from floor 1 to floor 6.',
+  expect(planted({ 'core/words.ts': "import { send } from '../http/send.js'" })).toEqual([
+    'core/words.ts imports ../http/send.js: up, from floor 1 to floor 6.',
   ])
 })
 
@@ -121,8 +121,8 @@ test('a dependency that nothing uses is reported', () => {
 
 test('a way around the front door of the replies is reported', () => {
   const text = "import { rulesSchema } from '../replies/rules.js'\nimport { createReplies } from '../replies/index.js'"
-  expect(planted({ 'endpoints/chat.ts': text })).toEqual([
-    'endpoints/chat.ts imports ../replies/rules.js: replies is entered through replies/index.ts or replies/operations.ts only.',
+  expect(planted({ 'platform-api/chat.ts': text })).toEqual([
+    'platform-api/chat.ts imports ../replies/rules.js: replies is entered through replies/index.ts or replies/operations.ts only.',
   ])
 })
 
@@ -135,9 +135,9 @@ test('a file or folder that is on no floor is reported, and so is an import out 
 })
 
 test('names that say nothing are reported for files and for folders', () => {
-  expect(planted({ 'core/utils.ts': '', 'server/helpers/body.ts': '', 'core/database.ts': '' })).toEqual([
+  expect(planted({ 'core/utils.ts': '', 'http/helpers/body.ts': '', 'core/database.ts': '' })).toEqual([
     'core/utils.ts: the name utils.ts says nothing.',
-    'server/helpers/body.ts: the name helpers says nothing.',
+    'http/helpers/body.ts: the name helpers says nothing.',
   ])
 })
 
@@ -170,16 +170,16 @@ test('two exported types of one name are reported, whatever kind of type they ar
 })
 
 test('a file in core that only one folder uses is reported', () => {
-  const files = { 'core/words.ts': '', 'server/send.ts': "import '../core/words.js'" }
-  expect(weighed(files)).toEqual(['core/words.ts is used by server alone.'])
+  const files = { 'core/words.ts': '', 'http/send.ts': "import '../core/words.js'" }
+  expect(weighed(files)).toEqual(['core/words.ts is used by http alone.'])
   expect(weighed({ ...files, 'auth/a.ts': "import type {} from '../core/words.js'" })).toEqual([])
 })
 
 test('a short file that only its neighbour imports is reported, unless it says why it is one', () => {
-  const files = { 'server/body.ts': '', 'server/send.ts': "import './body.js'" }
+  const files = { 'http/body.ts': '', 'http/send.ts': "import './body.js'" }
   const [report] = weighed(files)
-  expect(report).toContain('server/body.ts is short, and only server/send.ts imports it.')
-  expect(weighed({ ...files, 'server/body.ts': '\n'.repeat(40).replaceAll('\n', 'work()\n') })).toEqual([])
-  expect(weighed({ ...files, 'auth/a.ts': "import '../server/body.js'" })).toEqual([])
+  expect(report).toContain('http/body.ts is short, and only http/send.ts imports it.')
+  expect(weighed({ ...files, 'http/body.ts': '\n'.repeat(40).replaceAll('\n', 'work()\n') })).toEqual([])
+  expect(weighed({ ...files, 'auth/a.ts': "import '../http/body.js'" })).toEqual([])
   expect(weighed(files, 'Reads bodies. A file of its own: it is loaded by itself.')).toEqual([])
 })

@@ -16,25 +16,12 @@ const floors: readonly (readonly string[])[] = [
   ['redact', 'completions'],
   // What operations are, for the parts that declare theirs.
   ['api'],
-  [
-    'config',
-    'keys',
-    'replies',
-    'streaming',
-    'journal',
-    'state',
-    'tokenizer',
-    'limits',
-    'faults',
-    'recordings',
-    'metrics',
-    'contract',
-  ],
-  ['endpoints', 'supabase'],
-  ['server'],
+  ['config', 'keys', 'replies', 'journal', 'state', 'limits', 'faults', 'recordings', 'metrics', 'contract'],
+  ['platform-api', 'supabase'],
+  ['http'],
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
-  ['testing'],
+  ['testing', 'page'],
   ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
 ]
 
@@ -43,8 +30,8 @@ const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'platform
 
 /** Where each package comes in: files, or folders with a slash at their end. */
 const doors: Readonly<Record<string, readonly string[]>> = {
-  express: ['server/', 'dashboard/'],
-  'http-proxy-middleware': ['server/proxy.ts'],
+  express: ['http/', 'dashboard/'],
+  'http-proxy-middleware': ['http/proxy.ts'],
   jose: ['supabase/tokens.ts'],
   yaml: ['check/yaml.ts'],
   '@faker-js/faker': ['replies/fake.ts'],
@@ -54,16 +41,16 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   randexp: ['replies/structured/'],
   'fastest-levenshtein': ['check/suggest.ts'],
   // The dashboard's page, which is a bundle of its own.
-  preact: ['dashboard/page/'],
-  'eventsource-parser': ['dashboard/page/'],
-  '@supabase/supabase-js': ['dashboard/page/session/auth-client.ts', 'cli/login.ts'],
+  preact: ['page/'],
+  'eventsource-parser': ['page/'],
+  '@supabase/supabase-js': ['page/session/auth-client.ts', 'cli/login.ts'],
   // The three of the state: what both databases are asked with, and the two databases.
-  'lru-cache': ['recordings/', 'tokenizer/'],
+  'lru-cache': ['recordings/', 'completions/tokens/'],
   kysely: ['state/'],
   libsql: ['state/sqlite.ts'],
   pg: ['state/postgres.ts', 'state/postgres-trouble.ts', 'state/notifications.ts'],
   'hash-wasm': ['supabase/passwords.ts'],
-  'gpt-tokenizer': ['tokenizer/'],
+  'gpt-tokenizer': ['completions/tokens/'],
   'prom-client': ['metrics/exposition.ts'],
   picocolors: ['cli/output.ts'],
   // The user's own, which only whoever imports this door needs.
@@ -87,21 +74,12 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'supabase/',
     'state/',
     'dashboard/',
-    'server/',
+    'http/',
   ],
 }
 
 /** Parts that are entered through their index.ts only. */
-const withFrontDoor: readonly string[] = [
-  'replies',
-  'state',
-  'tokenizer',
-  'limits',
-  'faults',
-  'recordings',
-  'journal',
-  'metrics',
-]
+const withFrontDoor: readonly string[] = ['replies', 'state', 'limits', 'faults', 'recordings', 'journal', 'metrics']
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])
 

@@ -3,8 +3,8 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Config } from '../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
+import { isStatus } from '../http/fit-error.js'
 import type { AskLive, Capture, RecordedRequest } from '../recordings/index.js'
-import { isStatus } from '../server/fit-error.js'
 import type { LiveSession } from '../supabase/live-session.js'
 
 interface AskLiveOptions {

@@ -1,9 +1,9 @@
 /** The user dashboard at /dashboard: its page, and the REST API that the page and scripts use. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { missingCredential, notFound, wrongKind } from '../core/errors.js'
+import { type Admit, createOperationsRouter } from '../http/operations-router.js'
 import { type ControlKeys, requireDeveloper } from '../keys/developer.js'
 import type { Identify } from '../keys/identify.js'
-import { type Admit, createOperationsRouter } from '../server/operations-router.js'
 import { type DashboardApiParts, dashboardOperations } from './operations.js'
 import { createPageFiles } from './page-files.js'
 

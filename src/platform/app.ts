@@ -3,11 +3,11 @@ import { replyFilesOf } from '../config/load.js'
 import { developmentUser, isPublicSecret } from '../core/development.js'
 import type { Mode } from '../core/exchange.js'
 import type { ConfigJson } from '../dashboard/operations.js'
+import type { App, Prototypes } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { loadExposition } from '../metrics/index.js'
 import type { Drafts } from '../replies/operations.js'
-import type { App, Prototypes } from '../server/entrance.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { createPeople } from '../supabase/people.js'
 import { version } from '../version.js'
@@ -35,8 +35,8 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
   const { current, lasting, sources, mintToken } = surroundings
   const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = lasting
   const [{ createApp }, { createControl }, { createDashboard }, { createReader }, auth] = await Promise.all([
-    import('../server/app.js'),
-    import('../server/control.js'),
+    import('../http/app.js'),
+    import('../http/control.js'),
     import('../dashboard/index.js'),
     loadReader(),
     import('../supabase/open-sessions.js'),

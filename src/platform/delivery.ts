@@ -2,12 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PlatformError } from '../core/errors.js'
 import { onceLoaded } from '../core/work.js'
+import { type App, createEntrance, createTraffic, type Prototypes, type Traffic } from '../http/entrance.js'
+import { createLine, type LineParts } from '../http/line.js'
+import { type Listener, listen } from '../http/listen.js'
+import { createMount, type Handler, refuse } from '../http/mount.js'
+import { createPacer } from '../http/pacer.js'
 import type { Journal } from '../journal/index.js'
-import { type App, createEntrance, createTraffic, type Prototypes, type Traffic } from '../server/entrance.js'
-import { createLine, type LineParts } from '../server/line.js'
-import { type Listener, listen } from '../server/listen.js'
-import { createMount, type Handler, refuse } from '../server/mount.js'
-import { createPacer } from '../streaming/pacer.js'
 import type { Part } from './part.js'
 
 export interface Delivery extends Part {

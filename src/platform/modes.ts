@@ -6,8 +6,8 @@ import { askingLive, type LoadedConfig } from '../config/load.js'
 import { modeSwitch } from '../config/schema.js'
 import type { Mode } from '../core/exchange.js'
 import { isOpen } from '../core/origins.js'
-import { isOwnAddress } from '../server/address.js'
-import { type ModeOf, type ModesByEndpoint, modesFrom } from '../server/modes.js'
+import { isOwnAddress } from '../http/address.js'
+import { type ModeOf, type ModesByEndpoint, modesFrom } from '../http/modes.js'
 import type { Part } from './part.js'
 
 export interface Chosen {

@@ -1,15 +1,15 @@
 /** The ways to the live platform and to its auth backend, with the credentials that open them. */
 import type { Config } from '../config/schema.js'
 import type { Exchange } from '../core/exchange.js'
-import type { Cors } from '../server/cors.js'
-import type { Upstream } from '../server/proxy.js'
+import type { Cors } from '../http/cors.js'
+import type { Upstream } from '../http/proxy.js'
 import type { Tokens } from '../supabase/tokens.js'
 
 type Warn = (sentence: string) => void
 
 /** `warn` is told why a session that `standin login` has kept cannot be used. */
 export async function openProxy({ upstream }: Config, corsFor: Cors['headersFor'], warn: Warn) {
-  const { callersOwn, createProxy, platformCredentials } = await import('../server/proxy.js')
+  const { callersOwn, createProxy, platformCredentials } = await import('../http/proxy.js')
   const userToken = await openLiveSession(upstream, warn)
   const credentials = upstream.credentials === 'pass' ? callersOwn : platformCredentials({ ...upstream, userToken })
   return createProxy({ ...upstream, corsFor, credentials })
@@ -37,7 +37,7 @@ export async function openAuthProxy(
   forget: () => void,
 ): Promise<Upstream> {
   const [{ createProxy, authCredentials }, { anonKey, serviceKey }] = await Promise.all([
-    import('../server/proxy.js'),
+    import('../http/proxy.js'),
     tokens(),
   ])
   const credentials = authCredentials({

@@ -1,6 +1,6 @@
 /** Whether an app still asks, and waiting until it does not. */
 import { closed, optional } from '../check/check.js'
-import type { Traffic } from '../server/entrance.js'
+import type { Traffic } from '../http/entrance.js'
 import { checking, milliseconds } from './checked.js'
 import { eventually, pause } from './patience.js'
 

@@ -1,7 +1,7 @@
 /** A live auth backend has a time of its own: the clock of the platform in front of it does not touch what it says. */
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { liveWith } from '../http/live.js'
 import { platformWith } from '../scene.js'
-import { liveWith } from '../server/live.js'
 import { userToken } from '../signing.js'
 import { answerOf, sentences } from './people.js'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { developmentPublishableKey as publishable, developmentSecretKey as secret } from '../../src/core/development.js'
+import { send } from '../http/live.js'
 import { platformWith, type Scene } from '../scene.js'
-import { send } from '../server/live.js'
 import { secretToken } from '../signing.js'
 import { answerTo, onTheWire } from '../wire.js'
 import { clientOf, type Place, signUp } from './people.js'

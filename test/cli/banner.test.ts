@@ -8,7 +8,7 @@ import { developmentPublishableKey, developmentSecretKey } from '../../src/core/
 import { createFaultCalls } from '../../src/faults/index.js'
 import type { Platform } from '../../src/platform.js'
 import { createRedact } from '../../src/redact/index.js'
-import { journalOfAll, notHere } from '../server/emulating.js'
+import { journalOfAll, notHere } from '../http/emulating.js'
 
 interface Scene {
   readonly host?: string

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { run, startReady } from '../command.js'
-import { liveWith } from '../server/live.js'
+import { liveWith } from '../http/live.js'
 
 const wrong = { status: 'up', version: '1.2.3' }
 

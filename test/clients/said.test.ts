@@ -8,7 +8,7 @@ import OpenAI5 from 'openai-v5'
 import { expect, test } from 'vitest'
 import { unpaced } from '../../src/core/pace.js'
 import type { Said } from '../../src/replies/index.js'
-import { serverSaying } from '../endpoints/chat/saying.js'
+import { serverSaying } from '../platform-api/chat/saying.js'
 import { hello } from '../scene.js'
 
 const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { liveWith, proxyTo } from '../http/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { liveWith, proxyTo } from '../server/live.js'
 
 type Body = string | Buffer | object
 

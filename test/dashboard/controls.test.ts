@@ -1,8 +1,8 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
+import { control } from '../http/controlled.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { control } from '../server/controlled.js'
 import { comeBack, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { addressOfThisMachine } from './this-machine.js'
 

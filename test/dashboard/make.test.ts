@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { offsetOf } from '../../src/dashboard/page/text-places.js'
+import { offsetOf } from '../../src/page/text-places.js'
 import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
 import { expectFitForAll } from './axe.js'

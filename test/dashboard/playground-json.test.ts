@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  bodyWith,
-  firstSettings,
-  mistakeIn,
-  type PlaygroundSettings,
-} from '../../src/dashboard/page/playground/settings.js'
-import { placeOfMistake, readJson } from '../../src/dashboard/page/text-places.js'
+import { bodyWith, firstSettings, mistakeIn, type PlaygroundSettings } from '../../src/page/playground/settings.js'
+import { placeOfMistake, readJson } from '../../src/page/text-places.js'
 import { runs } from '../runs.js'
 
 /** JSON with a piece of it cut out, doubled or replaced. */

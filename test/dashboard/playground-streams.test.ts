@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createEventSplitter, dataOf } from '../../src/completions/events.js'
-import { type AnswerContent, createGatherer, nothingSaid } from '../../src/dashboard/page/playground/completion.js'
+import { type AnswerContent, createGatherer, nothingSaid } from '../../src/page/playground/completion.js'
 
 /** Texts in pieces, cut anywhere. */
 const cut = (text: string, places: readonly number[]): readonly string[] => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { askedInShort, saysInShort, whenInShort } from '../../src/dashboard/page/replies/in-short.js'
+import { askedInShort, saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
 import { platformWith } from '../scene.js'
 import { clipboardOf, inBrowser, useBrowser } from './browser.js'
 import { say } from './lists.js'

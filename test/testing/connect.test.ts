@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { connect, type SharedPlatform } from '../../src/index.js'
 import { assertReceived } from '../../src/test-runner.js'
 import '../../src/vitest.js'
+import { control } from '../http/controlled.js'
 import { hello, platformWith } from '../scene.js'
-import { control } from '../server/controlled.js'
 
 /** A platform as a test sees it that runs elsewhere. */
 async function connected(options = {}) {

@@ -2,8 +2,8 @@
 import { ProblemsError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
 import { UsageError } from '../../core/start-error.js'
+import { urlHost } from '../../http/address.js'
 import { journalFilter } from '../../journal/index.js'
-import { urlHost } from '../../server/address.js'
 import { type CommandLine, load } from '../arguments.js'
 
 export interface ControlAddress {

@@ -1,0 +1,144 @@
+/** Counts the tokens of a prompt: the messages, and what is sent along with them. */
+import { type ChatMessage, type ChatRequest, textOf } from '../request.js'
+import type { Tokenizer } from './tokenizer.js'
+
+// A few tokens frame each message (OpenAI's cookbook counts four) and one its name; three begin the answer.
+const OF_MESSAGE = 4
+const OF_NAME = 1
+const OF_ANSWER = 3
+
+/** How many tokens the model reads before it answers. */
+export function promptTokens(request: ChatRequest, tokenizer: Tokenizer): number {
+  let sum = OF_ANSWER
+  for (const message of request.messages) sum += tokensOfMessage(message, tokenizer)
+  const { tools, functions, response_format: format } = request
+  if (tools) sum += countOnce(tools, tokenizer, () => tokensOfTools(tools.map(partOfTool), tokenizer))
+  if (Array.isArray(functions)) sum += countOnce(functions, tokenizer, () => tokensOfTools(functions, tokenizer))
+  for (const schema of [format?.json_schema, format?.schema]) {
+    if (isObject(schema)) sum += countOnce(schema, tokenizer, () => tokenizer.count(JSON.stringify(schema)))
+  }
+  return sum
+}
+
+function tokensOfMessage(message: ChatMessage, tokenizer: Tokenizer): number {
+  let sum = OF_MESSAGE + tokenizer.count(textOf(message))
+  if (typeof message.name === 'string') sum += OF_NAME + tokenizer.count(message.name)
+  if (Array.isArray(message.content)) for (const part of message.content) sum += tokensOfPart(part)
+  const { tool_calls: calls, function_call: call } = message
+  for (const text of Array.isArray(calls) ? calls.flatMap(textsOfToolCall) : []) sum += tokenizer.count(text)
+  if (call) for (const text of textsOfCall(call)) sum += tokenizer.count(text)
+  return sum
+}
+
+const textsOfToolCall = (call: unknown) => (isObject(call) ? textsOfCall(call.function ?? call.custom) : [])
+
+/** Who is called, and with what; OpenAI's custom tools take their `input` as it is. */
+function textsOfCall(call: unknown): readonly string[] {
+  if (!isObject(call)) return []
+  return [call.name, call.arguments, call.input].filter(text => typeof text === 'string')
+}
+
+type Part = Exclude<ChatMessage['content'], string | null | undefined>[number]
+
+// What OpenAI's vision models take for an image of low detail, and for one of 1024 x 1024 pixels in high detail.
+const LOW_DETAIL = 85
+const HIGH_DETAIL = 765
+
+/** What a part costs beside its text. */
+function tokensOfPart({ type, image_url: image, input_audio: audio }: Part): number {
+  switch (type) {
+    case 'image_url':
+      return isObject(image) && image.detail === 'high' ? HIGH_DETAIL : LOW_DETAIL
+    case 'input_audio':
+      return tokensOfAudio(audio)
+    default:
+      return 0
+  }
+}
+
+const TOKENS_A_SECOND = 10
+// Sixteen bits a sample at 24 kHz, as OpenAI's own clients record; an MP3 of 128 kbit/s.
+const BYTES_A_SECOND = { wav: 48_000, compressed: 16_000 }
+
+/** By its length in time, guessed from its size. */
+function tokensOfAudio(audio: unknown): number {
+  if (!isObject(audio) || typeof audio.data !== 'string') return 0
+  const bytes = (audio.data.length * 3) / 4
+  return Math.ceil((bytes / BYTES_A_SECOND[audio.format === 'wav' ? 'wav' : 'compressed']) * TOKENS_A_SECOND)
+}
+
+const known = new WeakMap<Tokenizer, WeakMap<object, number>>()
+
+/** A request may be counted more than once. */
+function countOnce(part: object, tokenizer: Tokenizer, count: () => number): number {
+  const counts = known.get(tokenizer) ?? new WeakMap<object, number>()
+  known.set(tokenizer, counts)
+  const tokens = counts.get(part) ?? count()
+  counts.set(part, tokens)
+  return tokens
+}
+
+/** What a model is told of a tool; OpenAI's custom tools have theirs under another name. */
+const partOfTool = ({ function: own, custom }: Readonly<Record<string, unknown>>) => own ?? custom
+
+// OpenAI's cookbook, "How to count tokens with tiktoken", section 7 (num_tokens_for_tools): what frames a function, its properties
+// and the values of an enum.
+const OF_FUNCTION = { o200k_base: 7, estimate: 7, cl100k_base: 10 }
+const OF_PROPERTIES = 3
+const OF_PROPERTY = 3
+const OF_ENUM = -3
+const OF_VALUE = 3
+const OF_TOOLS = 12
+
+function tokensOfTools(tools: readonly unknown[], tokenizer: Tokenizer): number {
+  const described = tools.filter(isObject)
+  if (described.length === 0) return 0
+  return described.reduce((sum, tool) => sum + tokensOfTool(tool, tokenizer), OF_TOOLS)
+}
+
+function tokensOfTool({ name, description, parameters, format }: Shape, tokenizer: Tokenizer): number {
+  let sum = OF_FUNCTION[tokenizer.name] + tokenizer.count(line(name, description))
+  // A custom tool has the grammar of its text in place of parameters.
+  if (isObject(format)) sum += tokenizer.count(JSON.stringify(format))
+  for (const schema of schemasIn(parameters)) sum += tokensOfSchema(schema, tokenizer)
+  return sum
+}
+
+type Shape = Readonly<Record<string, unknown>>
+
+/** The cookbook reads one level; what is nested costs the same. */
+function tokensOfSchema({ properties, enum: values }: Shape, tokenizer: Tokenizer): number {
+  let sum = 0
+  for (const [name, property] of isObject(properties) ? Object.entries(properties) : []) {
+    const { type, description } = isObject(property) ? property : {}
+    sum += (sum === 0 ? OF_PROPERTIES : 0) + OF_PROPERTY + tokenizer.count(line(name, type, description))
+  }
+  if (!Array.isArray(values)) return sum
+  const texts = values.map(value => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')))
+  return texts.reduce((sum, text) => sum + OF_VALUE + tokenizer.count(text), sum + OF_ENUM)
+}
+
+/** A schema and those inside of it, without recursion: a client may nest them deeply. */
+function* schemasIn(parameters: unknown): Generator<Shape> {
+  const waiting = [parameters]
+  while (waiting.length > 0) {
+    const schema = waiting.pop()
+    if (!isObject(schema)) continue
+    yield schema
+    const { properties, $defs, definitions, items, anyOf, oneOf, allOf, prefixItems } = schema
+    for (const inside of [properties, $defs, definitions, anyOf, oneOf, allOf, prefixItems]) {
+      if (isObject(inside)) for (const one of Object.values(inside)) waiting.push(one)
+    }
+    waiting.push(items)
+  }
+}
+
+/** The parts of a line that are there, a description without its full stop. */
+const line = (...parts: readonly unknown[]) =>
+  parts
+    .filter(part => typeof part === 'string' || Array.isArray(part))
+    .map(part => String(part).replace(/\.$/, ''))
+    .join(':')
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null

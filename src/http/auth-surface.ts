@@ -1,0 +1,61 @@
+/** The auth backend's paths, below /auth/v1: answered here, or carried to the live one. */
+import { notFound } from '../core/errors.js'
+import { anonymous } from '../core/exchange.js'
+import type { Routes } from '../platform-api/index.js'
+import { authErrorReply } from '../supabase/error-reply.js'
+import { codeOfStatus } from '../supabase/errors.js'
+import { type Gateway, isOpenAtGateway } from '../supabase/gateway.js'
+import type { Cors } from './cors.js'
+import { everyMethod, type Live, type Surface } from './stage.js'
+
+/** Supabase's own limit. */
+export const AUTH_BODY_BYTES = 1_048_576
+/** The live auth backend has its own opinion; this is so that a client cannot fill the memory. */
+const LIVE_AUTH_BODY_BYTES = 10 * AUTH_BODY_BYTES
+
+const common = {
+  errorReply: authErrorReply,
+  // Supabase's server reads a body as JSON whatever its headers say.
+  requiresJson: false,
+  hasRequestIds: false,
+  failsBeforehand: true,
+  faultCode: codeOfStatus,
+} as const
+
+interface Backend {
+  /** Loaded when a client signs in, or when there is time. */
+  readonly routes: () => Promise<Routes>
+  readonly gateway: Gateway
+  readonly cors: Cors
+}
+
+/** The backend is this one. Its endpoints find out who asks; the gateway in front of them wants to see a key first. */
+export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface => ({
+  ...common,
+  cors,
+  bodyLimitBytes: AUTH_BODY_BYTES,
+  options: async ({ path }) => ({ methods: (await routes()).methodsOf(path) }),
+  async enter(exchange) {
+    const { method, path } = exchange
+    const found = await routes()
+    exchange.endpoint = found.find(method, path)
+    exchange.authorization = await gateway.admit(exchange)
+    exchange.endpoint = found.get(method, path)
+    return anonymous
+  },
+  answer(exchange) {
+    if (!exchange.endpoint) throw notFound()
+    return exchange.endpoint.reply(exchange)
+  },
+})
+
+/** The backend is the live one, which alone knows its paths and its users. */
+export const liveAuthSurface = (live: Pick<Live, 'cors' | 'origins' | 'proxy'>): Surface => ({
+  ...common,
+  cors: live.cors,
+  live: { ...live, mayReach: () => true, mayBeLinked: isOpenAtGateway },
+  bodyLimitBytes: LIVE_AUTH_BODY_BYTES,
+  options: () => ({ methods: everyMethod }),
+  enter: () => anonymous,
+  answer: () => ({ kind: 'forward' }),
+})

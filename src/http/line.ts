@@ -1,0 +1,384 @@
+/** The life of a request on one page: accept -> enter -> authorize -> read -> answer -> send | carry over -> journal, and the stages in between. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { passedMs } from '../core/clock.js'
+import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
+import {
+  type Answer,
+  anonymous,
+  type Caller,
+  type Exchange,
+  type Forward,
+  type Outcome,
+  type Reply,
+  usesRecordings,
+  type Witness,
+} from '../core/exchange.js'
+import { createIds } from '../core/ids.js'
+import { MOST_LEVELS, requireModestJson } from '../core/json.js'
+import { isAuth } from '../core/paths.js'
+import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
+import { FAULT_HEADER, type Faults } from '../faults/index.js'
+import { authorize } from '../keys/identify.js'
+import type { Limits } from '../limits/index.js'
+import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
+import { isPreflight } from './cors.js'
+import { type Adopted, BODY } from './foreign.js'
+import type { Pacer } from './pacer.js'
+import type { Journey } from './proxy/passage.js'
+import { send } from './send.js'
+import type { Ends, Options, Stage, Step, Surface, Visit } from './stage.js'
+import { type HeavyPrompt, limitChat, limitRequests, ownPagesOnly, strikeAfter, strikeBefore } from './stages.js'
+
+/** What the line is put together from. Where something is switched off, its stage is not on the line. */
+export interface LineParts {
+  readonly platform: Surface
+  /** The auth backend below /auth/v1. */
+  readonly auth: Surface
+  readonly scopes: Scopes
+  /** What one credential may use, where that is limited. */
+  readonly limits?: Limits | undefined
+  /** The tokens of a prompt that takes long to count; `undefined` where it does not. */
+  readonly heavyPrompt: HeavyPrompt
+  /** What is to go wrong. */
+  readonly faults: Faults
+  /** What is told of the contract with answers that are not made here, as node's flat array. */
+  readonly contractHeaders?: (() => readonly string[]) | undefined
+}
+
+interface Fixed {
+  readonly pacer: Pacer
+  /** Takes each exchange when it is over. */
+  readonly add: (exchange: Exchange) => void
+  /** Told of it afterwards, whatever has become of that. */
+  readonly left: (exchange: Exchange) => void
+  /** Told of errors that are ours, not the client's. */
+  readonly report: (error: unknown) => void
+}
+
+export interface Line {
+  readonly accept: (request: IncomingMessage, response: ServerResponse, path: string) => void
+  /** Puts the line together again, after something was switched on or off; requests that are under way keep theirs. */
+  renew(): void
+}
+
+/** Makes the line. It answers every request that it is given, whatever happens, and journals it last. */
+export function createLine(current: () => LineParts, fixed: Fixed): Line {
+  let line = composed(current(), fixed)
+  return {
+    renew() {
+      line = composed(current(), fixed)
+    },
+    accept(request, response, path) {
+      const { platform, auth, first, withFault, ends } = line
+      const exchange = newExchange(request, path)
+      const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
+      const live = surface.live?.mayReach(exchange) ? surface.live : undefined
+      const visit = { request, response, exchange, surface, live, pass: undefined, answer: undefined, isStruck: false }
+      try {
+        requireOneHost(request)
+        if (request.headers[FAULT_HEADER] === undefined) first(visit)
+        else withFault(visit)
+      } catch (error) {
+        ends.fail(visit, error)
+      }
+    },
+  }
+}
+
+/** Puts together the stages that are switched on. */
+function composed(parts: LineParts, fixed: Fixed) {
+  const { platform, auth, scopes, limits, faults, heavyPrompt } = parts
+  const ends = new Ending(fixed, parts.contractHeaders)
+  const strike = strikeAfter(faults)(ends.deliver, ends)
+  const stepsWith = (strikes: boolean) =>
+    [
+      (platform.live || auth.live) && ownPagesOnly,
+      entering(scopes.areBound() ? scopes : undefined),
+      limits && limitRequests(limits),
+      reading,
+      limits && limitChat(heavyPrompt),
+      (strikes || faults.mayStrike()) && strikeBefore(faults),
+      answering(strike),
+    ]
+      .filter(stage => typeof stage === 'function')
+      .reduceRight<Step>((next, stage) => stage(next, ends), faults.areRandom ? strike : ends.deliver)
+  return { platform, auth, ends, first: stepsWith(false), withFault: stepsWith(true) }
+}
+
+/** Finds out what is asked and who asks, and whether that caller may. */
+const entering =
+  (scopes: Scopes | undefined): Stage =>
+  (next, { when, deliver, end }) => {
+    function enter(visit: Visit): void {
+      const caller = visit.surface.enter(visit.exchange)
+      if (caller instanceof Promise) when(visit, caller, found => admit(visit, found))
+      else admit(visit, caller)
+    }
+
+    function admit(visit: Visit, caller: Caller): void {
+      const { response, exchange } = visit
+      exchange.caller = caller
+      if (scopes) exchange.scope = scopes.of(exchange)
+      if (response.destroyed) return end(visit)
+      if (exchange.endpoint) authorize(caller, exchange.endpoint)
+      next(visit)
+    }
+
+    return visit => {
+      const { request, exchange, surface } = visit
+      if (exchange.method !== 'OPTIONS') return enter(visit)
+      when(visit, surface.options(exchange, isPreflight(request.headers)), options => {
+        if (!options) return enter(visit)
+        visit.answer = optionsReply(visit, options)
+        deliver(visit)
+      })
+    }
+  }
+
+const reading: Stage =
+  (next, { fail, end }) =>
+  visit => {
+    const { request, exchange, surface } = visit
+    const { endpoint } = exchange
+    if (endpoint?.takesBody === false) return next(visit)
+    if (surface.requiresJson && !endpoint?.isElsewhere) requireJson(request)
+    readBody(request, surface.bodyLimitBytes, body => {
+      if (body === undefined) return end(visit)
+      if (body instanceof PlatformError) {
+        exchange.bodyCutFromBytes = surface.bodyLimitBytes
+        return fail(visit, body)
+      }
+      exchange.body = body
+      try {
+        if (body.length > MOST_LEVELS && (!endpoint?.isElsewhere || isRecordable(visit))) requireModestJson(body)
+        next(visit)
+      } catch (error) {
+        fail(visit, error)
+      }
+    })
+  }
+
+/** What goes to a path that only the live platform knows may be of any kind, and is parsed for recordings alone. */
+const isRecordable = ({ request, exchange, surface: { modeOf } }: Visit) =>
+  modeOf !== undefined && usesRecordings(modeOf(exchange)) && isJson(request)
+
+/** An answer that is to go wrong goes on by `strike`. */
+const answering =
+  (strike: Step): Stage =>
+  (next, { when }) => {
+    function settle(visit: Visit, answer: Answer): void {
+      visit.answer = answer
+      if (answer.fault === undefined) next(visit)
+      else strike(visit)
+    }
+    return visit => {
+      const answer = visit.surface.answer(visit.exchange)
+      if (answer instanceof Promise) when(visit, answer, found => settle(visit, found))
+      else settle(visit, answer)
+    }
+  }
+
+/** How a visit can end. Its functions are handed on by themselves, so each keeps its `this`. */
+class Ending implements Ends {
+  constructor(
+    private readonly fixed: Fixed,
+    private readonly contractHeaders: () => readonly string[] = () => nothing,
+  ) {}
+
+  readonly when: Ends['when'] = (visit, value, then) => {
+    if (value instanceof Promise) value.then(then).catch(error => this.fail(visit, error))
+    else then(value)
+  }
+
+  readonly journal: Step = ({ exchange }) => {
+    const { add, left, report } = this.fixed
+    try {
+      add(exchange)
+    } catch (error) {
+      // The answer has left, and the next request has nothing to do with it.
+      report(error)
+    }
+    left(exchange)
+  }
+
+  readonly end: Step = visit => {
+    if (!visit.isStruck) this.journal(visit)
+  }
+
+  readonly deliver: Step = visit => {
+    const { answer, response } = visit
+    // Its 'close' has been and gone: nothing would tell that nothing arrives.
+    if (response.destroyed || !answer) return this.end(visit)
+    if (answer.kind === 'reply') this.reply(visit, answer)
+    else this.forward(visit, answer)
+  }
+
+  readonly fail = (visit: Visit, cause: unknown): void => {
+    const { request, response, exchange, isStruck } = visit
+    const error = cause instanceof PlatformError ? cause : internalError()
+    if (error !== cause) this.fixed.report(cause)
+    if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
+    // With the connection it was journaled, and what is in the journal does not change.
+    if (isStruck && response.destroyed) return
+    if (response.headersSent) {
+      // Too late to say anything: cutting the stream is how the client notices.
+      response.destroy()
+      return this.end(visit)
+    }
+    if (exchange.body !== undefined) return this.refuse(visit, error)
+    const before = (request as Adopted)[BODY]
+    if (before instanceof Buffer) exchange.body = before
+    if (before || !isUnread(request)) return this.refuse(visit, error)
+    readBeginning(request, (beginning, cutFromBytes) => {
+      exchange.body = beginning
+      if (cutFromBytes !== undefined) exchange.bodyCutFromBytes = cutFromBytes
+      if (response.destroyed) this.end(visit)
+      else this.refuse(visit, error)
+    })
+  }
+
+  private refuse(visit: Visit, error: PlatformError): void {
+    this.reply(visit, visit.surface.errorReply(error, visit.exchange), error)
+  }
+
+  private forward(visit: Visit, { witness, recordedAs }: Forward): void {
+    const { request, response, exchange, surface, pass, isStruck } = visit
+    const journey: Journey = {
+      ...{ request, response, exchange, recordedAs },
+      ours: () => [...(pass?.headers() ?? []), ...this.contractOf(exchange)],
+      // To break the chunks of an answer it has to be readable.
+      isPlain: isStruck,
+      witness: witness && watched(witness, response, this.fixed.report),
+      done: error => (error === undefined ? this.end(visit) : this.fail(visit, error)),
+    }
+    if (!surface.live) throw new Error(`Nothing live is behind ${exchange.path}.`)
+    surface.live
+      .proxy()
+      .then(proxy => proxy.forward(journey))
+      .catch(error => this.fail(visit, error))
+  }
+
+  private contractOf({ mode }: Exchange): readonly string[] {
+    return mode === undefined ? nothing : this.contractHeaders()
+  }
+
+  private reply(visit: Visit, reply: Reply, error?: PlatformError): void {
+    const { request, response, exchange, surface, pass, live } = visit
+    const { body, contentType, headers: own, tokens } = reply
+    // A recording has its own.
+    const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
+    const piecesAtMs = typeof body === 'string' || Buffer.isBuffer(body) ? undefined : []
+    const { origin } = request.headers
+    const { cors } = live ?? surface
+    // The one array of headers that is made for an answer; what depends on the body is added where that is sent.
+    const headers = contentType === '' ? [] : ['content-type', contentType]
+    headers.push(...(origin === undefined ? cors.forNoOrigin : cors.headersFor(origin)))
+    if (requestId !== undefined) headers.push('x-request-id', requestId)
+    if (pass) {
+      if (tokens) pass.settle(tokens)
+      headers.push(...pass.headers())
+    }
+    if (exchange.mode !== 'emulate') headers.push(...this.contractOf(exchange))
+    if (own) headers.push(...own)
+    const outcome = newOutcome(reply, error, requestId, piecesAtMs)
+    // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
+    exchange.outcome = outcome
+    send(response, reply, headers, { pacer: this.fixed.pacer, piecesAtMs }, complete => {
+      outcome.complete = complete
+      this.end(visit)
+    })
+  }
+}
+
+const nothing: readonly string[] = []
+const nextRequestId = createIds('req_', 16)
+
+const newOutcome = (
+  reply: Reply,
+  error: PlatformError | undefined,
+  requestId: string | undefined,
+  piecesAtMs: number[] | undefined,
+): Outcome => ({
+  status: reply.status,
+  answeredBy: reply.answeredBy,
+  error: error?.message,
+  code: error?.code,
+  hint: error?.more.hint,
+  remark: reply.remark,
+  requestId,
+  said: reply,
+  upstream: reply.upstream,
+  beganMs: passedMs(),
+  piecesAtMs,
+  complete: false,
+})
+
+const anyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS']
+
+function optionsReply({ request, exchange, surface, live }: Visit, { methods: own }: Options): Reply {
+  // RFC 9110 §9.3.7: "*" asks about the server as a whole.
+  const methods = exchange.path === '*' ? anyMethod : own
+  // A page must be able to read the 404 of a path that is not there, so its preflight passes too.
+  if (isPreflight(request.headers)) return (live ?? surface).cors.preflight(request.headers, methods ?? anyMethod)
+  if (!methods) throw notFound()
+  return { kind: 'reply', status: 204, contentType: '', body: '', headers: ['allow', methods.join(', ')] }
+}
+
+/** RFC 9112 §3.2: two Host headers arrive here joined by a comma. RFC 9110 §10.1.1: node has met the one expectation that there is. */
+function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
+  if (host === undefined ? httpVersion === '1.1' : host.includes(',')) throw notOneHost()
+  if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unmetExpectation()
+}
+
+function newExchange({ method = '', url = '', headers }: IncomingMessage, path: string): Exchange {
+  const { authorization, [SCOPE_HEADER]: scope } = headers
+  const mark = url.indexOf('?')
+  return {
+    method,
+    path,
+    query: mark < 0 ? '' : url.slice(mark + 1),
+    headers,
+    authorization,
+    startedMs: passedMs(),
+    caller: anonymous,
+    scope: typeof scope === 'string' ? scope : '',
+    endpoint: undefined,
+    mode: undefined,
+    body: undefined,
+    outcome: undefined,
+  }
+}
+
+/**
+ * A witness of the answer that `response` is to carry. What it throws is reported; it then hears no more than that it is over, and
+ * incomplete. It is told its end once: when the response is closed at the latest, even if nobody has carried an answer.
+ */
+export function watched(witness: Witness, response: ServerResponse, report: (error: unknown) => void): Witness {
+  let failed = false
+  let ended = false
+  function tell(what: () => void): void {
+    if (failed || ended) return
+    try {
+      what()
+    } catch (error) {
+      failed = true
+      report(error)
+    }
+  }
+  function end(complete: boolean): void {
+    if (ended) return
+    ended = true
+    try {
+      witness.end(complete && !failed)
+    } catch (error) {
+      report(error)
+    }
+  }
+  if (response.destroyed) end(false)
+  else response.once('close', () => end(false))
+  return {
+    head: (status, headers) => tell(() => witness.head(status, headers)),
+    bytes: bytes => tell(() => witness.bytes(bytes)),
+    end,
+  }
+}

@@ -1,0 +1,172 @@
+/** The platform's own paths: which endpoint is asked and who asks, and where the answer comes from: made here, live, or a recording. */
+import { CHAT } from '../completions/request.js'
+import { noRecording, notFound, notFoundUnasked, PlatformError } from '../core/errors.js'
+import { type Answer, anonymous, type Caller, type Exchange, type Forward, type Reply } from '../core/exchange.js'
+import type { Fault } from '../core/fault.js'
+import type { Origins } from '../core/origins.js'
+import { authorize, type Identify } from '../keys/identify.js'
+import { elsewhere } from '../platform-api/elsewhere.js'
+import type { Routes } from '../platform-api/index.js'
+import type { Recordings } from '../recordings/index.js'
+import type { Cors } from './cors.js'
+import { platformErrorReply } from './error-bodies.js'
+import { type ModeOf, mayGoLive } from './modes.js'
+import type { Upstream } from './proxy.js'
+import { everyMethod, type Surface } from './stage.js'
+
+/** What a rule says is to go wrong with the answer to a chat completion request, whoever gives that. */
+export type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined>
+
+interface Local {
+  readonly routes: Routes
+  /** Throws a 401, or rejects with one. */
+  readonly identify: (authorization: string | undefined, exchange: Exchange) => ReturnType<Identify>
+  readonly bodyLimitBytes: number
+  readonly cors: Cors
+}
+
+/** What the platform needs where not everything is emulated. */
+export interface Mixed {
+  readonly modeOf: ModeOf
+  readonly faultByRule?: FaultByRule | undefined
+  /** What was recorded and is to be; asked only in the modes that have to do with it. */
+  readonly recordings: () => Promise<Recordings>
+  /** Whether errors with another body than the documented one are made to fit. */
+  readonly errors: 'documented' | 'untouched'
+  /** What replay does with a request that has no recording. */
+  readonly onMiss: 'fail' | 'emulate' | 'record'
+  /** Who may go to the live platform. */
+  readonly origins: Pick<Origins, 'requireOwn'>
+  readonly liveCors: Cors
+  readonly proxy: () => Promise<Upstream>
+  /** Told of each request that goes to the live platform. */
+  readonly passed: () => void
+}
+
+/** `mixed` is there where an answer may come from somewhere else than from here. */
+export function platformSurface(local: Local, mixed?: Mixed): Surface {
+  const { bodyLimitBytes, cors } = local
+  const common = {
+    ...{ bodyLimitBytes, cors, errorReply: platformErrorReply },
+    ...{ requiresJson: true, hasRequestIds: true, failsBeforehand: false },
+    // The platform's 404 names the path (platform-api.md, "Errors").
+    faultCode: (status: number) => (status === 404 ? 'not_found' : 'fault'),
+  }
+  return mixed ? { ...common, ...mixedSurface(local, mixed) } : { ...common, ...emulated(local) }
+}
+
+type Own = Pick<Surface, 'enter' | 'options' | 'answer'>
+
+/** Everything is made here. */
+const emulated = ({ routes, identify }: Local): Own => ({
+  options: ({ path }) => ({ methods: routes.methodsOf(path) }),
+  enter(exchange) {
+    const endpoint = routes.get(exchange.method, exchange.path)
+    exchange.endpoint = endpoint
+    return endpoint.access === 'anyone' ? anonymous : identify(exchange.authorization, exchange)
+  },
+  answer(exchange) {
+    exchange.mode = 'emulate'
+    return made(exchange)
+  },
+})
+
+function made(exchange: Exchange): Reply | Promise<Reply> {
+  if (!exchange.endpoint) throw notFound()
+  return exchange.endpoint.reply(exchange)
+}
+
+/** Some answers come from the live platform, or from recordings. */
+function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' | 'live'> {
+  const { routes } = local
+  const { modeOf, onMiss, origins, proxy, liveCors } = mixed
+  const own = emulated(local)
+
+  /** Whether it is for the live platform, or a recording, to know the path. */
+  const isElsewhere = (exchange: Exchange) =>
+    !routes.has(exchange.path) && exchange.path !== '*' && modeOf(exchange) !== 'emulate'
+
+  /** Without a good credential a client learns no more than that the path is not documented. */
+  async function enterElsewhere(exchange: Exchange): Promise<Caller> {
+    const endpoint = elsewhere(exchange.method, exchange.path)
+    try {
+      const caller = await local.identify(exchange.authorization, exchange)
+      authorize(caller, endpoint)
+      exchange.endpoint = endpoint
+      return caller
+    } catch (error) {
+      throw error instanceof PlatformError && error.status === 401 ? notFoundUnasked(error) : error
+    }
+  }
+
+  return {
+    modeOf,
+    live: {
+      cors: liveCors,
+      origins,
+      proxy,
+      mayBeLinked: () => false,
+      /** A preflight goes where the request would that it asks about. */
+      mayReach({ method, path, headers }) {
+        const asked = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
+        return mayGoLive(modeOf({ method: asked ?? method, path }), onMiss)
+      },
+    },
+    options(exchange, isPreflight) {
+      if (!isElsewhere(exchange)) return own.options(exchange, isPreflight)
+      return isPreflight ? { methods: everyMethod } : undefined
+    },
+    enter: exchange => (isElsewhere(exchange) ? enterElsewhere(exchange) : own.enter(exchange)),
+    answer(exchange) {
+      const mode = modeOf(exchange)
+      exchange.mode = mode
+      switch (mode) {
+        case 'emulate':
+          return made(exchange)
+        case 'proxy':
+          return carryOver(mixed, exchange)
+        case 'record':
+          return record(mixed, exchange)
+        case 'replay':
+          return replay(mixed, exchange)
+      }
+    },
+  }
+}
+
+function carryOver({ faultByRule, passed }: Mixed, exchange: Exchange): Forward | Promise<Forward> {
+  passed()
+  if (exchange.endpoint?.path !== CHAT || !faultByRule) return { kind: 'forward' }
+  return faultByRule(exchange).then(fault => ({ kind: 'forward', fault }))
+}
+
+async function record(mixed: Mixed, exchange: Exchange): Promise<Forward> {
+  const recordings = await mixed.recordings()
+  await recordings.ready()
+  const witness = recordings.witness(exchange)
+  return { ...(await carryOver(mixed, exchange)), witness, recordedAs: witness?.file }
+}
+
+async function replay(mixed: Mixed, exchange: Exchange): Promise<Answer> {
+  const recordings = await mixed.recordings()
+  const found = await recordings.find(exchange)
+  if (found.kind === 'found') {
+    const { reply, afterMs } = found.played
+    if (afterMs > 0) await pause(afterMs)
+    if (reply.status >= 200 && reply.status < 400) return reply
+    return (await import('./fit-error.js')).deliverable(reply, exchange, mixed.errors)
+  }
+  switch (mixed.onMiss) {
+    case 'emulate':
+      return made(exchange)
+    case 'record':
+      return record(mixed, exchange)
+    case 'fail':
+      // A path that is neither documented nor recorded does not exist as far as is known here.
+      if (exchange.endpoint?.isElsewhere && !found.isKnownPath) throw notFound()
+      throw noRecording(exchange, found.why)
+  }
+}
+
+/** Unref'd, so that a pause does not keep the process alive. */
+const pause = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms).unref())

@@ -1,0 +1,186 @@
+/** Carries an answer of the live side to the client: whole where it is whole, and otherwise as it comes. */
+import type { IncomingMessage } from 'node:http'
+import { createEventSplitter, dataOf } from '../../completions/events.js'
+import { MOST_PIECES_TIMED, passedMs } from '../../core/clock.js'
+import { upstreamUnreadable } from '../../core/errors.js'
+import type { Heard } from '../../core/exchange.js'
+import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
+import { endWith } from './end-with.js'
+import { replaced, withoutHops } from './headers.js'
+import type { Passage } from './passage.js'
+
+const nothing = Buffer.alloc(0)
+
+/** Takes an answer of which as much is read as has come with its head. */
+export function carryBack(passage: Passage): void {
+  if (passage.isOver) return
+  const { answer, manners } = passage
+  try {
+    if (!answer) return
+    requireReadable(answer)
+    if ((answer.statusCode ?? 0) >= 400 && manners.errors === 'documented') carryError(passage, answer)
+    else if (isWhole(answer)) carryWhole(passage, answer)
+    else stream(passage, answer)
+  } catch (error) {
+    // Node's parser lets pass what node's writer throws at.
+    passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
+  }
+}
+
+/** Whether all of it is there, and nobody can tell in which pieces it came. */
+const isWhole = ({ complete, readableLength, headers }: IncomingMessage) =>
+  complete && (readableLength === 0 || headers['content-length'] !== undefined)
+
+function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): void {
+  if (!isStatus(status)) throw new Error(`status ${status}`)
+  const coding = headers['transfer-encoding']
+  // Node undoes no other one, and nobody has asked for any.
+  if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
+}
+
+/** What leaves before the body. */
+interface Head {
+  readonly headers: readonly string[]
+  /** What stood in the place of what leaves. */
+  readonly upstream?: Heard | undefined
+  readonly remark?: (() => string | undefined) | undefined
+  /** Where the times of a stream's pieces are noted. */
+  readonly piecesAtMs?: number[]
+}
+
+/** The head, with `headers` as they came from the live side, or were made to fit the document. */
+function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream, remark, piecesAtMs }: Head): void {
+  const { journey, manners } = passage
+  const { request, response, exchange, ours, recordedAs } = journey
+  const { statusCode: status = 0, statusMessage = '' } = answer
+  const leaving = replaced(headers, ours?.() ?? [])
+  if (answer.headers['access-control-allow-origin'] === undefined) {
+    leaving.push(...manners.corsFor(request.headers.origin))
+  }
+  response.sendDate = answer.headers.date === undefined
+  response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), leaving)
+  passage.outcome = {
+    status,
+    answeredBy: { kind: 'live', ...(recordedAs !== undefined && { recordedAs }) },
+    error: undefined,
+    remark,
+    said: asSaid(headers, nothing),
+    upstream,
+    beganMs: passedMs(),
+    piecesAtMs,
+    complete: false,
+  }
+  exchange.outcome = passage.outcome
+}
+
+/** Keeps the beginning of a body for the journal. */
+function keep({ outcome }: Passage, bytes: Buffer): void {
+  const said = outcome?.said
+  if (said?.kind !== 'heard') return
+  // A copy: what the network delivers is a small part of a large buffer, which would be kept whole.
+  if (said.bytes < KEPT_BYTES) said.beginning.push(Buffer.from(bytes.subarray(0, KEPT_BYTES - said.bytes)))
+  said.bytes += bytes.length
+}
+
+interface Whole extends Omit<Head, 'piecesAtMs'> {
+  readonly body: Buffer
+}
+
+/** Notes when a piece of a stream came. */
+function time({ outcome }: Passage): void {
+  const { beganMs = 0, piecesAtMs } = outcome ?? {}
+  if (piecesAtMs && piecesAtMs.length < MOST_PIECES_TIMED) piecesAtMs.push(Math.round((passedMs() - beganMs) * 10) / 10)
+}
+
+/** Head and body leave together. */
+function sendWhole(passage: Passage, answer: IncomingMessage, { body, ...head }: Whole): void {
+  sendHead(passage, answer, head)
+  endWith(passage.journey.response, body)
+  keep(passage, body)
+}
+
+function carryWhole(passage: Passage, answer: IncomingMessage): void {
+  const { witness } = passage
+  const [headers, body]: [string[], Buffer] = [withoutHops(answer), answer.read() ?? nothing]
+  sendWhole(passage, answer, { headers, body })
+  witness?.head(answer.statusCode ?? 0, headers)
+  if (body.length > 0) witness?.bytes(body)
+  passage.answered()
+}
+
+function stream(passage: Passage, answer: IncomingMessage): void {
+  const { journey, witness } = passage
+  const { response } = journey
+  const take = (chunk: Buffer) => {
+    passage.heard()
+    if (!response.write(chunk)) answer.pause()
+    keep(passage, chunk)
+    time(passage)
+    witness?.bytes(chunk)
+  }
+  const headers = withoutHops(answer)
+  sendHead(passage, answer, { headers, piecesAtMs: [] })
+  witness?.head(answer.statusCode ?? 0, headers)
+  passage.listens()
+  // Not with the first byte of the body, unless that is here: the first token of a stream may be seconds away.
+  // Empty bytes rather than flushHeaders(), which would write the headers' letters as UTF-8 instead of as they came.
+  if (answer.readableLength === 0) response.write(nothing)
+  answer.on('data', take)
+  response.on('drain', () => answer.resume())
+  answer.on('end', () => {
+    // What the client has not waited for is read to its end without anybody looking.
+    if (passage.isOver) return
+    passage.answered()
+    response.end()
+  })
+}
+
+/** A witness gets more of an error than is held back, so that it has all of a long page. */
+const MOST_WITNESSED_BYTES = 8_388_608
+/** An event stream that has told its error may stay open: so long its end is waited for. */
+const LAST_EVENT_MS = 250
+
+/**
+ * Holds an error back until it is known whether its body is the documented one. The witness sees it as it came. Nothing of it resets the
+ * timer: an error that comes slowly must not keep the client waiting for longer than silence would.
+ */
+function carryError(passage: Passage, answer: IncomingMessage): void {
+  const { witness, journey } = passage
+  const { statusCode: status = 0 } = answer
+  const headers = withoutHops(answer)
+  const events = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '') ? createEventSplitter() : undefined
+  const held: Buffer[] = []
+  let bytes = 0
+  let waiting: NodeJS.Timeout | undefined
+  passage.listens()
+  witness?.head(status, headers)
+
+  function deliver(isWhole: boolean): void {
+    clearTimeout(waiting)
+    if (passage.isOver || passage.outcome) return
+    const body = Buffer.concat(held)
+    const isHeld = isWhole && body.length === bytes
+    try {
+      const found = fitted({ status, headers, body, isWhole: isHeld }, journey.exchange)
+      const whole = found ? { ...found, upstream: asSaid(headers, body, bytes) } : { headers, body }
+      const message = messageIn(whole.body)
+      sendWhole(passage, answer, { ...whole, remark: () => message })
+      passage.answered(isWhole)
+    } catch (error) {
+      passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
+    }
+    if (!isWhole) answer.destroy()
+  }
+
+  answer.on('data', (chunk: Buffer) => {
+    const room = MOST_ERROR_BYTES - bytes
+    bytes += chunk.length
+    if (room > 0) held.push(chunk.subarray(0, room))
+    witness?.bytes(chunk)
+    if (bytes > (witness ? MOST_WITNESSED_BYTES : MOST_ERROR_BYTES)) deliver(false)
+    else if (events?.push(chunk).some(event => dataOf(event) !== undefined)) {
+      waiting ??= setTimeout(deliver, LAST_EVENT_MS, false)
+    }
+  })
+  answer.on('end', () => deliver(true))
+}

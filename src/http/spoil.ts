@@ -1,0 +1,230 @@
+/** Makes one response spoil the body that it is given, whatever writes it. */
+import { OutgoingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Fault } from '../core/fault.js'
+import { headerIn } from '../core/headers.js'
+import { type BodyFacts, halfOf, type Treatment, type TreatmentStep, treatmentOf } from './treatment.js'
+
+export interface Spoilt {
+  /** Whether anything went wrong: an answer may be too short for it. */
+  happened(): boolean
+}
+
+/** What was said in `writeHead`; the headers as node's flat array. */
+interface Head {
+  readonly status: number
+  readonly reason: string | undefined
+  readonly headers: readonly string[]
+}
+
+const nothing = Buffer.alloc(0)
+
+/** What a client has not read yet is lost to it with a reset, or the reset to it; and there is no telling when it has read. */
+const READING_MS = 50
+
+/**
+ * From now on `response` does with its body what `fault` says. It holds its head back until the body begins or the head is flushed, and then
+ * leaves the framing to node: a writer that frames chunks itself sees from `chunkedEncoding` that it must not.
+ */
+export function spoil(response: ServerResponse, fault: Fault): Spoilt {
+  const body = new SpoiltBody(response, fault)
+  response.once('close', () => body.close())
+  Object.defineProperty(response, 'writableNeedDrain', { get: () => body.isFull() })
+  Object.assign(response, {
+    writeHead(status: number, ...rest: [string, readonly string[]] | [readonly string[]]) {
+      const [reason, headers] = rest.length === 2 ? rest : [undefined, rest[0]]
+      body.head = { status, reason, headers }
+      return response
+    },
+    flushHeaders: () => body.flushHeaders(),
+    write: (chunk: string | Buffer, encoding?: BufferEncoding) => body.write(bytesOf(chunk, encoding)),
+    end(chunk: string | Buffer = nothing, more?: BufferEncoding | (() => void)) {
+      const last = bytesOf(chunk, typeof more === 'string' ? more : undefined)
+      body.end(last, typeof more === 'function' ? more : undefined)
+      return response
+    },
+  })
+  return { happened: () => body.happened }
+}
+
+/** The methods of a response as they were before. */
+const realMethods = (response: ServerResponse) => ({
+  writeHead: response.writeHead.bind(response) as (status: number, ...rest: unknown[]) => void,
+  flushHeaders: response.flushHeaders.bind(response),
+  write: response.write.bind(response) as (bytes: Buffer, sent?: () => void) => void,
+  end: response.end.bind(response) as (sent?: () => void) => void,
+})
+
+/** What is between a writer and its response. */
+class SpoiltBody {
+  head: Head = { status: 200, reason: undefined, headers: [] }
+  happened = false
+  private readonly real: ReturnType<typeof realMethods>
+  private treatment: Treatment | undefined
+  private isMeasured = false
+  /** Nothing more leaves. */
+  private over = false
+  private silence: { readonly timer: NodeJS.Timeout | undefined } | undefined
+  /** What is still to be done. During a silence it grows no more than writers that wait for `drain` let it. */
+  private queue: Iterator<TreatmentStep>[] = []
+  /** The writer has come to the end. */
+  private ended: { readonly sent: (() => void) | undefined } | undefined
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly fault: Fault,
+  ) {
+    this.real = realMethods(response)
+  }
+
+  /** A response that is full for as long as it is silent holds up its writer, the live platform included. */
+  isFull(): boolean {
+    const { over, silence, response } = this
+    return (
+      over || silence !== undefined || Reflect.get(OutgoingMessage.prototype, 'writableNeedDrain', response) === true
+    )
+  }
+
+  flushHeaders(): void {
+    this.open()
+    if (!this.over) this.real.flushHeaders()
+  }
+
+  write(bytes: Buffer): boolean {
+    const { take } = this.open()
+    // Even nothing makes the head leave.
+    if (!this.over && bytes.length === 0) this.real.write(nothing)
+    if (!this.over) this.run(take(bytes))
+    return !this.isFull()
+  }
+
+  end(last: Buffer, sent: (() => void) | undefined): void {
+    const { take, end } = this.open()
+    if (this.over) return
+    this.ended = { sent }
+    this.queue.push(take(last)[Symbol.iterator]())
+    this.run(end())
+  }
+
+  close(): void {
+    this.over = true
+    this.queue = []
+    clearTimeout(this.silence?.timer)
+  }
+
+  /** Lets the head leave, where it has not. */
+  private open(): Treatment {
+    if (this.treatment) return this.treatment
+    const { head, fault } = this
+    const { status, reason, headers } = head
+    const facts = factsIn(headers)
+    const treatment = treatmentOf(fault, facts)
+    this.treatment = treatment
+    if (fault.contentType !== undefined) this.happened = true
+    const leaving = spoiltHeaders(headers, fault, facts)
+    this.isMeasured = headerIn(leaving, 'content-length') !== undefined
+    this.real.writeHead(status, ...(reason === undefined ? [] : [reason]), leaving)
+    this.run(treatment.begin())
+    return treatment
+  }
+
+  private run(steps: Iterable<TreatmentStep>): void {
+    this.queue.push(steps[Symbol.iterator]())
+    this.goOn()
+  }
+
+  private goOn(): void {
+    while (!this.over && !this.silence) {
+      const [first] = this.queue
+      if (!first) {
+        if (this.ended) this.finish(this.ended.sent)
+        return
+      }
+      const { done, value } = first.next()
+      if (done) this.queue.shift()
+      else this.take(value)
+    }
+  }
+
+  private take(step: TreatmentStep): void {
+    const { response, fault } = this
+    if (step.kind !== 'pass' || step.spoilt) this.happened = true
+    switch (step.kind) {
+      case 'pass':
+        if (step.bytes.length > 0) this.real.write(step.bytes)
+        return
+      case 'stall':
+        this.silence = {
+          timer: fault.stallMs === undefined ? undefined : setTimeout(() => this.speak(), fault.stallMs),
+        }
+        return
+      case 'cut':
+        // Where neither a length nor a frame tells the end of a body, a connection that is closed would be one.
+        if (this.isMeasured || response.chunkedEncoding) return this.stopThen(() => response.destroy())
+        return this.stopThen(() => resetSoon(response))
+      case 'reset':
+        return this.stopThen(() => resetSoon(response))
+      case 'end':
+        return this.finish(undefined)
+    }
+  }
+
+  private finish(sent: (() => void) | undefined): void {
+    this.over = true
+    this.real.end(sent)
+  }
+
+  private speak(): void {
+    this.silence = undefined
+    this.goOn()
+    if (!this.isFull()) this.response.emit('drain')
+  }
+
+  /** The client gets what was before, and notices afterwards. */
+  private stopThen(act: () => void): void {
+    this.over = true
+    this.real.write(nothing, act)
+  }
+}
+
+function resetSoon(response: ServerResponse): void {
+  const timer = setTimeout(() => reset(response), READING_MS)
+  response.once('close', () => clearTimeout(timer))
+}
+
+const bytesOf = (chunk: string | Buffer, encoding: BufferEncoding = 'utf8') =>
+  typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
+
+function factsIn(headers: readonly string[]): BodyFacts {
+  const length = headerIn(headers, 'content-length')
+  const encoding = headerIn(headers, 'content-encoding') ?? 'identity'
+  return {
+    // The events of an encoded stream cannot be told apart.
+    isStream: /^text\/event-stream\b/i.test(headerIn(headers, 'content-type') ?? '') && encoding === 'identity',
+    length: length === undefined ? undefined : Number(length),
+  }
+}
+
+/** The headers as they are with this fault: another type, and no length that will not come true unnoticed. */
+function spoiltHeaders(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
+  const { contentType, truncate } = fault
+  const kept = headers.filter((_text, i) => {
+    const name = headers[i - (i % 2)]?.toLowerCase()
+    if (name === 'content-type') return contentType === undefined
+    return name !== 'content-length' || !(truncate || (isStream && changesLength(fault)))
+  })
+  if (contentType !== undefined) kept.push('content-type', contentType)
+  if (truncate && !isStream && length !== undefined) kept.push('content-length', String(halfOf(length)))
+  return kept
+}
+
+const changesLength = ({ malformedChunk, done, errorAfterChunks }: Fault) =>
+  (malformedChunk ?? done ?? errorAfterChunks) !== undefined
+
+/** Resets the connection: a RST where a FIN is usual. */
+export function reset(response: ServerResponse): void {
+  const tear = (socket: Socket) => void socket.resetAndDestroy()
+  // Of requests that were sent in one go the later ones have no socket until it is their turn.
+  if (response.socket) tear(response.socket)
+  else response.once('socket', tear)
+}

@@ -1,0 +1,24 @@
+/** The key that was made just now: known until the page is left, kept nowhere. */
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useEffect, useState } from 'preact/hooks'
+import type { NewApiKey } from '../../keys/operations.js'
+import { useSession } from '../session/session.jsx'
+
+interface FreshKey {
+  readonly fresh: NewApiKey | undefined
+  setFresh(key: NewApiKey | undefined): void
+}
+
+const Context = createContext<FreshKey>({ fresh: undefined, setFresh: () => {} })
+
+export const useFreshKey = () => useContext(Context)
+
+export function FreshKeyProvider({ children }: { readonly children: ComponentChildren }) {
+  const { session } = useSession()
+  const [fresh, setFresh] = useState<NewApiKey>()
+  // It is not for whoever signs in next.
+  useEffect(() => {
+    if (session.kind === 'nobody') setFresh(undefined)
+  }, [session.kind])
+  return <Context.Provider value={{ fresh, setFresh }}>{children}</Context.Provider>
+}

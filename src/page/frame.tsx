@@ -1,0 +1,140 @@
+/** The frame around every view: the brand, the navigation, who is signed in, and where answers come from. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { routes, type View } from '../dashboard/routes.js'
+import { useConfig } from './config.jsx'
+import { AccountMenu } from './session/account-menu.jsx'
+import { Icon, type IconName } from './widgets/icon.jsx'
+import { Link } from './widgets/link.jsx'
+
+interface Props {
+  readonly view: View
+  readonly children: ComponentChildren
+}
+
+export function Frame({ view, children }: Props) {
+  const { mode, version } = useConfig()
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="rail">
+        <Brand />
+        <Navigation view={view} />
+        <p class="mode">
+          mode <strong>{mode}</strong>, version {version}
+        </p>
+        <AccountMenu />
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}
+
+/** The name with its mark: something solid that stands where something else is drawn in dashes. */
+function Brand() {
+  return (
+    <Link to={routes.connect} class="brand">
+      <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">
+        <circle class="mark-absent" cx="8" cy="8" r="6.2" />
+        <circle class="mark-present" cx="12" cy="12" r="6.2" />
+      </svg>
+      Standin
+    </Link>
+  )
+}
+
+interface Place {
+  readonly view: View & IconName
+  readonly name: string
+}
+
+const app: readonly Place[] = [
+  { view: 'connect', name: 'Connect' },
+  { view: 'keys', name: 'API keys' },
+  { view: 'playground', name: 'Playground' },
+]
+
+/** For whoever runs this Standin. */
+const groups: readonly { readonly name: string; readonly places: readonly Place[] }[] = [
+  {
+    name: 'Platform',
+    places: [
+      { view: 'requests', name: 'Requests' },
+      { view: 'replies', name: 'Replies' },
+      { view: 'recordings', name: 'Recordings' },
+      { view: 'controls', name: 'Controls' },
+    ],
+  },
+  {
+    name: 'People',
+    places: [
+      { view: 'users', name: 'Users' },
+      { view: 'sessions', name: 'Sessions' },
+      { view: 'outbox', name: 'Outbox' },
+      { view: 'refusals', name: 'Refused' },
+    ],
+  },
+]
+
+const places = [...app, ...groups.flatMap(({ places }) => places)]
+
+/** The ways to the views: always in sight beside them, or behind a button where there is no room. */
+function Navigation({ view }: { readonly view: View }) {
+  const id = useId()
+  // For where there is no room beside the views; with room the ways are always there.
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    const close = () => setOpen(false)
+    addEventListener('popstate', close)
+    return () => removeEventListener('popstate', close)
+  }, [])
+  const here = places.find(place => place.view === view)
+  const item = ({ view: target, name }: Place) => (
+    <li key={target}>
+      <Link to={routes[target]} class="place" current={target === view}>
+        <Icon name={target} />
+        {name}
+      </Link>
+    </li>
+  )
+  const fold = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !isOpen) return
+    event.preventDefault()
+    setOpen(false)
+    document.getElementById(`${id}-button`)?.focus()
+  }
+  return (
+    <nav class="places" aria-label="Dashboard" onKeyDown={fold}>
+      <button
+        type="button"
+        id={`${id}-button`}
+        class="places-button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {here && <Icon name={here.view} />}
+        <span>
+          <span class="unseen">Menu, now at </span>
+          {here?.name ?? 'Menu'}
+        </span>
+        <Icon name="chevron" />
+      </button>
+      <div id={id} class={isOpen ? 'places-all places-open' : 'places-all'}>
+        <ul>{app.map(item)}</ul>
+        {groups.map(({ name, places }) => (
+          <div key={name}>
+            <p class="places-head" id={`places-${name}`}>
+              {name}
+            </p>
+            <ul aria-labelledby={`places-${name}`}>{places.map(item)}</ul>
+          </div>
+        ))}
+      </div>
+    </nav>
+  )
+}

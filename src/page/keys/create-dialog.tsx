@@ -1,0 +1,129 @@
+/** Makes a key: its name, and when it expires. */
+import { useId, useState } from 'preact/hooks'
+import type { NewApiKey } from '../../keys/operations.js'
+import type { DashboardApi } from '../api.js'
+import { Dialog } from '../widgets/dialog.jsx'
+import { Field } from '../widgets/fields.jsx'
+import { Form } from '../widgets/form.jsx'
+import { exactly } from '../widgets/moment.jsx'
+
+interface Props {
+  readonly api: DashboardApi
+  readonly onMade: (key: NewApiKey) => void
+  readonly onClosed: () => void
+}
+
+export function CreateDialog({ api, onMade, onClosed }: Props) {
+  const [name, setName] = useState('')
+  const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
+  return (
+    <Dialog title="Create an API key" onClosed={onClosed}>
+      {close => (
+        <Form
+          send="Create key"
+          onSend={async () => {
+            const key = await api('POST /keys', { body: { name, expires_at: momentOf(expiry, Date.now()) } })
+            close()
+            onMade(key)
+          }}
+          beside={
+            <button type="button" class="button" onClick={close}>
+              Cancel
+            </button>
+          }
+        >
+          <Field
+            label="Name"
+            value={name}
+            onChange={setName}
+            maxLength={100}
+            autocomplete="off"
+            hint="Where it is used, for example “my laptop” or “CI”."
+          />
+          <ExpiryField value={expiry} onChange={setExpiry} />
+        </Form>
+      )}
+    </Dialog>
+  )
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** Choices with a length, and two without. */
+const choices = [
+  { id: 'never', name: 'Never' },
+  { id: 'hour', name: 'In 1 hour', ms: HOUR_MS },
+  { id: 'week', name: 'In 7 days', ms: 7 * DAY_MS },
+  { id: 'month', name: 'In 30 days', ms: 30 * DAY_MS },
+  { id: 'quarter', name: 'In 90 days', ms: 90 * DAY_MS },
+  { id: 'date', name: 'On a date…' },
+] as const
+
+/** How long a key shall work: what can be chosen, and the moment that it means. */
+interface Expiry {
+  readonly choice: (typeof choices)[number]['id']
+  /** The chosen day as `YYYY-MM-DD`, for the choice of a date. */
+  readonly day: string
+}
+
+/** When a key with this expiry stops; null when never. A day counts to its end, where whoever chooses it is. */
+function momentOf({ choice, day }: Expiry, nowMs: number): string | null {
+  if (choice === 'date') return new Date(`${day}T23:59:59`).toISOString()
+  const chosen = choices.find(({ id }) => id === choice)
+  return chosen && 'ms' in chosen ? new Date(nowMs + chosen.ms).toISOString() : null
+}
+
+/** A day as `YYYY-MM-DD`, in the time zone of whoever looks at it. */
+function dayOf(date: Date): string {
+  const two = (part: number) => String(part).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+interface ExpiryFieldProps {
+  readonly value: Expiry
+  readonly onChange: (value: Expiry) => void
+}
+
+/** Chooses when a key expires. */
+function ExpiryField({ value, onChange }: ExpiryFieldProps) {
+  const id = useId()
+  const today = dayOf(new Date())
+  const isWhole = value.choice !== 'date' || value.day !== ''
+  const at = isWhole ? momentOf(value, Date.now()) : null
+  return (
+    <>
+      <div class="field">
+        <label for={id}>Expires</label>
+        <select
+          id={id}
+          value={value.choice}
+          aria-describedby={`${id}-hint`}
+          onChange={({ currentTarget }) => onChange({ ...value, choice: currentTarget.value as Expiry['choice'] })}
+        >
+          {choices.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <p class="hint" id={`${id}-hint`}>
+          {at
+            ? `It works until ${exactly(at)}.`
+            : isWhole
+              ? 'It works until you revoke it.'
+              : 'It works to the end of that day.'}
+        </p>
+      </div>
+      {value.choice === 'date' && (
+        <Field
+          label="Last day"
+          type="date"
+          min={today}
+          value={value.day}
+          onChange={day => onChange({ ...value, day })}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,128 @@
+/** The facts of an answer: status, time, cost, source, and the request and response on the wire. */
+import { useState } from 'preact/hooks'
+import { routes } from '../../dashboard/routes.js'
+import { useConfig } from '../config.jsx'
+import { CodeBlock } from '../widgets/code-block.jsx'
+import { Link } from '../widgets/link.jsx'
+import { Tabs } from '../widgets/tabs.jsx'
+import type { ModelAnswer } from './answer.js'
+import type { AnswerOrigin } from './answered-by.js'
+import { codeFor } from './code.js'
+
+interface Props {
+  readonly answer: ModelAnswer
+  readonly by: AnswerOrigin | undefined
+}
+
+const inWords = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(2)} s`)
+
+export function AnswerFacts({ answer, by }: Props) {
+  const { status, firstTokenMs, totalMs, completion } = answer
+  const { usage, finishReason } = completion
+  const facts: readonly (readonly [name: string, value: string])[] = [
+    ...(status === undefined ? [] : [['Status', String(status)] as const]),
+    ...(firstTokenMs === undefined ? [] : [['First token', inWords(firstTokenMs)] as const]),
+    ...(totalMs === undefined ? [] : [['Total', inWords(totalMs)] as const]),
+    ...(usage ? [['Tokens', `${usage.prompt} + ${usage.completion}`] as const] : []),
+    ...(finishReason === '' ? [] : [['Finish reason', finishReason] as const]),
+    ...(by?.mode && by.mode !== 'emulate' ? [['Mode', by.mode] as const] : []),
+  ]
+  const remarks = [by?.remark, by?.hint].filter(remark => remark)
+  return (
+    <>
+      <dl class="answer-facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+        {by && (
+          <div>
+            <dt>{by.source ? 'Answered by' : 'In full'}</dt>
+            <dd>
+              <Link to={`${routes.requests}?id=${by.id}`}>{by.source ?? `request ${by.id}`}</Link>
+            </dd>
+          </div>
+        )}
+      </dl>
+      {remarks.map(remark => (
+        <p key={remark} class="hint">
+          {remark}
+        </p>
+      ))}
+    </>
+  )
+}
+
+/** A sentence for a status; nothing where the error says it all. */
+export function adviceFor(status: number | undefined, hadCredential: boolean): string | undefined {
+  switch (status) {
+    case 400:
+      return 'Put right what the sentence names, and try again. The request as it was sent stands below.'
+    case 401:
+      return hadCredential
+        ? 'Choose another credential in the settings. Keys that work are made under API keys.'
+        : 'This is what an app gets that sends no key. Choose a credential in the settings to go on.'
+    case 413:
+      return 'Clear the conversation, or send a shorter text.'
+    case 424:
+      return 'Nothing that is known here answers this request: write a rule for it, or record it once.'
+    case 429:
+      return 'Wait for as long as it says, then try again. Limits and faults are set in the configuration and by call.'
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+      return 'Try again, as an app should. If nobody asked for this fault, the log in the terminal says more.'
+    default:
+      return undefined
+  }
+}
+
+interface AnswerSourceProps {
+  readonly answer: ModelAnswer
+  /** Which turn it is, counted from 1. */
+  readonly place: number
+}
+
+/** The request and the response as they went over the wire, and the request as code; made when it is opened. */
+export function AnswerSource(props: AnswerSourceProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        Raw and code<span class="unseen"> of answer {props.place}</span>
+      </summary>
+      {isOpen && <Content {...props} />}
+    </details>
+  )
+}
+
+function Content({ answer: { request, raw, leftOut }, place }: AnswerSourceProps) {
+  const { url } = useConfig()
+  const response = leftOut > 0 ? `${raw}\n\n… and ${leftOut} more characters` : readable(raw)
+  const shown = [
+    { name: 'Request', code: readable(request) },
+    { name: 'Response', code: response || 'Nothing came.' },
+    ...codeFor(request, url),
+  ]
+  const tabs = shown.map(({ name, code }) => ({
+    name,
+    content: <CodeBlock code={code} label={`${name} of answer ${place}`} />,
+  }))
+  return (
+    <div class="fold-content">
+      <Tabs label={`Raw and code of answer ${place}`} tabs={tabs} />
+    </div>
+  )
+}
+
+/** JSON with its lines; anything else, such as the events of a stream, as it came. */
+function readable(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,37 @@
+/** Asks the journal what gave an answer; where the control API is closed to the page, nobody tells. */
+import type { JournalEntry } from '../../journal/operations.js'
+import { controlWith } from '../api.js'
+import { CHAT } from './ask-model.js'
+
+/** What the journal says of an answer. */
+export type AnswerOrigin = Pick<JournalEntry, 'id' | 'mode' | 'source' | 'remark' | 'hint'>
+
+interface Wanted {
+  /** The body that was sent. */
+  readonly request: string
+  /** The id of the completion; empty where there is none, as in a refusal. */
+  readonly completionId: string
+  /** The service key, which opens the control API from other machines. */
+  readonly bearer: string | undefined
+}
+
+/** Enough of a body to tell it from others: its end has the last message. */
+const TELLING = 2000
+const WAIT_MS = 250
+
+export async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefined> {
+  // An exchange is in the journal when it is over, which may be a moment after the page has read the last of it.
+  for (let round = 0; round < 3; round++) {
+    if (round > 0) await new Promise(resolve => setTimeout(resolve, WAIT_MS))
+    const entries = await entriesFor(wanted).catch(() => undefined)
+    if (!entries) return undefined
+    const entry = entries.findLast(({ response }) => JSON.stringify(response.body ?? '').includes(wanted.completionId))
+    if (entry) return entry
+  }
+  return undefined
+}
+
+async function entriesFor({ request, bearer }: Wanted): Promise<readonly JournalEntry[]> {
+  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), limit: 5 }
+  return (await controlWith(bearer)('POST /journal/find', { body })).data
+}

@@ -1,0 +1,65 @@
+/** What a model says to a question, gathered from a whole completion or from the chunks of a stream. */
+import {
+  type Content,
+  type ContentCall,
+  chunkIn,
+  completionIn,
+  contentOf,
+  createSum,
+  type VendorCompletion,
+} from '../../completions/reader.js'
+
+export interface AnswerContent extends Content {
+  readonly id: string
+  readonly model: string
+  /** Empty until the model has said why it stopped. */
+  readonly finishReason: string
+  readonly usage: AnswerUsage | undefined
+}
+
+interface AnswerUsage {
+  readonly prompt: number
+  readonly completion: number
+}
+
+export type { ContentCall }
+
+export const nothingSaid: AnswerContent = {
+  ...{ id: '', model: '', text: '', reasoning: '', refusal: '', calls: [], finishReason: '' },
+  usage: undefined,
+}
+
+export const saysSomething = ({ text, reasoning, refusal, calls }: Content) =>
+  text !== '' || reasoning !== '' || refusal !== '' || calls.length > 0
+
+/** Gathers what is said; a live platform may say anything, and what is not of the form of a completion adds nothing. */
+export function createGatherer() {
+  const sum = createSum()
+  return {
+    chunk(json: unknown): AnswerContent {
+      const chunk = chunkIn(json)
+      if (chunk) sum.add(chunk)
+      return answerContent(sum.completion())
+    },
+    whole(json: unknown): AnswerContent {
+      const completion = completionIn(json)
+      return completion ? answerContent(completion) : nothingSaid
+    },
+  }
+}
+
+function answerContent({ id, model, choices, usage }: VendorCompletion): AnswerContent {
+  const [choice] = choices
+  const content = choice ? contentOf(choice.message) : nothingSaid
+  return {
+    ...content,
+    id: typeof id === 'string' ? id : '',
+    model: typeof model === 'string' ? model : '',
+    finishReason: choice?.finish_reason ?? '',
+    usage: usageIn(usage ?? {}),
+  }
+}
+
+function usageIn({ prompt_tokens: prompt, completion_tokens: completion }: Readonly<Record<string, unknown>>) {
+  return typeof prompt === 'number' && typeof completion === 'number' ? { prompt, completion } : undefined
+}

@@ -1,0 +1,242 @@
+/** The requests, the newest on top: only rows on the screen are drawn, and the arrow keys go from one to the next. */
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { routes } from '../../dashboard/routes.js'
+import type { JournalBrief } from '../../journal/operations.js'
+import { Link } from '../widgets/link.jsx'
+import { Empty } from '../widgets/states.jsx'
+import { goOnFromHeading } from '../widgets/view.jsx'
+import { type Filter, queryOf } from './filter.js'
+import { RequestRow, scaleFor } from './request-row.jsx'
+import { duration } from './wording.js'
+
+interface Props {
+  readonly rows: readonly JournalBrief[]
+  readonly filter: Filter
+  /** The id of the exchange that is open. */
+  readonly open: string | undefined
+  /** Told while somebody is in the midst of the list and rows must stay where they are. */
+  /** Whether there are requests that the filter does not show. */
+  readonly isFiltered: boolean
+  readonly onReading: (isReading: boolean) => void
+  readonly onAway: (isAway: boolean) => void
+  readonly onPointing: () => void
+}
+
+export function RequestList({ rows, filter, open, isFiltered, onReading, onAway, onPointing }: Props) {
+  const list = useRef<HTMLOListElement>(null)
+  const { first, last, rowPx, isNarrow, isAway } = useWindow(list)
+  const [active, setActive] = useState(0)
+  /** Where the keyboard is to go as soon as there is a row. */
+  const wanted = useRef<number | undefined>(undefined)
+  const hadFocus = useRef(false)
+  const indexes = shownIndexes(rows.length, first, last, active)
+  const scaleMs = scaleFor(indexes.flatMap(index => rows[index] ?? []))
+
+  useLayoutEffect(() => onAway(isAway), [isAway, onAway])
+
+  const focusWanted = () => {
+    const row = list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
+    if (!row) return
+    wanted.current = undefined
+    row.focus({ preventScroll: true })
+    row.scrollIntoView({ block: 'nearest' })
+  }
+  const goTo = (index: number) => {
+    wanted.current = Math.max(0, Math.min(rows.length - 1, index))
+    setActive(wanted.current)
+    focusWanted()
+  }
+  useFocusBack(open, rows, goTo)
+
+  useLayoutEffect(() => {
+    if (wanted.current !== undefined) focusWanted()
+    // Where the row was taken away under the keyboard, as when the list begins anew.
+    if (hadFocus.current && document.activeElement === document.body) {
+      hadFocus.current = false
+      onReading(false)
+      goOnFromHeading()
+    }
+  })
+
+  const press = (event: KeyboardEvent) => {
+    const target = targetOf(event.key, active, rows.length)
+    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    goTo(target)
+  }
+  const enter = (event: FocusEvent) => {
+    const index = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index
+    hadFocus.current = true
+    if (index !== undefined) setActive(Number(index))
+    onReading(true)
+  }
+  const leave = ({ relatedTarget, currentTarget }: FocusEvent) => {
+    if (relatedTarget instanceof Node && (currentTarget as HTMLElement).contains(relatedTarget)) return
+    // Somebody who looks at another window comes back to the same row.
+    if (!document.hasFocus()) return
+    if (relatedTarget !== null) hadFocus.current = false
+    setActive(0)
+    onReading(false)
+  }
+
+  return (
+    <div class={isNarrow ? 'requests-list requests-list-narrow' : 'requests-list'}>
+      <p class="requests-head" aria-hidden="true">
+        <span>Time</span>
+        <span>Status</span>
+        <span>Request</span>
+        <span>Who</span>
+        <span>Why this answer</span>
+        <span class="requests-scale">
+          <span>0</span>
+          <span>{duration(scaleMs)}</span>
+        </span>
+      </p>
+      {rows.length === 0 && <NoRequests isFiltered={isFiltered} />}
+      <ol
+        ref={list}
+        class="requests-rows"
+        aria-label="Requests, the newest first"
+        style={{ height: `${rows.length * rowPx}px` }}
+        onKeyDown={press}
+        onFocusIn={enter}
+        onFocusOut={leave}
+        onPointerMove={onPointing}
+        onPointerDown={onPointing}
+      >
+        {indexes.map(index => {
+          const brief = rows[index]
+          if (!brief) return null
+          return (
+            <li
+              // By place, not by id: a row on the screen is filled anew, which costs less than making another.
+              key={index}
+              data-index={index}
+              aria-setsize={rows.length}
+              aria-posinset={index + 1}
+              style={{ top: `${index * rowPx}px`, height: `${rowPx}px` }}
+            >
+              <RequestRow
+                of={brief}
+                query={queryOf(filter, brief.id)}
+                isOpen={brief.id === open}
+                isReachable={index === Math.min(active, rows.length - 1)}
+                scaleMs={scaleMs}
+              />
+            </li>
+          )
+        })}
+      </ol>
+    </div>
+  )
+}
+
+/** Those on the screen, and the one that the keyboard is at wherever it is. */
+function shownIndexes(count: number, first: number, last: number, active: number): readonly number[] {
+  const end = Math.min(last, count)
+  const indexes = Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i)
+  const kept = Math.min(active, count - 1)
+  if (kept < 0 || (kept >= first && kept < end)) return indexes
+  return kept < first ? [kept, ...indexes] : [...indexes, kept]
+}
+
+const PAGE_ROWS = 10
+
+function targetOf(key: string, active: number, count: number): number | undefined {
+  switch (key) {
+    case 'ArrowDown':
+      return active + 1
+    case 'ArrowUp':
+      return active - 1
+    case 'PageDown':
+      return active + PAGE_ROWS
+    case 'PageUp':
+      return active - PAGE_ROWS
+    case 'Home':
+      return 0
+    case 'End':
+      return count - 1
+    default:
+      return undefined
+  }
+}
+
+/** When an exchange is closed the keyboard goes back to its row, wherever that is by now. */
+function useFocusBack(open: string | undefined, rows: readonly JournalBrief[], goTo: (index: number) => void): void {
+  const wasOpen = useRef(open)
+  useLayoutEffect(() => {
+    const closed = open === undefined ? wasOpen.current : undefined
+    wasOpen.current = open
+    if (closed === undefined) return
+    const index = rows.findIndex(({ id }) => id === closed)
+    if (index >= 0) goTo(index)
+    else goOnFromHeading()
+  })
+}
+
+/** What the list says while there is nothing in it. */
+function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No request fits">
+        <p>Others have come; this is what is searched for among them.</p>
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="No requests yet">
+      <p>
+        They appear here as apps ask. <Link to={routes.connect}>Connect</Link> says where to point one.
+      </p>
+    </Empty>
+  )
+}
+
+/** So many more above and below, so that scrolling does not run into nothing. */
+const MARGIN_ROWS = 8
+/** Below this width a row takes two lines. */
+const NARROW_PX = 760
+const ROW_PX = 40
+const TWO_LINES_PX = 62
+
+interface Window {
+  readonly first: number
+  readonly last: number
+  readonly rowPx: number
+  readonly isNarrow: boolean
+  /** Whether the beginning of the list is out of sight. */
+  readonly isAway: boolean
+}
+
+const atFirst: Window = { first: 0, last: 40, rowPx: ROW_PX, isNarrow: false, isAway: false }
+
+/** Which rows of a long list are on the screen, as the page is scrolled. */
+function useWindow(list: RefObject<HTMLElement | null>): Window {
+  const [window, setWindow] = useState(atFirst)
+  useEffect(() => {
+    const element = list.current
+    if (!element) return
+    const measure = () => {
+      const { top, width } = element.getBoundingClientRect()
+      // It is not shown, beside an exchange that has the page to itself.
+      if (width === 0) return
+      const isNarrow = width < NARROW_PX
+      const rowPx = isNarrow ? TWO_LINES_PX : ROW_PX
+      const first = Math.max(0, Math.floor(-top / rowPx) - MARGIN_ROWS)
+      const last = Math.max(first, Math.ceil((innerHeight - top) / rowPx)) + MARGIN_ROWS
+      const next = { first, last, rowPx, isNarrow, isAway: top < -rowPx }
+      setWindow(now => (JSON.stringify(now) === JSON.stringify(next) ? now : next))
+    }
+    const resized = new ResizeObserver(measure)
+    resized.observe(element)
+    addEventListener('scroll', measure, { passive: true })
+    addEventListener('resize', measure)
+    return () => {
+      resized.disconnect()
+      removeEventListener('scroll', measure)
+      removeEventListener('resize', measure)
+    }
+  }, [list])
+  return window
+}

@@ -1,0 +1,83 @@
+/** One request in the list: a link to its exchange, with a bar of its time. */
+import { routes } from '../../dashboard/routes.js'
+import type { JournalBrief } from '../../journal/operations.js'
+import { StatusBadge } from '../widgets/badge.jsx'
+import { Link } from '../widgets/link.jsx'
+import { callerName, clockTime, decisionOf, duration, timesInWords } from './wording.js'
+
+interface Props {
+  readonly of: JournalBrief
+  /** What stands behind the `?` of its address. */
+  readonly query: string
+  readonly isOpen: boolean
+  /** Whether the Tab key stops here: one row in the list does. */
+  readonly isReachable: boolean
+  readonly scaleMs: number
+}
+
+export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: Props) {
+  const { at, method, path, model, mode, status, durationMs, scope } = brief
+  const needsCare = brief.missed || brief.error || brief.openaiRefuses || !brief.complete
+  return (
+    <Link to={routes.requests + query} class="request" current={isOpen} reachable={isReachable}>
+      <span class="request-time">
+        {clockTime(at).slice(0, -4)}
+        <span class="request-ms">{clockTime(at).slice(-4)}</span>
+      </span>
+      <StatusBadge status={status} />
+      <span class="request-what">
+        <span class="method">{method}</span> <bdi>{path}</bdi>
+        {model && <bdi class="request-model"> {model}</bdi>}
+      </span>
+      <span class="request-who">
+        <bdi>{callerName(brief)}</bdi>
+        {scope && <bdi class="request-scope"> {scope}</bdi>}
+      </span>
+      <span class={`request-why${needsCare ? ' request-why-care' : ''}`}>
+        <bdi>{decisionOf(brief)}</bdi>
+        {mode && <span class="request-mode"> {mode}</span>}
+      </span>
+      <TimeBar of={brief} scaleMs={scaleMs} />
+      <span class="request-duration" aria-hidden="true">
+        {duration(durationMs)}
+      </span>
+    </Link>
+  )
+}
+
+interface TimeBarProps {
+  readonly of: Pick<JournalBrief, 'firstByteMs' | 'durationMs' | 'pieces' | 'piecesAtMs'>
+  /** How long the whole width is. */
+  readonly scaleMs: number
+}
+
+/** The picture has so many units from left to right. */
+const WIDTH = 1000
+
+/** How long an answer took, as a bar: the wait for its first byte, what came after it, and a mark for each piece. */
+export function TimeBar({ of, scaleMs }: TimeBarProps) {
+  const { firstByteMs, durationMs, piecesAtMs } = of
+  const at = (ms: number) => Math.round(Math.min(1, ms / scaleMs) * WIDTH)
+  const headMs = firstByteMs ?? durationMs
+  const end = Math.max(at(durationMs), 4)
+  const ticks = piecesAtMs.map(ms => `M${at(headMs + ms)} 3V9`).join('')
+  return (
+    <span class="time-bar">
+      <svg viewBox={`0 0 ${WIDTH} 12`} preserveAspectRatio="none" aria-hidden="true">
+        <rect class="bar-wait" x="0" y="5" width={Math.min(at(headMs), end)} height="2" />
+        <rect class="bar-answer" x={at(headMs)} y="3" width={Math.max(end - at(headMs), 0)} height="6" />
+        <path class="bar-pieces" d={ticks} />
+        {firstByteMs !== null && <path class="bar-first" d={`M${at(headMs)} 0V12`} />}
+      </svg>
+      <span class="unseen">{timesInWords(of)}</span>
+    </span>
+  )
+}
+
+const steps = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000]
+
+/** A round length that holds all of these; the longest step where none does. */
+export function scaleFor(rows: readonly Pick<JournalBrief, 'durationMs'>[]): number {
+  const longestMs = rows.reduce((most, { durationMs }) => Math.max(most, durationMs), 0)
+  return steps.find(step => step >= longestMs) ?? longestMs
+}

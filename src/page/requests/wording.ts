@@ -1,0 +1,59 @@
+/** How the page says who asked, how long it took and how much it was. */
+import { callerInWords } from '../../core/caller.js'
+import type { JournalBrief } from '../../journal/operations.js'
+
+/** A 401 without a credential is about that; elsewhere no credential was asked for, or none that tells who it is. */
+export const callerName = ({ caller, status }: Pick<JournalBrief, 'caller' | 'status'>): string =>
+  callerInWords(caller) || (status === 401 ? 'no credential' : 'not identified')
+
+/** `0.4 ms`, `312 ms`, `1.2 s`, `2 min 5 s`. */
+export function duration(ms: number): string {
+  if (ms < 0.05) return '<0.1 ms'
+  if (ms < 9.95) return `${ms.toFixed(1).replace(/\.0$/, '')} ms`
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1).replace(/\.0$/, '')} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+/** `312 bytes`, `1.2 KB`, `3.4 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
+  if (bytes < 999_500) return `${(bytes / 1000).toFixed(bytes < 9950 ? 1 : 0)} KB`
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+const grouped = new Intl.NumberFormat('en')
+
+/** `1,012`. */
+export const count = (many: number) => grouped.format(many)
+
+/** `1 request`, `1,012 requests`. */
+export const counted = (many: number, one: string) => `${count(many)} ${one}${many === 1 ? '' : 's'}`
+
+/** `18:53:42.117`, on the clock of whoever reads. */
+export function clockTime(at: string): string {
+  const when = new Date(at)
+  return `${when.toTimeString().slice(0, 8)}.${String(when.getMilliseconds()).padStart(3, '0')}`
+}
+
+/** Why the answer is what it is, in a few words. */
+export function decisionOf({ error, source, complete, status, missed, openaiRefuses }: JournalBrief): string {
+  if (error !== null) return error
+  if (status === null) return 'The client left before there was an answer.'
+  const what = source ?? ''
+  if (!complete) return `Broken off: ${what}`
+  const decision = missed ? `No rule fitted: ${what}` : what
+  return openaiRefuses ? `OpenAI refuses this · ${decision}` : decision
+}
+
+/** `first byte after 12 ms, 48 pieces, 1.2 s in all`. */
+export function timesInWords({
+  firstByteMs,
+  pieces,
+  durationMs,
+}: Pick<JournalBrief, 'firstByteMs' | 'pieces' | 'durationMs'>) {
+  const first = firstByteMs === null ? 'no first byte' : `first byte after ${duration(firstByteMs)}`
+  const many = pieces === 0 ? '' : `${counted(pieces, 'piece')}, `
+  return `${first}, ${many}${duration(durationMs)} in all`
+}

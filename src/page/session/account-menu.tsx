@@ -1,0 +1,53 @@
+/** Who is signed in, and the way out; the way in for everybody else. */
+import { routes } from '../../dashboard/routes.js'
+import { navigate } from '../routing.js'
+import { useWorking } from '../widgets/form.jsx'
+import { Icon } from '../widgets/icon.jsx'
+import { Link } from '../widgets/link.jsx'
+import { Notice } from '../widgets/states.jsx'
+import { useSession } from './session.jsx'
+
+const MENU = 'account-menu'
+
+export function AccountMenu() {
+  const { session, signOut } = useSession()
+  const { failure, run } = useWorking()
+  const leave = async () => {
+    await signOut()
+    navigate(routes.signIn)
+  }
+  switch (session.kind) {
+    case 'unknown':
+      return <div class="account" />
+    case 'nobody':
+      return (
+        <div class="account">
+          <Link to={routes.signIn} class="account-button">
+            <Icon name="account" />
+            <span class="account-name">Sign in</span>
+          </Link>
+        </div>
+      )
+    case 'user':
+      return (
+        <div class="account">
+          <button type="button" class="account-button" popoverTarget={MENU} aria-label={`Account: ${session.email}`}>
+            <Icon name="account" />
+            <span class="account-name">{session.email}</span>
+            <Icon name="chevron" />
+          </button>
+          <div id={MENU} popover="auto" class="menu">
+            <p class="menu-head">
+              Signed in as
+              <strong>{session.email}</strong>
+            </p>
+            {failure && <Notice tone="danger">{failure.message}</Notice>}
+            <button type="button" class="menu-item" onClick={() => run(leave)}>
+              <Icon name="leave" />
+              Sign out
+            </button>
+          </div>
+        </div>
+      )
+  }
+}

@@ -1,0 +1,120 @@
+/** Signing in, signing up, and the views that are only for users. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { routes, viewAt } from '../../dashboard/routes.js'
+import { useConfig } from '../config.jsx'
+import { navigate } from '../routing.js'
+import { Field } from '../widgets/fields.jsx'
+import { Form } from '../widgets/form.jsx'
+import { Link } from '../widgets/link.jsx'
+import { Notice, Waiting } from '../widgets/states.jsx'
+import { View } from '../widgets/view.jsx'
+import { requireSuccess } from './auth-client.js'
+import { WhereItWaits } from './password-views.jsx'
+import { useSession } from './session.jsx'
+
+export function SignIn() {
+  const { session, auth } = useSession()
+  const { sign_in: known } = useConfig()
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+
+  useEffect(() => {
+    if (session.kind === 'user' && viewAt(location.pathname) === 'signIn') navigate(routes.keys, { replace: true })
+  }, [session.kind])
+
+  const signIn = async () => requireSuccess(await (await auth).signInWithPassword({ email, password }))
+
+  return (
+    <View title="Sign in" lead="To make the API keys with which your apps call the language model." narrow>
+      {session.kind === 'nobody' && session.because && <Notice tone="care">{session.because}</Notice>}
+      <Form send="Sign in" onSend={signIn}>
+        <Field label="E-mail" type="email" autocomplete="username" value={email} onChange={setEmail} />
+        <Field
+          label="Password"
+          type="password"
+          autocomplete="current-password"
+          value={password}
+          onChange={setPassword}
+        />
+      </Form>
+      {known && (
+        <div class="known-user">
+          <p>
+            A user is here from the start: <code>{known.email}</code> with the password <code>{known.password}</code>
+          </p>
+          <button
+            type="button"
+            class="button button-small"
+            onClick={() => {
+              setEmail(known.email)
+              setPassword(known.password)
+            }}
+          >
+            Fill in
+          </button>
+        </div>
+      )}
+      <p class="elsewhere">
+        <Link to={routes.signUp}>Create an account</Link>
+        <Link to={routes.forgotPassword}>Forgot your password?</Link>
+      </p>
+    </View>
+  )
+}
+
+/** Makes an account. */
+export function SignUp() {
+  const { session, auth } = useSession()
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [unconfirmed, setUnconfirmed] = useState(false)
+
+  useEffect(() => {
+    if (session.kind === 'user') navigate(routes.keys, { replace: true })
+  }, [session.kind])
+
+  async function signUp(): Promise<void> {
+    const options = { emailRedirectTo: location.origin + routes.keys }
+    const answer = await (await auth).signUp({ email, password, options })
+    requireSuccess(answer)
+    setUnconfirmed(answer.data.session === null)
+  }
+
+  if (unconfirmed) {
+    return (
+      <View title="Confirm your address" narrow>
+        <Notice tone="good">
+          <p>
+            A message to {email} has the link that confirms it. <WhereItWaits />
+          </p>
+        </Notice>
+      </View>
+    )
+  }
+
+  return (
+    <View title="Create an account" lead="With it you make the API keys of your apps." narrow>
+      <Form send="Create account" onSend={signUp}>
+        <Field label="E-mail" type="email" autocomplete="username" value={email} onChange={setEmail} />
+        <Field label="Password" type="password" autocomplete="new-password" value={password} onChange={setPassword} />
+      </Form>
+      <p class="elsewhere">
+        <Link to={routes.signIn}>Sign in instead</Link>
+      </p>
+    </View>
+  )
+}
+
+/** What only a signed-in user sees; anybody else is asked to sign in, at the same address. */
+export function RequireUser({ children }: { readonly children: ComponentChildren }) {
+  const { session } = useSession()
+  switch (session.kind) {
+    case 'unknown':
+      return <Waiting />
+    case 'nobody':
+      return <SignIn />
+    case 'user':
+      return <>{children}</>
+  }
+}

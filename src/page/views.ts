@@ -1,0 +1,63 @@
+/** The views of the page: small ones are there with it, those with much in them are loaded when somebody goes there. */
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { View } from '../dashboard/routes.js'
+import { ConnectView } from './connect/connect-view.jsx'
+import { KeysView } from './keys/keys-view.jsx'
+import { OutboxView } from './people/outbox-view.jsx'
+import { RefusalsView } from './people/refusals-view.jsx'
+import { UsersView } from './people/users-view.jsx'
+import { ForgotPassword, NewPassword } from './session/password-views.jsx'
+import { SignIn, SignUp } from './session/sign-in.jsx'
+
+const there: Partial<Record<View, ComponentType>> = {
+  connect: ConnectView,
+  keys: KeysView,
+  users: UsersView,
+  outbox: OutboxView,
+  refusals: RefusalsView,
+  signIn: SignIn,
+  signUp: SignUp,
+  forgotPassword: ForgotPassword,
+  newPassword: NewPassword,
+}
+
+const later: Partial<Record<View, () => Promise<ComponentType>>> = {
+  requests: async () => (await import('./requests/requests-view.jsx')).RequestsView,
+  playground: async () => (await import('./playground/playground-view.jsx')).PlaygroundView,
+  controls: async () => (await import('./controls/controls-view.jsx')).ControlsView,
+  recordings: async () => (await import('./recordings/recordings-view.jsx')).RecordingsView,
+  replies: async () => (await import('./replies/replies-view.jsx')).RepliesView,
+  sessions: async () => (await import('./sessions/sessions-view.jsx')).SessionsView,
+}
+
+/** Has a view loaded, unless it is there. Rejects when it cannot be had. */
+export async function load(view: View): Promise<void> {
+  const get = later[view]
+  if (!there[view] && get) there[view] = await get()
+}
+
+/** Those that are not there yet, so that going there takes no time. */
+async function loadTheRest(): Promise<void> {
+  for (const view of Object.keys(later) as View[]) await load(view)
+}
+
+type Loading = { readonly kind: 'ready'; readonly Content: ComponentType } | { readonly kind: 'loading' | 'failed' }
+
+export function useView(view: View): Loading {
+  const [, setLoaded] = useState<View>()
+  const [failed, setFailed] = useState<View>()
+  useEffect(() => {
+    load(view).then(
+      () => {
+        setLoaded(view)
+        // Whoever goes there later tells of it if that fails.
+        setTimeout(() => loadTheRest().catch(() => {}), 500)
+      },
+      () => setFailed(view),
+    )
+  }, [view])
+  const Content = there[view]
+  if (Content) return { kind: 'ready', Content }
+  return { kind: failed === view ? 'failed' : 'loading' }
+}

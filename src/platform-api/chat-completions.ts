@@ -1,0 +1,105 @@
+/** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
+import { didYouMean } from '../check/suggest.js'
+import { CHAT, type ChatRequest, chatIn } from '../completions/request.js'
+import type { Tokenizer } from '../completions/tokens/index.js'
+import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.js'
+import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
+import { PACE_HEADER, paceAsked } from '../core/headers.js'
+import { type Pace, type PaceInput, paceFrom } from '../core/pace.js'
+import type { Replies, Said } from '../replies/index.js'
+import { createCompletions } from './chat/completion.js'
+import type { Form } from './chat/frame.js'
+import { heavyCompletion, isHeavyAnswer, isHeavyPrompt } from './chat/heavy.js'
+import { openaiRefusal } from './chat/openai-refuses.js'
+import { chatSays } from './chat/says.js'
+import type { Model } from './models.js'
+
+interface Parts {
+  readonly access: Access
+  /** The models that may be asked. */
+  readonly models: readonly Pick<Model, 'id' | 'pace'>[]
+  readonly replies: Pick<Replies, 'answer'> & Partial<Pick<Replies, 'misfit'>>
+  /** The usual rhythm of streams. */
+  readonly pace: Pace
+  readonly tokenizer: Tokenizer
+  readonly requests: Requests
+}
+
+/** What is made of a request that OpenAI refuses: it is answered and reported, refused, or answered. */
+export type Requests = 'warn' | 'strict' | 'lenient'
+
+/** Checks the request, asks `replies` what the model says, and gives it the form that was asked for: whole or as a stream. */
+export function chatCompletions({ access, models, replies, pace, tokenizer, requests }: Parts): Endpoint {
+  const modelIds = models.map(({ id }) => id)
+  /** The usual rhythm of each model. */
+  const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
+  const completions = createCompletions(tokenizer)
+
+  function answer(exchange: Exchange, said: Said, asked: PaceInput | undefined): Reply | Promise<Reply> {
+    const request = chatIn(exchange)
+    const { answeredBy, fault } = said
+    const remark =
+      said.remark ??
+      (request.response_format || said.choices.length > 1 || said.choices[0]?.toolCalls
+        ? replies.misfit?.(request, said)
+        : undefined)
+    const replyOf = ({ contentType, headers, body, sent, again, tokens }: Form): Reply => {
+      const common = { kind: 'reply', status: 200, answeredBy, remark, fault } as const
+      return { ...common, contentType, headers, body, sent, again, tokens }
+    }
+    const pace = request.stream ? paceOf(request, said, asked) : undefined
+    // The answer first: one that would be too large is refused, however long its prompt is.
+    if (!isSmall(exchange, request, said) && (isHeavyAnswer(request, said) || isHeavyPrompt(exchange, tokenizer))) {
+      return heavyCompletion(exchange, said, tokenizer, pace).then(replyOf)
+    }
+    return replyOf(pace ? completions.streamed(request, said, pace) : completions.whole(request, said))
+  }
+
+  /** What the request itself asks for, else the rule, else the model. */
+  const paceOf = ({ model }: ChatRequest, said: Said, asked: PaceInput | undefined): Pace =>
+    paceFrom(asked, paceFrom(said.pace, usual.get(model) ?? pace))
+
+  /** What OpenAI says to such a request; with `strict` so does this one. */
+  function refusedAtOpenai(request: ChatRequest): string | undefined {
+    const refusal = openaiRefusal(request)
+    if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)
+    return refusal?.message
+  }
+
+  function reply(exchange: Exchange): Reply | Promise<Reply> {
+    const request = chatIn(exchange)
+    // The document: "Valid identifiers are those the model listing returns."
+    if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
+    if (requests !== 'lenient') exchange.openaiRefuses = refusedAtOpenai(request)
+    // Read before a rule counts its answer: a request that is refused has had none.
+    const asked = exchange.headers[PACE_HEADER] === undefined ? undefined : paceAsked(exchange.headers)
+    const said = replies.answer(request, exchange)
+    return said instanceof Promise ? said.then(found => answer(exchange, found, asked)) : answer(exchange, said, asked)
+  }
+
+  return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }
+}
+
+const SMALL_REQUEST = 10_000
+const SMALL_ANSWER = 1000
+
+/** Nearly every request and its answer: one text, neither of them long. */
+function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choices }: Said): boolean {
+  const [only] = choices
+  if (!body || body.length > SMALL_REQUEST || !only || choices.length > 1) return false
+  if ((n ?? 1) > 1 || logprobs || Array.isArray(stop) || only.toolCalls || only.reasoning || only.refusal) return false
+  return only.text === null || only.text.length < SMALL_ANSWER
+}
+
+/** So many models are named; whoever has more looks at the listing. */
+const NAMED = 20
+
+const firstOf = (ids: readonly string[]) =>
+  ids.length > NAMED ? [...ids.slice(0, NAMED), `one of ${ids.length - NAMED} more that GET /v1/models lists`] : ids
+
+function unknownModel(model: string, known: readonly string[]) {
+  const named = model.length > 100 ? `${model.slice(0, 100)}…` : model
+  return invalidRequest(
+    `model must be ${alternatives(firstOf(known))}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
+  )
+}

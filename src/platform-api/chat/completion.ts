@@ -1,0 +1,70 @@
+/** The forms of a chat completion: one JSON object, or the events of a stream (OpenAI's; the document does not show them). */
+import type { ChatRequest } from '../../completions/request.js'
+import type { Tokenizer } from '../../completions/tokens/index.js'
+import { createIds } from '../../core/ids.js'
+import { isPaced, type Pace } from '../../core/pace.js'
+import type { Said } from '../../replies/index.js'
+import {
+  Cost,
+  completionTokens,
+  type Form,
+  inOnePiece,
+  type Opening,
+  secondsNow,
+  streamForm,
+  usageOf,
+} from './frame.js'
+import { createPlainTexts, plainStream, plainWhole } from './plain.js'
+import { paced } from './rhythm.js'
+import { spokenChoices } from './trim.js'
+import { streamEvents, wholeCompletion } from './whole.js'
+
+/** Makes completions; their tokens are those of `tokenizer`. */
+export function createCompletions(tokenizer: Tokenizer) {
+  const plainText = createPlainTexts(tokenizer)
+  const nextId = createIds('chatcmpl-', 12)
+  const nextCallId = createIds('call_', 16)
+  const opening = ({ model }: ChatRequest): Opening => ({ id: nextId(), created: secondsNow(), model })
+
+  const costOf = (request: ChatRequest, { usage }: Said, answer: { readonly tokens: number }) =>
+    new Cost(request, usage, tokenizer, answer)
+
+  /** The completion as one JSON object. */
+  function whole(request: ChatRequest, said: Said): Form {
+    const plain = plainText(request, said)
+    if (plain) {
+      const tokens = costOf(request, said, plain)
+      return { contentType: 'application/json', body: plainWhole(plain, opening(request), tokens), tokens }
+    }
+    const { completion, tokens } = made(request, said, true)
+    return { contentType: 'application/json', body: JSON.stringify(completion), tokens }
+  }
+
+  /** The completion as server-sent events, in the rhythm of `pace`. */
+  function streamed(request: ChatRequest, said: Said, pace: Pace): Form {
+    const plain = plainText(request, said)
+    if (plain) {
+      const tokens = costOf(request, said, plain)
+      return plainStream(plain, opening(request), request, pace, tokens)
+    }
+    const { completion, tokens } = made(request, said, request.stream_options?.include_usage === true)
+    const events = streamEvents(completion, tokenizer)
+    if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(inOnePiece(events)), tokens }
+    // The choices of a model come at the same time, not one at the cost of the others.
+    const shared = { ...pace, tokensPerSecond: pace.tokensPerSecond * completion.choices.length }
+    return { ...streamForm, body: paced(events, shared, request, tokens), tokens }
+  }
+
+  /** Without the usage where it is not told: the prompt may be long. */
+  function made(request: ChatRequest, said: Said, tellsUsage: boolean) {
+    const choices = spokenChoices(said, request, tokenizer)
+    const tokens = costOf(request, said, { tokens: completionTokens(choices, said.usage) })
+    const usage = tellsUsage ? usageOf(tokens, choices, said.usage) : undefined
+    return {
+      completion: wholeCompletion(request, { opening: opening(request), choices, usage, tokenizer, nextCallId }),
+      tokens,
+    }
+  }
+
+  return { whole, streamed }
+}

@@ -1,0 +1,102 @@
+/** Makes completions in a worker where that takes long: for prompts of many tokens, and answers of many choices, logprobs or words. */
+import { type ChatRequest, chatIn } from '../../completions/request.js'
+import { promptTokens, type Tokenizer, tokenizerNamed } from '../../completions/tokens/index.js'
+import { answerTakesTooLong, answerTooLarge } from '../../core/errors.js'
+import type { Exchange } from '../../core/exchange.js'
+import { inWorker } from '../../core/in-worker.js'
+import type { Pace } from '../../core/pace.js'
+import { TookTooLong } from '../../core/work.js'
+import type { Choice, Said } from '../../replies/index.js'
+import { createCompletions } from './completion.js'
+import type { Form } from './frame.js'
+import { mostTokens } from './trim.js'
+
+/** Letters without words take a microsecond each to count; up to here that is some 50 ms. */
+const HEAVY_PROMPT_BYTES = 32_768
+const HEAVY_ANSWER_BYTES = 500_000
+export const MOST_ANSWER_BYTES = 33_554_432
+/** Of stops times the text that they are looked for in. */
+const HEAVY_STOPS = 10_000_000
+export const LONGEST_MS = 20_000
+
+/** Whether counting the tokens of a prompt takes long. */
+export const isHeavyPrompt = ({ body }: Pick<Exchange, 'body'>, { name }: Tokenizer): boolean =>
+  name !== 'estimate' && body !== undefined && body.length > HEAVY_PROMPT_BYTES
+
+/** Whether making the answer takes long. Throws a 400 for one that would be too large. */
+export function isHeavyAnswer(request: ChatRequest, { choices }: Said): boolean {
+  const most = mostTokens(request)
+  const sizes = choices.slice(0, request.n ?? 1).map(charactersOf)
+  const characters =
+    sizes.reduce((sum, size) => sum + size, 0) + ((request.n ?? 1) - sizes.length) * (sizes.at(-1) ?? 0)
+  const { stop, stream, logprobs, top_logprobs: top } = request
+  if (Array.isArray(stop) && stop.length * characters > HEAVY_STOPS) return true
+  const ofToken = (stream ? OF_EVENT : CHARACTERS) + (logprobs ? OF_LOGPROB * (1 + (top ?? 0)) : 0)
+  const bytes = Math.min(characters / CHARACTERS, most * (request.n ?? 1)) * ofToken
+  if (bytes > MOST_ANSWER_BYTES) throw answerTooLarge(bytes, MOST_ANSWER_BYTES)
+  return bytes > HEAVY_ANSWER_BYTES || characters > HEAVY_ANSWER_BYTES
+}
+
+const CHARACTERS = 4
+/** What stands around a token in a stream, and what is told of one and of each that might have stood in its place. */
+const OF_EVENT = 250
+const OF_LOGPROB = 90
+
+const charactersOf = ({ text, refusal, reasoning, toolCalls = [] }: Choice): number =>
+  [text, refusal, reasoning, ...toolCalls.map(call => call.arguments)].reduce(
+    (sum, text) => sum + (text?.length ?? 0),
+    0,
+  )
+
+interface Input {
+  readonly tokenizer: Tokenizer['name']
+  /** The request as it came, which takes less to copy than what was made of it. */
+  readonly body: Uint8Array
+  readonly said: Pick<Said, 'choices' | 'usage' | 'answeredBy'>
+  /** Of a stream. */
+  readonly pace: Pace | undefined
+}
+
+type Output = Pick<Form, 'contentType' | 'headers' | 'body' | 'tokens'>
+
+/** The completion, made in a worker. Rejects with a 400 where that takes too long. */
+export async function heavyCompletion(
+  exchange: Exchange,
+  said: Said,
+  tokenizer: Tokenizer,
+  pace?: Pace,
+): Promise<Form> {
+  const { choices, usage, answeredBy } = said
+  const input = { ...bodyFor(exchange, tokenizer), said: { choices, answeredBy, ...(usage && { usage }) }, pace }
+  const form = await inWorker<Output>('completion', input satisfies Input, LONGEST_MS).catch(tooLong)
+  const { body } = form
+  return body instanceof Uint8Array ? { ...form, body: Buffer.from(body.buffer, body.byteOffset, body.length) } : form
+}
+
+/** The tokens of a long prompt, counted in a worker. Rejects with a 400 where that takes too long. */
+export const heavyPromptTokens = (exchange: Exchange, tokenizer: Tokenizer): Promise<number> =>
+  inWorker<number>('promptTokens', bodyFor(exchange, tokenizer), LONGEST_MS).catch(tooLong)
+
+const bodyFor = ({ body = Buffer.alloc(0) }: Exchange, { name }: Tokenizer) => ({ tokenizer: name, body })
+
+function tooLong(error: unknown): never {
+  throw error instanceof TookTooLong ? answerTakesTooLong(error.message) : error
+}
+
+/** What a worker does for heavyCompletion. */
+export async function completionJob({ tokenizer, body, said, pace }: Input): Promise<Output> {
+  const request = requestIn(body)
+  const { whole, streamed } = createCompletions(await tokenizerNamed(tokenizer))
+  const form = pace ? streamed(request, said, pace) : whole(request, said)
+  const { contentType, headers, tokens } = form
+  return {
+    ...{ contentType, headers, body: form.body },
+    ...(tokens && { tokens: { prompt: tokens.prompt, completion: tokens.completion } }),
+  }
+}
+
+/** And for heavyPromptTokens. */
+export const promptTokensJob = async ({ tokenizer, body }: Pick<Input, 'tokenizer' | 'body'>): Promise<number> =>
+  promptTokens(requestIn(body), await tokenizerNamed(tokenizer))
+
+const requestIn = (body: Uint8Array) => chatIn({ body: Buffer.from(body) })

@@ -1,0 +1,84 @@
+/** Every endpoint that is answered here, and how a request finds its own. */
+import type { Tokenizer } from '../completions/tokens/index.js'
+import { methodNotAllowed, notFound } from '../core/errors.js'
+import type { Access, Endpoint } from '../core/exchange.js'
+import type { Pace } from '../core/pace.js'
+import type { Replies } from '../replies/index.js'
+import { withIndex } from './api-index.js'
+import { chatCompletions, type Requests } from './chat-completions.js'
+import { health } from './health.js'
+import { type Model, modelList } from './models.js'
+
+export interface EndpointParts {
+  readonly version: string
+  readonly models: readonly Model[]
+  readonly replies: Pick<Replies, 'answer'>
+  readonly pace: Pace
+  readonly tokenizer: Tokenizer
+  readonly requests: Requests
+  readonly access: { readonly health: Access; readonly index: Access; readonly models: Access; readonly chat: Access }
+}
+
+/** The documented four. Those of the auth backend are in auth/, loaded apart from them. */
+export function createEndpoints({
+  version,
+  models,
+  replies,
+  pace,
+  tokenizer,
+  requests,
+  access,
+}: EndpointParts): readonly Endpoint[] {
+  return withIndex(access.index, [
+    health({ version, access: access.health }),
+    modelList({ models, access: access.models }),
+    chatCompletions({ models, replies, pace, tokenizer, requests, access: access.chat }),
+  ])
+}
+
+export interface Routes {
+  /** The endpoint of a method on a path; GET also answers HEAD. Throws 404 for a path that is not there, 405 for the method. */
+  get(method: string, path: string): Endpoint
+  /** The same, and nothing where it would throw. */
+  find(method: string, path: string): Endpoint | undefined
+  /** Whether the path is there, for whichever method. */
+  has(path: string): boolean
+  /** What `Allow` says of a path; `undefined` when the path is not there. */
+  methodsOf(path: string): readonly string[] | undefined
+}
+
+type Methods = Map<string, Endpoint>
+
+/** The paths that fit one with parts in braces. */
+const patternOf = (path: string) =>
+  new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`)
+
+export function createRoutes(endpoints: readonly Endpoint[]): Routes {
+  const paths = new Map<string, Methods>()
+  for (const endpoint of endpoints) {
+    const methods = paths.get(endpoint.path) ?? new Map()
+    methods.set(endpoint.method, endpoint)
+    if (endpoint.method === 'GET') methods.set('HEAD', endpoint)
+    paths.set(endpoint.path, methods)
+  }
+  const patterns = [...paths]
+    .filter(([path]) => path.includes('{'))
+    .map(([path, methods]) => [patternOf(path), methods] as const)
+  const methodsAt = (path: string) => paths.get(path) ?? patterns.find(([pattern]) => pattern.test(path))?.[1]
+  const methodsOf = (path: string) => {
+    const methods = methodsAt(path)
+    return methods && [...methods.keys(), 'OPTIONS']
+  }
+  return {
+    has: path => methodsAt(path) !== undefined,
+    methodsOf,
+    find: (method, path) => methodsAt(path)?.get(method),
+    get(method, path) {
+      const methods = paths.get(path) ?? methodsAt(path)
+      if (!methods) throw notFound()
+      const endpoint = methods.get(method)
+      if (!endpoint) throw methodNotAllowed(method, methodsOf(path) ?? [])
+      return endpoint
+    },
+  }
+}

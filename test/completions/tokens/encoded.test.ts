@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base'
+import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
+import { describe, expect, test } from 'vitest'
+import { loadTokenizer } from '../../../src/completions/tokens/index.js'
+import { runs } from '../../runs.js'
+import { anyText, longText, wellFormed } from './texts.js'
+
+/** Whether half of a surrogate pair is in it. */
+const hasHalf = (text: string) => /\p{Surrogate}/u.test(text)
+
+const asData = { disallowedSpecial: new Set<string>() }
+
+describe.each([
+  ['o200k_base', o200k],
+  ['cl100k_base', cl100k],
+] as const)('%s', (encoding, reference) => {
+  const count = (text: string) => reference.encode(text, asData).length
+
+  test('a text has as many tokens as the encoding gives it', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    fc.assert(
+      fc.property(anyText, text => void expect(tokenizer.count(text)).toBe(count(text))),
+      { numRuns: runs(500) },
+    )
+  })
+
+  test('so has a long one, whose blocks end where words do', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    fc.assert(fc.property(longText, text => void expect(tokenizer.count(text)).toBe(count(text))))
+  })
+
+  test('the pieces are the tokens, and put together they are the text', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    const ascii = 'Tokenization of incomprehensible {"json": [1, 23456]}\n\n    and code();'
+    const tokens = reference.encode(ascii, asData).map(token => reference.decode([token]))
+    expect(tokenizer.pieces(ascii)).toEqual(tokens)
+    fc.assert(
+      fc.property(fc.oneof(anyText, longText), text => void expect(tokenizer.pieces(text).join('')).toBe(text)),
+      { numRuns: runs(300) },
+    )
+  })
+
+  test('no piece ends inside a character, however many tokens that has', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    expect(tokenizer.count('𓀀')).toBeGreaterThan(1)
+    expect(tokenizer.pieces('𓀀𓀁')).toEqual(['𓀀', '𓀁'])
+    fc.assert(
+      fc.property(
+        wellFormed.filter(text => !hasHalf(text)),
+        text => void expect(tokenizer.pieces(text).filter(hasHalf)).toEqual([]),
+      ),
+    )
+  })
+
+  test('a cut text is a beginning with at most so many tokens', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    fc.assert(
+      fc.property(fc.oneof(anyText, longText), fc.integer({ min: -1, max: 300 }), (text, most) => {
+        const cut = tokenizer.cut(text, most)
+        expect(text.startsWith(cut)).toBe(true)
+        expect(tokenizer.count(cut)).toBeLessThanOrEqual(Math.max(0, most))
+        if (tokenizer.count(text) <= most) expect(cut).toBe(text)
+      }),
+      { numRuns: runs(500) },
+    )
+  })
+
+  test('of a plain text a cut leaves exactly the first tokens', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    const text = 'The quick brown fox jumps over the lazy dog; incomprehensibly, it does not mind. '.repeat(20)
+    const tokens = reference.encode(text, asData)
+    for (const most of [1, 2, 17, 200, tokens.length - 1]) {
+      expect(tokenizer.cut(text, most)).toBe(reference.decode(tokens.slice(0, most)))
+    }
+  })
+
+  test('the names of special tokens are text like any other', async () => {
+    const tokenizer = await loadTokenizer(encoding)
+    const text = '<|endoftext|> and <|im_start|>'
+    expect(tokenizer.count(text)).toBeGreaterThan(8)
+    expect(tokenizer.pieces(text).join('')).toBe(text)
+  })
+
+  // Encoded in one piece each of these would take hours.
+  test.each([
+    ['a letter', 'a'],
+    ['spaces', ' '],
+    ['line ends', '\n'],
+    ['an emoji', '👩‍👩‍👧'],
+    ['Chinese characters', '他们不用空格分开词语所以'],
+    ['apostrophes and accents', "'e\u0301"],
+    ['letters in no order', 'xqzjvkwpyfhgbmtdlc'],
+  ])('a megabyte of %s without an end is counted all the same', async (_what, unit) => {
+    const tokenizer = await loadTokenizer(encoding)
+    const text = unit.repeat(1_000_000 / unit.length)
+    const tokens = tokenizer.count(text)
+    expect(tokens).toBeGreaterThan(5_000)
+    expect(tokens).toBeLessThan(2_000_000)
+    expect(tokenizer.cut(text, 1000).length).toBeGreaterThan(100)
+  })
+})

@@ -1,0 +1,48 @@
+/** A line over endpoints of a test's own, where everything is made here. */
+import { expect } from 'vitest'
+import { anonymous, type Endpoint } from '../../src/core/exchange.js'
+import { createScopes } from '../../src/core/scope.js'
+import type { Faults } from '../../src/faults/index.js'
+import { localAuthSurface } from '../../src/http/auth-surface.js'
+import { createCors } from '../../src/http/cors.js'
+import { createLine } from '../../src/http/line.js'
+import { createPacer } from '../../src/http/pacer.js'
+import { platformSurface } from '../../src/http/platform-surface.js'
+import { createJournal, type Journal } from '../../src/journal/index.js'
+import { createRoutes } from '../../src/platform-api/index.js'
+
+/** The way to something that is not there. */
+export const notHere = () => Promise.reject(new Error('not in this mode'))
+
+const noFaults: Faults = { areRandom: false, mayStrike: () => false, asked: () => undefined, drawn: () => undefined }
+
+interface Over {
+  readonly endpoint: Endpoint
+  readonly journal: Journal
+  readonly identify?: Parameters<typeof platformSurface>[0]['identify']
+  readonly faults?: Faults
+}
+
+export function lineOver({ endpoint, journal, identify = () => anonymous, faults = noFaults }: Over) {
+  const cors = createCors('*')
+  const parts = {
+    platform: platformSurface({ routes: createRoutes([endpoint]), identify, cors, bodyLimitBytes: 1000 }),
+    auth: localAuthSurface({ routes: notHere, gateway: { admit: async () => undefined }, cors }),
+    scopes: createScopes(),
+    heavyPrompt: () => undefined,
+    faults,
+  }
+  return createLine(() => parts, {
+    add: journal.add,
+    left: () => {},
+    pacer: createPacer(),
+    report: error => expect.unreachable(String(error)),
+  })
+}
+
+/** A journal that nobody looks into. */
+export const journalOfAll = () => createJournal({ maxEntries: 1000, maxBytes: 1_000_000, redact: notLooked })
+
+const notLooked = () => {
+  throw new Error('nobody looks')
+}

@@ -1,0 +1,196 @@
+import { once } from 'node:events'
+import http, { type RequestListener } from 'node:http'
+import https from 'node:https'
+import { type AddressInfo, connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Exchange } from '../../src/core/exchange.js'
+import { climbs } from '../../src/http/proxy/climbing.js'
+import { openPlatform } from '../../src/platform.js'
+import { selfSigned } from '../certificate.js'
+import { runs } from '../runs.js'
+import { listening, liveKey, liveWith, proxyTo } from './live.js'
+
+const ok: RequestListener = (_request, response) => void response.end('{"ok":true}')
+
+async function selfSignedLive() {
+  const url = await listening(https.createServer(selfSigned(), ok))
+  return url.replace('http:', 'https:').replace('127.0.0.1', 'localhost')
+}
+
+test('a live platform that nobody vouches for is a 502 that says why, and the log says what to do', async () => {
+  const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': await selfSignedLive() }
+  const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
+  const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
+  onTestFinished(() => platform.stop())
+  const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
+  const response = await fetch(`${platform.url}/health`)
+  expect([response.status, await response.json()]).toEqual([
+    502,
+    { error: 'The live platform could not be reached (DEPTH_ZERO_SELF_SIGNED_CERT).' },
+  ])
+  expect((await journaled).outcome?.hint).toContain('upstream.insecure')
+})
+
+test('with upstream.insecure it is asked all the same', async () => {
+  const { ask } = await proxyTo(await selfSignedLive(), { upstream: { insecure: true } })
+  for (let i = 0; i < 2; i++) expect(await (await ask('/v1/models')).json()).toEqual({ ok: true })
+})
+
+test('that holds for the live platform alone', async () => {
+  const url = await selfSignedLive()
+  const { ask } = await proxyTo(url, { upstream: { insecure: true } })
+  await ask('/v1/models')
+  await expect(fetch(url)).rejects.toThrow()
+})
+
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some(one => one?.address === '::1')
+
+test.skipIf(!hasIpv6).each(['', '/live'])(
+  'the address of the live platform may be one of IPv6, with the path "%s"',
+  async prefix => {
+    const asked: (string | undefined)[] = []
+    const server = http.createServer((request, response) => {
+      asked.push(request.headers.host, request.url)
+      ok(request, response)
+    })
+    server.listen(0, '::1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const { ask } = await proxyTo(`http://[::1]:${port}${prefix}`)
+    expect(await (await ask('/v1/models?x=1')).json()).toEqual({ ok: true })
+    expect(asked).toEqual([`[::1]:${port}`, `${prefix}/v1/models?x=1`])
+  },
+)
+
+/** Asks for `target` as it is written; gives back the status. */
+async function askFor(target: string, { url, apiKey }: { readonly url: string; readonly apiKey: string }) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname).setEncoding('latin1')
+  socket.write(
+    `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\nConnection: close\r\n\r\n`,
+    'latin1',
+  )
+  let answer = ''
+  for await (const piece of socket) answer += piece
+  return Number(answer.split(' ')[1])
+}
+
+test.each([
+  ['http://evil.test/x', '/live/x'],
+  ['HTTP://user:word@evil.test:81/x?y', '/live/x?y'],
+  ['http://evil.test', '/live/'],
+  ['//evil.test/x', '/live//evil.test/x'],
+  ['/@evil.test/x', '/live/@evil.test/x'],
+  ['/http://evil.test/x', '/live/http://evil.test/x'],
+  ['/\\evil.test/x', '/live/\\evil.test/x'],
+  ['/x?next=http://evil.test/../..', '/live/x?next=http://evil.test/../..'],
+  ['/a..b/...', '/live/a..b/...'],
+])('a request for %s arrives at the live platform, as %s', async (target, arrived) => {
+  const { url, seen } = await liveWith(ok)
+  expect(await askFor(target, await proxyTo(`${url}/live`))).toBe(200)
+  expect(seen.map(({ request }) => [request.headers.host, request.url])).toEqual([[new URL(url).host, arrived]])
+})
+
+const climbing = [
+  ...[
+    '/..',
+    '/../',
+    '/../admin',
+    '/v1/../../admin',
+    '/v1/models/../../../admin',
+    '/.',
+    '/v1/./models',
+    '/%2e%2e/admin',
+  ],
+  ...[
+    '/%2E./admin',
+    '/.%2e/admin',
+    '/v1/%2e',
+    '/v1/..%2f..%2fadmin',
+    '/..\\admin',
+    '/..%5cadmin',
+    '/v1\\..\\..\\admin',
+  ],
+  ...[
+    '/%252e%252e/admin',
+    '/%25252e%2525252e/admin',
+    '/..;/admin',
+    '/..;x=1/admin',
+    '/..%3b/admin',
+    '/x%2f..',
+    '//../admin',
+  ],
+  ...['http://evil.test/../admin', 'http://evil.test/%2e%2e/admin', '/..#', '/../#x', '/..%23', '/..%3Fx'],
+]
+
+test.each(climbing)('%s never comes out beside the prefix of the live platform', async target => {
+  const { url, seen } = await liveWith(ok)
+  const scene = await proxyTo(`${url}/live`)
+  expect(await askFor(target, scene)).toBe(404)
+  expect(seen).toEqual([])
+})
+
+test('no path that passes climbs, whatever a server makes of its dots and slashes', () => {
+  const part = fc.constantFrom(
+    '.',
+    '..',
+    '%2e',
+    '%2E',
+    '%252e',
+    '/',
+    '\\',
+    '%2f',
+    '%5c',
+    ';',
+    'a',
+    'v1',
+    '//',
+    '%',
+    '25',
+  )
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), parts => {
+      const path = `/${parts.join('')}`
+      if (climbs(path)) return
+      let text = path
+      for (let before = ''; before !== text; ) {
+        before = text
+        expect(new URL(`http://live.test/live${text}`).pathname.startsWith('/live')).toBe(true)
+        const names = text
+          .replaceAll('\\', '/')
+          .split('/')
+          .map(name => name.split(';', 1)[0])
+        expect(names).not.toContain('..')
+        text = text.replace(/%(25|2e|2f|5c)/gi, code => decodeURIComponent(code))
+      }
+    }),
+    { numRuns: runs(3000) },
+  )
+})
+
+test('a redirect of the live platform to elsewhere is told, not followed, whatever its status', async () => {
+  const elsewhere = await liveWith(ok)
+  for (const status of [301, 302, 303, 307, 308]) {
+    const { url } = await liveWith((_request, response) =>
+      response.writeHead(status, { location: elsewhere.url }).end(),
+    )
+    const { ask } = await proxyTo(url)
+    const response = await ask('/v1/models', { redirect: 'manual' })
+    expect([response.status, response.headers.get('location')]).toEqual([status, elsewhere.url])
+  }
+  expect(elsewhere.seen).toEqual([])
+})
+
+test('the live key goes to the live platform and nowhere else, however the request names its host', async () => {
+  const [live, other] = [await liveWith(ok), await liveWith(ok)]
+  const { url, apiKey } = await proxyTo(live.url)
+  await askFor(`${other.url}/v1/models`, { url, apiKey })
+  await askFor(`//${new URL(other.url).host}/v1/models`, { url, apiKey })
+  expect(other.seen).toEqual([])
+  expect(live.seen.map(({ request }) => request.headers.authorization)).toEqual([`Bearer ${liveKey}`, undefined])
+})

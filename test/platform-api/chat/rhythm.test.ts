@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { estimated } from '../../../src/completions/tokens/index.js'
+import type { Exchange, Reply } from '../../../src/core/exchange.js'
+import { type Pace, type PaceInput, unpaced } from '../../../src/core/pace.js'
+import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
+import { hello, platformWith } from '../../scene.js'
+
+interface Voices {
+  readonly all?: PaceInput
+  readonly model?: PaceInput
+  readonly rule?: PaceInput
+  readonly header?: string
+}
+
+/** The rhythm of a stream when these have a say; `undefined` when it leaves at once. */
+function rhythmOf({ all = {}, model, rule, header }: Voices): Pace | undefined {
+  const said = {
+    choices: [{ text: 'Hi there!' }],
+    answeredBy: { kind: 'canned', form: 'reply' } as const,
+    ...(rule && { pace: rule }),
+  }
+  const { reply } = chatCompletions({
+    access: 'anyone',
+    models: [{ id: hello.model, ...(model && { pace: model }) }],
+    replies: { answer: () => said },
+    pace: { ...unpaced, ...all } as Pace,
+    tokenizer: estimated,
+    requests: 'lenient',
+  })
+  const headers = header === undefined ? {} : { 'x-standin-pace': header }
+  const body = Buffer.from(JSON.stringify({ ...hello, stream: true }))
+  const { body: stream } = reply({ body, headers } as unknown as Exchange) as Reply
+  return typeof stream === 'object' && 'pace' in stream ? stream.pace : undefined
+}
+
+test.each<[Voices, PaceInput | undefined]>([
+  [{}, undefined],
+  [{ all: { firstTokenMs: 1 } }, { firstTokenMs: 1 }],
+  [{ model: { firstTokenMs: 2 } }, { firstTokenMs: 2 }],
+  [{ rule: { tokensPerSecond: 3 } }, { tokensPerSecond: 3 }],
+  [{ header: 'tokensPerSecond=4' }, { tokensPerSecond: 4 }],
+  [
+    {
+      all: { firstTokenMs: 1, tokensPerSecond: 1, jitter: 0.1 },
+      model: { firstTokenMs: 2, jitter: 0.2 },
+      rule: { jitter: 0.3 },
+    },
+    { tokensPerSecond: 1, firstTokenMs: 2, jitter: 0.3 },
+  ],
+  [
+    { rule: { firstTokenMs: 3, tokensPerSecond: 9 }, header: 'firstTokenMs=0; distribution=lognormal' },
+    { firstTokenMs: 0, tokensPerSecond: 9, distribution: 'lognormal' },
+  ],
+  [{ rule: { tokensPerSecond: 5 }, header: 'tokensPerSecond=0' }, undefined],
+])('the request beats the rule, the rule the model, the model the configuration: %j', (voices, pace) => {
+  expect(rhythmOf(voices)).toEqual(pace && { ...unpaced, ...pace })
+})
+
+test.each([
+  ['speed=3', 'Header x-standin-pace: speed is not known here.'],
+  ['firstTokenMS=3', 'Header x-standin-pace: firstTokenMS is not known here. Did you mean "firstTokenMs"?'],
+  ['tokensPerSecond=fast', 'Header x-standin-pace: tokensPerSecond must be a number from 0 to 100000, not "fast".'],
+  ['jitter=2', 'Header x-standin-pace: jitter must be a number from 0 to 1, not 2.'],
+  ['firstTokenMs=1, jitter=1', 'Header x-standin-pace must be there once, with ";" between its settings, not ",".'],
+])('a header that cannot be followed is refused, and no rule has answered: %s', async (header, sentence) => {
+  const { chat } = await platformWith({ rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }] })
+  const refused = await chat(hello, { headers: { 'x-standin-pace': header } })
+  expect(refused.status).toBe(400)
+  expect(((await refused.json()) as { error: string }).error).toContain(sentence)
+  expect(await (await chat(hello)).text()).toContain('"content":"one"')
+})

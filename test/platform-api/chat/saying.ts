@@ -1,0 +1,148 @@
+/** A model that says what a test tells it to, asked through the endpoint or over HTTP. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
+import { onTestFinished } from 'vitest'
+import { estimated } from '../../../src/completions/tokens/index.js'
+import type { Exchange, Reply } from '../../../src/core/exchange.js'
+import { unpaced } from '../../../src/core/pace.js'
+import { createPacer } from '../../../src/http/pacer.js'
+import { send } from '../../../src/http/send.js'
+import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
+import type { Said } from '../../../src/replies/index.js'
+import { hello } from '../../scene.js'
+
+/** What DeepSeek adds to OpenAI's message, whole or in pieces. */
+export interface Reasoned {
+  readonly reasoning_content?: string
+}
+
+/** An endpoint whose model says this. */
+export function modelSaying(said: Partial<Said>) {
+  const complete: Said = {
+    choices: [{ text: 'Hi there!' }],
+    pace: unpaced,
+    answeredBy: { kind: 'canned', form: 'reply' },
+    ...said,
+  }
+  const endpoint = chatCompletions({
+    access: 'anyone',
+    models: [hello.model].map(id => ({ id })),
+    replies: { answer: () => complete },
+    pace: unpaced,
+    tokenizer: estimated,
+    requests: 'warn',
+  })
+  const answer = (body: Buffer) => endpoint.reply({ body, headers: {} } as Exchange) as Reply
+  const replyTo = (request: object) => answer(Buffer.from(JSON.stringify({ ...hello, ...request })))
+  return {
+    answer,
+    /** The reply to `hello` with these fields. */
+    replyTo,
+    whole: (request: object = {}): ChatCompletion => JSON.parse(textOf(replyTo(request))),
+    /** The objects of the stream's events; `[DONE]` is checked and left out. */
+    chunks(request: object = {}): readonly ChatCompletionChunk[] {
+      const events = textOf(replyTo({ ...request, stream: true })).split('\n\n')
+      const done = events.splice(-2)
+      if (done.join() !== 'data: [DONE],') throw new Error(`The stream ends with ${done.join()}`)
+      return events.map(event => JSON.parse(event.replace(/^data: /, '')))
+    },
+  }
+}
+
+function textOf({ body }: Reply): string {
+  if (typeof body === 'string') return body
+  if (Buffer.isBuffer(body)) return body.toString()
+  const { head, before, pieces, after, tail } = body
+  return head + pieces.map(piece => before + piece + after).join('') + tail
+}
+
+/** The address of a server whose model says this. */
+export async function serverSaying(said: Partial<Said>): Promise<string> {
+  const model = modelSaying(said)
+  const pacer = createPacer()
+  const server = createServer(async (request, response) => {
+    const reply = model.answer(await buffer(request))
+    const headers = ['content-type', reply.contentType, ...(reply.headers ?? [])]
+    send(response, reply, headers, { pacer, piecesAtMs: undefined }, () => {})
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+}
+
+/** A choice of a whole completion, or one put together from the pieces of a stream. */
+interface Assembled {
+  content: string | null
+  reasoning: string
+  refusal: string
+  calls: { id: string | undefined; name: string; arguments: string }[]
+  tokens: string[]
+  finish: string | null
+}
+
+/** The choices of a whole completion. */
+export const choicesOf = ({ choices }: ChatCompletion): readonly Assembled[] =>
+  choices.map(({ message, logprobs, finish_reason }) => {
+    const { tool_calls = [], function_call } = message
+    const calls = tool_calls.map(call =>
+      call.type === 'custom'
+        ? { id: call.id, name: call.custom.name, arguments: call.custom.input }
+        : { id: call.id, name: call.function.name, arguments: call.function.arguments },
+    )
+    return {
+      content: message.content,
+      reasoning: (message as Reasoned).reasoning_content ?? '',
+      refusal: message.refusal ?? '',
+      calls: function_call ? [{ id: undefined, ...function_call }] : calls,
+      tokens: [...(logprobs?.content ?? []), ...(logprobs?.refusal ?? [])].map(token => JSON.stringify(token)),
+      finish: finish_reason,
+    }
+  })
+
+/** The choices that the pieces of a stream add up to. */
+export function assembled(chunks: readonly ChatCompletionChunk[]): readonly Assembled[] {
+  const choices: Assembled[] = []
+  for (const { index, delta, logprobs, finish_reason } of chunks.flatMap(({ choices }) => choices)) {
+    choices[index] ??= { content: null, reasoning: '', refusal: '', calls: [], tokens: [], finish: null }
+    const choice = choices[index]
+    if (choice.finish !== null) throw new Error(`Choice ${index} goes on behind its end.`)
+    if (typeof delta.content === 'string') choice.content = (choice.content ?? '') + delta.content
+    choice.reasoning += (delta as Reasoned).reasoning_content ?? ''
+    choice.refusal += delta.refusal ?? ''
+    for (const piece of [...(logprobs?.content ?? []), ...(logprobs?.refusal ?? [])]) {
+      choice.tokens.push(JSON.stringify(piece))
+    }
+    for (const call of callsIn(delta)) {
+      choice.calls[call.index] ??= { id: call.id, name: call.name ?? '', arguments: '' }
+      const known = choice.calls[call.index]
+      if (known) known.arguments += call.arguments ?? ''
+    }
+    choice.finish = finish_reason
+  }
+  return choices
+}
+
+interface CallPiece {
+  readonly index: number
+  readonly id?: string | undefined
+  readonly name?: string | undefined
+  readonly arguments?: string | undefined
+}
+
+/** OpenAI's types know only functions in the deltas of a stream. */
+export interface CustomDelta {
+  readonly custom?: { readonly name?: string; readonly input?: string }
+}
+
+function callsIn({ tool_calls = [], function_call }: ChatCompletionChunk.Choice.Delta): readonly CallPiece[] {
+  if (function_call) return [{ index: 0, ...function_call }]
+  return tool_calls.map(({ index, id, function: called, ...rest }) => {
+    const { custom } = rest as CustomDelta
+    return { index, id, name: called?.name ?? custom?.name, arguments: called?.arguments ?? custom?.input }
+  })
+}

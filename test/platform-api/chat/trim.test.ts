@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { estimated } from '../../../src/completions/tokens/index.js'
+import type { Choice } from '../../../src/replies/index.js'
+import { runs } from '../../runs.js'
+import { choicesOf, modelSaying } from './saying.js'
+
+/** What is left of a choice: its parts, why it ended, and what it cost. */
+function leftOf(choice: Choice, request: object) {
+  const answer = modelSaying({ choices: [choice] }).whole(request)
+  return { ...choicesOf(answer)[0], cost: answer.usage?.completion_tokens }
+}
+
+test.each([
+  ['END', 'one two '],
+  [['END'], 'one two '],
+  [['three', 'two', 'END'], 'one '],
+  [['a', 'b', 'c', 'd', 'two', 'never'], 'one '],
+  ['one', ''],
+  [['', 'END'], 'one two '],
+])('the text ends before the first of %j', (stop, content) => {
+  const left = leftOf({ text: 'one two END three' }, { stop })
+  expect(left).toMatchObject({ content, finish: 'stop', cost: Math.ceil(content.length / 4) })
+})
+
+test.each([['never'], [[]], [''], [['']], [null]])('nothing ends before %j, which is not said', stop => {
+  expect(leftOf({ text: 'one two', finishReason: 'content_filter' }, { stop })).toMatchObject({
+    content: 'one two',
+    finish: 'content_filter',
+  })
+})
+
+test('a model that is stopped does not get to its tools', () => {
+  const call = { kind: 'function', name: 'now', arguments: '{}' } as const
+  const left = leftOf({ text: 'Let me see. END', toolCalls: [call], finishReason: 'tool_calls' }, { stop: 'END' })
+  expect(left).toMatchObject({ content: 'Let me see. ', calls: [], finish: 'stop' })
+})
+
+test('a text is cut where its tokens end', () => {
+  expect(leftOf({ text: 'twelve chars' }, { max_tokens: 2 })).toMatchObject({
+    content: 'twelve c',
+    finish: 'length',
+    cost: 2,
+  })
+  expect(leftOf({ text: 'twelve chars' }, { max_tokens: 3 })).toMatchObject({ content: 'twelve chars', finish: 'stop' })
+})
+
+test.each([
+  [{ max_tokens: 1, max_completion_tokens: 2 }],
+  [{ max_tokens: 2, max_completion_tokens: 1 }],
+  [{ max_tokens: 1, max_completion_tokens: null }],
+  [{ max_completion_tokens: 1 }],
+])('of %j the smaller one counts', request => {
+  expect(leftOf({ text: 'twelve chars' }, request)).toMatchObject({ content: 'twel', finish: 'length', cost: 1 })
+})
+
+test('a stop that comes before the tokens end is a stop, one that comes behind is none', () => {
+  expect(leftOf({ text: 'one END' }, { stop: 'END', max_tokens: 1 })).toMatchObject({ content: 'one ', finish: 'stop' })
+  expect(leftOf({ text: 'one two END' }, { stop: 'END', max_tokens: 1 })).toMatchObject({
+    content: 'one ',
+    finish: 'length',
+  })
+})
+
+const everything: Choice = {
+  reasoning: 'thinking',
+  text: 'speaking',
+  toolCalls: [
+    { kind: 'function', name: 'tool', arguments: '{"a":1}', id: 'call_1' },
+    { kind: 'function', name: 'tool', arguments: '{"b":2}', id: 'call_2' },
+  ],
+}
+
+test.each([
+  [1, { reasoning: 'thin', content: '', calls: [], finish: 'length', cost: 1 }],
+  [2, { reasoning: 'thinking', content: '', calls: [], finish: 'length', cost: 2 }],
+  [3, { reasoning: 'thinking', content: 'spea', calls: [], finish: 'length', cost: 3 }],
+  [4, { reasoning: 'thinking', content: 'speaking', calls: [], finish: 'length', cost: 4 }],
+  [5, { calls: [{ name: 'tool', arguments: '' }], finish: 'length', cost: 5 }],
+  [6, { calls: [{ name: 'tool', arguments: '{"a"' }], finish: 'length', cost: 6 }],
+  [7, { calls: [{ arguments: '{"a":1}' }], finish: 'length', cost: 7 }],
+  [9, { calls: [{ arguments: '{"a":1}' }, { arguments: '{"b"' }], finish: 'length', cost: 9 }],
+  [10, { calls: [{ arguments: '{"a":1}' }, { arguments: '{"b":2}' }], finish: 'tool_calls', cost: 10 }],
+])('with %i tokens thoughts come first, then words, then calls', (max_tokens, expected) => {
+  expect(leftOf(everything, { max_tokens })).toMatchObject(expected)
+})
+
+/** Any sequence of UTF-16 code units, halves of surrogate pairs among them. */
+const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
+const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme' }), codeUnits)
+
+test('whatever the text, no more tokens leave than were asked for, and none less than there could be', () => {
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 1, max: 12 }), (text, max_tokens) => {
+      const { content, cost, finish } = leftOf({ text }, { max_tokens })
+      expect(text.startsWith(content ?? '?')).toBe(true)
+      expect(cost).toBe(estimated.count(content ?? ''))
+      expect(cost).toBe(Math.min(max_tokens, estimated.count(text)))
+      expect(finish).toBe(content === text ? 'stop' : 'length')
+    }),
+    { numRuns: runs(300) },
+  )
+})
+
+test('whatever the text, none of the stops is left in it', () => {
+  const sometimesInIt = fc.tuple(anyText, fc.array(fc.string({ minLength: 1, maxLength: 2 })), fc.nat(), fc.nat(3))
+  fc.assert(
+    fc.property(sometimesInIt, ([text, others, at, length]) => {
+      const stop = [...others, text.slice(at % (text.length + 1)).slice(0, length)]
+      const { content } = leftOf({ text }, { stop })
+      const ends = stop.filter(each => each !== '').flatMap(each => (text.includes(each) ? [text.indexOf(each)] : []))
+      expect(content).toBe(text.slice(0, Math.min(text.length, ...ends)))
+    }),
+    { numRuns: runs(300) },
+  )
+})
+
+test('whatever the text, it is not cut in the middle of a character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 0, max: 12 }), (text, most) => {
+      const cut = estimated.cut(text, most)
+      expect(cut).not.toMatch(/\p{Surrogate}/u)
+      expect(text.startsWith(cut)).toBe(true)
+      expect(estimated.count(cut)).toBeLessThanOrEqual(most)
+    }),
+    { numRuns: runs(300) },
+  )
+})

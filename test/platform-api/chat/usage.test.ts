@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest'
+import { estimated, type Tokenizer } from '../../../src/completions/tokens/index.js'
+import { unpaced } from '../../../src/core/pace.js'
+import { createCompletions } from '../../../src/platform-api/chat/completion.js'
+import type { Said } from '../../../src/replies/index.js'
+import { hello } from '../../scene.js'
+import { modelSaying } from './saying.js'
+
+const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
+
+/** What OpenAI's usage always has, with these numbers in it. */
+const details = ({ cached = 0, reasoning = 0 } = {}) => ({
+  prompt_tokens_details: { cached_tokens: cached, audio_tokens: 0 },
+  completion_tokens_details: {
+    reasoning_tokens: reasoning,
+    audio_tokens: 0,
+    accepted_prediction_tokens: 0,
+    rejected_prediction_tokens: 0,
+  },
+})
+const usageAsked = { stream_options: { include_usage: true } }
+
+test('the usage of a plain text has its details, whole and streamed', () => {
+  const { whole, chunks } = modelSaying({})
+  const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12, ...details() }
+  expect(whole().usage).toEqual(usage)
+  expect(chunks(usageAsked).at(-1)?.usage).toEqual(usage)
+})
+
+test('all choices cost', () => {
+  expect(modelSaying({}).whole({ n: 3 }).usage).toMatchObject({ completion_tokens: 9, total_tokens: 18 })
+})
+
+test('the name and the arguments of a call cost', () => {
+  const toolCalls = [{ kind: 'function', name: 'now', arguments: '{"in":"UTC"}' }] as const
+  expect(modelSaying({ choices: [{ text: null, toolCalls }] }).whole().usage).toMatchObject({ completion_tokens: 4 })
+})
+
+test('thoughts cost, and are told apart', () => {
+  const { whole, chunks } = modelSaying({ choices: [{ text: 'Four.', reasoning: 'Two and two.' }] })
+  const usage = {
+    prompt_tokens: 9,
+    completion_tokens: 5,
+    total_tokens: 14,
+    ...details({ reasoning: 3 }),
+  }
+  expect(whole().usage).toEqual(usage)
+  expect(chunks(usageAsked).at(-1)?.usage).toEqual(usage)
+})
+
+test.each([
+  [{ promptTokens: 1000 }, { prompt_tokens: 1000, completion_tokens: 3, total_tokens: 1003, ...details() }],
+  [{ completionTokens: 0 }, { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9, ...details() }],
+  [
+    { promptTokens: 1000, cachedTokens: 900 },
+    {
+      prompt_tokens: 1000,
+      completion_tokens: 3,
+      total_tokens: 1003,
+      ...details({ cached: 900 }),
+    },
+  ],
+])('a rule that names %j overrides what is counted', (usage, expected) => {
+  const { whole, chunks, replyTo } = modelSaying({ usage })
+  expect(whole().usage).toEqual(expected)
+  expect(chunks(usageAsked).at(-1)?.usage).toEqual(expected)
+  const { tokens } = replyTo({})
+  expect([tokens?.prompt, tokens?.completion]).toEqual([expected.prompt_tokens, expected.completion_tokens])
+})
+
+test('thoughts of which only the number is named cost as well', () => {
+  expect(modelSaying({ usage: { reasoningTokens: 500 } }).whole().usage).toMatchObject({
+    completion_tokens: 503,
+    completion_tokens_details: { reasoning_tokens: 500 },
+  })
+})
+
+/** A tokenizer, and the texts that it has counted. */
+function watched() {
+  const counted: string[] = []
+  const tokenizer: Tokenizer = { ...estimated, count: text => counted.push(text) && estimated.count(text) }
+  return { completions: createCompletions(tokenizer), counted }
+}
+
+const said: Said = { choices: [{ text: 'Hi there!' }], pace: unpaced, answeredBy: { kind: 'canned', form: 'reply' } }
+
+test('nothing is counted for a stream that tells no usage, until somebody asks what it cost', () => {
+  const { completions, counted } = watched()
+  const { tokens } = completions.streamed(request, said, unpaced)
+  expect(counted).toEqual([])
+  expect(tokens?.completion).toBe(3)
+  expect(tokens?.prompt).toBe(9)
+  expect(tokens?.prompt).toBe(9)
+  expect(counted).toEqual(['Hi there!', 'hello'])
+})
+
+test('the text of a rule is counted once, the prompts of its requests each', () => {
+  const { completions, counted } = watched()
+  for (const _ of [1, 2, 3]) completions.whole(request, said)
+  expect(counted.toSorted()).toEqual(['Hi there!', 'hello', 'hello', 'hello'])
+})
+
+test('no prompt is counted for a stream of calls that tells no usage', () => {
+  const { completions, counted } = watched()
+  const toolCalls = [{ kind: 'function', name: 'now', arguments: '{}' }] as const
+  completions.streamed(request, { ...said, choices: [{ text: null, toolCalls }] }, unpaced)
+  expect(counted).not.toContain('hello')
+})
+
+test('a pace that reads the prompt is told how long it is', () => {
+  const pace = { ...unpaced, promptTokensPerSecond: 100 }
+  expect(modelSaying({ pace }).replyTo({ stream: true }).body).toMatchObject({ pace, promptTokens: 9 })
+  expect(modelSaying({ pace }).replyTo({ stream: true, n: 2 }).body).toMatchObject({ promptTokens: 9 })
+  const usage = { promptTokens: 5000 }
+  expect(modelSaying({ pace, usage }).replyTo({ stream: true }).body).toMatchObject({ promptTokens: 5000 })
+})
+
+test('a pace that varies does so from a number that is the same for the same question', () => {
+  const pace = { ...unpaced, tokensPerSecond: 100, jitter: 0.5 }
+  const { replyTo } = modelSaying({ pace })
+  const seedOf = (fields: object) => (replyTo({ stream: true, ...fields }).body as { seed?: number }).seed
+  expect(seedOf({})).toEqual(expect.any(Number))
+  expect(seedOf({ temperature: 1 })).toBe(seedOf({}))
+  expect(seedOf({ seed: 7 })).not.toBe(seedOf({}))
+  expect(seedOf({ messages: [{ role: 'user', content: 'bye' }] })).not.toBe(seedOf({}))
+})
+
+test('a pace that neither reads nor varies is told nothing', () => {
+  const pace = { ...unpaced, tokensPerSecond: 100 }
+  const body = modelSaying({ pace }).replyTo({ stream: true }).body
+  expect(body).not.toHaveProperty('promptTokens')
+  expect(body).not.toHaveProperty('seed')
+})
