@@ -12,10 +12,10 @@ import {
   type Choice,
   createReplies,
   type Explanation,
+  type Generation,
   lint,
   loadRules,
   rulesSchema,
-  type Said,
 } from '../replies/index.js'
 import { type CommandLine, load } from './arguments.js'
 
@@ -50,7 +50,7 @@ export async function tryReplies(commandLine: CommandLine): Promise<string> {
   return `${[...verdict(explanation, said, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
 }
 
-function verdict({ rule, nearest }: Explanation, said: Said, strict: boolean): readonly string[] {
+function verdict({ rule, nearest }: Explanation, said: Generation, strict: boolean): readonly string[] {
   if (!rule) {
     const instead = strict
       ? ['strict is on, so the request is refused (424).']
@@ -72,7 +72,7 @@ function others({ passed }: Explanation): readonly string[] {
 }
 
 /** What is said, line by line. */
-const shown = ({ choices, fault }: Said): readonly string[] =>
+const shown = ({ choices, fault }: Generation): readonly string[] =>
   [...choices.flatMap(parts), ...(fault ? [`fault ${inlineYaml(fault)}`] : [])].map(
     line => `  ${line.replaceAll('\n', '\n  ')}`,
   )

@@ -6,7 +6,7 @@ import { createEventSplitter, dataOf } from '../completions/events.js'
 import { CHAT } from '../completions/request.js'
 import { errorAnswer, healthAnswer, indexAnswer, modelsAnswer, notFoundAnswer } from '../core/answers.js'
 import { decoded, replyBytes } from '../core/body.js'
-import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import type { Violation } from '../core/finding.js'
 import { headerIn } from '../core/headers.js'
 import { jsonOf } from '../core/json.js'
@@ -45,7 +45,7 @@ export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
   }
 }
 
-function partsOf(said: Reply | Heard) {
+function partsOf(said: Reply | UpstreamResponse) {
   if (said.kind === 'heard') {
     const bytes = Buffer.concat(said.beginning)
     return { headers: said.headers, bytes, isAll: bytes.length === said.bytes }

@@ -6,7 +6,15 @@ import type { Description } from './operation.js'
 import type { Outcome, Reply } from './reply.js'
 
 export { anonymous, type Caller, type CredentialKind, callerKinds, credentialKinds, userCaller } from './caller.js'
-export type { Answer, Forward, Heard, Outcome, Paced, Reply, Witness } from './reply.js'
+export type {
+  Answer,
+  Forward,
+  Outcome,
+  Paced,
+  Reply,
+  ResponseObserver,
+  UpstreamResponse,
+} from './reply.js'
 
 /** Where answers come from. */
 export const modes = ['emulate', 'proxy', 'record', 'replay'] as const

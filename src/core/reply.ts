@@ -26,7 +26,7 @@ export interface Reply {
   /** Whether it is played from a recording: then its headers are those of the live platform alone. */
   readonly isRecorded?: true
   /** What the recording has, where that is an error that had to be made to fit the document. */
-  readonly upstream?: Heard | undefined
+  readonly upstream?: UpstreamResponse | undefined
   /** What it costs of a limit on tokens. */
   readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
 }
@@ -72,11 +72,11 @@ export interface Forward {
   /** The recording that is made of the answer. */
   readonly recordedAs?: string | undefined
   /** Sees what the live platform says, as it comes. */
-  readonly witness?: Witness | undefined
+  readonly witness?: ResponseObserver | undefined
 }
 
 /** Sees an answer go by, and must not hold it up. It is called in this order; `end` always, and last. */
-export interface Witness {
+export interface ResponseObserver {
   /** The status and the headers as they came, as node's flat array of names and values, without those between neighbours. */
   head(status: number, headers: readonly string[]): void
   /** Bytes of the body, as the network delivered them. */
@@ -115,7 +115,7 @@ export interface FaultDone {
 }
 
 /** An answer of the live platform, as far as it is kept to be looked at. */
-export interface Heard {
+export interface UpstreamResponse {
   readonly kind: 'heard'
   /** As node's flat array. */
   readonly headers: readonly string[]
@@ -143,9 +143,9 @@ export interface Outcome {
   /** The header x-request-id of an answer that was made here. */
   readonly requestId?: string | undefined
   /** What was said: a reply of ours, or as much of the live platform's as is kept. */
-  readonly said?: Reply | Heard | undefined
+  readonly said?: Reply | UpstreamResponse | undefined
   /** What the live platform said, where that was an error that had to be made to fit the document. */
-  readonly upstream?: Heard | undefined
+  readonly upstream?: UpstreamResponse | undefined
   /** When the head left, by `passedMs` of core/stopwatch.ts. */
   readonly beganMs?: number
   /** When pieces of a stream left, after the head, in milliseconds; the first thousand. */

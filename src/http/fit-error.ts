@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import { decoded, replyBytes } from '../core/body.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
-import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { headerIn } from '../core/headers.js'
 import { jsonOf } from '../core/json.js'
 import { pageText } from './page-text.js'
@@ -97,7 +97,7 @@ export function messageIn(body: Buffer | string): string | undefined {
 }
 
 /** What the live platform said, as the journal keeps it. */
-export const asSaid = (headers: readonly string[], body: Buffer, bytes = body.length): Heard => ({
+export const asSaid = (headers: readonly string[], body: Buffer, bytes = body.length): UpstreamResponse => ({
   ...{ kind: 'heard', headers, bytes },
   // A copy: what the network delivers is a small part of a large buffer, which would be kept whole.
   beginning: body.length === 0 ? [] : [Buffer.from(body.subarray(0, KEPT_BYTES))],

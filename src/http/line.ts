@@ -10,8 +10,8 @@ import {
   type Forward,
   type Outcome,
   type Reply,
+  type ResponseObserver,
   usesRecordings,
-  type Witness,
 } from '../core/exchange.js'
 import { createIds } from '../core/ids.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
@@ -353,7 +353,11 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
  * A witness of the answer that `response` is to carry. What it throws is reported; it then hears no more than that it is over, and
  * incomplete. It is told its end once: when the response is closed at the latest, even if nobody has carried an answer.
  */
-export function watched(witness: Witness, response: ServerResponse, report: (error: unknown) => void): Witness {
+export function watched(
+  witness: ResponseObserver,
+  response: ServerResponse,
+  report: (error: unknown) => void,
+): ResponseObserver {
   let failed = false
   let ended = false
   function tell(what: () => void): void {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PlatformError } from '../core/errors.js'
 import type { Answer, Caller, Exchange, Reply } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
-import type { Pass } from '../limits/index.js'
+import type { Quota } from '../limits/index.js'
 import type { Cors } from './cors.js'
 import type { ModeOf } from './modes.js'
 import type { Upstream } from './proxy.js'
@@ -17,7 +17,7 @@ export interface Visit {
   /** Set where it may reach something live, and so must not come from a foreign page. */
   readonly live: Live | undefined
   /** What it may use of its credential's limits. */
-  pass: Pass | undefined
+  pass: Quota | undefined
   answer: Answer | undefined
   /** Whether a fault has come over it: that journals it then. */
   isStruck: boolean

@@ -2,7 +2,7 @@
 
 import type { Facts } from '../core/caller.js'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
-import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { sourceOf } from '../core/reply.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { bodyBytesOf, type JournaledExchange } from './entry.js'
@@ -97,7 +97,7 @@ const isMissed = ({ outcome }: Exchange) =>
   outcome?.code === 'no_rule_matches' ||
   outcome?.code === 'no_recording'
 
-function bytesIn(said: Reply | Heard | undefined): number {
+function bytesIn(said: Reply | UpstreamResponse | undefined): number {
   if (!said) return 0
   if (said.kind === 'heard') return said.bytes
   const { body } = said

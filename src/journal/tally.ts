@@ -1,5 +1,5 @@
 /** Counts exchanges, their durations and the memory that they hold, cheaply enough for a flood. */
-import type { Exchange, Heard, Reply } from '../core/exchange.js'
+import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 
 /** What has come together since it was last taken. */
 export interface Tallied {
@@ -80,7 +80,7 @@ const PIECE_BYTES = 150
 const TEXT_BYTES = 24
 
 /** The pieces of a stream may be shared with the rule or the recording that says them, or not. Bytes that can be made once more are used again. */
-function heldOf(said: Reply | Heard): number {
+function heldOf(said: Reply | UpstreamResponse): number {
   if (said.kind === 'heard') return said.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
   const { body, again } = said
   if (typeof body === 'string') return body.length

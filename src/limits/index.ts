@@ -24,11 +24,11 @@ interface Parts {
 
 export interface Limits {
   /** What a request on `path` may use; `undefined` where nothing is limited. */
-  passFor(caller: Caller, path: string): Pass | undefined
+  passFor(caller: Caller, path: string): Quota | undefined
 }
 
 /** What one request may use. */
-export interface Pass {
+export interface Quota {
   /** Counts the request. Throws a 429 when it is one too many. */
   request(): void
   /** Whether what is asked of a model matters. */
@@ -79,7 +79,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
     throw tooManyTokens(retryHeaders(resetMs), { limit, used, requested }, duration(resetMs))
   }
 
-  function passOf(key: string, countsChat: boolean): Pass {
+  function passOf(key: string, countsChat: boolean): Quota {
     /** Where the prompt was counted; the answer goes there too, however late it is. */
     let window: LimitWindow | undefined
     let counted = 0
@@ -120,7 +120,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
   }
 
   /** Without a credential nothing is counted; a prompt may be too long all the same. */
-  const anonymousPass: Pass = {
+  const anonymousPass: Quota = {
     request() {},
     countsChat: true,
     countsPrompts: true,

@@ -6,7 +6,7 @@ import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
 import { PACE_HEADER, paceAsked } from '../core/headers.js'
 import { type Pace, type PaceInput, paceFrom } from '../core/pace.js'
-import type { Replies, Said } from '../replies/index.js'
+import type { Generation, Replies } from '../replies/index.js'
 import { createCompletions } from './chat/completion.js'
 import type { Form } from './chat/frame.js'
 import { heavyCompletion, isHeavyAnswer, isHeavyPrompt } from './chat/heavy.js'
@@ -35,7 +35,7 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
   const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 
-  function answer(exchange: Exchange, said: Said, asked: PaceInput | undefined): Reply | Promise<Reply> {
+  function answer(exchange: Exchange, said: Generation, asked: PaceInput | undefined): Reply | Promise<Reply> {
     const request = chatIn(exchange)
     const { answeredBy, fault } = said
     const remark =
@@ -56,7 +56,7 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
   }
 
   /** What the request itself asks for, else the rule, else the model. */
-  const paceOf = ({ model }: ChatRequest, said: Said, asked: PaceInput | undefined): Pace =>
+  const paceOf = ({ model }: ChatRequest, said: Generation, asked: PaceInput | undefined): Pace =>
     paceFrom(asked, paceFrom(said.pace, usual.get(model) ?? pace))
 
   /** What OpenAI says to such a request; with `strict` so does this one. */
@@ -84,7 +84,7 @@ const SMALL_REQUEST = 10_000
 const SMALL_ANSWER = 1000
 
 /** Nearly every request and its answer: one text, neither of them long. */
-function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choices }: Said): boolean {
+function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choices }: Generation): boolean {
   const [only] = choices
   if (!body || body.length > SMALL_REQUEST || !only || choices.length > 1) return false
   if ((n ?? 1) > 1 || logprobs || Array.isArray(stop) || only.toolCalls || only.reasoning || only.refusal) return false

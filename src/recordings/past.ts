@@ -3,7 +3,7 @@
 import { eventsIn } from '../completions/events.js'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
 import { cannotBeRecorded } from '../core/errors.js'
-import type { Exchange, Heard, Outcome, Paced, Reply } from '../core/exchange.js'
+import type { Exchange, Outcome, Paced, Reply, UpstreamResponse } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
 import { inSlices } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
@@ -90,7 +90,7 @@ interface PieceTimes {
 }
 
 /** The chunks of a body; of one of the live platform as much as is kept. */
-export function chunksOf(said: Reply | Heard, times: PieceTimes): readonly RecordedChunk[] {
+export function chunksOf(said: Reply | UpstreamResponse, times: PieceTimes): readonly RecordedChunk[] {
   if (said.kind === 'heard') return timed(said.beginning, times)
   const { body, again, contentType } = said
   if (typeof body === 'string') return body === '' ? [] : [{ atMs: times.endMs, bytes: Buffer.from(body) }]

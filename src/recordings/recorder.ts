@@ -1,5 +1,5 @@
 /** Records what the live platform says while it goes by; the client has its answer before anything is written. */
-import type { Exchange, Witness } from '../core/exchange.js'
+import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { inSlices } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { type Gathered, gather } from './gathered.js'
@@ -30,7 +30,7 @@ interface Recorder {
 }
 
 /** Where it is going to be kept is known from the beginning. */
-export interface Named extends Witness {
+export interface Named extends ResponseObserver {
   readonly file: string
 }
 

@@ -15,7 +15,7 @@ import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
 import { nearestSentence } from './nearest.js'
 import type { ListedRule } from './operations.js'
 import type { ReadyRule } from './ready-rule.js'
-import type { Said } from './said.js'
+import type { Generation } from './said.js'
 import { sampled } from './structured/index.js'
 import { unasked } from './unasked.js'
 
@@ -39,7 +39,7 @@ export { magicWords } from './magic.js'
 export { createMemory, type Memory } from './memory.js'
 export type { ListedRule } from './operations.js'
 export { type RuleInput, rulesSchema } from './rules.js'
-export type { Choice, FinishReason, Said, ToolCall, UsageInput } from './said.js'
+export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
 export { sampleJob } from './structured/index.js'
 
 /** Who asks, beside what. */
@@ -48,7 +48,7 @@ type Circumstances = ConstructorParameters<typeof Asked>[1]
 /** Says what the model says. */
 export interface Replies {
   /** A promise only where something has to be made up first. Throws a 424 where no rule matches and one has to. */
-  answer(request: ChatRequest, circumstances?: Circumstances): Said | Promise<Said>
+  answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation>
   /** Looks where a reply is not what its request asked for; a sentence for the log. */
   readonly misfit: typeof misfitOf
   /** What a rule says is to go wrong with the answer to an exchange, whoever gives that. */
@@ -89,7 +89,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
 
   const take = (asked: Asked) => (atRunTime.isEmpty ? undefined : atRunTime.take(asked)) ?? engine.take(asked)
 
-  function withoutRule(asked: Asked): Promise<Said> {
+  function withoutRule(asked: Asked): Promise<Generation> {
     const tried = triedFor(asked)
     if (strict) throw noRuleMatches(nearestSentence(tried(), asked))
     const made = unasked(asked.request, seed)
@@ -107,7 +107,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
     })
   }
 
-  async function withMagicWords({ request, user }: Asked): Promise<Said> {
+  async function withMagicWords({ request, user }: Asked): Promise<Generation> {
     const magic = magicOf(request, user)
     if (!magic) return unasked(request, seed)
     const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
@@ -155,4 +155,4 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
 }
 
 /** Stands where what would be said otherwise is of no use. */
-const nothing: Said = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }
+const nothing: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }

@@ -6,7 +6,7 @@ import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
 import { type Offered, offeredTools } from './called-tool.js'
 import * as texts from './magic-texts.js'
-import type { Choice, Said, ToolCall } from './said.js'
+import type { Choice, Generation, ToolCall } from './said.js'
 
 /** How every magic word begins. */
 export const MAGIC_PREFIX = 'standin:'
@@ -204,7 +204,7 @@ function wordsIn(text: string): readonly string[] {
 export const saysItself = ({ choice, fault }: Magic) => choice.text !== undefined || fault.status !== undefined
 
 /** What would be said, with the magic done to it. */
-export function withMagic(usual: Said, { choice, fault, pace, words }: Magic): Said {
+export function withMagic(usual: Generation, { choice, fault, pace, words }: Magic): Generation {
   // Words of its own leave nothing of what would be said, its tool calls and its token counts included.
   const { usage, pace: usually, ...others } = usual
   const own = choice.text !== undefined

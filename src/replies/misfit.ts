@@ -1,9 +1,8 @@
 /** Says where a reply of a rule is not what its request asked for: a hint for the log, which changes nothing. */
-
 import type { ChatRequest } from '../completions/request.js'
 import { bounded } from '../core/work.js'
 import { offeredTools } from './called-tool.js'
-import type { Choice, Said, ToolCall } from './said.js'
+import type { Choice, Generation, ToolCall } from './said.js'
 
 /** What a value has against it, as a schema sees it. */
 type Objection = (schema: object, value: unknown) => string | undefined
@@ -25,7 +24,7 @@ export const asksForForm = ({ response_format: format }: ChatRequest) => format 
 const LONGEST_MS = 50
 
 /** Works when the log is written; nothing where there is nothing to look at, or nothing wrong with it. */
-export function misfitOf(request: ChatRequest, said: Said): (() => string | undefined) | undefined {
+export function misfitOf(request: ChatRequest, said: Generation): (() => string | undefined) | undefined {
   const { choices, answeredBy, fault } = said
   if (answeredBy.kind === 'canned' || fault?.status !== undefined) return undefined
   if (!asksForForm(request) && !choices.some(({ toolCalls }) => toolCalls)) return undefined

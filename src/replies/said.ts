@@ -39,7 +39,7 @@ export interface UsageInput {
 }
 
 /** What the model says. The same object each time a rule without templates gives it, so that work on it can be remembered. */
-export interface Said {
+export interface Generation {
   /** At least one. A request for more choices than there are gets the last one again. */
   readonly choices: readonly Choice[]
   readonly usage?: UsageInput

@@ -8,7 +8,7 @@ import type { AnsweredBy } from '../core/reply.js'
 import type { Asked } from './conditions/asked.js'
 import { seedOf, withFaker } from './fake.js'
 import type { ChoiceForm, ReplyForm } from './reply-form.js'
-import type { Choice, Said, ToolCall } from './said.js'
+import type { Choice, Generation, ToolCall } from './said.js'
 import {
   type Compiled,
   type Facts,
@@ -54,7 +54,7 @@ export interface Saying {
   /** What is to go wrong with it. */
   readonly fault: ReplyForm['fault']
   /** `count` is how often the rule has answered with this answer, from 1. */
-  said(asked: Asked, count: number): Said | Promise<Said>
+  said(asked: Asked, count: number): Generation | Promise<Generation>
 }
 
 /** A part of a saying that may depend on the request. */
@@ -72,7 +72,7 @@ export function sayingOf(form: ReplyForm, path: Path, own: Own, texts: Texts): S
     ? several.map((choice, i) => choicePart(choice, [...path, 'choices', i], texts))
     : [choicePart(single, path, texts)]
   const more = { ...(usage && { usage }), ...(fault && { fault }), ...(own.pace && { pace: own.pace }) }
-  const said = (choices: readonly Choice[]): Said => ({ choices, answeredBy: own.answeredBy, ...more })
+  const said = (choices: readonly Choice[]): Generation => ({ choices, answeredBy: own.answeredBy, ...more })
   const all = joined(parts)
   const forms: readonly ChoiceForm[] = several ?? [single]
   const about = {
@@ -86,7 +86,7 @@ export function sayingOf(form: ReplyForm, path: Path, own: Own, texts: Texts): S
     const always = said(all.fixed)
     return { ...about, isFixed: true, said: () => always }
   }
-  function made(facts: Facts): Said {
+  function made(facts: Facts): Generation {
     try {
       return said((all as Made<readonly Choice[]>).made(facts))
     } catch (error) {

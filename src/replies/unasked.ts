@@ -6,7 +6,7 @@ import { type CalledTool, calledTool } from './called-tool.js'
 import { type ToolResult, toolResultsIn } from './conditions/asked.js'
 import { fakeReplies, seedOf, variant } from './fake.js'
 import { anyAnswer, promptedSchema } from './prompted-json.js'
-import type { Choice, Said } from './said.js'
+import type { Choice, Generation } from './said.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
 /** So many different texts are made up for one request, and so many different values; OpenAI allows for 128 choices. */
@@ -14,7 +14,7 @@ const MOST_TEXTS = 128
 const MOST_VALUES = 8
 
 /** The same for the same request and seed. Rejects with a 400 where a schema has no value that fits. */
-export async function unasked(request: ChatRequest, seed: number): Promise<Said> {
+export async function unasked(request: ChatRequest, seed: number): Promise<Generation> {
   const tool = calledTool(request)
   if (tool) return { choices: await calls(tool, request, seed), answeredBy: { kind: 'canned', form: 'tool call' } }
   const { response_format: format } = request

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { logLineOf } from '../../src/cli/log-line.js'
 import { requestEvent, requestRows } from '../../src/cli/request-log.js'
 import { notFound, unknownApiKey } from '../../src/core/errors.js'
-import type { Endpoint, Exchange, Heard, Outcome } from '../../src/core/exchange.js'
+import type { Endpoint, Exchange, Outcome, UpstreamResponse } from '../../src/core/exchange.js'
 import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 
@@ -64,7 +64,7 @@ test('what OpenAI would refuse is said on a line of its own', () => {
 })
 
 test('the line tells what a live error says, and that it was made to fit the document', () => {
-  const upstream: Heard = { kind: 'heard', headers: [], beginning: [], bytes: 0 }
+  const upstream: UpstreamResponse = { kind: 'heard', headers: [], beginning: [], bytes: 0 }
   const outcome = {
     ...answered,
     status: 502,

@@ -7,14 +7,14 @@ import OpenAI4 from 'openai-v4'
 import OpenAI5 from 'openai-v5'
 import { expect, test } from 'vitest'
 import { unpaced } from '../../src/core/pace.js'
-import type { Said } from '../../src/replies/index.js'
+import type { Generation } from '../../src/replies/index.js'
 import { serverSaying } from '../platform-api/chat/saying.js'
 import { hello } from '../scene.js'
 
 const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
 const tools = ['weather', 'time'].map(name => ({ type: 'function' as const, function: { name, parameters: {} } }))
 
-const calls: Partial<Said> = {
+const calls: Partial<Generation> = {
   choices: [
     {
       text: 'Let me see.',
@@ -115,12 +115,12 @@ test('openai runs tools, and their results go back to the model', async () => {
 })
 
 /** The model of the AI SDK that says this. */
-async function aiModel(said: Partial<Said>) {
+async function aiModel(said: Partial<Generation>) {
   const provider = createOpenAICompatible({ name: 'standin', baseURL: await serverSaying(said), includeUsage: true })
   return { model: provider(hello.model), prompt: 'hello', maxRetries: 0 }
 }
 
-const thinking: Partial<Said> = {
+const thinking: Partial<Generation> = {
   choices: [{ text: 'Four.', reasoning: 'Two and two.' }],
   usage: { promptTokens: 100, cachedTokens: 80 },
 }

@@ -43,7 +43,7 @@ export const streams = all.filter(([, { isStream }]) => isStream)
 export const wholes = all.filter(([, { isStream }]) => !isStream)
 
 /** What a client got. */
-export interface Heard {
+export interface UpstreamResponse {
   readonly status: number | undefined
   readonly headers: IncomingHttpHeaders
   readonly text: string
@@ -57,7 +57,7 @@ export interface Heard {
 export async function hear(
   platform: { readonly url: string; readonly apiKey: string },
   { isStream, fault, ...headers }: { readonly isStream: boolean; readonly fault?: string; readonly origin?: string },
-): Promise<Heard> {
+): Promise<UpstreamResponse> {
   const request = http.request(`${platform.url}/v1/chat/completions`, {
     method: 'POST',
     agent: false,

@@ -43,7 +43,7 @@ const paced = ({ pieces = ['a', 'b', 'c'], promptTokens, seed, rhythm, ...pace }
 /** As many pieces as are asked for, each another one. */
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `${i}`)
 
-interface Heard extends Sink {
+interface UpstreamResponse extends Sink {
   readonly writes: { readonly text: string; readonly atMs: number; readonly last: boolean }[]
   full: boolean
   /** All that was written so far. */
@@ -53,9 +53,9 @@ interface Heard extends Sink {
 }
 
 /** A reader that remembers what it was given and when. */
-function reader(): Heard {
+function reader(): UpstreamResponse {
   const startedMs = clockMs
-  const heard: Heard = {
+  const heard: UpstreamResponse = {
     writes: [],
     full: false,
     isFull: () => heard.full,
@@ -509,7 +509,7 @@ describe('whatever happens', () => {
   const idle = (ms: number) => [{ stallMs: 0, passMs: ms, behind: [false, false, false] }]
 
   /** When each piece left, in order. */
-  const timesOfPieces = ({ writes }: Heard) =>
+  const timesOfPieces = ({ writes }: UpstreamResponse) =>
     writes.flatMap(({ text, atMs }) => Array.from(text.matchAll(/<\d+>/g), () => atMs))
   const wholeOf = ({ pieces = [] }: Played) => `head ${pieces.map(piece => `<${piece}>`).join('')} tail`
 
@@ -578,10 +578,11 @@ describe('whatever happens', () => {
         const streams = comings.map(coming => ({
           ...coming,
           ownMs: 0,
-          heard: undefined as Heard | undefined,
+          heard: undefined as UpstreamResponse | undefined,
           stop() {},
         }))
-        const isPlaying = ({ heard }: { heard: Heard | undefined }) => heard !== undefined && !heard.writes.at(-1)?.last
+        const isPlaying = ({ heard }: { heard: UpstreamResponse | undefined }) =>
+          heard !== undefined && !heard.writes.at(-1)?.last
         for (let ms = 0; ms < 3000; ms++) {
           for (const stream of streams.filter(({ atMs }) => atMs === ms)) {
             stream.heard = reader()

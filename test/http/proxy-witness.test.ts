@@ -3,20 +3,20 @@ import http, { type IncomingMessage } from 'node:http'
 import net from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Witness } from '../../src/core/exchange.js'
+import type { ResponseObserver } from '../../src/core/exchange.js'
 import { watched } from '../../src/http/line.js'
 import { createProxy, type ProxyOptions } from '../../src/http/proxy.js'
 import { exchangeWith } from '../exchanges.js'
 import { listening, liveOnSocket, liveWith } from './live.js'
 
 /** What a witness was told, in the order in which it was. */
-function witnessing(more: Partial<Witness> = {}) {
+function witnessing(more: Partial<ResponseObserver> = {}) {
   const heard: (readonly [what: string, ...rest: unknown[]])[] = []
   let over = (_complete: boolean) => {}
   const ended = new Promise<boolean>(resolve => {
     over = resolve
   })
-  const witness: Witness = {
+  const witness: ResponseObserver = {
     head: (status, headers) => void heard.push(['head', status, headers]),
     bytes: bytes => void heard.push(['bytes', bytes.toString('latin1')]),
     end(complete) {
@@ -29,7 +29,7 @@ function witnessing(more: Partial<Witness> = {}) {
 }
 
 /** A server that does nothing but carry requests to `baseUrl`, with a witness. */
-async function carrier(baseUrl: string, witness: Witness, options: Partial<ProxyOptions> = {}) {
+async function carrier(baseUrl: string, witness: ResponseObserver, options: Partial<ProxyOptions> = {}) {
   const reported: unknown[] = []
   const errors: unknown[] = []
   const proxy = createProxy({

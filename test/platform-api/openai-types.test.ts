@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Said, ToolCall } from '../../src/replies/index.js'
+import type { Generation, ToolCall } from '../../src/replies/index.js'
 import { eventsOf, hello, platformWith } from '../scene.js'
 import { modelSaying } from './chat/saying.js'
 
@@ -59,7 +59,7 @@ const weather: ToolCall = { kind: 'function', name: 'weather', arguments: '{"cit
 const shell: ToolCall = { kind: 'custom', name: 'shell', arguments: 'ls -l' }
 const usage = { promptTokens: 100, completionTokens: 50, cachedTokens: 80, reasoningTokens: 20 }
 
-const variants: readonly (readonly [name: string, said: Partial<Said>, request?: object])[] = [
+const variants: readonly (readonly [name: string, said: Partial<Generation>, request?: object])[] = [
   ['a plain text', {}],
   ['a text with stops', {}, { stop: ['there'] }],
   ['a text that is cut', {}, { max_tokens: 1 }],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createReplies, lint, type Said } from '../../src/replies/index.js'
+import { createReplies, type Generation, lint } from '../../src/replies/index.js'
 import { rulesInText } from '../../src/replies/load.js'
 
 const page = readFileSync(new URL('../../docs/rules-and-replies.md', import.meta.url), 'utf8')
@@ -13,7 +13,7 @@ async function documented() {
 }
 
 /** What is said, in the form in which the page says it. */
-const shown = ({ choices: [choice] }: Said) =>
+const shown = ({ choices: [choice] }: Generation) =>
   choice?.toolCalls?.map(call => `${call.name}(${call.arguments})`).join(' ') ?? choice?.text
 
 test('the rules of the page on rules are good', async () => {

@@ -5,7 +5,7 @@ import type { ChatRequest } from '../../src/completions/request.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { faultSchema } from '../../src/core/fault.js'
 import { callOf, type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'
-import type { Said } from '../../src/replies/said.js'
+import type { Generation } from '../../src/replies/said.js'
 
 const weather = { type: 'function', function: { name: 'get_weather', parameters: { of: 'weather' } } }
 const clock = { type: 'function', function: { name: 'get_time' } }
@@ -222,7 +222,7 @@ test('whatever stands behind the colon, it works or it is a 400 of bounded lengt
 })
 
 test('magic is done to what would be said: its own words replace it, anything else is laid over it', () => {
-  const usual: Said = {
+  const usual: Generation = {
     choices: [{ text: 'one', reasoning: 'hm' }, { text: 'two' }],
     usage: { completionTokens: 7 },
     pace: { jitter: 0.5 },
@@ -245,7 +245,10 @@ test('magic is done to what would be said: its own words replace it, anything el
     fault: { cutAfterChunks: 3 },
     answeredBy: { kind: 'magic', words: ['empty', 'cut'] },
   })
-  const plain: Said = { choices: [{ text: 'one' }], answeredBy: { kind: 'rule', title: 'rule "b"', place: 'rules[1]' } }
+  const plain: Generation = {
+    choices: [{ text: 'one' }],
+    answeredBy: { kind: 'rule', title: 'rule "b"', place: 'rules[1]' },
+  }
   expect(withMagic(plain, magic('standin:hang') as Magic)).toEqual({
     ...plain,
     fault: { hang: true },

@@ -1,5 +1,5 @@
 /** What rules that are written in a test say. */
-import { createReplies, joined, type RuleInput, rulesFromCode, type Said } from '../../src/replies/index.js'
+import { createReplies, type Generation, joined, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
 
 /** Replies with these rules. */
 export async function repliesOf(rules: readonly RuleInput[], { seed = 0, strict = false } = {}) {
@@ -8,4 +8,4 @@ export async function repliesOf(rules: readonly RuleInput[], { seed = 0, strict 
 }
 
 /** What the first choice says. */
-export const textOf = ({ choices }: Said) => choices[0]?.text
+export const textOf = ({ choices }: Generation) => choices[0]?.text

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { MOST_PIECES_TIMED, passedMs } from '../../core/clock.js'
 import { upstreamUnreadable } from '../../core/errors.js'
-import type { Heard } from '../../core/exchange.js'
+import type { UpstreamResponse } from '../../core/exchange.js'
 import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
 import { endWith } from './end-with.js'
 import { replaced, withoutHops } from './headers.js'
@@ -42,7 +42,7 @@ function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): 
 interface Head {
   readonly headers: readonly string[]
   /** What stood in the place of what leaves. */
-  readonly upstream?: Heard | undefined
+  readonly upstream?: UpstreamResponse | undefined
   readonly remark?: (() => string | undefined) | undefined
   /** Where the times of a stream's pieces are noted. */
   readonly piecesAtMs?: number[]

@@ -1,7 +1,7 @@
 /** One request on its way to the live side, and the one place that says how that ended. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../core/errors.js'
-import type { Exchange, Outcome, Witness } from '../../core/exchange.js'
+import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js'
 import { asksModel } from '../../core/paths.js'
 import { reset } from '../spoil.js'
 
@@ -17,7 +17,7 @@ export interface Journey {
   /** The recording that is made of it. */
   readonly recordedAs?: string | undefined
   /** Harmless, as that of watched.ts is. */
-  readonly witness?: Witness | undefined
+  readonly witness?: ResponseObserver | undefined
   /**
    * Called once: with an error when nothing was sent to the client yet, with nothing when the answer has left or was cut off. The
    * exchange's outcome says which.
@@ -53,7 +53,7 @@ export class Passage {
   upstream: ClientRequest | undefined
   answer: IncomingMessage | undefined
   outcome: (Outcome & { complete: boolean }) | undefined
-  readonly witness: Witness | undefined
+  readonly witness: ResponseObserver | undefined
   #isOver = false
   /** Whether the live side has said all it had to say. */
   #isAnswered = false

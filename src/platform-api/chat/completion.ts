@@ -3,7 +3,7 @@ import type { ChatRequest } from '../../completions/request.js'
 import type { Tokenizer } from '../../completions/tokens/index.js'
 import { createIds } from '../../core/ids.js'
 import { isPaced, type Pace } from '../../core/pace.js'
-import type { Said } from '../../replies/index.js'
+import type { Generation } from '../../replies/index.js'
 import {
   Cost,
   completionTokens,
@@ -26,11 +26,11 @@ export function createCompletions(tokenizer: Tokenizer) {
   const nextCallId = createIds('call_', 16)
   const opening = ({ model }: ChatRequest): Opening => ({ id: nextId(), created: secondsNow(), model })
 
-  const costOf = (request: ChatRequest, { usage }: Said, answer: { readonly tokens: number }) =>
+  const costOf = (request: ChatRequest, { usage }: Generation, answer: { readonly tokens: number }) =>
     new Cost(request, usage, tokenizer, answer)
 
   /** The completion as one JSON object. */
-  function whole(request: ChatRequest, said: Said): Form {
+  function whole(request: ChatRequest, said: Generation): Form {
     const plain = plainText(request, said)
     if (plain) {
       const tokens = costOf(request, said, plain)
@@ -41,7 +41,7 @@ export function createCompletions(tokenizer: Tokenizer) {
   }
 
   /** The completion as server-sent events, in the rhythm of `pace`. */
-  function streamed(request: ChatRequest, said: Said, pace: Pace): Form {
+  function streamed(request: ChatRequest, said: Generation, pace: Pace): Form {
     const plain = plainText(request, said)
     if (plain) {
       const tokens = costOf(request, said, plain)
@@ -56,7 +56,7 @@ export function createCompletions(tokenizer: Tokenizer) {
   }
 
   /** Without the usage where it is not told: the prompt may be long. */
-  function made(request: ChatRequest, said: Said, tellsUsage: boolean) {
+  function made(request: ChatRequest, said: Generation, tellsUsage: boolean) {
     const choices = spokenChoices(said, request, tokenizer)
     const tokens = costOf(request, said, { tokens: completionTokens(choices, said.usage) })
     const usage = tellsUsage ? usageOf(tokens, choices, said.usage) : undefined

@@ -6,7 +6,7 @@ import type { Exchange } from '../../core/exchange.js'
 import { inWorker } from '../../core/in-worker.js'
 import type { Pace } from '../../core/pace.js'
 import { TookTooLong } from '../../core/work.js'
-import type { Choice, Said } from '../../replies/index.js'
+import type { Choice, Generation } from '../../replies/index.js'
 import { createCompletions } from './completion.js'
 import type { Form } from './frame.js'
 import { mostTokens } from './trim.js'
@@ -24,7 +24,7 @@ export const isHeavyPrompt = ({ body }: Pick<Exchange, 'body'>, { name }: Tokeni
   name !== 'estimate' && body !== undefined && body.length > HEAVY_PROMPT_BYTES
 
 /** Whether making the answer takes long. Throws a 400 for one that would be too large. */
-export function isHeavyAnswer(request: ChatRequest, { choices }: Said): boolean {
+export function isHeavyAnswer(request: ChatRequest, { choices }: Generation): boolean {
   const most = mostTokens(request)
   const sizes = choices.slice(0, request.n ?? 1).map(charactersOf)
   const characters =
@@ -52,7 +52,7 @@ interface Input {
   readonly tokenizer: Tokenizer['name']
   /** The request as it came, which takes less to copy than what was made of it. */
   readonly body: Uint8Array
-  readonly said: Pick<Said, 'choices' | 'usage' | 'answeredBy'>
+  readonly said: Pick<Generation, 'choices' | 'usage' | 'answeredBy'>
   /** Of a stream. */
   readonly pace: Pace | undefined
 }
@@ -62,7 +62,7 @@ type Output = Pick<Form, 'contentType' | 'headers' | 'body' | 'tokens'>
 /** The completion, made in a worker. Rejects with a 400 where that takes too long. */
 export async function heavyCompletion(
   exchange: Exchange,
-  said: Said,
+  said: Generation,
   tokenizer: Tokenizer,
   pace?: Pace,
 ): Promise<Form> {

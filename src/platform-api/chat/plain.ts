@@ -6,7 +6,7 @@ import type { ChatRequest } from '../../completions/request.js'
 import type { Tokenizer } from '../../completions/tokens/index.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import { once } from '../../core/work.js'
-import type { Choice, Said } from '../../replies/index.js'
+import type { Choice, Generation } from '../../replies/index.js'
 import {
   type Cost,
   FINGERPRINT,
@@ -50,10 +50,10 @@ export class Prepared {
 
 /** Remembers what was worked out for a text for as long as the reply is in use. */
 export function createPlainTexts(tokenizer: Tokenizer) {
-  const known = new WeakMap<Said, Prepared>()
+  const known = new WeakMap<Generation, Prepared>()
 
   /** The text, made ready; `undefined` where there is more to say than a text, or the request wants something done to it. */
-  return (request: ChatRequest, said: Said): Prepared | undefined => {
+  return (request: ChatRequest, said: Generation): Prepared | undefined => {
     if (!asksForText(request) || said.usage !== undefined) return undefined
     const [choice] = said.choices
     if (!choice || !isText(choice)) return undefined

@@ -2,7 +2,7 @@
 import { type ChatRequest, callsFunctions } from '../../completions/request.js'
 import type { Tokenizer } from '../../completions/tokens/index.js'
 import { demandOf, namesOneCall } from '../../completions/tools.js'
-import type { Choice, FinishReason, Said, ToolCall } from '../../replies/index.js'
+import type { Choice, FinishReason, Generation, ToolCall } from '../../replies/index.js'
 
 /** A choice as it is said. */
 export interface Spoken {
@@ -15,7 +15,7 @@ export interface Spoken {
 }
 
 /** As many choices as were asked for; the last one again where there are fewer. */
-export function spokenChoices({ choices }: Said, request: ChatRequest, tokenizer: Tokenizer): readonly Spoken[] {
+export function spokenChoices({ choices }: Generation, request: ChatRequest, tokenizer: Tokenizer): readonly Spoken[] {
   const asked = request.n ?? 1
   const spoken = choices.slice(0, asked).map(choice => spokenChoice(choice, request, tokenizer))
   return Array.from({ length: asked }, (_, i) => spoken[Math.min(i, spoken.length - 1)] as Spoken)

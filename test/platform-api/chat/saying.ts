@@ -10,7 +10,7 @@ import { unpaced } from '../../../src/core/pace.js'
 import { createPacer } from '../../../src/http/pacer.js'
 import { send } from '../../../src/http/send.js'
 import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
-import type { Said } from '../../../src/replies/index.js'
+import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
 
 /** What DeepSeek adds to OpenAI's message, whole or in pieces. */
@@ -19,8 +19,8 @@ export interface Reasoned {
 }
 
 /** An endpoint whose model says this. */
-export function modelSaying(said: Partial<Said>) {
-  const complete: Said = {
+export function modelSaying(said: Partial<Generation>) {
+  const complete: Generation = {
     choices: [{ text: 'Hi there!' }],
     pace: unpaced,
     answeredBy: { kind: 'canned', form: 'reply' },
@@ -59,7 +59,7 @@ function textOf({ body }: Reply): string {
 }
 
 /** The address of a server whose model says this. */
-export async function serverSaying(said: Partial<Said>): Promise<string> {
+export async function serverSaying(said: Partial<Generation>): Promise<string> {
   const model = modelSaying(said)
   const pacer = createPacer()
   const server = createServer(async (request, response) => {

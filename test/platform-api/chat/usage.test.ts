@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { estimated, type Tokenizer } from '../../../src/completions/tokens/index.js'
 import { unpaced } from '../../../src/core/pace.js'
 import { createCompletions } from '../../../src/platform-api/chat/completion.js'
-import type { Said } from '../../../src/replies/index.js'
+import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
 import { modelSaying } from './saying.js'
 
@@ -82,7 +82,11 @@ function watched() {
   return { completions: createCompletions(tokenizer), counted }
 }
 
-const said: Said = { choices: [{ text: 'Hi there!' }], pace: unpaced, answeredBy: { kind: 'canned', form: 'reply' } }
+const said: Generation = {
+  choices: [{ text: 'Hi there!' }],
+  pace: unpaced,
+  answeredBy: { kind: 'canned', form: 'reply' },
+}
 
 test('nothing is counted for a stream that tells no usage, until somebody asks what it cost', () => {
   const { completions, counted } = watched()
