@@ -144,7 +144,7 @@ test('more rules than can be made ready at once are refused, as JSON and as YAML
   const refused = await control(url, '/replies', { reply: { text: '{{ user }}'.repeat(7000) } })
   expect([refused.status, await refused.json()]).toEqual([
     400,
-    { error: expect.stringContaining('may have 65536 characters together, not 70000. Put it into a file.') },
+    { error: expect.stringContaining('may have 20000 characters together, not 70000. Put it into a file.') },
   ])
 })
 
