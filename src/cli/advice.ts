@@ -1,11 +1,11 @@
-/** Says in one sentence what to do about a request that was refused, or that nothing was recorded for. */
+/** Says in one sentence what to do about a request that was refused or has no recording. */
 import { nearest } from '../check/suggest.js'
 import { adviceOn } from '../core/errors.js'
 import { asksLive, type Mode } from '../core/exchange.js'
 import { AUTH, isAuth } from '../core/paths.js'
 import type { LogLine } from './log-line.js'
 
-/** Nothing where there is nothing to be done, or where the error says it itself. */
+/** Undefined when there is nothing to do, or when the error itself says what to do. */
 export function adviceFor({
   status,
   mode,
@@ -34,7 +34,7 @@ export function adviceFor({
         ? 'Send SUPABASE_ANON_KEY as the header apikey, and the token of a user where one is asked for.'
         : undefined
     case 403:
-      // A foreign page, whose hint says all there is to do.
+      // Requests from a foreign origin: their hint already says what to do.
       return hint === null ? forbidden(path) : undefined
     case 429:
       return 'Wait as long as the header Retry-After says.'
@@ -56,7 +56,7 @@ const forbidden = (path: string) =>
     ? 'It takes the service key: SUPABASE_SERVICE_ROLE_KEY, as the start prints it.'
     : 'standin tail --last 1 --verbose shows who asked, and what was said.'
 
-/** Those that apps ask for; a test holds them against what is answered. */
+/** Paths that apps ask for. A test checks that each of them is served. */
 export const knownPaths = [
   ...['/health', '/api/v1', '/v1/models', '/v1/chat/completions'],
   ...['token', 'signup', 'user', 'logout', 'otp', 'magiclink', 'verify', 'recover', 'resend', 'settings', 'health'].map(
@@ -64,7 +64,7 @@ export const knownPaths = [
   ),
 ]
 
-/** OpenAI's endpoints that the platform's document does not have. */
+/** OpenAI endpoints that are not in the platform's document. */
 const ofOpenai =
   /^(?:\/v1)?\/(responses|embeddings|completions|conversations|assistants|threads|files|uploads|batches|images|audio|moderations|fine_tuning|vector_stores|realtime)(?:\/|$)/
 
@@ -86,7 +86,7 @@ function unknownPath(path: string, mode: Mode | null): string | undefined {
   return mode === 'replay' ? 'Nothing is recorded for this path: ask it once with standin record.' : undefined
 }
 
-/** Clients put the path behind the address that they are given. */
+/** Clients append the path to the base URL that they are given. */
 function baseAdvice(path: string, near: string): string {
   if (near === `/v1${path}`) return 'The base URL of an OpenAI client ends in /v1: OPENAI_BASE_URL.'
   if (path === `/v1${near}`) return 'The base URL has /v1 in it already, or twice.'

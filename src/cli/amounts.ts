@@ -1,4 +1,4 @@
-/** Amounts as people say them. */
+/** Sizes, ages, durations and counts in readable form. */
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

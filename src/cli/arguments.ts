@@ -9,16 +9,16 @@ import { UsageError } from '../core/start-error.js'
 export interface Flag {
   readonly type: 'string' | 'boolean'
   readonly short?: string
-  /** What stands for the value in the help. */
+  /** Placeholder for the value in the help. */
   readonly value?: string
   readonly meaning: string
-  /** What it means to single commands, where that is not the whole of it. */
+  /** What it means for single commands, where that differs. */
   readonly meanings?: Readonly<Record<string, string>>
-  /** The option of the configuration that the flag sets. */
+  /** The configuration option that the flag sets. */
   readonly option?: readonly string[]
-  /** The value is a name on the disk, relative to the current folder and not, as in a file, to that of the configuration. */
+  /** The value is a path relative to the current folder. (In a configuration file, paths are relative to that file.) */
   readonly isPath?: boolean
-  /** The commands that take it, where not all do. */
+  /** The commands that take the flag; all of them if absent. */
   readonly commands?: readonly string[]
 }
 
@@ -307,23 +307,23 @@ export const flags = {
 const known = new Map<string, Flag>(Object.entries(flags))
 
 export interface CommandLine {
-  /** The words that are no flags: `config check`. */
+  /** The words that are not flags: `config check`. */
   readonly words: readonly string[]
-  /** What `standin exec` runs: everything behind `--`. */
+  /** What `standin exec` runs: everything after `--`. */
   readonly child: readonly string[]
   readonly config: string | undefined
   readonly json: boolean
   readonly quiet: boolean
-  /** Which recordings make it end with an exit code that is not 0: those that were missed, or the unused ones as well. */
+  /** What makes the exit code non-zero: missed recordings, or unused ones as well. */
   readonly strict: false | 'misses' | 'unused'
   readonly help: boolean
   readonly version: boolean
   readonly overrides: readonly Override[]
-  /** Every flag that was given, with its value. */
+  /** Every given flag with its value. */
   readonly given: ReadonlyMap<string, string | true>
 }
 
-/** Throws a UsageError for a flag that is not known, lacks its value or has one that it does not take. */
+/** Throws a UsageError for an unknown flag, a missing value, or a value the flag does not take. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
   const { tokens, positionals } = parseArgs({
     args: [...argv],
@@ -385,18 +385,18 @@ function valueIn({ name, rawName, value, inlineValue }: Token): string | true {
   return value ?? true
 }
 
-/** The options that flags set. */
+/** The configuration options that flags set. */
 function overridesOf(given: CommandLine['given']): readonly Override[] {
   return [...known].flatMap(([name, { option, isPath }]) => {
     const text = given.get(name)
     if (!option || typeof text !== 'string') return []
-    // The empty name stays empty, to be refused like that of a file.
+    // An empty path stays empty, so that it is rejected as it is in a configuration file.
     const value = isPath ? text && path.resolve(text) : fromText(option, text)
     return [{ path: option, value, origin: `--${name}` }]
   })
 }
 
-/** `standin record`, `standin replay` and `--mode` hold for all endpoints, whatever single ones have for a mode. */
+/** `standin record`, `standin replay` and `--mode` apply to all endpoints and override `modes`. */
 function modeOf([command]: readonly string[], given: CommandLine['given']): readonly Override[] {
   if (command !== 'record' && command !== 'replay') {
     return given.has('mode') ? [{ path: ['modes'], value: {}, origin: '--mode' }] : []
@@ -409,10 +409,10 @@ function modeOf([command]: readonly string[], given: CommandLine['given']): read
   ]
 }
 
-// Made only where it is needed: the first one loads a table, which takes longer than all the rest of reading a command line.
+// Created on demand: the first ListFormat loads a table, which takes longer than parsing the whole command line.
 const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB').format(words)
 
-/** A flag that its command would not look at is a mistake of whoever gave it. */
+/** Throws a UsageError for a flag that the command would ignore. */
 function requireFitting(given: CommandLine['given'], words: string): void {
   for (const name of given.keys()) {
     const commands = known.get(name)?.commands

@@ -9,13 +9,13 @@ import type { LiveSession } from '../supabase/live-session.js'
 
 interface AskLiveOptions {
   readonly upstream: Config['upstream']
-  /** A longer answer is cut off. */
+  /** A longer answer is an error. */
   readonly maxBytes: number
-  /** The token of the user who has signed in with `standin login`, where there is no API key. */
+  /** The token of the user signed in with `standin login`, used when there is no API key. */
   readonly userToken?: LiveSession['token'] | undefined
 }
 
-/** Asks only `upstream.baseUrl`: a redirect is an answer like any other. What it rejects with is a sentence. */
+/** Asks only `upstream.baseUrl` and does not follow redirects. Errors carry a sentence for the user. */
 export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): AskLive {
   const base = new URL(upstream.baseUrl)
   const isTls = base.protocol === 'https:'
@@ -25,9 +25,9 @@ export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): AskL
     const prefix = base.pathname.replace(/\/$/, '')
     return {
       ...{ method, signal, port: base.port, rejectUnauthorized: !upstream.insecure },
-      // A connection each: one that is used again may just have been closed at the other end.
+      // A new connection for each request: a reused one may just have been closed by the server.
       agent: false,
-      // Node wants IPv6 without its brackets.
+      // Node expects IPv6 addresses without brackets.
       hostname: base.hostname.replace(/^\[|\]$/g, ''),
       path: `${prefix}${path}${query === '' ? '' : `?${query}`}`,
       headers: headersFor(recorded, { apiKey, anonKey: upstream.anonKey }),
@@ -55,12 +55,12 @@ export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): AskL
         }
         hear(answer, { startedMs, idleMs: upstream.idleTimeoutMs, maxBytes }).then(resolve, reject)
       })
-      // Afterwards it is the answer that tells how it ended.
+      // Once the answer has begun, its own events report how it ended.
       request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
         if (timedOut) return reject(upstreamTimeout(upstream.firstByteTimeoutMs))
         reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
       })
-      // For what ends without an answer and without an error, such as a change of protocol that was not asked for.
+      // Some requests end without an answer and without an error, for example on an unexpected protocol upgrade.
       request.once('close', () => {
         clearTimeout(timer)
         if (!isAnswered) reject(upstreamUnreachable('no answer'))
@@ -85,7 +85,7 @@ function headersFor(
   }
 }
 
-/** The body of a request that can be repeated: the endpoints that are asked again all take JSON. */
+/** The request body as text. Recorded requests that can be repeated all have JSON bodies. */
 function textOf({ body }: RecordedRequest): string | undefined {
   if (body.kind === 'json') return JSON.stringify(body.value)
   return body.kind === 'text' ? body.text : undefined
@@ -97,7 +97,7 @@ interface Hearing {
   readonly maxBytes: number
 }
 
-/** Resolves when the answer is over, in whichever way. */
+/** Resolves when the answer has ended, completely or not. */
 function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: Hearing): Promise<Capture> {
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
@@ -112,7 +112,7 @@ function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: Hearing)
       reject(new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`))
       answer.destroy()
     })
-    // It is closed after an error as well, and is not complete then.
+    // `close` follows an error too; the answer is incomplete then.
     answer.on('error', () => {})
     answer.once('close', () => {
       clearTimeout(timer)

@@ -1,4 +1,4 @@
-/** What somebody sees who has just started a platform: where it is, and what to copy. */
+/** The text shown after a start: where the platform is, and what to copy. */
 import path from 'node:path'
 import { askingLive } from '../config/load.js'
 import { developmentSecret, developmentUser } from '../core/development.js'
@@ -16,7 +16,7 @@ export function banner(platform: Platform, version: string, colors: Colors): str
   const { url, authUrl, dashboardUrl, anonKey, apiKey, controlToken, mode, modes, loaded } = platform
   const { upstream, auth, state, users, recordings } = loaded.config
   const goesLive = askingLive({ mode, modes, recordings }).length > 0
-  // A password that somebody made up is theirs; the one that everybody knows helps whoever has just begun.
+  // Shows only the well-known development password, never one from the configuration.
   const user = auth.mode === 'local' ? users.find(({ email }) => email === developmentUser.email) : undefined
   const facts = [
     ['Base URL', colors.bold(url)],
@@ -50,7 +50,7 @@ export function banner(platform: Platform, version: string, colors: Colors): str
   ].join('\n')
 }
 
-/** Sentences about what may surprise somebody. */
+/** Warnings about surprising settings. */
 export function warningsOf({ mode, modes, loaded }: Platform): readonly string[] {
   const { host, upstream, auth, recordings } = loaded.config
   const goesLive = askingLive({ mode, modes, recordings }).length > 0
@@ -58,15 +58,15 @@ export function warningsOf({ mode, modes, loaded }: Platform): readonly string[]
   return [
     ...(isLoopback(host) ? [] : [`Listening on ${where}: others can reach it, and the development keys are public.`]),
     ...(auth.signingKeys !== '' && auth.jwtSecret === developmentSecret
-      ? ['auth.jwtSecret is the public one: whoever knows it signs service keys and user tokens beside your own keys.']
+      ? ['auth.jwtSecret is the public one: anyone can sign service keys and user tokens, despite auth.signingKeys.']
       : []),
     ...(goesLive && upstream.credentials === 'swap' && upstream.apiKey === '' && !isSignedIn(upstream.authUrl)
-      ? ['upstream.apiKey is not set, and nobody has signed in with standin login: /v1 is asked without a credential.']
+      ? ['upstream.apiKey is not set, and there is no session from standin login: /v1 is asked without a credential.']
       : []),
   ]
 }
 
-/** Whether `standin login` has kept a session; one that cannot be used is told when it is needed. */
+/** Whether `standin login` has stored a session. A broken session file is reported later, when it is needed. */
 function isSignedIn(authUrl: string): boolean {
   try {
     return authUrl !== '' && keptSession(sessionsFile(), authUrl) !== undefined
@@ -75,5 +75,5 @@ function isSignedIn(authUrl: string): boolean {
   }
 }
 
-/** The password in an address of a database is nobody's to read over a shoulder. */
+/** Hides the password in a database URL. */
 const withoutPassword = (state: string) => state.replace(/\/\/[^/@]*@/, '//…@')

@@ -1,4 +1,4 @@
-/** The bodies of a request and of its answer, as --verbose shows them: for people, and never more than they would read. */
+/** The bodies of a request and its answer for --verbose, cut to a readable length. */
 
 import { dataIn } from '../completions/events.js'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
@@ -9,14 +9,14 @@ import { counted, inBytes, inTime } from './amounts.js'
 import { cutTo } from './columns.js'
 import { type Colors, harmless } from './output.js'
 
-/** The journal has taken out already what only the configuration knows. */
+/** The journal has already removed the secrets that only the configuration knows. */
 const redaction = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
 
-/** No more lines of a body are shown, and no more of a line. */
+/** Limits on the lines of a body and the characters of a line. */
 const MOST_LINES = 60
 const LONGEST_LINE = 500
 
-/** Lines that stand below the one of the request; a body that is not there has none. */
+/** Lines to print below the request's line. An absent body has none. */
 export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[] {
   const { request, response, upstream, status, firstByteMs } = entry
   const { piecesAtMs, bytes, truncated } = response
@@ -48,7 +48,7 @@ export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[
   ]
 }
 
-/** How many events a stream has, as far as it was kept. */
+/** How many events a stream has, as far as its body was kept. */
 function eventsOf({ headers, body }: JournalEntry['response']): readonly string[] {
   if (typeof body !== 'string' || !/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return []
   return [counted(dataIn(Buffer.from(body)).length, 'event')]
@@ -57,7 +57,7 @@ function eventsOf({ headers, body }: JournalEntry['response']): readonly string[
 const part = (title: string, lines: readonly string[], isThere: boolean, colors: Colors): readonly string[] =>
   isThere ? [colors.dim(`  ${title}`), ...lines.map(line => `    ${line}`.trimEnd())] : []
 
-/** Of a stream of a model what it said; anything else as it came. */
+/** For a model's stream, the text that was generated; for anything else, the body as sent. */
 function answerLines(
   { headers, body }: Pick<JournalEntry['response'], 'headers' | 'body'>,
   status: number,
@@ -67,7 +67,7 @@ function answerLines(
     ...{ status, headers: Object.entries(headers), headMs: 0, endMs: 0, complete: true },
     chunks: [{ atMs: 0, bytes: Buffer.from(body) }],
   })
-  // A secret that came in pieces shows itself only now.
+  // A secret that was split over chunks is only visible in the assembled text.
   return shownLines(text === undefined || text === '' ? body : redaction().text(text))
 }
 
@@ -77,8 +77,8 @@ function shownLines(body: unknown): readonly string[] {
   return isText(body) ? bounded(body.split(/\r?\n/)) : ['(no text)']
 }
 
-/** What stands for bytes that are no text, and what no text has in it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+/** Undecodable bytes become U+FFFD; text contains neither that nor NUL. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this regex looks for them
 const isText = (body: string) => !/[\u0000\ufffd]/.test(body)
 
 function bounded(lines: readonly string[]): readonly string[] {

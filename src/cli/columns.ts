@@ -1,6 +1,6 @@
 /** Fits text into the columns of a terminal. */
 
-/** Letters that take the place of two, and marks that take none. */
+/** Wide characters take two columns, combining marks none. */
 const wide =
   /[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u30ff\uff01-\uff60\uffe0-\uffe6]/u
 const none = /[\p{Mn}\p{Me}\p{Cf}]/u
@@ -11,14 +11,14 @@ const widthOfLetter = (letter: string) => {
   return wide.test(letter) ? 2 : 1
 }
 
-/** How many columns a text takes that has nothing in it that steers a terminal. */
+/** How many columns a text takes. The text must not contain control characters. */
 export function widthOf(text: string): number {
   let width = 0
   for (const letter of text) width += widthOfLetter(letter)
   return width
 }
 
-/** The text, or as much of its beginning as fits, with a mark that something is missing. */
+/** The text, cut to the width with a mark where something is missing. */
 export function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   return `${beginning(text, width - 1)}…`
@@ -35,7 +35,7 @@ function beginning(text: string, width: number): string {
   return text.slice(0, end)
 }
 
-/** Lines that fit, broken between words where that is possible. */
+/** Wraps text into lines, between words where possible. */
 export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let line = ''
@@ -48,7 +48,7 @@ export function wrapped(text: string, width: number): readonly string[] {
     if (line !== '') lines.push(line)
     line = word
     while (widthOf(line) > width) {
-      // A letter that is wider than the terminal still has to go somewhere.
+      // A character wider than the terminal still has to go somewhere.
       const part = beginning(line, width) || [...line][0] || ''
       lines.push(part)
       line = line.slice(part.length)

@@ -1,4 +1,4 @@
-/** `standin config …`, `standin replies …` and `standin openapi`: what is configured, and whether it is right. */
+/** `standin config …`, `standin replies …` and `standin openapi`: show the configuration and check it. */
 import { didYouMean } from '../check/suggest.js'
 import { yamlOf } from '../check/yaml.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
@@ -31,7 +31,7 @@ export function configJsonSchema(): Promise<string> {
   return jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
 }
 
-/** Gives back what to print. Throws a ProblemsError for what is wrong in the files, a UsageError for an action that is not known. */
+/** Returns what to print. Throws a ProblemsError for invalid files, and a UsageError for an unknown action. */
 export async function runConfigCommand(commandLine: CommandLine): Promise<string> {
   const [command = '', action = '', ...more] = commandLine.words
   if (more.length > 0 && !(command === 'replies' && action === 'try'))
@@ -53,7 +53,7 @@ async function check(commandLine: CommandLine): Promise<string> {
   return `${verdict}. Rules of replies: ${rules.length}.\n`
 }
 
-/** Gives back what to print. Throws a ProblemsError for what is wrong in the configuration. */
+/** Returns what to print. Throws a ProblemsError for an invalid configuration. */
 export async function printOpenApi(commandLine: CommandLine): Promise<string> {
   const { config } = load(commandLine)
   const { openApiOf } = await import('../platform/openapi/document.js')

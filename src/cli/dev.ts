@@ -1,4 +1,4 @@
-/** `standin dev`: starts a platform, says where it is, logs what it does, and stops when it is told to. */
+/** `standin dev`: starts a platform, prints where it is, logs its requests, and stops on a signal. */
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Problem, ProblemsError, wordProblem } from '../check/problem.js'
@@ -18,13 +18,13 @@ import { messageEvent, messageLine, requestEvent } from './request-log.js'
 import { ECHO_MS } from './stop-signals.js'
 import { hasBroken, requireJudging } from './violations.js'
 
-/** How long open streams may go on after the first signal. */
+/** How long open streams may continue after the first signal. */
 const GRACE_MS = 3000
 
-/** A run that was to be strict, and was not. */
+/** The exit code when --strict or --fail-on-violation has failed. */
 const EXIT_MISSED = 1
 
-/** Resolves when the platform is ready. Rejects with what `openPlatform` rejects with. */
+/** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
 export async function dev(commandLine: CommandLine): Promise<void> {
   const output = createOutput(process.stdout)
   const isVerbose = commandLine.given.has('verbose')
@@ -43,7 +43,7 @@ export async function dev(commandLine: CommandLine): Promise<void> {
     warn: beside,
   })
   stopOnSignals(async graceMs => {
-    // A platform that cannot be opened has said so itself.
+    // If opening fails, the command itself reports it.
     const platform = await opening
     await platform.stop(graceMs)
     const receipt = platform.receipt()
@@ -67,7 +67,7 @@ export async function dev(commandLine: CommandLine): Promise<void> {
   await reloadOnChange({ platform, readAtMs, renew }, say)
 }
 
-/** The ways of telling what happens: lines of JSON for programs, lines of words for people. */
+/** Reports events: as JSON lines for programs, or in words for people. */
 interface Say {
   ready(platform: Platform): void
   readonly request: Parameters<typeof followRequests>[2]
@@ -75,20 +75,20 @@ interface Say {
   readonly miss: Parameters<Platform['onMiss']>[0]
   readonly violating: (violating: Violating) => void
   violations(counts: ViolationCounts, isBroken: boolean): void
-  /** One that falls short of what was asked of the run is a problem, and said in any case. */
+  /** `isShort` means that --strict has failed. That is printed even with --quiet. */
   receipt(receipt: Receipt, isShort: boolean): void
   reloaded(platform: Platform, changed: Changed): void
   notReloaded(error: unknown): void
-  /** Somebody else is going to write where it writes. */
+  /** Called before other text is written to the same terminal. */
   interrupt(): void
-  /** Says what it has held back. */
+  /** Writes what has been held back. */
   end(): void
 }
 
 interface Changed {
-  /** The keys that were printed at the start no longer hold. */
+  /** The keys that were printed at the start no longer work. */
   readonly keys: boolean
-  /** The address or the place of the state was edited; it stays as it is until the next start. */
+  /** `host`, `port` or `state` was edited. They change only at the next start. */
   readonly address: boolean
 }
 
@@ -111,7 +111,7 @@ function inJson(output: TerminalOutput): Say {
   }
 }
 
-/** Whatever goes wrong while files are read anew, the platform goes on as it was. */
+/** If reloading fails for any reason, the platform keeps its old configuration. */
 function problemsOf(error: unknown): readonly Problem[] {
   return error instanceof ProblemsError ? error.problems : [{ origin: 'Standin', sentence: String(error) }]
 }
@@ -135,7 +135,7 @@ async function inWords(output: TerminalOutput, quiet: boolean, isVerbose: boolea
     paper: () => ({ colors, ...sizeOf(stdout) }),
     isErasable: isScreen(stdout),
   })
-  // Lines that are broken anew are somewhere else.
+  // After a resize, lines wrap differently and can no longer be overwritten.
   stdout.on('resize', log.resized)
   const unlessQuiet = (text: () => string) => {
     if (!quiet) log.line(text())
@@ -174,7 +174,7 @@ async function inWords(output: TerminalOutput, quiet: boolean, isVerbose: boolea
 interface Watched {
   readonly platform: Platform
   readonly readAtMs: number
-  /** Called when everything was read anew. */
+  /** Called after each reload. */
   readonly renew: () => Promise<void>
 }
 
@@ -214,7 +214,7 @@ async function reloadOnChange({ platform, readAtMs, renew }: Watched, say: Say):
   }
 }
 
-/** What is to be watched: what the platform was made from, and what kept it from being made anew. */
+/** The files to watch: those the platform was made from, and those that made a reload fail. */
 function filesOf({ loaded, textFiles }: Platform, broken: readonly string[] = []) {
   const { signingKeys } = loaded.config.auth
   return {
@@ -230,7 +230,7 @@ function filesOf({ loaded, textFiles }: Platform, broken: readonly string[] = []
 const addressOf = ({ loaded: { config } }: Platform) => `${config.host} ${config.port} ${config.state}`
 const keysOf = ({ anonKey, serviceKey, apiKey }: Platform) => `${anonKey} ${serviceKey} ${apiKey}`
 
-/** Installed before the port opens, so that no moment is left in which a signal would end the process in its own way. */
+/** Installed before the port opens, so that no signal can end the process without a clean stop. */
 function stopOnSignals(leave: (graceMs: number) => Promise<void>): void {
   let firstAtMs: number | undefined
   const stop = () => {

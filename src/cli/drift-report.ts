@@ -1,4 +1,4 @@
-/** What came of comparing recordings with the live platform: in words for people, as counts, and as JUnit XML. */
+/** The results of a drift check: in words for people, as counts, and as JUnit XML. */
 import { wordProblem } from '../check/problem.js'
 import { type Finding, fromWorst, isAtLeast, type Severity } from '../core/finding.js'
 import type { DriftResult } from '../recordings/index.js'
@@ -12,16 +12,16 @@ interface DriftCount extends Readonly<Record<Severity, number>> {
   readonly updated: number
   readonly skipped: number
   readonly notAsked: number
-  /** Those whose credential the live platform refuses. */
+  /** Recordings whose credential the live platform refuses. */
   readonly refused: number
   readonly unreadable: number
-  /** Those that were left when the command was stopped. */
+  /** Recordings that were not compared because the command was stopped. */
   readonly notReached: number
 }
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
-/** Of so many recordings. */
+/** `recordings` is the total, including those that were not reached. */
 export function countOf(results: readonly DriftResult[], recordings: number): DriftCount {
   const kinds = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
   const drifted = results.filter(result => driftsOf(result).length > 0).length
@@ -64,7 +64,7 @@ type Refused = Extract<DriftResult, { kind: 'refused' }>
 const refusedWith = (credential: string, all: readonly DriftResult[]) =>
   all.filter((other): other is Refused => other.kind === 'refused' && other.credential === credential)
 
-/** A refused credential is reported once, with the first of its recordings. */
+/** A refused credential is reported once, with the first recording that uses it. */
 const isReportedHere = (result: Refused, all: readonly DriftResult[]) =>
   result === refusedWith(result.credential, all)[0]
 
@@ -78,13 +78,13 @@ function refusalText({ credential, status }: Refused, all: readonly DriftResult[
   return `The live platform refuses ${credential} (${status}): ${what} not compared. ${advice}.`
 }
 
-/** The findings that are this bad and still there: what was updated has been accepted. */
+/** Findings at or above the threshold. Updated recordings have none, because their changes were accepted. */
 export const failuresOf = (result: DriftResult, threshold: Severity): readonly Finding[] =>
   result.kind === 'compared' && !result.updated
     ? result.drifts.filter(({ severity }) => isAtLeast(threshold, severity))
     : []
 
-/** Recording by recording; those that are the same are left out. */
+/** One recording after another, without those that are unchanged. */
 export const resultLines = (results: readonly DriftResult[], colors: Colors): readonly string[] =>
   results.flatMap(result => linesOf(result, results, colors))
 
@@ -109,12 +109,12 @@ function linesOf(result: DriftResult, all: readonly DriftResult[], colors: Color
 }
 
 interface JunitOptions {
-  /** From which severity on a recording has failed. */
+  /** A recording fails at this severity or above. */
   readonly threshold: Severity
   readonly seconds: number
 }
 
-/** One test case a recording. */
+/** One test case per recording. */
 export const junitOf = (results: readonly DriftResult[], { threshold, seconds }: JunitOptions): string =>
   junitXml(
     'drift',
@@ -149,7 +149,7 @@ function junitResult(
   }
 }
 
-/** A failure where it drifted too far, and the rest of what drifted as its output. */
+/** A failure if it drifted too far; less severe findings become its output. */
 function comparedCase(result: Extract<DriftResult, { kind: 'compared' }>, threshold: Severity) {
   const failures = fromWorst(failuresOf(result, threshold))
   const others = fromWorst(result.drifts.filter(finding => !failures.includes(finding)))

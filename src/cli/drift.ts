@@ -1,4 +1,4 @@
-/** `standin drift`: asks the live platform again for each recording, and says what has changed in its answers. */
+/** `standin drift`: repeats each recorded request at the live platform and reports what has changed in the answers. */
 import path from 'node:path'
 import type { LoadedConfig } from '../config/load.js'
 import { redactionRules } from '../config/redaction.js'
@@ -21,7 +21,7 @@ import { EXIT_STOPPED, stopOnSignals } from './stop-signals.js'
 const EXIT_DRIFTED = 1
 const EXIT_BAD_INPUT = 2
 
-/** What the flags ask for. */
+/** The options from the flags. */
 interface DriftOptions {
   readonly only: string | undefined
   readonly update: boolean
@@ -30,7 +30,7 @@ interface DriftOptions {
   readonly junit: string | undefined
 }
 
-/** Prints what it finds; the exit code says how bad it is. Rejects with a UsageError, a ProblemsError or a StartError. */
+/** Prints the findings; the exit code says how severe they are. Rejects with a UsageError, a ProblemsError or a StartError. */
 export async function drift(commandLine: CommandLine): Promise<void> {
   const options = optionsIn(commandLine)
   const loaded = load(commandLine)
@@ -49,7 +49,7 @@ export async function drift(commandLine: CommandLine): Promise<void> {
   const report = commandLine.json ? [JSON.stringify({ ...count, findings })] : words
   if (report.length > 0) process.stdout.write(`${report.join('\n')}\n`)
   process.exitCode = exitCodeOf(findings, options.failOn, stopping)
-  // Last: what was found has been said, whatever becomes of the file.
+  // Last, so that the findings are printed even if the file cannot be written.
   if (options.junit !== undefined) {
     await writeReport(options.junit, junitOf(findings, { threshold: options.failOn, seconds }))
   }
@@ -100,7 +100,7 @@ async function look(
   return { findings, total: kept.length }
 }
 
-/** What askLive shows for a path, as people know it. */
+/** The credential that askLive sends for a path, as users know it. */
 function credentialFor(
   path: string,
   {

@@ -1,4 +1,4 @@
-/** `standin exec -- <command>`: runs a command with a platform of its own in its environment. */
+/** `standin exec -- <command>`: runs a command with its own platform in its environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { type LoadedConfig, loadConfig, type Override } from '../config/load.js'
@@ -21,10 +21,10 @@ import { violatingText, violationsText } from './report.js'
 import { messageEvent, messageLine, requestEvent } from './request-log.js'
 import { hasBroken, requireJudging } from './violations.js'
 
-/** A child that succeeded, in a run that was to be strict and was not. */
+/** The exit code when the child succeeded, but --strict or --fail-on-violation has failed. */
 const EXIT_MISSED = 1
 
-/** Gives back the exit code. Standard output is the child's alone. Rejects with what `openPlatform` rejects with. */
+/** Returns the exit code. Only the child writes to standard output. Rejects with the errors of `openPlatform`. */
 export async function exec(commandLine: CommandLine): Promise<number> {
   if (commandLine.child.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
   let child: Child | undefined
@@ -69,23 +69,23 @@ export async function exec(commandLine: CommandLine): Promise<number> {
   return code === 0 && (isShort || isBroken) ? EXIT_MISSED : code
 }
 
-/** The app never holds a live key, so those that it would inherit stay here. */
+/** The app must never get a live key, so inherited ones are removed from its environment. */
 function environmentFor(platform: Platform): NodeJS.ProcessEnv {
   const { STANDIN_UPSTREAM_API_KEY: _apiKey, STANDIN_UPSTREAM_ANON_KEY: _anonKey, ...rest } = process.env
   return { ...rest, ...Object.fromEntries(environmentOf(platform)) }
 }
 
-/** Installed before the port opens, so that no moment is left in which a signal would leave the child alone. */
+/** Installed before the port opens, so that no signal can leave the child running alone. */
 function onSignals(listener: (signal: NodeJS.Signals) => void): void {
   process.on('SIGINT', listener)
   process.on('SIGTERM', listener)
-  // The terminal is gone: what would be left running there nobody could end.
+  // The terminal is gone, so nothing could stop the child any more.
   process.on('SIGHUP', () => listener('SIGTERM'))
 }
 
 /**
- * A port and a state of its own, so that several can run at once, where nobody has chosen others. A default that is written out,
- * as `standin config init` does it, is no choice.
+ * A port and a state of its own, so that several can run at once, unless others are configured. A default that is only written out,
+ * as `standin config init` does, does not count as configured.
  */
 function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
   const own = { port: 0, state: 'memory' }
@@ -97,7 +97,7 @@ function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
   })
 }
 
-/** Says what happens on standard error: as JSON for programs, in words for people. */
+/** Reports events on standard error: as JSON for programs, in words for people. */
 async function inLines({ json, given }: CommandLine) {
   const { stderr } = process
   const output = createOutput(stderr)
@@ -106,7 +106,7 @@ async function inLines({ json, given }: CommandLine) {
   const log = createLogLines({
     output,
     paper: () => ({ colors, ...sizeOf(stderr) }),
-    // The child writes there as well.
+    // The child writes to the same terminal.
     isErasable: false,
   })
   const said = (event: object, words: () => string) => (json ? output.line(jsonLine(event)) : log.line(words()))
@@ -118,7 +118,7 @@ async function inLines({ json, given }: CommandLine) {
     message: (message: MessageRow) => said(messageEvent(message), () => messageLine(message, colors)),
     miss: (miss: Miss) => said({ event: 'miss', ...miss }, () => missText(miss, colors)),
     missAdvice(platform: Platform, command: readonly string[]): void {
-      // A program that reads the lines knows what to do.
+      // JSON output is for programs, which need no advice.
       if (!json) output.line(missAdvice(platform.loaded, command, colors))
     },
     violating: (violating: Violating) =>
@@ -133,14 +133,14 @@ async function inLines({ json, given }: CommandLine) {
   }
 }
 
-/** Runs a command as a child that has the terminal to itself. */
+/** A running command that has the terminal to itself. */
 export interface Child {
-  /** The exit code, as a shell would say it. */
+  /** The exit code, as a shell would report it. */
   readonly ended: Promise<number>
   send(signal: NodeJS.Signals): void
 }
 
-// The codes of shells.
+// Exit codes as in shells.
 const NOT_FOUND = 127
 const NOT_RUNNABLE = 126
 const KILLED_BY = 128
@@ -149,26 +149,26 @@ const codeOfSignal = (signal: NodeJS.Signals) => KILLED_BY + constants.signals[s
 
 const endedWith = (code: number): Child => ({ ended: Promise.resolve(code), send() {} })
 
-/** A child that a signal was faster than. */
+/** For a signal that came before the child was started. */
 export const neverStarted = (signal: NodeJS.Signals): Child => endedWith(codeOfSignal(signal))
 
-/** A signal to the whole process group comes twice: by itself, and handed on. That is not impatience. */
+/** A signal to the whole process group arrives twice: directly, and forwarded. The second one does not mean "kill now". */
 const ECHO_MS = 200
 
-/** A command that cannot be started is an end, too; the sentence about it goes to standard error. */
+/** A command that cannot be started ends with an exit code too; the reason goes to standard error. */
 export function startChild([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Child {
   const refused = (error: unknown) => notStarted(command, error as NodeJS.ErrnoException)
   let child: ChildProcess
   try {
     child = spawn(command, args, { stdio: 'inherit', env })
   } catch (error) {
-    // Some reasons are thrown and others told.
+    // `spawn` throws some errors and emits others.
     return endedWith(refused(error))
   }
   const ended = new Promise<number>(resolve => {
     child.once('exit', (code, signal) => resolve(signal ? codeOfSignal(signal) : (code ?? 1)))
     child.on('error', error => {
-      // A child that did start can only have refused a signal, and goes on.
+      // A child that has started can only have refused a signal, and keeps running.
       if (child.pid === undefined) resolve(refused(error))
       else console.error(error.message)
     })
@@ -179,7 +179,7 @@ export function startChild([command = '', ...args]: readonly string[], env: Node
 function sendingTo(child: ChildProcess): Child['send'] {
   let firstTermMs: number | undefined
   return signal => {
-    // Ctrl-C goes to all who share the terminal.
+    // Ctrl-C already reaches every process on the terminal.
     if (signal === 'SIGINT' && process.stdin.isTTY) return
     const nowMs = performance.now()
     if (signal === 'SIGTERM') firstTermMs ??= nowMs
@@ -193,7 +193,7 @@ function notStarted(command: string, { code, message }: NodeJS.ErrnoException): 
     console.error(`standin exec: ${command} cannot be run (${code ?? message}).`)
     return NOT_RUNNABLE
   }
-  // npm, npx and what npm installs are scripts there, which only its shell can run.
+  // On Windows, npm, npx and the commands npm installs are scripts that only the shell can run.
   const hint = process.platform === 'win32' ? ` A script is run by its shell: standin exec -- cmd /c ${command} …` : ''
   console.error(`standin exec: ${command} was not found.${hint}`)
   return NOT_FOUND

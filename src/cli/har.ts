@@ -1,4 +1,4 @@
-/** `standin import` and `standin export`: recordings from a HAR file, and as one. */
+/** `standin import` and `standin export`: convert recordings from and to a HAR file. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { ProblemsError, unreadable, wordProblem } from '../check/problem.js'
@@ -20,7 +20,7 @@ import { harmless } from './output.js'
 import { fileProgress, type Progress } from './progress.js'
 import { groupedBy, openRecordings, readEach, tellBroken } from './recordings/folder.js'
 
-/** Throws a ProblemsError for a file that is no HAR. */
+/** Throws a ProblemsError for a file that is not a HAR. */
 export async function importRecordings(commandLine: CommandLine): Promise<string> {
   const file = fileIn(commandLine)
   const { config, folder, ignore, rules } = openRecordings(commandLine)
@@ -50,7 +50,7 @@ interface Keeping {
   readonly progress: Progress
 }
 
-/** Which files were written, and how many exchanges were recorded before. */
+/** Returns the written files, and how many exchanges were recorded before. */
 async function keep(folder: Folder, { byKey }: Imported, { overwrite, progress }: Keeping) {
   const known = groupedBy(await folder.list(), ({ key }) => key)
   const written: string[] = []
@@ -72,7 +72,7 @@ async function replace(folder: Folder, key: string, recordings: readonly Recordi
   const files: string[] = []
   for (const [i, recording] of recordings.entries()) {
     const nth = i + 1
-    // A name that somebody has given it stays.
+    // Keeps the file name of the old recording, which may have been chosen by hand.
     const file = old.find(kept => kept.nth === nth)?.file ?? fileOf(recording.request, key, nth)
     await folder.write(file, recording, key)
     files.push(file)
@@ -99,7 +99,7 @@ function inWords(imported: Imported, written: readonly string[], there: number, 
   ]
 }
 
-/** Throws a UsageError for anything but one file. */
+/** Throws a UsageError unless exactly one file is given. */
 export function fileIn({ words: [command, file, ...more] }: CommandLine): string {
   if (file === undefined) throw new UsageError(`standin ${command} needs a file: standin ${command} exchanges.har.`)
   if (more.length > 0)
@@ -107,7 +107,7 @@ export function fileIn({ words: [command, file, ...more] }: CommandLine): string
   return file
 }
 
-/** The address below which the platform's paths begin. Throws a UsageError for what is none. */
+/** The base URL of the platform's paths. Throws a UsageError for an invalid one. */
 export function baseIn({ given }: CommandLine, configured: string): string | undefined {
   const base = given.get('base')
   if (typeof base !== 'string') return configured || undefined
@@ -115,7 +115,7 @@ export function baseIn({ given }: CommandLine, configured: string): string | und
   throw new UsageError(`--base must be an http or https address such as https://platform.example.com, not "${base}".`)
 }
 
-/** Writes to a file, or gives back what to print. Recordings that cannot be read are told and left out. */
+/** Writes to a file, or returns what to print. Unreadable recordings are reported and left out. */
 export async function exportRecordings(commandLine: CommandLine): Promise<string> {
   const file = fileIn(commandLine)
   const { config, folder } = openRecordings(commandLine)
@@ -123,7 +123,7 @@ export async function exportRecordings(commandLine: CommandLine): Promise<string
   const read = await readEach(kept, folder.read, fileProgress(kept.length, commandLine))
   tellBroken(read)
   const all = read.flatMap(one => (one.kind === 'read' ? [{ recording: one.value, nth: one.kept.nth }] : []))
-  // HAR wants addresses, and without the live platform's any will do.
+  // HAR needs absolute URLs; without a live platform any host will do.
   const base = baseIn(commandLine, config.upstream.baseUrl) ?? 'http://localhost'
   const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
   if (file === '-') return har

@@ -1,8 +1,8 @@
-/** The texts of --help: of everything, and of single commands. */
+/** The texts of --help: the overview, and the help of each command. */
 import { type Flag, flags } from './arguments.js'
 import { wrapped } from './columns.js'
 
-/** By what somebody wants to do. */
+/** Commands, grouped by task. */
 const topics: Readonly<Record<string, readonly (readonly [usage: string, meaning: string])[]>> = {
   'Start it': [
     ['standin [dev]', 'Start the platform'],
@@ -57,23 +57,23 @@ const examples = [
   ['standin config init > platform.config.yaml', 'begin a configuration'],
 ] as const
 
-/** Those that a first look shows. */
+/** How many examples the overview shows. */
 const firstExamples = 4
 
-/** The width of the text that no table is in. */
+/** The width of running text, outside tables. */
 const WIDTH = 100
 
 const commands = Object.values(topics)
   .flat()
   .map(row => ({ row, name: nameIn(row[0]) }))
 
-/** `recordings show` of `standin recordings show NAME`. */
+/** Extracts the name: `recordings show` from `standin recordings show NAME`. */
 function nameIn(usage: string): string {
   const words = usage.replace(/[[\]]/g, '').split(' ').slice(1)
   return words.filter(word => /^[a-z]/.test(word)).join(' ')
 }
 
-/** What there is to be said about the command that these words begin with, or about all where there are none; nothing where there is no such command. */
+/** The help for the command that these words name, or the overview without words. Undefined for an unknown command. */
 export function helpText(words: readonly string[] = []): string | undefined {
   if (words.length === 0) return overview()
   const asked = words.slice(0, 2).join(' ')
@@ -127,17 +127,17 @@ function helpOf(told: typeof commands): string {
 
 const nameOf = ([name]: readonly [string, Flag]) => `--${name}`
 
-/** Which command an example is of. */
+/** The command that an example shows. */
 function commandOf(example: string): string {
   const words = example.split(' ').slice(1, 3)
   const found = commands.find(({ name }) => name === words.join(' ') || name === words[0])
   return found?.name ?? 'dev'
 }
 
-/** Whether a command looks at a flag in its own way; those that start a platform look at all that set it up. */
+/** Whether the help of a command lists a flag as its own. Commands that start a platform take every flag that configures it. */
 function isOwn({ commands, meanings, option }: Flag, name: string): boolean {
   if (commands) return commands.includes(name)
-  // They are a mode.
+  // These commands set the mode themselves.
   if (option?.[0] === 'mode' && (name === 'record' || name === 'replay')) return false
   return starting.has(name) || meanings?.[name] !== undefined
 }

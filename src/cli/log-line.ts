@@ -1,4 +1,4 @@
-/** A line of the request log with nothing secret in it, from an exchange or from an entry of the journal. */
+/** A line of the request log without secrets, made from an exchange or a journal entry. */
 import type { Exchange } from '../core/exchange.js'
 import { sourceOf } from '../core/reply.js'
 import { once } from '../core/work.js'
@@ -23,15 +23,15 @@ type Facts =
   | 'openaiRefuses'
   | 'complete'
 
-/** Every entry of the journal is one. */
+/** Every journal entry can be used as one. */
 export interface LogLine extends Pick<JournalEntry, Facts | 'firstByteMs' | 'durationMs'> {
   readonly request: Pick<JournalEntry['request'], 'method' | 'path' | 'query'>
   readonly response: Pick<JournalEntry['response'], 'piecesAtMs'>
-  /** There where the body of an error was made to fit the document. */
+  /** Present when an error body was rewritten to the documented form. */
   readonly upstream?: object
 }
 
-/** Much less work than a whole entry, which only few lines need. */
+/** Much cheaper than a whole journal entry, which only few lines need. */
 export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
   const { method, path, query, caller, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = once(() => redact(credentialsOf(exchange, redact)))
@@ -41,7 +41,7 @@ export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
     caller,
     request: {
       method,
-      // What is documented is no secret.
+      // Documented paths contain no secrets.
       path: path === endpoint?.path && !endpoint.isElsewhere ? path : redaction().text(path),
       query: query === '' ? '' : redaction().query(query),
     },
@@ -58,7 +58,7 @@ export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
     openaiRefuses: open(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
     response: { piecesAtMs: outcome?.piecesAtMs ?? [] },
-    // Nothing of it is told in the line.
+    // Only its presence matters to the line, not its content.
     ...(outcome?.upstream && { upstream: {} }),
     firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
     durationMs: rounded(performance.now() - startedMs),
@@ -67,10 +67,10 @@ export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
 
 const rounded = (ms: number) => Math.round(ms * 10) / 10
 
-/** `entry` is there when everything is wanted, and the journal has kept it: in a flood it does not. */
+/** `entry` is given with --verbose, if the journal has kept it. Under heavy load it may not have. */
 type Tell = (told: LogLine, entry?: JournalEntry) => void
 
-/** What is given back reads anew what is secret; a configuration may have changed that. */
+/** Returns a function that reloads the redaction rules, for when the configuration has changed. */
 export async function followRequests(platform: Platform, isVerbose: boolean, tell: Tell): Promise<() => Promise<void>> {
   const { journal } = platform
   let redact = await loadRedact(platform.loaded.config)
@@ -83,6 +83,6 @@ export async function followRequests(platform: Platform, isVerbose: boolean, tel
   }
 }
 
-/** What --verbose shows is loaded for it alone. */
+/** Loaded only for --verbose. */
 export const loadBodyLines = async (isVerbose: boolean) =>
   isVerbose ? (await import('./bodies.js')).bodyLines : undefined

@@ -1,16 +1,16 @@
-/** Writes the request log, and keeps noise together: what comes again and again is one line with a number. */
+/** Writes the request log, and collapses repeated requests into one line with a count. */
 import type { LogLine } from './log-line.js'
 import type { TerminalOutput } from './output.js'
 import { type Paper, requestRows } from './request-log.js'
 
 export interface LogLines {
-  /** `more` are lines that belong to this one alone. */
+  /** `more` are extra lines that belong to this request only. */
   request(told: LogLine, more?: readonly string[]): void
-  /** What else there is to be said. */
+  /** Writes a line that is not about a request. */
   line(text: string): void
-  /** Somebody else is going to write on the same terminal. */
+  /** Called before other text is written to the same terminal. */
   interrupt(): void
-  /** The terminal has another size: its lines are not where they were. */
+  /** The terminal was resized, so its lines have moved. */
   resized(): void
   /** Writes what is still held back. */
   end(): void
@@ -19,35 +19,35 @@ export interface LogLines {
 interface Sheet {
   readonly output: TerminalOutput
   readonly paper: () => Paper & { readonly height?: number | undefined }
-  /** Whether what was written last can be written over: a terminal, and nobody else writes on it. */
+  /** Whether earlier lines can be overwritten: on a terminal that only this log writes to. */
   readonly isErasable: boolean
 }
 
-/** Lines that come again. */
+/** A repeated line. */
 interface Repeated {
   readonly key: string
   told: LogLine
   rows: readonly string[]
   count: number
-  /** How many of them nobody was told of yet. */
+  /** How many repetitions have not been printed yet. */
   untold: number
 }
 
-/** So many different lines are watched at the same time. Each of them is drawn again with any other: they are the last on the screen. */
+/** At most this many lines are tracked at once. They are the last on the screen and are all redrawn together. */
 const MOST_WATCHED = 6
-/** A terminal is drawn no more often than eyes can follow. */
+/** Drawing more often than this would not be visible. */
 const DRAW_MS = 80
-/** Where nobody knows how many lines a terminal has. */
+/** Assumed height of a terminal that does not report its own. */
 const LOWEST = 24
-/** Of no more paths preflights are held back. */
+/** Preflights are held back for at most this many paths. */
 const MOST_HELD = 100
-/** So long a preflight waits for the request that it asks about. */
+/** How long a preflight waits for the request it asks about. */
 const PREFLIGHT_MS = 2000
 
 export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
   let watched: Repeated[] = []
   let drawing: NodeJS.Timeout | undefined
-  /** Of each path. */
+  /** By path. */
   const preflights = new Map<string, { told: LogLine; count: number }>()
   let waiting: NodeJS.Timeout | undefined
 
@@ -78,7 +78,7 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
     if (isErasable) drawing ??= setTimeout(draw, DRAW_MS).unref()
   }
 
-  /** Writes all that is watched once more, over itself. */
+  /** Redraws all tracked lines in place. */
   function draw(): void {
     clearTimeout(drawing)
     drawing = undefined
@@ -91,7 +91,7 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
     show(watched.flatMap(({ rows }) => rows))
   }
 
-  /** What was watched is not written over any more. */
+  /** Draws the tracked lines for the last time and stops tracking them. */
   function settle(): void {
     draw()
     leave()
@@ -102,7 +102,7 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
     drawing = undefined
     for (const { told, untold } of watched) {
       const { colors } = paper()
-      // What to do about it has been said.
+      // The first row only: the advice has already been printed.
       if (untold > 0) show(requestRows(told, { colors }, `(and ${untold} more like it)`).slice(0, 1))
     }
     watched = []
@@ -119,7 +119,7 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
     waiting ??= setTimeout(release, PREFLIGHT_MS).unref()
   }
 
-  /** No request came after them, or none that is over. */
+  /** Writes preflights whose request has not come or not finished. */
   function release(): void {
     clearTimeout(waiting)
     waiting = undefined
@@ -154,7 +154,7 @@ const heightOf = (watched: readonly Repeated[]) => watched.reduce((sum, { rows }
 const isPreflight = ({ request, status, complete }: LogLine) =>
   request.method === 'OPTIONS' && status !== null && status < 300 && complete
 
-/** What asks without changing anything, and what is refused: clients do that again and again. */
+/** Reads and refused requests, which clients often repeat. */
 const comesAgain = ({ request, status, complete, response }: LogLine) =>
   complete &&
   status !== null &&

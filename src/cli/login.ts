@@ -1,4 +1,4 @@
-/** `standin login` and `standin logout`: a session at the live auth backend, for the modes that ask the live platform. */
+/** `standin login` and `standin logout`: a session at the live auth backend, for the modes that use the live platform. */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -8,7 +8,7 @@ import { StartError, UsageError } from '../core/start-error.js'
 import { keepSession, keptSession, sessionsFile } from '../supabase/session-file.js'
 import { type CommandLine, load } from './arguments.js'
 
-/** The live auth backend of the configuration. */
+/** The live auth backend from the configuration. */
 interface Live {
   /** Without `/auth/v1`. */
   readonly authUrl: string
@@ -17,11 +17,11 @@ interface Live {
   readonly insecure: boolean
 }
 
-/** Gives back who is signed in, and where. Rejects with a StartError in the backend's own words when it refuses. */
+/** Returns who is signed in, and where. Rejects with a StartError in the backend's own words when it refuses. */
 export async function login(commandLine: CommandLine): Promise<string> {
   const live = liveOf(commandLine)
   const file = sessionsFile()
-  // A file that cannot be used says so before anybody is asked for a password.
+  // Fails on an unusable session file before asking for a password.
   keptSession(file, live.authUrl)
   const { client, reasonOf } = clientOf(live)
   const { data, error } = await client.signInWithPassword(await credentialsFor(commandLine.given))
@@ -37,12 +37,12 @@ export async function login(commandLine: CommandLine): Promise<string> {
   return `Signed in to ${live.authUrl} as ${email}. The session is kept in ${file}.\n`
 }
 
-/** Gives back who was signed out, and where. Whether the live backend still answers does not matter. */
+/** Returns who was signed out, and where. Works even if the live backend does not answer. */
 export async function logout(commandLine: CommandLine): Promise<string> {
   const live = liveOf(commandLine)
   const file = sessionsFile()
   const session = keptSession(file, live.authUrl)
-  if (!session) return `Nobody is signed in to ${live.authUrl}.\n`
+  if (!session) return `You are not signed in to ${live.authUrl}.\n`
   keepSession(file, live.authUrl, undefined)
   const { client, reasonOf } = clientOf(live)
   const { error } = await client.admin.signOut(session.accessToken, 'local')
@@ -58,7 +58,7 @@ function liveOf(commandLine: CommandLine): Live {
   throw new UsageError(`standin ${command} needs ${missing.join(' and ')} in the configuration: the live auth backend.`)
 }
 
-/** The part of Supabase's client that signs in (the whole of it asks for a WebSocket on Node 20), and why a call of it failed. */
+/** The auth part of Supabase's client (the full client needs a WebSocket on Node 20), and a function that explains its errors. */
 function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Live) {
   let unreachable: string | undefined
   const client = new AuthClient({
@@ -77,12 +77,12 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Live) {
       } catch (error) {
         const { message, cause } = error as Error & { cause?: { code?: string } }
         unreachable = cause?.code ?? message
-        // An error the client would print, with its stack.
+        // On a thrown error the client would print a stack trace.
         return new Response(null, { status: 503 })
       }
     },
   })
-  // Of an answer that is none of the backend's own the client keeps the status alone.
+  // For an answer that did not come from the backend itself, the client keeps only the status.
   const reasonOf = (error: AuthError) =>
     unreachable ?? (isAuthRetryableFetchError(error) ? `status ${error.status}` : error.message)
   return { client, reasonOf }
@@ -93,7 +93,7 @@ interface Credentials {
   readonly password: string
 }
 
-/** Throws a UsageError when something is missing and there is nobody to ask. */
+/** Throws a UsageError when a credential is missing and there is no terminal to ask on. */
 export async function credentialsFor(given: CommandLine['given']): Promise<Credentials> {
   const email = given.get('email') as string | undefined
   if (given.has('password-stdin')) {
@@ -115,23 +115,23 @@ export async function credentialsFor(given: CommandLine['given']): Promise<Crede
   }
 }
 
-/** `echo` ends its line, and a password does not. */
+/** Removes the line end that `echo` adds; it is not part of the password. */
 function lineIn(input: string): string {
   const password = input.replace(/\r?\n$/, '')
   if (password === '') throw new UsageError('Standard input holds no password.')
   return password
 }
 
-/** Asks questions on the terminal; what is secret is not shown while it is typed. */
+/** Asks questions on the terminal. Secret input is not echoed. */
 export interface Prompt {
-  /** Rejects with a StartError when nobody wants to answer (Ctrl-C, Ctrl-D). */
+  /** Rejects with a StartError when the user cancels (Ctrl-C, Ctrl-D). */
   ask(question: string, options?: { readonly isSecret: boolean }): Promise<string>
   close(): void
 }
 
-/** Questions go to standard error, so that standard output stays what it is without them. */
+/** Writes questions to standard error, so that standard output holds only the result. */
 export function openPrompt(): Prompt {
-  // Between questions as well: somebody may paste both answers at once.
+  // Muted between questions too, because both answers may be pasted at once.
   let isMuted = true
   const ahead: string[] = []
   const output = new Writable({
@@ -148,7 +148,7 @@ export function openPrompt(): Prompt {
       new Promise((resolve, reject) => {
         const left = () => {
           process.stderr.write('\n')
-          reject(new StartError('Nobody was signed in.'))
+          reject(new StartError('Signing in was cancelled.'))
         }
         const answered = (answer: string) => {
           lines.off('close', left)
@@ -158,7 +158,7 @@ export function openPrompt(): Prompt {
         }
         const first = ahead.shift()
         isMuted = isSecret || first !== undefined
-        // What is not muted is drawn anew with each key, so it has to know its question.
+        // Unmuted input is redrawn on each key press, so readline has to know the question.
         if (isMuted) process.stderr.write(question)
         if (first !== undefined) return answered(first)
         lines.once('close', left)

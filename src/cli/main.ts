@@ -1,4 +1,4 @@
-/** The command line: which command, and what its end means to the shell. */
+/** The command line: runs the command, and turns its result into an exit code. */
 import path from 'node:path'
 import { ProblemsError, wordProblem } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
@@ -8,13 +8,13 @@ import { type CommandLine, readCommandLine } from './arguments.js'
 import { dev } from './dev.js'
 
 const EXIT_FAILED = 1
-/** Something in the files, the flags or the environment is wrong. */
+/** The exit code for invalid files, flags or environment variables. */
 const EXIT_BAD_INPUT = 2
 
-/** Does one thing; a text that it gives back is printed. */
+/** Runs a command. A returned string is printed. */
 type Command = (commandLine: CommandLine) => Promise<unknown>
 
-/** Each is loaded when it is asked for. */
+/** Each command is loaded on demand. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => dev,
   record: async () => dev,
@@ -38,13 +38,13 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   replies: async () => (await import('./config.js')).runConfigCommand,
 }
 
-/** Those that take no further words. */
+/** Commands that take no further words. */
 const alone = new Set(['dev', 'record', 'replay', 'drift', 'verify', 'openapi', 'tail', 'login', 'logout'])
 
 async function follow(argv: readonly string[]): Promise<void> {
-  // Whoever read our output has gone (`standin | head -1`); there is nobody left to tell.
+  // The reader of our output has gone (`standin | head -1`), so there is nothing left to do.
   process.stdout.on('error', () => process.exit(0))
-  // Standard error is read by the way: a platform, and the child of `standin exec`, go on without it.
+  // Standard error is optional: a platform, and the child of `standin exec`, continue without it.
   process.stderr.on('error', () => {})
   const commandLine = readCommandLine(argv)
   const [name = 'dev', first] = commandLine.words
@@ -68,7 +68,7 @@ async function follow(argv: readonly string[]): Promise<void> {
 const notKnown = (name: string) =>
   new UsageError(`"${name}" is not a command.${didYouMean(name, [...Object.keys(commands), 'help'])}`)
 
-/** Says in sentences why it ends, and gives back the exit code. Only what is our own mistake comes with its stack. */
+/** Prints why the process ends, and returns the exit code. Only internal errors are printed with a stack trace. */
 function explain(error: unknown, argv: readonly string[]): number {
   if (error instanceof ProblemsError) {
     for (const problem of error.problems) console.error(wordProblem(problem))
@@ -84,14 +84,14 @@ function explain(error: unknown, argv: readonly string[]): number {
   return EXIT_FAILED
 }
 
-/** A disk that is full or not ours is nobody's mistake here. */
+/** A full disk or missing permissions are not internal errors. */
 function refusedBySystem(error: unknown): string | undefined {
   const { code, syscall, path: place } = error as NodeJS.ErrnoException
   if (place === undefined) return undefined
   return wordProblem({ origin: path.relative('', place), sentence: `cannot be written (${code}, ${syscall}).` })
 }
 
-/** Does what the command line says. When it cannot, the process ends with an exit code that says why. */
+/** Runs the command line. On failure the process ends with an exit code that says why. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
     await follow(argv)

@@ -1,4 +1,4 @@
-/** `standin token` and `standin key create`: credentials for tests and scripts, signed and kept as the platform does it. */
+/** `standin token` and `standin key create`: credentials for tests and scripts, made as the platform makes them. */
 import type { LoadedConfig } from '../config/load.js'
 import { signingKeysOf } from '../config/signing-keys.js'
 import { developmentUser } from '../core/development.js'
@@ -19,10 +19,10 @@ import { type CommandLine, load } from './arguments.js'
 
 const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
 
-/** How long ago an expired token expired. */
+/** An expired token has expired this long ago. */
 const EXPIRED_SECONDS = -3600
 
-/** A token of the wanted role, alone on its line. Throws a UsageError for flags that do not fit. */
+/** A token for the given role, alone on its line. Throws a UsageError for flags that do not fit. */
 export async function mintToken({ given, ...commandLine }: CommandLine): Promise<string> {
   requireNoMoreWords(commandLine, 1)
   const role = roleIn(given.get('role') ?? 'user')
@@ -40,7 +40,7 @@ export async function mintToken({ given, ...commandLine }: CommandLine): Promise
   return `${token}\n`
 }
 
-/** A new API key, alone on its line. Throws a UsageError where it would be gone with this process. */
+/** A new API key, alone on its line. Throws a UsageError if the state is in memory, where the key would be lost with this process. */
 export async function mintKey({ given, ...commandLine }: CommandLine): Promise<string> {
   requireNoMoreWords(commandLine, 2)
   const loaded = load(commandLine)
@@ -83,7 +83,7 @@ function secondsIn(text: string | true | undefined): number | undefined {
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 
-/** The backend of a platform that would be started here, without its state. */
+/** The auth backend of a platform started here, without its state. */
 function backendOf(loaded: LoadedConfig): Backend {
   const { auth, host, port } = loaded.config
   const tokens = createTokens({ jwtSecret: auth.jwtSecret, signingKeys: signingKeysOf(loaded) })
@@ -108,8 +108,8 @@ async function withState<T>({ config, dir }: LoadedConfig, work: (state: State) 
 }
 
 /**
- * With a state that lasts the token of a user has a session in it, as if they had just signed in; users who are not there yet sign up.
- * A state in memory is another process's own: then the token stands for itself.
+ * With a persistent state, a user's token gets a session, as if they had just signed in; unknown users are signed up.
+ * A state in memory belongs to another process, so the token then has no session.
  */
 async function minted(wish: TokenRequest, loaded: LoadedConfig): Promise<MintedToken> {
   const backend = backendOf(loaded)
@@ -130,7 +130,7 @@ function emailIn(given: string | true): string {
 
 async function ownerOf(loaded: LoadedConfig, state: State, email: string): Promise<string> {
   const seed = configuredUser(loaded, email)
-  // Nothing else of the configuration: the state may be that of a platform that was started with another one.
+  // Adds nothing else from the configuration: the platform that owns the state may have been started with another one.
   if (seed) await plantUser(state, seed, Date.now)
   const [user] = await state.read(({ users }) => users.find({ email }))
   if (!user) throw new StartError(`There is no user ${email}. Sign up first, or name the user in the configuration.`)

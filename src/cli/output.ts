@@ -1,16 +1,16 @@
-/** Writes to the terminal: lines of one turn in one go, colours only where somebody sees them. */
+/** Writes to the terminal: batches the lines of one event loop turn, and uses colours only on a terminal. */
 import path from 'node:path'
 import pc from 'picocolors'
 
 export interface TerminalOutput {
   line(text: string): void
-  /** As it is, without an end of line. */
+  /** Writes the text as it is, without adding a line end. */
   write(text: string): void
-  /** Writes what is waiting, at once. */
+  /** Writes the waiting lines at once. */
   flush(): void
 }
 
-/** Collects lines until the event loop has a moment: writing each by itself would cost more than answering the request. */
+/** Collects lines until the event loop is idle: writing each one separately would cost more than answering the request. */
 export function createOutput(stream: NodeJS.WriteStream): TerminalOutput {
   let waiting = ''
   const flush = () => {
@@ -25,36 +25,36 @@ export function createOutput(stream: NodeJS.WriteStream): TerminalOutput {
   return { flush, write, line: text => write(`${text}\n`) }
 }
 
-/** Colours for a stream: none when it is no terminal or NO_COLOR asks for none. */
+/** Colours for a stream: none if it is not a terminal, or if NO_COLOR is set. */
 export const colorsFor = (stream: NodeJS.WriteStream) => pc.createColors(pc.isColorSupported && stream.isTTY === true)
 
-/** How large a terminal is, where it says so; nothing for a stream that is none. */
+/** The size of a terminal; empty for a stream that is not one. */
 export const sizeOf = ({ isTTY, columns, rows }: NodeJS.WriteStream) =>
   isTTY === true ? { columns: columns || 80, height: rows || 24 } : {}
 
-/** Whether what stands there can be written over: there are terminals that only go on. */
+/** Whether text can be overwritten. Dumb terminals cannot do that. */
 export const isScreen = ({ isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> | { readonly isTTY?: boolean }) =>
   isTTY === true && process.env.TERM !== 'dumb'
 
-/** For what is kept in a file. */
+/** For text that goes to a file. */
 export const noColors: Colors = pc.createColors(false)
 
 export type Colors = ReturnType<typeof colorsFor>
 
-/** What a terminal obeys, and what has it show text in another order than it has. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Control characters, and those that change the direction of text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this regex looks for them
 const control = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Text of somebody else's, without what could steer a terminal. */
+/** Escapes untrusted text, so that it cannot control the terminal. */
 export const harmless = (text: string) =>
   text.replace(control, character => {
     const code = character.charCodeAt(0).toString(16)
     return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
   })
 
-/** As JSON on one line, which steers no terminal either: JSON itself lets some of it pass. */
+/** JSON on one line, safe for terminals: JSON.stringify itself leaves some control characters unescaped. */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(control, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Names places as a person would from where the command was started. */
+/** A path relative to the current folder. */
 export const near = (place: string) => path.relative(process.cwd(), place) || place

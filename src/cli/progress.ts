@@ -1,14 +1,14 @@
-/** How far a long command has come: a bar where somebody sees it, and a line now and then where it is kept. */
+/** Progress of a long command: a bar on a terminal, and a line every few seconds elsewhere. */
 
 import type { CommandLine } from './arguments.js'
 import { isScreen } from './output.js'
 
 export interface Progress {
-  /** What is being done now. */
+  /** The name of the current item. */
   at(name: string): void
-  /** One more is done. */
+  /** One more item is done. */
   step(): void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void
 }
 
@@ -20,22 +20,22 @@ interface Terminal extends Pick<NodeJS.WriteStream, 'write'> {
 }
 
 const BAR_WIDTH = 20
-/** A terminal is drawn no more often than eyes can follow. */
+/** Drawing more often than this would not be visible. */
 const DRAW_MS = 80
 const LINE_MS = 5000
 const TICK_MS = 1000
 
-/** What is done sooner needs no bar. */
+/** Shorter work shows no bar. */
 const SHORT_MS = 300
 
-/** For work on files: a bar where somebody sees it, and nothing at all where it would be kept, or was not asked for. */
+/** For work on files: a bar on a terminal, and nothing elsewhere or with --json or --quiet. */
 export const fileProgress = (total: number, { json, quiet }: Pick<CommandLine, 'json' | 'quiet'>): Progress =>
   json || quiet || !process.stderr.isTTY ? noProgress : createProgress(total, process.stderr, { afterMs: SHORT_MS })
 
 interface Pace {
-  /** Gives milliseconds. */
+  /** In milliseconds. */
   readonly now?: () => number
-  /** A bar that would be gone before that is not drawn. */
+  /** No bar is drawn before this time. */
   readonly afterMs?: number
 }
 
@@ -59,7 +59,7 @@ export function createProgress(
     isDrawn = true
     const filled = Math.floor((done / total) * BAR_WIDTH)
     const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
-    // A line that is too long would be broken, and then stay.
+    // A longer line would wrap and could not be erased.
     stream.write(`\r\x1b[2K${`${bar} ${facts}`.slice(0, (stream.columns || 80) - 1)}`)
   }
 
@@ -70,7 +70,7 @@ export function createProgress(
     say()
   }
 
-  // One long answer must not look like none.
+  // Keeps the time moving while a single answer takes long.
   const tick = setInterval(sayWhenDue, TICK_MS)
 
   return {

@@ -1,4 +1,4 @@
-/** What came of the recordings in a run: the receipt, misses, and what to do about them. */
+/** How a run used its recordings: the receipt, misses, and what to do about them. */
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { LoadedConfig } from '../config/load.js'
@@ -10,10 +10,10 @@ import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import { type Colors, harmless } from './output.js'
 
-/** So many unused recordings are named; of more the number says it. */
+/** At most this many unused recordings are listed by name. */
 const NAMED = 10
 
-/** Lines for a person. */
+/** The receipt for people. */
 export function receiptText(receipt: Receipt, colors: Colors): string {
   const { unused, notRecorded } = receipt
   const more = unused.length > NAMED ? [`  … and ${unused.length - NAMED} more`] : []
@@ -35,18 +35,18 @@ function countsOf(receipt: Receipt, colors: Colors): readonly string[] {
   return [`${served} served`, lost, `${unused.length} unused`, carried, ...(recorded > 0 ? [made] : [])]
 }
 
-/** What `--strict` was given for. */
+/** What `--strict` checks. */
 export type Strict = false | 'misses' | 'unused'
 
-/** Whether a run that was to be strict has failed. */
+/** Whether `--strict` has failed. */
 export const hasFailed = (receipt: Receipt, strict: Strict): boolean =>
   strict !== false &&
   (receipt.missed > 0 || (strict === 'unused' && receipt.unused.length > 0 && !hasOnlyAsked(receipt)))
 
-/** A run that only records has played nothing that could be counted, or be unused. */
+/** A run that only records plays nothing back, so its unused recordings do not count. */
 const hasOnlyAsked = ({ served, missed, passed }: Receipt) => passed > 0 && served + missed === 0
 
-/** Throws a UsageError for a run that cannot be strict: none of its modes has to do with recordings. */
+/** Throws a UsageError if `--strict` makes no sense because no mode uses recordings. */
 export function requireStrictFits(strict: Strict, { mode, modes }: Pick<Platform, 'mode' | 'modes'>): void {
   if (strict === false || [mode, ...Object.values(modes)].some(usesRecordings)) return
   throw new UsageError(`--strict is about recordings, and the mode is ${mode}. Add --mode replay.`)
@@ -55,7 +55,7 @@ export function requireStrictFits(strict: Strict, { mode, modes }: Pick<Platform
 /** A miss as a terminal shows it, and what to do about it. */
 export const missText = (miss: Miss, { red, dim }: Colors): string => textOf(miss, { title: red, faint: dim, harmless })
 
-/** What to do about misses below `standin exec`: with the folder in full, since it may be another one than was meant, and whether there is anything in it. */
+/** Advice on misses in `standin exec`. Names the folder by its full path, as it may not be the intended one, and says if it is empty. */
 export function missAdvice({ config, dir }: LoadedConfig, command: readonly string[], { cyan }: Colors): string {
   const { recordings, upstream } = config
   const folder = path.resolve(dir, recordings.dir)
@@ -64,7 +64,7 @@ export function missAdvice({ config, dir }: LoadedConfig, command: readonly stri
     'standin exec --mode record',
     ...(upstream.baseUrl === '' ? ['--upstream URL'] : []),
     '--',
-    // To be copied: what has a blank or a sign of the shell in it stands in quotes.
+    // Ready to copy: words with spaces or shell characters are quoted.
     ...command.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))),
   ]
   const emulate = recordings.onMiss === 'fail' ? '\n  Or have answers made up: --on-miss emulate.' : ''

@@ -1,4 +1,4 @@
-/** `standin replies …`: what the rules would say, and whether they can. */
+/** `standin replies …`: shows what the rules would answer, and checks them. */
 import { readFileSync } from 'node:fs'
 import { check as checkForm } from '../check/check.js'
 import { unreadable, wordProblem } from '../check/problem.js'
@@ -19,12 +19,12 @@ import {
 } from '../replies/index.js'
 import { type CommandLine, load } from './arguments.js'
 
-/** The JSON Schema of a file of rules. */
+/** The JSON Schema of rule files. */
 export function repliesJsonSchema(): Promise<string> {
   return jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says')
 }
 
-/** Says what is odd about the rules, or that nothing is; what is odd makes the exit code 1. Rejects with a ProblemsError for rules that cannot be read. */
+/** Lints the rules; any finding makes the exit code 1. Rejects with a ProblemsError for rules that cannot be read. */
 export async function checkReplies(commandLine: CommandLine): Promise<string> {
   const loaded = load(commandLine)
   const { config } = loaded
@@ -37,7 +37,7 @@ export async function checkReplies(commandLine: CommandLine): Promise<string> {
   return findings.map(({ place, sentence }) => `${wordProblem({ origin: place, sentence })}\n`).join('')
 }
 
-/** Says which rule answers a prompt and why, and what the others lack. */
+/** Shows which rule answers a prompt and why, and why the others do not match. */
 export async function tryReplies(commandLine: CommandLine): Promise<string> {
   const loaded = load(commandLine)
   const { seed, strict, models } = loaded.config
@@ -71,7 +71,7 @@ function others({ passed }: Explanation): readonly string[] {
   ]
 }
 
-/** What is said, line by line. */
+/** The generated answer, line by line. */
 const shown = ({ choices, fault }: Generation): readonly string[] =>
   [...choices.flatMap(parts), ...(fault ? [`fault ${inlineYaml(fault)}`] : [])].map(
     line => `  ${line.replaceAll('\n', '\n  ')}`,
@@ -85,7 +85,7 @@ const parts = ({ text, toolCalls = [], refusal, reasoning, finishReason }: Choic
   ...(finishReason === undefined ? [] : [`(finish_reason ${finishReason})`]),
 ]
 
-/** The request that the flags and the prompt describe. Throws a UsageError. */
+/** The request that the flags and the prompt describe. Throws a UsageError for flags that do not fit. */
 function requestFrom({ words: [, , ...prompt], given }: CommandLine, firstModel: string): ChatRequest {
   const text = (flag: string) => given.get(flag) as string | undefined
   const file = text('request')

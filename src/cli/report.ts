@@ -1,4 +1,4 @@
-/** Reports of what was found: how findings read on a terminal, JUnit XML for continuous integration, and the file that a report goes to. */
+/** Reports of findings: lines for a terminal, JUnit XML for continuous integration, and the file a report is written to. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -21,21 +21,21 @@ export const countBySeverity = (findings: readonly Finding[]): Readonly<Record<S
   return { critical: of('critical'), warning: of('warning'), info: of('info') }
 }
 
-/** `2 drifted, 1 skipped`: those of which there are any. */
+/** `2 drifted, 1 skipped`, without the zeros. */
 export const listed = (parts: readonly (readonly [number, string])[]) =>
   parts.flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`])).join(', ')
 
-/** The severity that `--fail-on` names; critical where none is named. Throws a UsageError for one that does not exist. */
+/** The severity given with `--fail-on`; critical by default. Throws a UsageError for an unknown one. */
 export function severityIn(written = 'critical'): Severity {
   const severity = severities.find(severity => severity === written)
   if (severity) return severity
   throw new UsageError(`--fail-on must be one of ${severities.toReversed().join(', ')}, not "${written}".`)
 }
 
-/** So many of one answer are said; the journal has all. */
+/** At most this many violations are printed per answer; the journal has all of them. */
 const SAID = 3
 
-/** An answer that breaks the contract, in lines for a person. */
+/** An answer that breaks the contract, for people. */
 export function violatingText({ endpoint, method, status, violations }: Violating, colors: Colors): string {
   const more = violations.length > SAID ? [`  … and ${violations.length - SAID} more`] : []
   return [
@@ -45,28 +45,28 @@ export function violatingText({ endpoint, method, status, violations }: Violatin
   ].join('\n')
 }
 
-/** One line at the end of a run; nothing where all was well. */
+/** One line at the end of a run; undefined if there were no violations. */
 export function violationsText({ documented, decided, unjudged }: ViolationCounts, colors: Colors): string | undefined {
   if (documented + decided + unjudged === 0) return undefined
   const more = unjudged > 0 ? ` ${unjudged} answers were not judged: there were too many at once.` : ''
   return `Against the contract: ${colors.red(`${documented} documented`)}, ${decided} decided.${more}`
 }
 
-/** One test case of a JUnit report. Of `failure`, `error` and `skipped` it has one at most; `message` goes with it. */
+/** One test case of a JUnit report, with at most one of `failure`, `error` and `skipped`. `message` belongs to that. */
 export interface JunitCase {
   readonly classname: string
   readonly name: string
   readonly result?: 'failure' | 'error' | 'skipped' | undefined
   readonly type?: string | undefined
   readonly message?: string | undefined
-  /** What the failure says in full. */
+  /** The full text of the failure. */
   readonly text?: string | undefined
   readonly output?: string | undefined
 }
 
 /**
- * JUnit XML with one suite. By hand: of the libraries made for it junit-report-builder (6 MB with lodash) and junit-xml have no place for the
- * reason of a skipped test and for the text of a failure, and xmlbuilder2 brings a whole DOM.
+ * JUnit XML with one suite, written by hand: junit-report-builder (6 MB with lodash) and junit-xml have no place for the reason
+ * of a skipped test or for the text of a failure, and xmlbuilder2 brings a whole DOM.
  */
 export function junitXml(name: string, cases: readonly JunitCase[], seconds: number): string {
   const count = (wanted: JunitCase['result']) => cases.filter(({ result }) => result === wanted).length
@@ -101,16 +101,16 @@ const attributes = (values: Readonly<Record<string, string | number | undefined>
     .map(([name, value]) => (value === undefined ? '' : ` ${name}="${escaped(String(value))}"`))
     .join('')
 
-/** XML 1.0 has no way to write some characters, which are left out. */
+/** Removes the characters that XML 1.0 cannot represent. */
 const escaped = (text: string) =>
   text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this regex looks for them
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\p{Surrogate}]/gu, '')
     .replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 
 /**
- * Makes the folders that a report needs, before the work that it is about. Throws a UsageError for a flag that names no file, and a
- * StartError for a place where nothing can be written.
+ * Creates the folders for a report, before the work it reports on. Throws a UsageError for a flag that names no file, and a
+ * StartError if the place is not writable.
  */
 export function requireWritable(flag: string, file: string): void {
   if (file === '') throw new UsageError(`${flag} must name a file.`)
@@ -119,7 +119,7 @@ export function requireWritable(flag: string, file: string): void {
   try {
     makeFolder(path.dirname(place))
     isFolder = existsSync(place) && statSync(place).isDirectory()
-    // The separator at the end makes the system refuse a file where the folder should be.
+    // The trailing separator makes the system refuse a file in place of the folder.
     accessSync(existsSync(place) ? place : `${path.dirname(place)}${path.sep}.`, constants.W_OK)
   } catch (error) {
     throw notWritten(file, error)
@@ -127,7 +127,7 @@ export function requireWritable(flag: string, file: string): void {
   if (isFolder) throw new UsageError(`${flag} must name a file, and ${file} is a folder.`)
 }
 
-/** Rejects with a StartError when it cannot be written. */
+/** Rejects with a StartError if the file cannot be written. */
 export async function writeReport(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text)

@@ -1,4 +1,4 @@
-/** One line a request: method, path, status, time, who, and what gave the answer; on a second one what to do, where something is. */
+/** The log line of a request: method, path, status, time, caller and source. Advice, if there is any, goes on a second line. */
 import { callerInWords } from '../core/caller.js'
 import { asksLive, type Caller } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
@@ -8,24 +8,24 @@ import { cutTo, widthOf, wrapped } from './columns.js'
 import type { LogLine } from './log-line.js'
 import { type Colors, harmless } from './output.js'
 
-/** What is written on. */
+/** Where the lines are written. */
 export interface Paper {
   readonly colors: Colors
-  /** How wide it is; a file has no end. */
+  /** The width; unlimited for a file. */
   readonly columns?: number | undefined
 }
 
-/** The columns of the method and of the path, where the one is not longer. */
+/** The width of the method and path columns; longer values exceed it. */
 const METHOD = 4
 const PATH = 20
 const TIME = 8
-/** No more of an address is shown in a file, and no less on a narrow terminal. */
+/** The longest path shown in a file, and the shortest on a narrow terminal. */
 const LONGEST_TARGET = 300
 const SHORTEST_TARGET = 10
-/** A terminal that is narrower has no room for the time of day. */
+/** Terminals narrower than this show no time of day. */
 const NARROW = 56
 
-/** The lines for a person. `note` stands at the end of the first. */
+/** The lines for people. `note` is added to the end of the first one. */
 export function requestRows(told: LogLine, { colors, columns = Number.POSITIVE_INFINITY }: Paper, note = ''): string[] {
   const isNarrow = columns < NARROW
   const clock = isNarrow ? '' : `${timeOfDay(told.at)} `
@@ -33,7 +33,7 @@ export function requestRows(told: LogLine, { colors, columns = Number.POSITIVE_I
   const status = told.status === null ? '---' : String(told.status)
   const time = timeOf(told).padStart(TIME)
   const rest = [nameOf(told.caller), [decisionOf(told), note].filter(Boolean).join(' ')].filter(Boolean)
-  // The last column stays free: what ends there may be broken.
+  // The last column stays empty, as some terminals wrap when it is filled.
   const room = columns - 1
   const besides = clock.length + method.length + status.length + time.length + 3
   const longest = Math.min(LONGEST_TARGET, Math.max(SHORTEST_TARGET, room - besides))
@@ -53,7 +53,7 @@ export function requestRows(told: LogLine, { colors, columns = Number.POSITIVE_I
   return advice === undefined ? rows : [...rows, ...below(`→ ${advice}`, colors.cyan)]
 }
 
-/** Who is less important than what. */
+/** The caller is dimmed: it matters less than the decision. */
 const painted = (rest: readonly string[], { caller }: LogLine, colors: Colors) =>
   nameOf(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
 
@@ -61,7 +61,7 @@ const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, wi
 
 const targetOf = ({ request: { path, query } }: LogLine) => harmless(query === '' ? path : `${path}?${query}`)
 
-/** The same as an object, for --json; with both sides in full where there is an entry. */
+/** The same as an object for --json, with both bodies if an entry is given. */
 export function requestEvent(told: LogLine, entry?: JournalEntry) {
   const { request, caller, status, mode, source, error, hint, remark, openaiRefuses, complete } = told
   return {
@@ -84,7 +84,7 @@ export function requestEvent(told: LogLine, entry?: JournalEntry) {
 const known = (facts: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null))
 
-/** The line of a message that went to the outbox. */
+/** The line for a message in the outbox. */
 export function messageLine({ subject, recipient, code, link }: MessageRow, colors: Colors): string {
   const parts = [
     colors.dim(timeOfDay(new Date().toISOString())),
@@ -96,7 +96,7 @@ export function messageLine({ subject, recipient, code, link }: MessageRow, colo
   return parts.join(' ')
 }
 
-/** The same as an object, for --json. */
+/** The same as an object for --json. */
 export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRow) => ({
   ...{ event: 'message', kind, channel, recipient, code, link },
 })
@@ -117,10 +117,10 @@ function decisionOf(told: LogLine): string {
   return harmless(status >= 400 ? `${by}: ${remark}` : `${by}. ${remark}`)
 }
 
-/** Says why the body is another one than the live platform's. */
+/** Explains why the body differs from the live platform's. */
 const FITTED = 'error put into the documented form'
 
-/** What somebody else has said may be no sentence. */
+/** Adds a full stop to text from elsewhere if it has none. */
 const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 const piecesOf = ({ response: { piecesAtMs } }: LogLine) =>
@@ -128,7 +128,7 @@ const piecesOf = ({ response: { piecesAtMs } }: LogLine) =>
 
 const nameOf = (caller: Caller) => harmless(callerInWords(caller))
 
-/** The first byte tells something where the answer came bit by bit; when the bits of a live one came nobody has noted. */
+/** Adds the time of the first byte for streams. Chunk times of live answers are not recorded, so slow live answers count as streams. */
 function timeOf({ mode, firstByteMs, durationMs, response }: LogLine): string {
   const total = inTime(durationMs)
   const isSlow = mode !== null && asksLive(mode) && durationMs - (firstByteMs ?? durationMs) >= SLOW_MS

@@ -1,21 +1,21 @@
-/** Lets a long command be stopped in the midst of it, so that it can still say what it has found. */
+/** Lets a long command be interrupted, so that it can still report what it has found. */
 
-/** What shells say of a process that Ctrl-C has ended. */
+/** The exit code after Ctrl-C, as in shells. */
 export const EXIT_STOPPED = 130
 
-/** Ctrl-C reaches a process under npm twice, once from the terminal and once from npm; that is not impatience. */
+/** Under npm, Ctrl-C arrives twice: from the terminal and from npm. The second one does not mean "kill now". */
 export const ECHO_MS = 200
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Everything that is waited for listens to it. Where something does not, the next signal ends the process, as it does by itself. */
+/** Every wait listens to this signal. If one does not, the next Ctrl-C ends the process, as it does by default. */
 export function stopOnSignals(): AbortSignal {
   const controller = new AbortController()
   const stop = () => {
     controller.abort()
     setTimeout(leave, ECHO_MS).unref()
   }
-  // Exiting would wait for the system, too: for a disk that is gone, or a pipe that nobody reads.
+  // Removes the handlers instead of exiting: `exit` could block on a lost disk or on a pipe that is not read.
   const leave = () => {
     for (const signal of signals) process.off(signal, stop)
   }

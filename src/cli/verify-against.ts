@@ -1,4 +1,4 @@
-/** `standin verify --against`: what the live platform says now, or what was kept of it, beside what a stand-in says. */
+/** `standin verify --against`: compares a stand-in with the live platform, or with a baseline of it. */
 import path from 'node:path'
 import { ProblemsError } from '../check/problem.js'
 import {
@@ -20,26 +20,26 @@ import type { Progress } from './progress.js'
 import type { VerifyOptions } from './verify-options.js'
 import { targetAt, type VerifyEnvironment, variables } from './verify-target.js'
 
-/** What came of comparing with the live platform. */
+/** The result of comparing with the live platform. */
 export interface LiveComparison extends Comparison {
   readonly target: string
-  /** When the live platform said what it says here. */
+  /** When the live answers were received. */
   readonly at: Date
-  /** Whether it was asked just now, or what was kept of it was looked at. */
+  /** Whether the live platform was asked just now; otherwise the baseline was used. */
   readonly isFresh: boolean
-  /** What the contract says of the live platform; nothing where it was not asked. */
+  /** How the live platform itself fulfils the contract; empty if it was not asked. */
   readonly findings: readonly ClauseResult[]
   readonly calls: number
-  /** From which severity on a difference is a failure. */
+  /** A difference is a failure at this severity or above. */
   readonly failOn: Severity
-  /** The file that its shapes are kept in now. */
+  /** The baseline file that was written, if any. */
   readonly kept: string | undefined
 }
 
-/** The live platform to be asked, or what is known of it. */
+/** The live platform to ask, or its baseline. */
 export type Other = { readonly kind: 'live'; readonly target: TargetOptions } | ({ readonly kind: 'kept' } & Baseline)
 
-/** Rejects with a UsageError where there is neither. A pull request without credentials for it gets what was kept. */
+/** Rejects with a UsageError if there is neither. A pull request without live credentials uses the baseline. */
 export async function openOther(
   commandLine: CommandLine,
   options: VerifyOptions,
@@ -70,7 +70,7 @@ interface Asking {
   readonly signal: AbortSignal
 }
 
-/** Judges the live platform, where that is to be asked, and compares its answers with those of `own`. */
+/** Checks the live platform, if it is to be asked, and compares its answers with those of `own`. */
 export async function against(
   own: Target,
   other: Other,

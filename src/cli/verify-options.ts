@@ -1,4 +1,4 @@
-/** What the flags of `standin verify` ask for. */
+/** The options of `standin verify`, from its flags. */
 import { type Clause, wantedOf } from '../contract/clause.js'
 import { clauses } from '../contract/clauses/index.js'
 import { USUAL_MAX_CALLS } from '../contract/target.js'
@@ -14,20 +14,20 @@ export type Reporter = (typeof reporters)[number]
 export interface VerifyOptions {
   readonly wanted: readonly Clause[]
   readonly reporter: Reporter
-  /** A file; standard output where none is named. */
+  /** The report file; standard output if undefined. */
   readonly output: string | undefined
   readonly maxCalls: number
   readonly isStrict: boolean
-  /** With what the answers are compared, too: `live` or an address. */
+  /** What the answers are also compared with: `live` or an address. */
   readonly against: string | undefined
-  /** The file of the baseline. */
+  /** The baseline file. */
   readonly baseline: string
   readonly updatesBaseline: boolean
-  /** From which severity on a difference is a failure. */
+  /** A difference is a failure at this severity or above. */
   readonly failOn: Severity
 }
 
-/** Throws a UsageError for what there is not. */
+/** Throws a UsageError for invalid values. */
 export function optionsIn({ given, json }: Pick<CommandLine, 'given' | 'json'>): VerifyOptions {
   const text = (flag: string) => given.get(flag) as string | undefined
   const name = text('reporter') ?? (json ? 'json' : 'text')

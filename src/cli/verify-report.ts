@@ -1,4 +1,4 @@
-/** What came of judging a target: in words for people, as JSON, as JUnit XML, and as Markdown for a pull request. */
+/** The results of `standin verify`: in words for people, as JSON, as JUnit XML, and as Markdown for a pull request. */
 import type { AnswerDifference } from '../contract/baseline.js'
 import { type Broken, type Clause, type ClauseResult, sections } from '../contract/clause.js'
 import { silent } from '../contract/silent.js'
@@ -17,11 +17,11 @@ export interface VerifyRun {
   readonly maxCalls: number
   readonly seconds: number
   readonly isStrict: boolean
-  /** Beside the live platform, where that was asked for. */
+  /** The comparison with the live platform, if it was asked for. */
   readonly against?: LiveComparison | undefined
 }
 
-/** What became of a clause, in a word: `different` is a decision that is not kept, where that is no failure. */
+/** The outcome of a clause. `different` means that one of Standin's own decisions does not hold, which is a failure only with --strict. */
 type ClauseOutcome = 'held' | 'broken' | 'different' | 'skipped'
 
 function outcomeOf({ clause, verdict }: ClauseResult, isStrict: boolean): ClauseOutcome {
@@ -34,7 +34,7 @@ export function countOf({ findings, isStrict }: VerifyRun) {
   return {
     clauses: findings.length,
     held: of('held'),
-    /** Clauses that are not kept and ought to be. */
+    /** Broken clauses that count as failures. */
     broken: of('broken'),
     /** Decisions of Standin that the target does not share. */
     different: of('different'),
@@ -57,7 +57,7 @@ export function summary(run: VerifyRun): string {
   return `${clauses} ${clauses === 1 ? 'clause' : 'clauses'}: ${counts} (${effort})`
 }
 
-/** Each fact of what is broken, by its name. */
+/** The facts of a broken clause, with their names. */
 function factsOf(
   { quotes, source }: Clause,
   { expected, came, shown }: Broken,
@@ -71,7 +71,7 @@ function factsOf(
   ]
 }
 
-/** A row of a table, or a heading, as a line of text. */
+/** A table row or a heading as a line of text. */
 const asText = (quote: string) => quote.replace(/^\| | \|$|^#+ /g, '').replaceAll(' | ', ' · ')
 
 /** `Beside the live platform at https://…, as it was 12 d ago (2026-11-01)` */
@@ -91,11 +91,11 @@ function comparedLine({ compared, differences }: LiveComparison): string {
 const isFailure = ({ drifts }: AnswerDifference, { failOn }: LiveComparison) =>
   drifts.some(({ severity }) => isAtLeast(failOn, severity))
 
-/** The documented clauses that the live platform does not keep itself. */
+/** Documented clauses that the live platform itself breaks. */
 const brokenAtLive = ({ findings }: LiveComparison) =>
   findings.filter(({ clause, verdict }) => clause.source === 'documented' && verdict.kind === 'broken')
 
-/** Whether anything is wrong that has to be. */
+/** Whether the run counts as failed. */
 export const hasFailed = (run: VerifyRun): boolean =>
   countOf(run).broken > 0 ||
   (run.against !== undefined &&
@@ -104,7 +104,7 @@ export const hasFailed = (run: VerifyRun): boolean =>
 
 interface TextOptions {
   readonly colors: Colors
-  /** Whether only problems are told. */
+  /** Whether only problems are shown. */
   readonly isQuiet: boolean
 }
 
@@ -181,7 +181,7 @@ function besideJson(against: LiveComparison) {
   return { target, at, isFresh, calls, compared, broken, differences }
 }
 
-/** One test case a clause, and one for each call that the live platform answers in another way. */
+/** One test case per clause, and one for each call that the live platform answers differently. */
 export function junitOf({ findings, isStrict, seconds, against }: VerifyRun): string {
   const beside = (against?.differences ?? []).flatMap(difference => {
     const result = differenceResult(difference, against !== undefined && isFailure(difference, against))
@@ -286,14 +286,14 @@ function table(section: string, { findings, isStrict }: VerifyRun): readonly str
 const rows = (head: readonly string[], cells: readonly (readonly string[])[]) =>
   [head, head.map(() => '---'), ...cells.map(row => row.map(cell))].map(row => `| ${row.join(' | ')} |`).join('\n')
 
-/** Tags of the document, such as `<model_id>`, are text; only our own line break is none. */
+/** Escapes tags in the document's text, such as `<model_id>`, but not our own line breaks. */
 const cell = (text: string) =>
   text
     .replace(/<(?!br>)/g, '&lt;')
     .replaceAll('|', '\\|')
     .replace(/\s*\n\s*/g, ' ')
 
-/** As code, whatever it holds. */
+/** Formats any text as inline code. */
 function code(text: string): string {
   const fence = '`'.repeat(longestRun(text) + 1)
   const gap = /^`|`$/.test(text) ? ' ' : ''

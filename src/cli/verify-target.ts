@@ -1,11 +1,11 @@
-/** Whom `standin verify` asks, and with which credentials: flags first, then the environment. */
+/** The target of `standin verify` and its credentials: from flags first, then from the environment. */
 import { text as textOf } from 'node:stream/consumers'
 import type { TargetOptions } from '../contract/target.js'
 import { UsageError } from '../core/start-error.js'
 import { openPlatform } from '../platform.js'
 import { type CommandLine, load } from './arguments.js'
 
-/** The variables that stand in for flags that are not given. */
+/** The environment variables that replace missing flags. */
 export const variables = {
   target: 'VERIFY_TARGET',
   auth: 'VERIFY_AUTH_URL',
@@ -19,21 +19,21 @@ type Name = keyof typeof variables
 
 export interface OpenTarget {
   readonly options: TargetOptions
-  /** Whether it is a stand-in of our own. */
+  /** Whether the target was started by this command. */
   readonly isOwn: boolean
   close(): Promise<void>
 }
 
 export type VerifyEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Rejects with a UsageError for addresses and credentials that cannot be used. */
+/** Rejects with a UsageError for unusable addresses and credentials. */
 export async function openTarget(commandLine: CommandLine, env: VerifyEnvironment): Promise<OpenTarget> {
   const named = (commandLine.given.get('target') as string | undefined) ?? env[variables.target]
   if (!named) return ownTarget(commandLine)
   return { options: await targetAt(named, commandLine, env), isOwn: false, close: async () => {} }
 }
 
-/** The target at an address, or the live one, with what opens it. */
+/** The target at an address, or the live one, with its credentials. */
 export async function targetAt(
   named: string,
   commandLine: CommandLine,
@@ -59,7 +59,7 @@ export async function targetAt(
 
 const modelIn = (given: CommandLine['given']) => given.get('model') as string | undefined
 
-/** Credentials in the environment belong to the target that it names, and are shown to no other. */
+/** Credentials in the environment are only used for the target that the environment names. */
 async function saidOf(given: CommandLine['given'], target: string, env: VerifyEnvironment) {
   const isNamed = [undefined, '', target].includes(env[variables.target])
   const typed = given.has('password-stdin') ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
@@ -69,7 +69,7 @@ async function saidOf(given: CommandLine['given'], target: string, env: VerifyEn
   }
 }
 
-/** The live platform of the configuration. */
+/** The live platform from the configuration. */
 function liveOf(commandLine: CommandLine) {
   const { baseUrl, authUrl, apiKey, anonKey, insecure } = load(commandLine).config.upstream
   if (baseUrl === '') throw new UsageError('--target live needs upstream.baseUrl, the address of the live platform.')
@@ -77,7 +77,7 @@ function liveOf(commandLine: CommandLine) {
   return { url: baseUrl, authUrl: orNone(authUrl), apiKey: orNone(apiKey), anonKey: orNone(anonKey), insecure }
 }
 
-/** A fresh one in this process, on any free port, with nothing written to disk; it reads a configuration when one is named. */
+/** A new platform in this process, on any free port, with nothing written to disk. It reads a configuration only if one is named. */
 export async function ownTarget({ given, config, overrides }: CommandLine): Promise<OpenTarget> {
   const idle = ['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'].find(
     name => given.has(name) && !given.has('against'),
@@ -98,7 +98,7 @@ export async function ownTarget({ given, config, overrides }: CommandLine): Prom
   })
   const { url, authUrl, apiKey, anonKey, loaded } = platform
   const user = loaded.config.users.find(({ password }) => typeof password === 'string' && password !== '')
-  // The model that is named may be one of the live platform alone.
+  // With --against, the model may exist on the live platform only.
   const model = given.has('against') ? undefined : modelIn(given)
   const options = { url, authUrl, apiKey, anonKey, model, email: user?.email, password: user?.password }
   return { options, isOwn: true, close: () => platform.stop() }

@@ -1,4 +1,4 @@
-/** `standin verify`: judges a target by each rule of the platform's document, and says where it does not keep it. */
+/** `standin verify`: checks a target against each rule of the platform's document, and reports which ones it breaks. */
 import { ProblemsError } from '../check/problem.js'
 import { judgeAll } from '../contract/clause.js'
 import { clauses } from '../contract/clauses/index.js'
@@ -16,8 +16,8 @@ import { type OpenTarget, openTarget, ownTarget } from './verify-target.js'
 const EXIT_BROKEN = 1
 
 /**
- * Prints what it finds; the exit code is 1 when a documented clause is broken, or none could be checked. Rejects with a UsageError for flags that
- * cannot be followed, and with a ProblemsError when the target cannot be reached.
+ * Prints the findings. The exit code is 1 if a documented clause is broken or none could be checked. Rejects with a UsageError for
+ * flags that cannot be used, and with a ProblemsError if the target cannot be reached.
  */
 export async function verify(commandLine: CommandLine): Promise<void> {
   const options = optionsIn(commandLine)
@@ -76,7 +76,7 @@ const reports: Readonly<Record<Exclude<Reporter, 'text'>, (run: VerifyRun) => st
 
 function reportOf(run: VerifyRun, { reporter, output }: VerifyOptions, { quiet }: CommandLine): string {
   if (reporter !== 'text') return reports[reporter](run)
-  // Files have no use for colours.
+  // Files get no colours.
   const colors = output === undefined ? colorsFor(process.stdout) : noColors
   return textOf(run, { colors, isQuiet: quiet })
 }

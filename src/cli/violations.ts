@@ -1,13 +1,13 @@
-/** `--fail-on-violation`: whether a run can find violations, and whether it has found some that count. */
+/** `--fail-on-violation`: whether a run can find violations, and whether it has found any that count. */
 import { UsageError } from '../core/start-error.js'
 import type { Platform } from '../platform.js'
 import type { CommandLine } from './arguments.js'
 
-/** Whether a run that was to fail on violations has some of what the platform documents. */
+/** Whether the run must fail because a documented rule was violated. */
 export const hasBroken = ({ violations }: Platform, { given }: CommandLine): boolean =>
   given.has('fail-on-violation') && violations.counts().documented > 0
 
-/** Throws a UsageError for a run in which nothing could be found. */
+/** Throws a UsageError for a run that cannot find violations. */
 export function requireJudging({ mode, modes, loaded }: Platform, { given }: CommandLine): void {
   if (!given.has('fail-on-violation')) return
   if (!loaded.config.contract.check) {

@@ -1,24 +1,24 @@
-/** Calls back when one of the files that a platform was made from has changed. */
+/** Calls back when a file that a platform was made from has changed. */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import path from 'node:path'
 import { findReplyFiles } from '../replies/index.js'
 
 export interface WatchedFiles {
   readonly configFile: string
-  /** Further files that the configuration names. */
+  /** Further files named in the configuration. */
   readonly more?: readonly string[]
   /** Names or globs of reply files, relative to the folder of the configuration. */
   readonly replies: readonly string[]
-  /** When the files were read, in milliseconds since 1970: a later change counts even if it came before the watch began. */
+  /** When the files were read, in milliseconds since 1970. A later change counts even if it came before watching began. */
   readonly readAtMs: number
 }
 
-/** Editors write a file in several steps, and several files at once; they are one change. */
+/** Editors write a file in several steps, or several files at once. That counts as one change. */
 const SETTLE_MS = 60
 
 /**
- * Watches until the function that it gives back is called. It watches folders and then compares files: that sees files come, go and
- * be replaced alike, from the first moment on. (A library that watches each file by itself lost what happened while it started.)
+ * Watches until the returned function is called. It watches folders and then compares files, so creating, deleting and replacing
+ * files are all noticed, from the first moment on. (A library that watches single files lost changes while it started.)
  */
 export function watchFiles(
   { configFile, more = [], replies, readAtMs }: WatchedFiles,
@@ -42,7 +42,7 @@ export function watchFiles(
   }
 
   function follow() {
-    // Of two patterns in one folder the one that looks below it counts.
+    // If two patterns share a folder, the recursive one wins.
     const byDepth = places.toSorted((a, b) => Number(a.recursive) - Number(b.recursive))
     const wanted = new Map(byDepth.map(place => [identityOf(nearestFolder(place.folder)), place]))
     for (const [identity, watcher] of watchers) {
@@ -57,7 +57,7 @@ export function watchFiles(
         const watcher = watch(nearest, { recursive: recursive && nearest === folder }, settle)
         watchers.set(identity, watcher.on('error', settle))
       } catch (error) {
-        // The system has no more watches to give, for example.
+        // For example, the system has no more watches available.
         console.error(`Edits in ${nearest} are not noticed (${(error as NodeJS.ErrnoException).code}).`)
       }
     }
@@ -74,7 +74,7 @@ export function watchFiles(
   }
 
   follow()
-  // What makes looking fail makes reading fail too, and that is told.
+  // An error here also makes reading fail, and is reported there.
   look().catch(changed)
   return () => {
     over = true
@@ -83,7 +83,7 @@ export function watchFiles(
   }
 }
 
-/** The folder in which a pattern's files come and go, and whether they may be in folders below it. */
+/** The folder that contains a pattern's files, and whether its subfolders count as well. */
 function placeOf(pattern: string, dir: string) {
   const parts = pattern.split('/')
   const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
@@ -94,16 +94,16 @@ function placeOf(pattern: string, dir: string) {
 const statsOf = (file: string) => statSync(file, { throwIfNoEntry: false })
 const changedAtMs = (file: string) => statsOf(file)?.ctimeMs ?? Number.NEGATIVE_INFINITY
 
-/** What changes about a file whenever it changes. */
+/** Changes whenever the file changes. */
 function traceOf(file: string): string {
   const stats = statsOf(file)
   return stats ? `${file} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : `${file} is not there`
 }
 
-/** A folder that was deleted and made again is another one, and has to be watched anew. */
+/** A folder that was deleted and created again has to be watched again. */
 const identityOf = (folder: string) => `${folder} ${statsOf(folder)?.ino}`
 
-/** A folder that is not there yet is seen to come from the nearest one that is. */
+/** The nearest existing folder, where the creation of a missing one can be seen. */
 function nearestFolder(folder: string): string {
   const above = path.dirname(folder)
   return above === folder || statsOf(folder)?.isDirectory() ? folder : nearestFolder(above)

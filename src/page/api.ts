@@ -1,4 +1,4 @@
-/** The two APIs as the page calls them: every operation by its method and path, with the types that it declares. */
+/** The two APIs as the page calls them: every operation by method and path, with its declared types. */
 import { useMemo } from 'preact/hooks'
 import { type Client, createClient } from '../api/client.js'
 import type { DashboardOperations } from '../dashboard/operations.js'
@@ -15,16 +15,16 @@ interface Failed {
   readonly message: string | undefined
 }
 
-/** In the server's own words. */
+/** Uses the server's own message if there is one. */
 function failed({ status, message }: Failed): Failure {
   return status === 0 ? noAnswer() : new Failure(status, message ?? `The answer ${status} cannot be read.`)
 }
 
-/** The control API, with the key that was typed in where other machines can reach it. */
+/** The control API, with the key that was entered if other machines can reach the platform. */
 export const controlWith = (key: string | undefined): Control =>
   createClient<ControlOperations>('/__standin', { bearer: () => key, failed })
 
-/** The same for a view; another one whenever the key is another one. */
+/** The control API for a view; recreated when the key changes. */
 export function useControl(): Control {
   const { serviceKey } = useServiceKey()
   return useMemo(() => controlWith(serviceKey), [serviceKey])
@@ -35,13 +35,13 @@ type Bearer = () => string | undefined | Promise<string | undefined>
 export const dashboardApi = (bearer: Bearer = () => undefined): DashboardApi =>
   createClient<DashboardOperations>('/dashboard/api', { bearer, failed })
 
-/** What of the dashboard's API is for the developer. */
+/** The developer's part of the dashboard API. */
 export function useDeveloperApi(): DashboardApi {
   const { serviceKey } = useServiceKey()
   return useMemo(() => dashboardApi(() => serviceKey), [serviceKey])
 }
 
-/** What of the dashboard's API is for the user; whoever is signed out by then is told so. */
+/** The user's part of the dashboard API. A 401 ends the session, and the page says why. */
 export function useUserApi(): DashboardApi {
   const { token, end } = useSession()
   return useMemo(() => {

@@ -1,4 +1,4 @@
-/** The page: its frame, and the view that its address asks for. */
+/** The page: its frame, and the view for the current address. */
 import { viewAt } from '../dashboard/routes.js'
 import { dashboardApi } from './api.js'
 import { ConfigProvider, useConfigChanges } from './config.jsx'

@@ -1,4 +1,4 @@
-/** What the page knows of the platform, for every part of it. */
+/** The platform's configuration, shared by all parts of the page. */
 import { createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
 import type { ConfigJson } from '../dashboard/operations.js'
@@ -15,10 +15,10 @@ export function useConfig(): ConfigJson {
 
 const CHANGED = 'standin-config-changed'
 
-/** Has what the page knows of the platform read anew. */
+/** Reloads the configuration in every part of the page. */
 export const configHasChanged = () => void dispatchEvent(new Event(CHANGED))
 
-/** Calls `reload` whenever somebody on the page has changed the platform. */
+/** Calls `reload` whenever something on the page has changed the platform. */
 export function useConfigChanges(reload: () => void): void {
   useEffect(() => {
     addEventListener(CHANGED, reload)

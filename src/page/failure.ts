@@ -1,6 +1,6 @@
-/** What the page says when something did not work. */
+/** The page's messages for failures. */
 
-/** A request that failed, in words for whoever reads the page. `status` is 0 when there was no answer at all. */
+/** A failed request, described for the user. `status` is 0 if there was no answer. */
 export class Failure extends Error {
   override readonly name = 'Failure'
 
@@ -19,6 +19,6 @@ export const notLoaded = () =>
 
 export const signedOut = () => new Failure(401, 'You are not signed in.')
 
-/** Whatever was thrown, as a failure. */
+/** Turns any thrown value into a Failure. */
 export const failureOf = (thrown: unknown): Failure =>
   thrown instanceof Failure ? thrown : new Failure(-1, thrown instanceof Error ? thrown.message : String(thrown))

@@ -1,4 +1,4 @@
-/** The frame around every view: the brand, the navigation, who is signed in, and where answers come from. */
+/** The frame around every view: the brand, the navigation, the account, and the mode. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { routes, type View } from '../dashboard/routes.js'
@@ -34,7 +34,7 @@ export function Frame({ view, children }: Props) {
   )
 }
 
-/** The name with its mark: something solid that stands where something else is drawn in dashes. */
+/** The name and the logo: a solid shape that stands in for a dashed one. */
 function Brand() {
   return (
     <Link to={routes.connect} class="brand">
@@ -58,7 +58,7 @@ const app: readonly Place[] = [
   { view: 'playground', name: 'Playground' },
 ]
 
-/** For whoever runs this Standin. */
+/** Views for the developer who runs this Standin. */
 const groups: readonly { readonly name: string; readonly places: readonly Place[] }[] = [
   {
     name: 'Platform',
@@ -82,10 +82,10 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
 
 const places = [...app, ...groups.flatMap(({ places }) => places)]
 
-/** The ways to the views: always in sight beside them, or behind a button where there is no room. */
+/** Links to the views: beside them, or behind a button on narrow screens. */
 function Navigation({ view }: { readonly view: View }) {
   const id = useId()
-  // For where there is no room beside the views; with room the ways are always there.
+  // Only matters on narrow screens; on wide ones the links are always visible.
   const [isOpen, setOpen] = useState(false)
   useEffect(() => {
     const close = () => setOpen(false)

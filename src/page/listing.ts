@@ -1,10 +1,10 @@
-/** Something that is loaded, looked at, and loaded again. */
+/** Data that is loaded, shown and reloaded. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, failureOf } from './failure.js'
 
 export type Listing<Value> =
   | { readonly kind: 'loading' }
-  /** With a failure when it could not be brought up to date since. */
+  /** With a failure if the last reload failed. */
   | { readonly kind: 'ready'; readonly value: Value; readonly failure?: Failure }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
@@ -13,7 +13,7 @@ export interface Loaded<Value> {
   reload(): void
 }
 
-/** Loads at once, whenever somebody comes back to the page, and again and again while they look when `everyMs` says so. */
+/** Loads at once, when the page becomes visible again, and every `everyMs` while it is visible, if given. */
 export function useListing<Value>(load: (signal: AbortSignal) => Promise<Value>, everyMs?: number): Loaded<Value> {
   const [listing, setListing] = useState<Listing<Value>>({ kind: 'loading' })
   const [round, setRound] = useState(0)
@@ -24,10 +24,10 @@ export function useListing<Value>(load: (signal: AbortSignal) => Promise<Value>,
     const leaving = new AbortController()
     let next: ReturnType<typeof setTimeout> | undefined
     const settle = (change: (before: Listing<Value>) => Listing<Value>) => {
-      // An answer that was asked for before somebody wanted a new one may be older than what they have changed.
+      // An answer from before the last reload was requested may be outdated.
       if (leaving.signal.aborted || round !== latest.current) return
       setListing(change)
-      // Counted from the answer on, so that a slow one is never overtaken by the next question.
+      // Counted from the answer, so that a slow answer never overlaps with the next request.
       if (everyMs !== undefined && !document.hidden) next = setTimeout(reload, everyMs)
     }
     load(leaving.signal).then(
@@ -38,7 +38,7 @@ export function useListing<Value>(load: (signal: AbortSignal) => Promise<Value>,
       leaving.abort()
       clearTimeout(next)
     }
-    // A new round is a reason to load again.
+    // A new round triggers a reload.
   }, [load, everyMs, round])
 
   useEffect(() => {

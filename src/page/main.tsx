@@ -1,10 +1,10 @@
-/** Begins the page. */
+/** Starts the page. */
 import { render } from 'preact'
 import { viewAt } from '../dashboard/routes.js'
 import { App } from './app.jsx'
 import { load } from './views.js'
 
-// Together with what the page asks the server first. Where that fails the page says so.
+// Loads the view in parallel with the page's first request to the server. A failure is shown by the page.
 load(viewAt(location.pathname) ?? 'connect').catch(() => {})
 
 const place = document.getElementById('page')

@@ -1,14 +1,14 @@
-/** Where the page is, and how it goes elsewhere without being loaded anew. */
+/** The page's address, and navigation without a reload. */
 import { useEffect, useState } from 'preact/hooks'
 
-/** Goes to an address of the page. */
+/** Navigates to an address of the page. */
 export function navigate(to: string, { replace = false } = {}): void {
   history[replace ? 'replaceState' : 'pushState'](null, '', to)
-  // The browser tells of its own steps only.
+  // Browsers only fire this event for back and forward.
   dispatchEvent(new PopStateEvent('popstate'))
 }
 
-/** The address of the page, kept up to date. */
+/** The current address of the page, kept up to date. */
 export function useAddress(): { readonly path: string; readonly query: URLSearchParams } {
   const [address, setAddress] = useState(location.href)
   useEffect(() => {

@@ -1,16 +1,16 @@
-/** What is looked for in a listing, and which page of it: kept in the address, so that a reload finds it again. */
+/** The search text and the page number of a list. Both are kept in the address, so that a reload restores them. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { navigate, useAddress } from './routing.js'
 
-/** So many stand on a page. */
+/** How many items a page shows. */
 const LIMIT = 20
-/** Whoever types is not interrupted. */
+/** The search waits until the user stops typing. */
 const SETTLE_MS = 150
 
 interface Search {
-  /** As it stands in the field. */
+  /** The text in the field. */
   readonly words: string
-  /** The query for the listing, a moment after the last letter was typed. */
+  /** The query for the list, updated a moment after the last key press. */
   readonly query: { readonly search: string; readonly limit: number; readonly offset: number }
   readonly limit: number
   readonly offset: number

@@ -1,4 +1,4 @@
-/** Lines and columns: where a text stops being JSON (RFC 8259), since only some browsers say it, and where a line and a column are. */
+/** Lines and columns in a text, and where it stops being valid JSON (RFC 8259). Not all browsers report that. */
 
 interface JsonMistake {
   /** Both count from 1. */
@@ -7,13 +7,13 @@ interface JsonMistake {
   readonly sentence: string
 }
 
-/** The value that a text stands for, or where it goes wrong. */
+/** The parsed value of a text, or the place of the first error. */
 export function readJson(text: string): { readonly value: unknown } | { readonly mistake: JsonMistake } {
   try {
     return { value: JSON.parse(text) }
   } catch (error) {
     const place = placeOfMistake(text)
-    // What the browser alone finds wrong, such as nesting without end, has no place.
+    // Errors that only the browser finds, such as too deep nesting, have no place.
     return { mistake: place === undefined ? unplaced(error) : mistakeAt(text, place) }
   }
 }
@@ -40,17 +40,17 @@ function advice(text: string, place: number, met: string): string {
 
 const space = /[ \t\n\r]*/y
 const word = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON rules out.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids these characters.
 const plain = /(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y
 
-/** Where the pattern that begins at `place` ends. */
+/** The end of the pattern's match at `place`. */
 function passed(pattern: RegExp, text: string, place: number): number {
   pattern.lastIndex = place
   return place + (pattern.exec(text)?.[0].length ?? 0)
 }
 
 type Kind = '{' | '}' | '[' | ']' | ',' | ':' | 'text' | 'word'
-/** What may come next: a value, a key, or what follows on one of them inside of an object, a list or nothing. */
+/** What may come next: a value, a key, or what follows one in an object, in a list or at the top level. */
 type Awaited = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'after {' | 'after [' | 'after all'
 type Steps = { readonly [kind in Kind]?: Awaited | 'after' }
 
@@ -69,7 +69,7 @@ const steps: Readonly<Record<Awaited, Steps>> = {
 const kindAt = (letter: string): Kind =>
   letter === '"' ? 'text' : letter !== '' && '{}[],:'.includes(letter) ? (letter as Kind) : 'word'
 
-/** Where the piece ends that begins at `at`, and whether it is whole. */
+/** The end of the piece that begins at `at`, and whether it is complete. */
 function pieceAt(text: string, at: number, kind: Kind): { readonly end: number; readonly isWhole: boolean } {
   if (kind === 'text') {
     const end = passed(plain, text, at + 1)
@@ -79,7 +79,7 @@ function pieceAt(text: string, at: number, kind: Kind): { readonly end: number; 
   return { end, isWhole: end > at }
 }
 
-/** Without recursion, so that deep nesting is no matter. `undefined` where nothing is wrong. */
+/** Not recursive, so deep nesting is not a problem. `undefined` if the text is valid. */
 export function placeOfMistake(text: string): number | undefined {
   const open: string[] = []
   let awaited: Awaited = 'value'
@@ -98,7 +98,7 @@ export function placeOfMistake(text: string): number | undefined {
   return undefined
 }
 
-/** Where in a text a line and a column are, both counted from 1; the nearest place where there is none. */
+/** The offset of a line and a column, both counted from 1; the nearest existing place if there is none. */
 export function offsetOf(text: string, line: number, column: number): number {
   const lines = text.split('\n')
   const above = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0)

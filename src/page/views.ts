@@ -1,4 +1,4 @@
-/** The views of the page: small ones are there with it, those with much in them are loaded when somebody goes there. */
+/** The views of the page. Small ones are part of it; large ones are loaded when they are opened. */
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { View } from '../dashboard/routes.js'
@@ -31,13 +31,13 @@ const later: Partial<Record<View, () => Promise<ComponentType>>> = {
   sessions: async () => (await import('./sessions/sessions-view.jsx')).SessionsView,
 }
 
-/** Has a view loaded, unless it is there. Rejects when it cannot be had. */
+/** Loads a view unless it is loaded already. Rejects if it cannot be loaded. */
 export async function load(view: View): Promise<void> {
   const get = later[view]
   if (!there[view] && get) there[view] = await get()
 }
 
-/** Those that are not there yet, so that going there takes no time. */
+/** Loads the remaining views in advance, so that they open at once. */
 async function loadTheRest(): Promise<void> {
   for (const view of Object.keys(later) as View[]) await load(view)
 }
@@ -51,7 +51,7 @@ export function useView(view: View): Loading {
     load(view).then(
       () => {
         setLoaded(view)
-        // Whoever goes there later tells of it if that fails.
+        // A failure is ignored here. It is shown when the view is opened.
         setTimeout(() => loadTheRest().catch(() => {}), 500)
       },
       () => setFailed(view),

@@ -1,11 +1,11 @@
-/** Checks what a test hands over: a misspelt name would mean nothing, and the test would go well for the wrong reason. */
+/** Validates what a test passes in: a misspelt option would be ignored, and the test would pass for the wrong reason. */
 import * as v from 'valibot'
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 
 type Schema = v.GenericSchema<unknown, unknown>
 
-/** Gives back a function that takes what fits the schema, and throws a ProblemsError for anything else; `of` names what it was handed to. */
+/** Returns a function that passes valid input through and throws a ProblemsError otherwise. `of` names what takes the input. */
 export const checking =
   <S extends Schema>(of: string, schema: S) =>
   (value: unknown): v.InferOutput<S> => {
@@ -14,7 +14,7 @@ export const checking =
     throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: of, sentence })))
   }
 
-/** More than this is no time that a timer can wait. */
+/** The longest delay that a timer supports. */
 const LONGEST_MS = 2 ** 31 - 1
 const time = `milliseconds from 0 to ${LONGEST_MS}`
 

@@ -1,4 +1,4 @@
-/** Connects a test to a platform in another process: a server that was started before all tests, or a container. */
+/** Connects a test to a platform in another process: a server started before all tests, or a container. */
 import { type Client, createClient } from '../api/client.js'
 import { ProblemsError } from '../check/problem.js'
 import { withoutExpressions } from '../core/json.js'
@@ -21,11 +21,11 @@ import { signedInWith, signInOptions } from './session.js'
 import { requireNone } from './unanswered.js'
 
 export interface ConnectOptions {
-  /** What opens the control API where other machines can reach the platform; none is needed on this machine. */
+  /** The control token. Only needed if the platform can be reached from other machines. */
   readonly controlToken?: string
 }
 
-/** A platform in another process. Matchers for it have to be awaited. */
+/** A platform in another process. Its matchers return promises. */
 export interface ConnectedPlatform extends SharedPlatform, RemoteReceiver {
   readonly journal: ConnectedJournal
   scope(name: string): Promise<ConnectedScope>
@@ -39,12 +39,12 @@ export type ConnectedJournal = SharedJournal & RemoteReceiver['journal']
 
 type Control = Client<ControlOperations>
 
-/** How often is asked for what is waited for. */
+/** How often to poll while waiting. */
 const EVERY_MS = 50
 
 /**
- * Connects to a platform that runs in another process. What a test can do with it is the same as with `startPlatform()`; what is fetched
- * over HTTP has to be awaited.
+ * Connects to a platform that runs in another process. A test can use it like one from `startPlatform()`, but has to await
+ * what is fetched over HTTP.
  *
  * ```ts
  * const platform = await connect('http://127.0.0.1:4100')
@@ -53,7 +53,7 @@ const EVERY_MS = 50
  * await expect(platform).toHaveReceived({ path: '/v1/chat/completions' })
  * ```
  *
- * Rejects with an Error where nothing answers at the address, or where it wants a control token.
+ * Rejects with an Error if nothing answers at the address, or if a control token is missing.
  */
 export async function connect(url: string, { controlToken }: ConnectOptions = {}): Promise<ConnectedPlatform> {
   const base = url.replace(/\/+$/, '')
@@ -94,13 +94,13 @@ export async function connect(url: string, { controlToken }: ConnectOptions = {}
   }
 }
 
-/** In the words of the platform; what it cannot understand is what `startPlatform()` throws a ProblemsError for. */
+/** Turns an error answer into an Error with the platform's own sentence. A 400 becomes a ProblemsError, as with `startPlatform()`. */
 function failure(url: string, status: number, message = 'there was no answer', cause?: unknown): Error {
   if (status === 400) return new ProblemsError([{ origin: url, sentence: message }])
   return new Error(status === 0 ? `No Standin answers at ${url}.` : `${url} answers ${status}: ${message}`, { cause })
 }
 
-/** What a platform and a scope of it have in common. */
+/** What a platform and its scopes have in common. */
 function abilities(control: Control, scope: string | undefined) {
   const own = scope === undefined ? {} : { scope }
   const misses = async () => (await control('GET /misses', { query: own })).data
@@ -161,7 +161,7 @@ const failing =
   }
 
 function journalOf(control: Control, own: Own): ConnectedJournal {
-  /** All that fit, the oldest first, their bodies in full. */
+  /** All matching exchanges with full bodies, the oldest first. */
   async function find(filter: object): Promise<readonly JournalEntry[]> {
     const found: JournalEntry[] = []
     for (let after = '0'; ; ) {
@@ -172,7 +172,7 @@ function journalOf(control: Control, own: Own): ConnectedJournal {
     }
   }
 
-  /** Everything that has come, and which of it fits each part of the query that the platform judges by itself. */
+  /** Fetches all exchanges, and which of them match each part of the query that only the platform can evaluate. */
   async function fetched(query: ExchangeQuery): Promise<JournalNow> {
     const all = await find({})
     const judged = Object.entries(wantedBy(query).filter).map(async ([name, wanted]) => {

@@ -1,4 +1,4 @@
-/** Says which exchanges a test means, by the parts of a request and of its answer that matter. */
+/** Selects exchanges by the parts of the request and the answer that matter to a test. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import { callerInWords } from '../core/caller.js'
@@ -8,44 +8,44 @@ import { type JournalEntry, type JournalFilter, journalFilter } from '../journal
 import { checking } from './checked.js'
 import { isMatcher } from './pattern.js'
 
-/** What all that are meant have in common. */
+/** The parts of an exchange that can be matched. */
 export interface ExchangeFilter
   extends Pick<JournalFilter, 'status' | 'mode' | 'caller' | 'scope' | 'search' | 'complete' | 'problems'> {
   readonly method?: string | RegExp
-  /** `*` stands for anything. */
+  /** `*` matches any text. */
   readonly path?: string | RegExp
-  /** A part of how the credential is shown: the name of a key, `revoked key`, `expired token`, an address; `none` without one. */
+  /** Part of the credential's description: the name of a key, `revoked key`, `expired token`, an address; `none` without one. */
   readonly credential?: string | RegExp
-  /** A part of what gave the answer: a rule, a recording. */
+  /** Part of the description of what gave the answer, such as a rule or a recording. */
   readonly source?: string | RegExp
-  /** A part of the body of the request, as it was written. */
+  /** Part of the raw request body. */
   readonly text?: string | RegExp
-  /** `POST /v1/chat/completions`; `*` stands for anything. */
+  /** Such as `POST /v1/chat/completions`; `*` matches any text. */
   readonly endpoint?: string | RegExp
-  /** The model that was asked; `*` stands for anything. */
+  /** The requested model; `*` matches any text. */
   readonly model?: string | RegExp
-  /** Whether a stream was asked for. */
+  /** Whether a stream was requested. */
   readonly stream?: boolean
   /**
-   * A part of the request's JSON body: objects need no more than these keys, lists all of their items. A text may be a regular
-   * expression, and anything a matcher such as `expect.stringContaining('x')`.
+   * Part of the request's JSON body: objects may have more keys than these; lists must match item by item. Texts may be given as
+   * regular expressions, and any value as a matcher such as `expect.stringContaining('x')`.
    */
   readonly body?: unknown
-  /** Headers of the request, in the same way. */
+  /** Request headers, matched in the same way. */
   readonly headers?: Readonly<Record<string, unknown>>
-  /** A part of the answer's body. */
+  /** Part of the answer's body. */
   readonly response?: unknown
-  /** Decides at once about an exchange that is as the rest says. */
+  /** Called for exchanges that match everything else. Must not be async. */
   readonly where?: (exchange: JournalEntry) => boolean
 }
 
-/** A path (`*` stands for anything), the parts that matter, or a function that decides. */
+/** A path (`*` matches any text), the parts that matter, or a function that decides. */
 export type ExchangeQuery = string | RegExp | ExchangeFilter | ((exchange: JournalEntry) => boolean)
 
-/** What is to be held against values, and what the journal finds by itself. */
+/** A query, split into what the journal evaluates and what is compared here. */
 export interface Wanted {
   readonly filter: JournalFilter
-  /** By name: parts of an exchange, in the words of the filter. */
+  /** Patterns for parts of an exchange, by their name in the filter. */
   readonly parts: Readonly<Record<string, unknown>>
   readonly where: ((exchange: JournalEntry) => boolean) | undefined
 }
@@ -62,29 +62,29 @@ const filterOf = checking(
   }),
 )
 
-/** Throws a ProblemsError for a query that cannot be meant: nothing would ever fit it, or everything. */
+/** Throws a ProblemsError for a query that can only be a mistake, as it would match nothing or everything. */
 export function wantedBy(query: ExchangeQuery): Wanted {
   if (typeof query === 'function') return { filter: {}, parts: {}, where: decided(query) }
   const given = asFilter(query)
   const wanted = (isPart: (name: string, value: unknown) => boolean) =>
     Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== undefined && isPart(name, value)))
-  // The journal knows nothing of the runner's matchers, so whatever is one is held against the value here.
+  // The journal does not know the test runner's matchers, so they are compared here.
   const filter = wanted((name, value) => !isMatcher(value) && name in known)
   const parts = wanted((name, value) => name !== 'where' && (isMatcher(value) || !(name in known)))
   const { where } = filterOf({ ...given, ...Object.fromEntries(Object.keys(parts).map(leaveOut(given))) })
   return { filter, parts: withSmallHeaders(parts), where: where && decided(where as (entry: JournalEntry) => boolean) }
 }
 
-/** A path alone is one of a filter. */
+/** A text or regular expression is a filter by path. */
 export function asFilter(query: Exclude<ExchangeQuery, (exchange: JournalEntry) => boolean>): ExchangeFilter {
   if (typeof query === 'string' || query instanceof RegExp) return { path: query }
-  // Nothing that has no keys is to fit everything.
+  // Other values are rejected: as a filter without keys they would match everything.
   return typeof query === 'object' && query !== null ? query : (filterOf(query) as ExchangeFilter)
 }
 
 const leaveOut = (given: object) => (name: string) => [name, name in known ? undefined : given[name as keyof object]]
 
-/** Node has the names of headers in small letters. */
+/** Node has header names in lower case. */
 function withSmallHeaders({ headers, ...parts }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (headers === undefined) return parts
   if (isMatcher(headers) || typeof headers !== 'object' || headers === null) return { ...parts, headers }
@@ -94,7 +94,7 @@ function withSmallHeaders({ headers, ...parts }: Readonly<Record<string, unknown
   }
 }
 
-/** A promise would always be true. */
+/** A promise is truthy, so an async function would match everything. */
 const decided = (where: (entry: JournalEntry) => boolean) => (entry: JournalEntry) => {
   const isWanted: unknown = where(entry)
   if (isWanted instanceof Promise) {
@@ -103,7 +103,7 @@ const decided = (where: (entry: JournalEntry) => boolean) => (entry: JournalEntr
   return Boolean(isWanted)
 }
 
-/** The parts of an exchange as they came: nothing is taken out, and nothing is shown. */
+/** The parts of an exchange as they came, without redaction. */
 export function partsOf(exchange: Exchange, response: () => unknown): Readonly<Record<string, unknown>> {
   const { method, path, endpoint, mode, scope, caller, outcome, body, headers } = exchange
   const text = body && body.length > 0 ? body.toString('utf8') : undefined
@@ -130,7 +130,7 @@ function valueIn(text: string): unknown {
   }
 }
 
-/** The same of what the journal shows. */
+/** The same parts, from a journal entry. */
 export function entryParts(entry: JournalEntry): Readonly<Record<string, unknown>> {
   const { request, response, endpoint, status, mode, scope, caller, source, complete } = entry
   const { method, path, headers, body } = request
@@ -143,7 +143,7 @@ export function entryParts(entry: JournalEntry): Readonly<Record<string, unknown
   }
 }
 
-/** As much of it as was wanted. */
+/** Only the parts that the query names. */
 export function shownParts({ filter, parts }: Wanted, entry: JournalEntry): Readonly<Record<string, unknown>> {
   const all: Readonly<Record<string, unknown>> = { ...entryParts(entry), text: entry.request.body }
   return Object.fromEntries(Object.keys({ ...filter, ...parts }).map(name => [name, all[name]]))

@@ -1,13 +1,13 @@
-/** Whether an app still asks, and waiting until it does not. */
+/** Waits until no requests are under way and no new ones arrive. */
 import { closed, optional } from '../check/check.js'
 import type { Traffic } from '../http/entrance.js'
 import { checking, milliseconds } from './checked.js'
 import { eventually, pause } from './patience.js'
 
 export interface IdleOptions {
-  /** For how long nothing more may come; 20 without it. */
+  /** How long no new request may arrive, in milliseconds. Default 20. */
   readonly quietMs?: number
-  /** How long to wait for that; 3000 without it. */
+  /** How long to wait for that, in milliseconds. Default 3000. */
   readonly timeoutMs?: number
 }
 

@@ -1,25 +1,25 @@
-/** Says what a test looked for and what came, cut to a length that can be read. */
+/** Describes what a test looked for and what came instead, cut to a readable length. */
 import { inspect } from 'node:util'
 import { callerInWords } from '../core/caller.js'
 import type { JournalEntry } from '../journal/index.js'
 import { asFilter, type ExchangeQuery } from './exchange-filter.js'
 import { isMatcher } from './pattern.js'
 
-/** `fits { path: '/v1/models' }`: what was looked for, for a sentence about so many. */
+/** `fits { path: '/v1/models' }`: the query in words. `count` decides between singular and plural. */
 export const inWords = (query: ExchangeQuery, count = 1): string => {
   if (typeof query === 'function') return 'the function takes'
   const shown = inspect(readable(asFilter(query)), { depth: 12, breakLength: 100, maxStringLength: 200 })
   return `${count === 1 ? 'fits' : 'fit'} ${shown}`
 }
 
-/** What vitest and jest make of `expect.any(String)` and the like, as far as it tells of itself. */
+/** How vitest and jest describe `expect.any(String)` and other matchers. */
 interface Telling {
   readonly sample?: unknown
   toString(): string
   toAsymmetricMatcher?(): string
 }
 
-/** Matchers would be shown with all that they are made of. */
+/** Replaces matchers with short descriptions; `inspect` would print all their internals. */
 export function readable(pattern: unknown): unknown {
   if (Array.isArray(pattern)) return pattern.map(readable)
   if (typeof pattern !== 'object' || pattern === null || pattern instanceof RegExp) return pattern
@@ -34,10 +34,10 @@ function wordsOf(matcher: Telling): string {
   return `${matcher.toString()}${matcher.sample === undefined ? '' : ` ${inspect(readable(matcher.sample), { depth: 12 })}`}`
 }
 
-/** So many are listed. */
+/** At most this many exchanges are listed. */
 const MOST = 10
 
-/** A line for each exchange, and what can still become one. */
+/** One line per exchange, and the number of requests still under way. */
 export function whatCame(entries: readonly JournalEntry[], underWay = 0): string {
   const still =
     underWay === 0 ? [] : [`${underWay === 1 ? 'A request is' : `${underWay} requests are`} still under way.`]
@@ -67,14 +67,14 @@ function lineOf({ request, status, source, error, caller }: JournalEntry): strin
 
 const told = (text: unknown) => (typeof text === 'string' && text !== '' ? ` · ${text}` : '')
 
-/** No longer than `most` characters. */
+/** At most `most` characters. */
 const shortened = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 
-/** So much is shown of a text before the place where it differs, and behind it. */
+/** How much of a text is shown before the first difference, and after it. */
 const BEFORE = 60
 const BEHIND = 300
 
-/** Two values side by side, with their long texts cut to where they differ. */
+/** Two values to compare, with long texts cut around their first difference. */
 export function bothShortened(wanted: unknown, found: unknown): readonly [wanted: unknown, found: unknown] {
   if (typeof wanted === 'string' && typeof found === 'string') return textsShortened(wanted, found)
   if (Array.isArray(wanted) && Array.isArray(found)) {
@@ -97,7 +97,7 @@ export function bothShortened(wanted: unknown, found: unknown): readonly [wanted
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/** Where there is nothing to hold it against. */
+/** Shortens a value that has no counterpart. */
 function alone(value: unknown): unknown {
   if (typeof value === 'string') return window(value, 0)
   if (Array.isArray(value)) return value.map(alone)

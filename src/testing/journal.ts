@@ -1,4 +1,4 @@
-/** The journal as tests read it: what was asked, and what was answered. */
+/** The journal as tests read it: requests and their answers. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import type { Exchange } from '../core/exchange.js'
@@ -9,41 +9,41 @@ import { inWords, whatCame } from './in-words.js'
 import { eventually, PATIENCE_MS } from './patience.js'
 import { fits, likeness, shownBeside } from './pattern.js'
 
-/** What is there at once in this process, and a promise where it is fetched from another one. */
+/** A value in this process, and a promise if it is fetched from another one. */
 export type Awaitable<T> = T | Promise<T>
 
 export interface WaitOptions {
-  /** How long to wait; 3000 without it. */
+  /** How long to wait, in milliseconds. Default 3000. */
   readonly timeoutMs?: number
 }
 
 interface WaitFor {
-  /** The first that fits, at once where it is there already. Rejects after its time with what came instead. */
+  /** The first match, at once if it has already come. On a timeout it rejects and lists what came instead. */
   (query: ExchangeQuery, options?: WaitOptions): Promise<JournalEntry>
-  /** The same for the first `count` of them. */
+  /** The same for the first `count` matches. */
   (query: ExchangeQuery, options: WaitOptions & { readonly count: number }): Promise<readonly JournalEntry[]>
 }
 
-/** What was asked since the last reset. An exchange is in it once its answer has left. */
+/** The exchanges since the last reset. An exchange is listed once its answer has been sent. */
 export interface SharedJournal {
-  /** Those that fit, the oldest first; all without a query. */
+  /** Matching exchanges, the oldest first; all of them without a query. */
   find(query?: ExchangeQuery): Awaitable<readonly JournalEntry[]>
   count(query?: ExchangeQuery): Awaitable<number>
-  /** The newest that fits. */
+  /** The newest match. */
   last(query?: ExchangeQuery): Awaitable<JournalEntry | undefined>
   readonly waitFor: WaitFor
 }
 
-/** What has come so far. */
+/** The journal at this moment. */
 export interface JournalNow {
-  /** Those that fit, the oldest first; all without a query. */
+  /** Matching exchanges, the oldest first; all of them without a query. */
   find(query?: ExchangeQuery): readonly JournalEntry[]
   count(query?: ExchangeQuery): number
-  /** The newest that fits. */
+  /** The newest match. */
   last(query?: ExchangeQuery): JournalEntry | undefined
-  /** How many requests have come since then whose answers have not left yet, whatever their scope. */
+  /** How many requests since the last reset are still being answered, in any scope. */
   readonly underWay: number
-  /** Of those that do not fit the one that is most like what is wanted, beside it; or how `entry` is. */
+  /** Compares the query with `entry`, or with the closest exchange that does not match. */
   nearest(query: ExchangeQuery, entry?: JournalEntry): NearestRecording | undefined
 }
 
@@ -52,7 +52,7 @@ export interface TestJournal extends JournalNow {
   readonly waitFor: WaitFor
 }
 
-/** The exchange that is most like what was wanted, side by side with it. */
+/** The exchange closest to the query, side by side with it. */
 export interface NearestRecording {
   readonly entry: JournalEntry
   readonly wanted: Readonly<Record<string, unknown>>
@@ -68,26 +68,26 @@ const optionsOf = checking(
   }),
 )
 
-/** Where exchanges come from: the journal of this process, or what was fetched from another one. */
+/** Where exchanges come from: the journal of this process, or a fetched copy of another one's. */
 export interface ExchangeSource {
-  /** Those that fit, the oldest first. */
+  /** Matching exchanges, the oldest first. */
   fitting(filter: JournalFilter): readonly Seen[]
-  /** One as it is shown; `isWhole` shows its bodies in full. */
+  /** One exchange as the journal shows it. With `isWhole` its bodies are not cut. */
   get(id: string, isWhole?: boolean): JournalEntry | undefined
   underWay(): number
 }
 
 interface Seen {
   readonly id: string
-  /** What patterns are held against. */
+  /** The values that patterns are compared with. */
   parts(): Readonly<Record<string, unknown>>
 }
 
 interface Parts {
   readonly journal: Journal
-  /** Whose exchanges it tells of; everyone's without one. */
+  /** Only exchanges of this scope; of all scopes if undefined. */
   readonly scope: string | undefined
-  /** Exchanges that began before this belong to another test, by the time that has passed. */
+  /** The real time of the last reset. Exchanges that began earlier belong to another test. */
   readonly sinceMs: () => number
   readonly underWay: () => number
 }
@@ -112,7 +112,7 @@ export function createTestJournal({ journal, scope, sinceMs, underWay }: Parts):
   return Object.defineProperty({ ...now, waitFor }, 'underWay', { get: underWay, enumerable: true })
 }
 
-/** What has come so far, from a source. */
+/** Queries over the exchanges of a source. */
 export function journalNow(source: ExchangeSource): JournalNow {
   function isAsWanted({ parts, where }: Wanted, seen: Seen): boolean {
     const own = seen.parts()
@@ -134,7 +134,7 @@ export function journalNow(source: ExchangeSource): JournalNow {
     return find().filter(({ id }) => !ids.has(id))
   }
 
-  /** What the journal judges by itself, such as a path with a star in it, is shown as wanted where it holds. */
+  /** Parts that only the journal can evaluate, such as a path with `*`, are shown as the query has them if they match. */
   function beside({ filter, parts: patterns }: Wanted, id: string, parts: object): unknown {
     const holds = (name: string) =>
       source.fitting({ [name]: filter[name as keyof typeof filter] }).some(seen => seen.id === id)
@@ -157,7 +157,7 @@ export function journalNow(source: ExchangeSource): JournalNow {
       const pattern = { ...wanted.filter, ...wanted.parts }
       let best: { readonly entry: JournalEntry; readonly parts: object; readonly score: number } | undefined
       for (const entry of only ? [only] : others(query)) {
-        // Cut bodies could not be held against anything.
+        // Cut bodies could not be compared.
         const parts = shownParts(wanted, source.get(entry.id, true) ?? entry)
         const score = likeness(pattern, parts)
         if (!best || score >= best.score) best = { entry, parts, score }
@@ -169,7 +169,7 @@ export function journalNow(source: ExchangeSource): JournalNow {
 
 type Current = (query: ExchangeQuery) => Awaitable<JournalNow>
 
-/** Waits for exchanges: asks what there is now, and again whenever `watch` says that there may be more. */
+/** Waits for exchanges: looks at once, and again whenever `watch` reports a change. */
 export function waiting(current: Current, watch: (changed: () => void) => () => void): WaitFor {
   async function waitFor(query: ExchangeQuery, options: WaitOptions & { readonly count?: number } = {}) {
     const { count, timeoutMs = PATIENCE_MS } = optionsOf(options)

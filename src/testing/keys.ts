@@ -1,4 +1,4 @@
-/** API keys for tests: made when they are asked for, and those of scopes for as long as the platform runs. */
+/** API keys for tests: created on request, and one for each scope that lasts as long as the platform. */
 import * as v from 'valibot'
 import { closed, number, optional } from '../check/check.js'
 import { newSecret } from '../keys/api-key-form.js'
@@ -6,16 +6,16 @@ import type { Platform } from '../platform.js'
 import { checking, text } from './checked.js'
 
 export interface KeyOptions {
-  /** The address of whose key it is; who is not there yet signs up. It is nobody's without one. */
+  /** The owner's address; signed up if unknown. Without it the key belongs to no user. */
   readonly user?: string
   readonly name?: string
-  /** From now on, by the platform's clock; negative for a key that has expired. It never expires without. */
+  /** From now on, by the platform's clock. Negative for an expired key. Without it the key never expires. */
   readonly expiresInMs?: number
 }
 
 export interface TestKeys {
   create(options?: KeyOptions & { readonly scope?: string }): Promise<string>
-  /** The key of a scope, at once; requests wait until it is in the state. */
+  /** The key of a scope, returned at once. Requests wait until the key is stored. */
   ofScope(name: string): string
 }
 
@@ -44,7 +44,7 @@ export function createKeys({ forTests }: Pick<Platform, 'forTests'>): TestKeys {
       if (known !== undefined) return known
       const key = newSecret()
       ofScopes.set(name, key)
-      // Whoever asks for one after the end has nobody to show it to.
+      // Fails only after the platform has stopped, when the key is of no use.
       forTests.traffic.hold(() => forTests.createKey({ name: `scope ${name}`, scope: name, key })).catch(() => {})
       return key
     },

@@ -10,25 +10,25 @@ import {
   receivedLast,
 } from './received.js'
 
-/** What runners give their matchers. */
+/** The context that test runners pass to their matchers. */
 interface Context {
   readonly isNot?: boolean | undefined
   readonly utils: { readonly diff: Diff }
 }
 
-/** A promise where the receiver is in another process. */
+/** A promise if the receiver is in another process. */
 type Outcome<R, T> = 0 extends 1 & T ? R : T extends RemoteReceiver ? Promise<void> : R
 
 /**
  * For `expect(platform)` or `expect(scope)`. A query is a path, the parts of an exchange that matter, or a function that decides.
- * With what `connect()` has given back, they have to be awaited.
+ * Must be awaited for platforms and scopes from `connect()`.
  */
 export interface ReceivedMatchers<R = void, T = unknown> {
-  /** The platform was asked this since the last reset, once or more often. */
+  /** The platform received this request at least once since the last reset. */
   toHaveReceived(query?: ExchangeQuery): Outcome<R, T>
-  /** It was asked this just so many times. */
+  /** It received this request exactly this many times. */
   toHaveReceivedTimes(times: number, query?: ExchangeQuery): Outcome<R, T>
-  /** This is what it was asked last. */
+  /** The last request was this one. */
   toHaveReceivedLast(query: ExchangeQuery): Outcome<R, T>
 }
 

@@ -12,19 +12,19 @@ export interface OutboxMessage {
   readonly id: string
   /** The address or phone number. */
   readonly to: string
-  /** What it is about: `signup`, `magiclink`, `recovery`. */
+  /** The purpose: `signup`, `magiclink`, `recovery`. */
   readonly type: string
   readonly channel: 'email' | 'sms'
   readonly subject: string
-  /** The code to type in, where there is one. */
+  /** The code to enter, if the message has one. */
   readonly code: string | null
-  /** The link to follow, where there is one. */
+  /** The link to follow, if the message has one. */
   readonly link: string | null
-  /** When it would have been sent, as ISO 8601. */
+  /** When a live backend would have sent it, as ISO 8601. */
   readonly at: string
 }
 
-/** Which messages are meant. */
+/** Selects messages. */
 export interface MessageFilter {
   readonly to?: string | RegExp | undefined
   readonly type?: string | undefined
@@ -42,9 +42,9 @@ const filterOf = checking(
 const optionsOf = checking('outbox.waitFor', closed({ timeoutMs: optional(milliseconds, 'How long to wait.') }))
 
 export interface Outbox {
-  /** Those that fit, the newest first; all without a filter. */
+  /** Matching messages, the newest first; all of them without a filter. */
   messages(filter?: MessageFilter): Promise<readonly OutboxMessage[]>
-  /** The newest that fits, at once where one is there already. Rejects after its time with what came instead. */
+  /** The newest match, at once if it has already come. On a timeout it rejects and lists what came instead. */
   waitFor(filter?: MessageFilter, options?: WaitOptions): Promise<OutboxMessage>
   clear(): Promise<void>
 }
@@ -53,7 +53,7 @@ interface Source {
   /** The newest first. */
   messages(): Promise<readonly MessageRow[]>
   clear(): Promise<void>
-  /** Calls back whenever there may be more; what it gives back ends that. */
+  /** Calls back on each change. Returns a function that stops this. */
   watch(changed: () => void): () => void
 }
 
@@ -104,7 +104,7 @@ function isMeant(message: OutboxMessage, { to, type, channel }: MessageFilter): 
   return (type ?? message.type) === message.type && (channel ?? message.channel) === message.channel
 }
 
-/** As addresses are kept: mail in small letters, phones as digits. */
+/** Normalizes a recipient as the state does: addresses in lower case, phone numbers as digits. */
 const addressOf = (to: string) => (to.includes('@') ? to.toLowerCase() : to.replace(/^\+/, ''))
 
 function list(messages: readonly OutboxMessage[]): string {

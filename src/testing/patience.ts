@@ -1,18 +1,18 @@
-/** Waits until something is there, and says in the end what came instead. */
+/** Waits until something has arrived, and reports on a timeout what came instead. */
 
-// Those of the start: a test may have put others in their place, by which nothing here goes.
+// Kept from the start, so that a test's fake timers do not affect waiting.
 const { setTimeout, clearTimeout } = globalThis
 
-/** Less than the five seconds after which runners give a test up, so that it is this that says what was waited for. */
+/** Less than the five seconds that runners give a test, so that this error is shown instead of theirs. */
 export const PATIENCE_MS = 3000
 
 interface Awaited<T> {
-  /** What is waited for, if it is there. It is asked again after each `changed`. */
+  /** Returns the result once it is available. Called again after each `changed`. */
   readonly look: () => T | undefined | Promise<T | undefined>
-  /** Calls back whenever there may be more; what it gives back ends that. */
+  /** Calls back on each change. Returns a function that stops this. */
   readonly watch: (changed: () => void) => () => void
   readonly timeoutMs: number
-  /** What to reject with. */
+  /** Makes the error for a timeout. */
   readonly tooLate: () => Error | Promise<Error>
 }
 

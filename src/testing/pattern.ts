@@ -1,7 +1,7 @@
-/** Holds a value against a pattern that names only what matters. */
+/** Matches a value against a pattern that names only the parts that matter. */
 import { nearest } from '../check/suggest.js'
 
-/** What vitest and jest make of `expect.stringContaining('x')`, `expect.any(Number)` and the like. */
+/** The matchers of vitest and jest, such as `expect.stringContaining('x')` and `expect.any(Number)`. */
 interface Asymmetric {
   asymmetricMatch(value: unknown): boolean
 }
@@ -12,17 +12,17 @@ const isAsymmetric = (pattern: object): pattern is Asymmetric =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether a pattern is a regular expression, or a matcher of the runner: nothing that could be a value itself. */
+/** Whether a pattern is a regular expression or a runner's matcher, rather than a plain value. */
 export const isMatcher = (pattern: unknown): pattern is object =>
   isObject(pattern) && (isAsymmetric(pattern) || pattern instanceof RegExp)
 
-/** Not what every object has, such as `constructor`. */
+/** Own properties only, not inherited ones such as `constructor`. */
 const own = (value: Readonly<Record<string, unknown>>, key: string) =>
   Object.hasOwn(value, key) ? value[key] : undefined
 
 /**
- * Whether a value is as the pattern says: objects have at least its keys, lists have as many items, texts fit where it is a regular
- * expression, and whatever has `asymmetricMatch` decides by itself.
+ * Whether a value matches the pattern. Objects need at least its keys, lists the same number of items, and texts match regular
+ * expressions. Anything with `asymmetricMatch` decides by itself.
  */
 export function fits(pattern: unknown, value: unknown): boolean {
   if (Array.isArray(pattern)) {
@@ -34,7 +34,7 @@ export function fits(pattern: unknown, value: unknown): boolean {
   return isObject(value) && Object.entries(pattern).every(([key, part]) => fits(part, own(value, key)))
 }
 
-/** How much of a pattern a value fits, from 0 to 1: for finding the one that was probably meant. What is of the same kind is a little alike. */
+/** How well a value matches, from 0 to 1, to find the one that was probably meant. Values of the same type always score a little. */
 export function likeness(pattern: unknown, value: unknown): number {
   if (fits(pattern, value)) return 1
   if (Array.isArray(pattern)) return Array.isArray(value) ? kindred(likenessOfLists(pattern, value)) : 0
@@ -44,7 +44,7 @@ export function likeness(pattern: unknown, value: unknown): number {
   return kindred(typeof pattern === 'string' && isPartOfOther(pattern, value as string) ? 0.5 : 0)
 }
 
-/** What does not fit is never as like as what does. */
+/** Keeps the score of a mismatch above 0 and below 1. */
 const kindred = (share: number) => 0.1 + share * 0.85
 
 function likenessOfLists(pattern: readonly unknown[], value: readonly unknown[]): number {
@@ -60,11 +60,11 @@ function likenessOfObjects(
   return parts.reduce((sum, [key, part]) => sum + likeness(part, own(value, key)), 0) / parts.length
 }
 
-/** As an address is of a path, and a path of one with something before it. */
+/** A path is part of a full URL, for example, and of the same path with a prefix. */
 const isPartOfOther = (one: string, other: string) =>
   one !== '' && other !== '' && (one.includes(other) || other.includes(one))
 
-/** The part of a value of which a pattern speaks, with what fits said in the words of the pattern: only the rest differs. */
+/** The parts of a value that the pattern names. Matching parts are shown as in the pattern, so that a diff has only real differences. */
 export function shownBeside(pattern: unknown, value: unknown): unknown {
   if (Array.isArray(pattern) && Array.isArray(value)) return value.map((part, i) => shownBeside(pattern[i], part))
   if (isObject(pattern) && !isMatcher(pattern) && isObject(value)) {
@@ -74,7 +74,7 @@ export function shownBeside(pattern: unknown, value: unknown): unknown {
   return fits(pattern, value) ? pattern : value
 }
 
-/** Where a value has no such key, the one that may have been meant. */
+/** The key itself, or the most similar one if the value does not have it. */
 function keyOrNearest(key: string, value: Readonly<Record<string, unknown>>): readonly string[] {
   if (Object.hasOwn(value, key)) return [key]
   const near = nearest(key, Object.keys(value))

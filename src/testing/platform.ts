@@ -1,4 +1,4 @@
-/** A running platform, as tests and scripts hold it in their hands. */
+/** A running platform, as tests and scripts use it. */
 import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
 import type { Violating } from '../core/finding.js'
@@ -15,50 +15,50 @@ import type { TestReset } from './reset.js'
 import type { Scope, SharedScope } from './scope.js'
 import type { SignInOptions, TestSession } from './session.js'
 
-/** The names by which clients find a platform. */
+/** The environment variables in which clients look for a platform. */
 export type TestEnvironment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>
 
 /**
- * What a test can do with a platform, wherever that runs: what `connect()` gives back, and what `startPlatform()` does as well. Where
- * something is at once there in this process and a promise from another one, `await` fits both.
+ * What a test can do with any platform, in this process (`startPlatform()`) or in another one (`connect()`). Some results are
+ * available at once in this process and a promise from another one; `await` works for both.
  */
 export interface SharedPlatform
   extends Pick<OpenPlatform, 'url' | 'authUrl' | 'dashboardUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
-  /** Addresses and keys under the names by which clients look for them: `OPENAI_BASE_URL`, `SUPABASE_URL` and so on. */
+  /** Addresses and keys by environment variable: `OPENAI_BASE_URL`, `SUPABASE_URL` and so on. */
   readonly env: TestEnvironment
-  /** Where answers come from now. */
+  /** Where answers come from at the moment. */
   readonly mode: Awaitable<Mode>
-  /** Has the model say something from now on, before all that was given before. */
+  /** Adds a reply for the model. It takes precedence over all earlier ones. */
   readonly reply: ReplyWith<SharedGiven>
   /** Makes the next requests fail. */
   readonly failNext: FailNext<Awaitable<void>>
-  /** What was asked since the last reset, and what was answered. */
+  /** The requests since the last reset, and their answers. */
   readonly journal: SharedJournal
-  /** The last requests that no recording answered, the newest first. */
+  /** The latest requests without a matching recording, the newest first. */
   misses(): Awaitable<readonly Miss[]>
-  /** Throws, or rejects with, an Error that names each request since the last reset for which nothing was prepared. */
+  /** Throws, or rejects with, an Error that lists each request since the last reset for which nothing was prepared. */
   expectNoMisses(): Awaitable<void>
-  /** Signs a user in: with an address, or the development user. */
+  /** Signs a user in: by address, or the development user. */
   signIn(user?: SignInOptions): Promise<TestSession>
-  /** An API key that opens `/v1`: no user's, or that of the user with the address `user`. */
+  /** An API key for `/v1`: of the user with the address `user`, or of no user. */
   createKey(options?: KeyOptions): Promise<string>
   /** Mail and text messages that a live backend would have sent, with their codes and links. */
   readonly outbox: Outbox
-  /** What everything that expires goes by. */
+  /** The clock for everything that expires. */
   readonly clock: SharedClock
-  /** A part of the platform that a test has for itself, beside others that run at the same time. */
+  /** A part of the platform for one test, next to others that run at the same time. */
   scope(name: string): Awaitable<SharedScope>
-  /** Brings back how it was at the start. */
+  /** Restores the state at the start. */
   reset(options?: TestReset): Promise<void>
-  /** What came of recordings so far; nothing where no mode has to do with them. */
+  /** How recordings were used so far; undefined if no mode uses them. */
   receipt(): Awaitable<Receipt | undefined>
-  /** The last exchanges whose answers had something against the contract, the newest first. */
+  /** The latest exchanges whose answers broke the contract, the newest first. */
   violations(): Promise<readonly Violating[]>
-  /** Changes where answers come from, for all or for single endpoints. */
+  /** Changes where answers come from, for all endpoints or for single ones. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): Awaitable<void>
 }
 
-/** A clock that tests may turn, wherever it is. */
+/** A clock that tests can set, in any process. */
 export type SharedClock = {
   readonly [Name in keyof Clock]: (...args: Parameters<Clock[Name]>) => Awaitable<ReturnType<Clock[Name]>>
 }
@@ -67,8 +67,8 @@ export type SharedClock = {
 export interface Platform extends SharedPlatform {
   readonly mode: Mode
   /**
-   * Has the model say something from now on, before all that was given before. A text, the form of a rule's `reply`, several in turn, or
-   * a rule:
+   * Adds a reply for the model. It takes precedence over all earlier ones. A text, the form of a rule's `reply`, a list of these for
+   * successive answers, or a rule:
    *
    * ```ts
    * await platform.reply('Sunny.')
@@ -77,60 +77,60 @@ export interface Platform extends SharedPlatform {
    * await platform.reply({ when: { user: /weather/i }, reply: { text: 'Rain.' } })
    * ```
    *
-   * What it resolves to counts how often it was said, and takes it back. Requests that come after the call wait until it is in place,
-   * also where nobody awaits it. Rejects with a `ProblemsError` for a rule that there cannot be.
+   * The result counts how often the reply was used, and can remove it. Requests sent after the call wait until the reply is in place,
+   * even if the call is not awaited. Rejects with a `ProblemsError` for an invalid rule.
    */
   readonly reply: ReplyWith
   /**
-   * Makes the next request fail in this way, or the next `times` requests: those to the platform's endpoints, or to the paths that fit
-   * `path` (`*` stands for anything), with `method` where it is named.
+   * Makes the next request fail in this way, or the next `times` requests: to any endpoint of the platform, or to paths that match
+   * `path` (`*` matches any text), and only with `method` if that is given.
    *
    * ```ts
    * platform.failNext({ status: 429, retryAfter: 1 }, { times: 2 })
    * platform.failNext({ cutAfterChunks: 3 }, { path: '/v1/chat/completions' })
    * ```
    *
-   * `when` has conditions as in rules; the fault is then for chat completions that fit them. `scope` names whose requests it is for.
+   * `when` has conditions as in rules and limits the fault to matching chat completions. `scope` limits it to requests of a scope.
    *
-   * Several calls wait in line. A request that is refused for its credential or asks for a fault of its own is not counted.
-   * Throws a `ProblemsError` for a fault that there is not.
+   * Several faults are queued. Requests that are refused for their credential, or that ask for a fault themselves, do not count.
+   * Throws a `ProblemsError` for an invalid fault.
    */
   readonly failNext: FailNext
   /**
-   * What was asked since the last reset, and what was answered.
+   * The requests since the last reset, and their answers.
    *
    * ```ts
    * const { request } = await platform.journal.waitFor({ path: '/v1/chat/completions', body: { stream: true } })
    * expect(platform.journal.count({ status: '4xx' })).toBe(0)
    * ```
    *
-   * Queries see requests as they came; in the entries that are shown secrets are taken out.
+   * Queries see requests as they came; in the returned entries secrets are removed.
    */
   readonly journal: TestJournal
-  /** The last requests that no recording answered, the newest first, each with what it differs in from the nearest one. */
+  /** The latest requests without a matching recording, the newest first, each compared with the closest recording. */
   misses(): readonly Miss[]
   /**
-   * Throws an Error that names each request since the last reset for which nothing was prepared: no recording, or, where `strict` is on,
-   * no rule. Misses for which `recordings.onMiss` has another answer are none.
+   * Throws an Error that lists each request since the last reset for which nothing was prepared: no recording or, with `strict`,
+   * no rule. Misses that `recordings.onMiss` answers in another way do not count.
    */
   expectNoMisses(): void
   /**
-   * Signs somebody in: with an address, or the development user. Whoever is not there yet signs up, with `password` where it is given.
+   * Signs a user in: by address, or the development user. Unknown users are signed up, with `password` if it is given.
    *
    * ```ts
    * const { accessToken, session } = await platform.signIn({ email: 'ada@example.com' })
    * await supabase.auth.setSession(session)
    * ```
    *
-   * Rejects where a password is not the right one.
+   * Rejects if the password is wrong.
    */
   signIn(user?: SignInOptions): Promise<TestSession>
-  /** An API key that opens `/v1`: nobody's, or that of the user with the address `user`. */
+  /** An API key for `/v1`: of the user with the address `user`, or of no user. */
   createKey(options?: KeyOptions): Promise<string>
   /** Mail and text messages that a live backend would have sent, with their codes and links. */
   readonly outbox: Outbox
   /**
-   * What tokens, keys, sessions, codes and bans go by, and the limits per minute. Paces and timeouts do not.
+   * The clock for tokens, keys, sessions, codes, bans, and the limits per minute. Paces and timeouts use the real time.
    *
    * ```ts
    * platform.clock.advance(3_600_000)  // milliseconds
@@ -138,31 +138,31 @@ export interface Platform extends SharedPlatform {
    */
   readonly clock: Clock
   /**
-   * A part of the platform that a test has for itself, beside others that run at the same time. Its replies, faults and journal are of
-   * requests that have its `headers` or its `apiKey` alone; those of the platform stand behind them. The same name is the same scope.
+   * A part of the platform for one test, next to others that run at the same time. Its replies, faults and journal only concern
+   * requests with its `headers` or its `apiKey`; those of the platform come after them. The same name is the same scope.
    */
   scope(name: string): Scope
   /**
-   * Brings everything back to how it was at the start: replies, faults, sequences, the journal, misses, limits, clock, mode, and, where the
+   * Restores the state at the start: replies, faults, sequences, the journal, misses, limits, clock, mode, and, if the
    * state is in memory, users, sessions, keys and the outbox.
    */
   reset(options?: TestReset): Promise<void>
-  /** Resolves when no request is under way, and none has come for a moment. Rejects when that takes too long. */
+  /** Resolves when no request is under way and none has come for a moment. Rejects on a timeout. */
   idle(options?: IdleOptions): Promise<void>
   /**
-   * The platform as a handler for a server of one's own: `http.createServer`, `app.use` of express, supertest. It answers everything
-   * that it is given. Below a prefix paths begin behind that; pages and links know nothing of it.
+   * The platform as a handler for your own server: `http.createServer`, `app.use` of express, supertest. It answers every request
+   * it gets. It can be mounted below a prefix, but pages and links do not know the prefix.
    */
   readonly handler: Handler
-  /** What came of recordings so far; nothing where no mode has to do with them. */
+  /** How recordings were used so far; undefined if no mode uses them. */
   receipt(): Receipt | undefined
   /**
-   * The last exchanges whose answers, of the live platform or of a recording, had something against the contract, the newest first. Resolves
-   * when everything that has been answered is judged.
+   * The latest exchanges whose answers, from the live platform or a recording, broke the contract, the newest first. Resolves
+   * when all answers so far have been checked.
    */
   violations(): Promise<readonly Violating[]>
-  /** Changes where answers come from, for all or for single endpoints. Throws a `ProblemsError` for a mode that cannot work. */
+  /** Changes where answers come from, for all endpoints or for single ones. Throws a `ProblemsError` for a mode that cannot work. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): void
-  /** Closes the port. Open streams are cut after `graceMs` (default 0); what was recorded is on disk then. Stopping twice does nothing. */
+  /** Closes the port. Open streams are cut after `graceMs` (default 0). Recordings are on disk afterwards. A second call does nothing. */
   stop(options?: { graceMs?: number }): Promise<void>
 }

@@ -1,20 +1,20 @@
-/** Says in words whether a platform was asked what a test expects. */
+/** Checks whether a platform received the requests that a test expects, and explains the result. */
 import { inspect } from 'node:util'
 import type { ExchangeQuery } from './exchange-filter.js'
 import { bothShortened, inWords, readable, whatCame } from './in-words.js'
 import type { JournalNow } from './journal.js'
 
-/** Who has a journal: a platform, or a scope of one. */
+/** Anything with a journal: a platform or a scope. */
 export interface Receiver {
   readonly journal: JournalNow
 }
 
-/** The same in another process, where the journal has to be fetched for each query. */
+/** The same in another process. Its journal is fetched for each query. */
 export interface RemoteReceiver {
   readonly journal: { fetched(query: ExchangeQuery): Promise<JournalNow> }
 }
 
-/** Judges at once in this process, and after fetching the journal from another one. */
+/** Checks at once in this process, and after fetching the journal from another one. */
 export function judged(
   receiver: Receiver | RemoteReceiver,
   query: ExchangeQuery,
@@ -25,16 +25,16 @@ export function judged(
   return journal.fetched(query).then(now => judge({ journal: now }))
 }
 
-/** How two values are shown side by side. */
+/** Shows two values side by side. */
 export type Diff = (wanted: unknown, found: unknown) => string | undefined | null
 
 export interface MatcherResult {
   readonly pass: boolean
-  /** Why it does not hold, or does although it must not. */
+  /** Why the assertion fails, also when it is negated. */
   readonly message: () => string
 }
 
-/** Whether anything fits, or as many as `times`. */
+/** Whether any exchange matches, or exactly `times`. */
 export function received(
   { journal }: Receiver,
   query: ExchangeQuery,
@@ -59,7 +59,7 @@ export function received(
   }
 }
 
-/** Whether the newest of all fits. */
+/** Whether the newest exchange matches. */
 export function receivedLast({ journal }: Receiver, query: ExchangeQuery, diff: Diff = plain): MatcherResult {
   const [last] = journal.find().slice(-1)
   const fits = last !== undefined && journal.last(query)?.id === last.id
@@ -90,7 +90,7 @@ function nearest(journal: JournalNow, query: ExchangeQuery, diff: Diff): string 
 const sideBySide = (near: ReturnType<JournalNow['nearest']>, diff: Diff) =>
   (near && diff(...bothShortened(near.wanted, near.found))) || ''
 
-/** Where no runner shows it better. */
+/** Used without a test runner's diff. */
 const plain: Diff = (wanted, found) =>
   `expected ${inspect(readable(wanted), deep)}\nreceived ${inspect(readable(found), deep)}`
 const deep = { depth: 12, breakLength: 100 }

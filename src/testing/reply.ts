@@ -1,4 +1,4 @@
-/** Makes rules and faults of what a test asks for. */
+/** Makes rules and faults from the arguments of a test. */
 import type { Fault, FaultCallInput } from '../core/fault.js'
 import type { Platform } from '../platform.js'
 import type { RuleInput } from '../replies/index.js'
@@ -7,16 +7,16 @@ import type { Awaitable } from './journal.js'
 /** What the model says, as in a rule. */
 export type ReplySchema = NonNullable<RuleInput['reply']>
 
-/** A text, what is said in the form of a rule's `reply`, several of those that are said in turn, or a whole rule. */
+/** A text, the form of a rule's `reply`, a list of these for successive answers, or a whole rule. */
 export type ReplyInput = string | ReplySchema | readonly (string | ReplySchema)[] | RuleInput
 
-/** When it is said, and how. */
+/** When the reply is used, and how. */
 export type ReplyOptions = Omit<RuleInput, 'reply' | 'replies'>
 
-/** Rules are told by these; what is said has none of them. */
+/** Keys that make an object a rule; a reply has none of them. */
 const ofRules = ['reply', 'replies', 'when', 'name', 'times', 'priority', 'scenario', 'pace', 'then']
 
-/** A rule is not checked here: whoever takes it does that. */
+/** Does not validate the rule. That happens when it is added. */
 export function ruleFrom(input: ReplyInput, options: ReplyOptions = {}): RuleInput {
   if (Array.isArray(input)) return { ...options, replies: input.map(formOf) }
   if (typeof input === 'object' && input !== null && ofRules.some(key => key in input))
@@ -33,30 +33,30 @@ export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
 
 export type FailNext<R = void> = (fault: Fault, options?: FailOptions) => R
 
-/** Has the next requests fail. */
+/** Makes the next requests fail. */
 export const failing =
   (platform: Pick<Platform, 'failNext'>, scope?: string): FailNext =>
   (fault, { when, ...options } = {}) =>
     platform.failNext({ ...(scope !== undefined && { scope }), ...options, ...(when && { when: { ...when } }), fault })
 
-/** What the model was given to say. */
+/** A reply that was added. */
 export interface SharedGiven {
   readonly id: string
-  /** How often it was said. */
+  /** How often it was used. */
   readonly count: Awaitable<number>
-  /** It is said no more. */
+  /** Removes the reply. */
   remove(): Promise<void>
 }
 
-/** The same where the platform is in this process. */
+/** The same for a platform in this process. */
 export interface Given extends SharedGiven {
   readonly count: number
 }
 
-/** Has the model say something from now on. */
+/** Adds a reply for the model. */
 export type ReplyWith<G extends SharedGiven = Given> = (said: ReplyInput, options?: ReplyOptions) => Promise<G>
 
-/** Requests that come from now on wait until a rule is in its place, whether or not whoever adds it does. */
+/** Later requests wait until the rule is in place, even if the caller does not await it. */
 export function giving({ rules, forTests }: Pick<Platform, 'rules' | 'forTests'>, scope?: string): ReplyWith {
   const { hold } = forTests.traffic
   return async (said, options) => {

@@ -1,4 +1,4 @@
-/** Brings a platform back to how it was when it started. */
+/** Restores the state of a platform at its start. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import type { Platform } from '../platform.js'
@@ -6,8 +6,8 @@ import { checking } from './checked.js'
 
 export interface TestReset {
   /**
-   * False to keep users, sessions, keys and the outbox as they are. A state that is not in memory may be somebody else's too, and
-   * always stays as it is.
+   * False to keep users, sessions, keys and the outbox. A state that is not in memory may be shared with others and is always
+   * kept.
    */
   readonly state?: boolean
 }

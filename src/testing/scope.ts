@@ -1,4 +1,4 @@
-/** A part of a platform that tests side by side have for themselves. */
+/** Isolated parts of a platform, for tests that run side by side. */
 import * as v from 'valibot'
 import { passedMs } from '../core/clock.js'
 import { SCOPE_HEADER } from '../core/scope.js'
@@ -10,12 +10,12 @@ import type { KeyOptions, TestKeys } from './keys.js'
 import { type FailNext, failing, giving, type ReplyWith, type SharedGiven } from './reply.js'
 import type { Unanswered } from './unanswered.js'
 
-/** What is set and seen here is of requests in this scope alone, wherever the platform runs. */
+/** Its settings and its journal only concern requests of this scope, in any process. */
 export interface SharedScope {
   readonly name: string
-  /** What an app's client has to send for its requests to belong here. */
+  /** Headers that an app's client must send for its requests to belong to the scope. */
   readonly headers: { readonly [SCOPE_HEADER]: string }
-  /** An API key whose requests belong here, for apps that cannot send headers. */
+  /** An API key whose requests belong to the scope, for apps that cannot send extra headers. */
   readonly apiKey: string
   /** As on the platform. */
   readonly reply: ReplyWith<SharedGiven>
@@ -24,13 +24,13 @@ export interface SharedScope {
   readonly journal: SharedJournal
   misses(): Awaitable<readonly Miss[]>
   expectNoMisses(): Awaitable<void>
-  /** A further key whose requests belong here. */
+  /** A further key whose requests belong to the scope. */
   createKey(options?: KeyOptions): Promise<string>
-  /** Forgets replies, faults, sequences, misses and journal of this scope. */
+  /** Removes the replies, faults, sequences, misses and journal of this scope. */
   reset(): Promise<void>
 }
 
-/** The same of a platform in this process. */
+/** The same for a platform in this process. */
 export interface Scope extends SharedScope {
   readonly reply: ReplyWith
   readonly failNext: FailNext
@@ -48,7 +48,7 @@ interface Parts {
   readonly sinceMs: () => number
 }
 
-/** What a header can carry as it is. */
+/** Characters that a header value can contain unencoded. */
 export const scopeName = checking('scope', v.pipe(v.string(aName), v.regex(/^[!-~]([ -~]*[!-~])?$/, aName)))
 
 export function createScope(given: string, { platform, keys, unanswered, sinceMs }: Parts): Scope {

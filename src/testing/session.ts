@@ -5,20 +5,20 @@ import type { SessionJson } from '../supabase/operations.js'
 import { checking, text } from './checked.js'
 
 export interface SignInOptions {
-  /** The development user's without it. */
+  /** The development user's if not given. */
   readonly email?: string
-  /** Checked where the user is there, and theirs from now on where they sign up; without it nobody is asked for one. */
+  /** Checked for existing users, and set for new ones. Without it no password is needed. */
   readonly password?: string
 }
 
-/** Somebody who has signed in. */
+/** A signed-in user. */
 export interface TestSession {
   readonly accessToken: string
   readonly refreshToken: string
   /** When the access token expires. */
   readonly expiresAt: Date
   readonly user: SessionJson['user']
-  /** All of it in the form of Supabase Auth, as `setSession` takes it. */
+  /** The whole session in Supabase Auth's format, as `setSession` takes it. */
   readonly session: SessionJson
 }
 

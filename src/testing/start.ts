@@ -17,18 +17,18 @@ import { createScope, type Scope } from './scope.js'
 import { signedIn } from './session.js'
 import { createUnanswered } from './unanswered.js'
 
-/** Every option of `platform.config.yaml`, and where else to look. */
+/** Every option of `platform.config.yaml`, and further sources. */
 export interface PlatformOptions extends ConfigInput {
-  /** A configuration file. Without it no file is read, not even for replies, and the environment is not looked at. */
+  /** A configuration file. Without it, no files are read, not even reply files, and the environment is ignored. */
   readonly config?: string
-  /** Rules of what the model says; they stand before those of files. */
+  /** Rules for the model's answers; they come before those from files. */
   readonly rules?: readonly RuleInput[]
-  /** False where no port is wanted: then only `platform.handler` answers, and addresses begin with `http://localhost`, where nobody is. */
+  /** False to open no port: then only `platform.handler` answers, and addresses begin with `http://localhost`, where nothing listens. */
   readonly listen?: boolean
 }
 
 /**
- * Starts a platform: on any free port unless told otherwise, with nothing written to disk, sharing nothing with others.
+ * Starts a platform: on any free port unless configured otherwise, with nothing written to disk and nothing shared with others.
  *
  * ```ts
  * const platform = await startPlatform({ rules: [{ when: { user: 'hello' }, reply: { text: 'Hi!' } }] })
@@ -37,7 +37,7 @@ export interface PlatformOptions extends ConfigInput {
  * await platform.stop()
  * ```
  *
- * Rejects with a `ProblemsError` for options, a file or rules that cannot be used, and with a `StartError` when the port cannot be had.
+ * Rejects with a `ProblemsError` for invalid options, files or rules, and with a `StartError` if the port is not available.
  */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const { config, rules = [], listen = true, port = 0, ...values } = options
@@ -102,7 +102,7 @@ function forTests(platform: OpenPlatform): Platform {
   }
 }
 
-/** Options given in code, one by one: those of a group beside what a file says of its others. */
+/** Turns options given in code into single overrides. Options of a group that are not given keep their value from the file. */
 function* overridesFrom(values: object, above: readonly string[] = []): Generator<Override> {
   for (const [name, value] of Object.entries(values)) {
     const path = [...above, name]

@@ -1,26 +1,26 @@
-/** Requests for which nothing was prepared: no recording, or no rule although one is asked for. */
+/** Requests for which nothing was prepared: no recording, or no rule with `strict`. */
 import type { Exchange } from '../core/exchange.js'
 import { missText } from '../core/miss-text.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 
-/** A request that no rule matched, where `strict` is on. */
+/** A request that no rule matched, with `strict`. */
 interface Unmatched {
   readonly scope: string
   readonly sentence: string
 }
 
 export interface Unanswered {
-  /** Those that no recording answered, the newest first. */
+  /** Requests without a matching recording, the newest first. */
   misses(scope?: string): readonly Miss[]
-  /** Throws an Error that names each request, and the nearest of what is prepared. */
+  /** Throws an Error that lists each request with the closest match. */
   expectNone(scope?: string): void
   forget(scope?: string): void
 }
 
 type Opened = Pick<Platform, 'journal' | 'loaded'> & { misses(): readonly Miss[] }
 
-/** So many are kept. */
+/** At most this many are kept. */
 const MOST = 100
 
 export function createUnanswered(platform: Opened): Unanswered {
@@ -38,7 +38,7 @@ export function createUnanswered(platform: Opened): Unanswered {
   return {
     misses,
     expectNone(scope) {
-      // Whoever has misses answered in another way has asked for them.
+      // With another `onMiss`, misses are answered as configured, so they do not count.
       const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
       const told = [
         ...unmatched.filter(isOf(scope)).map(({ sentence }) => sentence),
@@ -52,14 +52,14 @@ export function createUnanswered(platform: Opened): Unanswered {
   }
 }
 
-/** Throws an Error with these sentences, each about a request. */
+/** Throws an Error with these sentences, one per request. */
 export function requireNone(told: readonly string[]): void {
   if (told.length === 0) return
   const title = told.length === 1 ? 'A request was not prepared for.' : `${told.length} requests were not prepared for.`
   throw new Error([title, ...told].join('\n\n'))
 }
 
-/** The last thing that was said, where a model was asked. */
+/** The last message of a chat request. */
 function asking({ chat }: Exchange): string {
   const content = chat?.messages.at(-1)?.content
   return typeof content === 'string' ? `, ${JSON.stringify(content.slice(0, 200))}` : ''

@@ -1,9 +1,9 @@
-/** A platform for the tests of a file or a group, with whatever runs them. */
+/** A platform for the tests of a file or a group, for any test runner. */
 import type { Platform, TestEnvironment } from './platform.js'
 import type { TestReset } from './reset.js'
 import { type PlatformOptions, startPlatform } from './start.js'
 
-/** What begins and ends tests: the functions of these names in vitest and jest, and `before` and `after` of node:test for all. */
+/** The hooks of a test runner: in vitest and jest the functions of these names; in node:test, `before` and `after` for the two that run once. */
 export interface TestRunner {
   beforeAll(work: () => Promise<void>): unknown
   beforeEach(work: () => Promise<void>): unknown
@@ -13,25 +13,25 @@ export interface TestRunner {
 
 export interface UsePlatformOptions extends PlatformOptions {
   /**
-   * Variables of the environment while the tests run: `true` for the usual names (`OPENAI_BASE_URL`, `OPENAI_API_KEY`, `SUPABASE_URL`,
-   * `SUPABASE_ANON_KEY` and others), or names of one's own. An app that reads them when it is imported has to be imported later, in a hook.
+   * Environment variables to set while the tests run: `true` for the usual names (`OPENAI_BASE_URL`, `OPENAI_API_KEY`, `SUPABASE_URL`,
+   * `SUPABASE_ANON_KEY` and others), or your own names. An app that reads them on import has to be imported later, in a hook.
    *
    * ```ts
    * usePlatform({ env: ({ url, env }) => ({ ...env, CHAT_URL: `${url}/v1` }) })
    * ```
    */
   readonly env?: true | ((platform: Platform) => Readonly<Record<string, string | undefined>>)
-  /** Before each test everything is as at the start: false for tests that run at the same time, or `{ state: false }` to keep users. */
+  /** Whether to reset before each test. False for tests that run at the same time, or `{ state: false }` to keep users. */
   readonly reset?: boolean | TestReset
-  /** Whether tests may go well although something was asked for which nothing was prepared. */
+  /** Whether tests may pass although a request came for which nothing was prepared. */
   readonly allowMisses?: boolean
 }
 
-/** How long what a test has left under way may take to end. */
+/** How long requests still under way after a test may take to end. */
 const LAST_MS = 1000
 
 /**
- * What `usePlatform` of `standin/vitest` is, with these hooks.
+ * Makes the `usePlatform` of `standin/vitest` from other hooks.
  *
  * ```ts
  * import { after, afterEach, before, beforeEach } from 'node:test'
@@ -49,7 +49,7 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
 
     const requireNoMisses = async () => {
       if (!current) return
-      // What is still under way then is not this test's fault, and not the next one's either: a reset forgets it.
+      // What is still under way after that belongs to no test: the reset removes it.
       await current.idle({ quietMs: 0, timeoutMs: LAST_MS }).catch(() => {})
       if (!allowMisses) current.expectNoMisses()
     }
@@ -65,7 +65,7 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
     runner.afterAll(async () => {
       putBack()
       try {
-        // Of tests that run at the same time nobody can say whose a miss is.
+        // For tests that run at the same time, a miss cannot be assigned to one of them.
         if (reset === false) await requireNoMisses()
       } finally {
         await current?.stop()
@@ -75,7 +75,7 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
   }
 }
 
-/** Gives back what puts the variables back. */
+/** Returns a function that restores the old values. */
 function setVariables(wanted: Readonly<Record<string, string | undefined>> | TestEnvironment): () => void {
   const before = Object.keys(wanted).map(name => [name, process.env[name]] as const)
   for (const [name, value] of Object.entries(wanted)) setVariable(name, value)
@@ -89,7 +89,7 @@ function setVariable(name: string, value: string | undefined): void {
   else process.env[name] = value
 }
 
-/** What printers and promises look for in everything. */
+/** Properties that printing and promises look up on every object. */
 const askedOfEverything = new Set<string | symbol>([
   'then',
   'toJSON',
@@ -99,7 +99,7 @@ const askedOfEverything = new Set<string | symbol>([
   'constructor',
 ])
 
-/** The platform that is to be there when somebody asks it something. */
+/** A proxy for the platform, which is started later, before the tests. */
 function standingFor(current: () => Platform | undefined): Platform {
   const started = (name: string | symbol) => {
     const platform = current()

@@ -109,7 +109,7 @@ test('signing out ends the session there and forgets it here', async () => {
   })
   expect(kept()).toBeUndefined()
   expect(await userIdOf(live, accessToken)).toBe('403 session_not_found')
-  expect(await logout()).toMatchObject({ code: 0, stdout: `Nobody is signed in to ${live.authUrl}.\n` })
+  expect(await logout()).toMatchObject({ code: 0, stdout: `You are not signed in to ${live.authUrl}.\n` })
 })
 
 test('signing out works although the live backend has gone', async () => {
@@ -134,7 +134,7 @@ test('a place that is no folder is told in a sentence, and nobody is signed in t
   })
   expect(await run(['logout'], { ...scene, env })).toMatchObject({
     ...{ code: 0, stderr: '' },
-    stdout: `Nobody is signed in to ${live.authUrl}.\n`,
+    stdout: `You are not signed in to ${live.authUrl}.\n`,
   })
 })
 
@@ -217,7 +217,7 @@ test.runIf(hasTerminals).each(['\u0003', '\u0004'])('%j at the password signs no
   await terminal.shows('Password: ')
   terminal.type(key)
   expect(await terminal.ended).toBe(1)
-  expect(terminal.screen).toContain('Nobody was signed in.')
+  expect(terminal.screen).toContain('Signing in was cancelled.')
   expect(existsSync(file)).toBe(false)
 })
 

@@ -85,7 +85,7 @@ inBrowser('refused keys are listed with the reason', async () => {
   const rows = await page.getByRole('row').allInnerTexts()
   expect(rows.map(cells)).toEqual([
     ['Key', 'Reason', 'Times', 'Last'],
-    ['sk-of-a…', 'Unknown: nobody made such a key here.', '1', 'just now'],
+    ['sk-of-a…', 'Unknown: no such key was made here.', '1', 'just now'],
     ['sk-local-Stan…', 'Mistyped: part of it was lost or changed. Copy it again as a whole.', '2', 'just now'],
   ])
   expect(await page.content()).not.toContain(apiKey.slice(0, -3))

@@ -66,7 +66,7 @@ inBrowser('without rules and requests the page says how to come by some', async 
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/replies`)
   await page.getByText('There are no rules').waitFor()
-  await page.getByText('Nobody has asked a model yet').waitFor()
+  await page.getByText('No chat requests yet').waitFor()
 })
 
 describe('in short', () => {

@@ -119,7 +119,7 @@ inBrowser('a session that is ended opens nothing any more, and the refusal says 
   await page.keyboard.press('Enter')
   await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Sign out' }))
   await page.keyboard.press('Enter')
-  await page.getByText('Nobody is signed in').waitFor()
+  await page.getByText('No open sessions').waitFor()
   const refused = await platform.ask('/v1/models', { bearer })
   const { error } = (await refused.json()) as { error: string }
   expect(refused.status).toBe(401)

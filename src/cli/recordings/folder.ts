@@ -1,4 +1,4 @@
-/** The folder of recordings that the configuration names, for the commands that work on it. */
+/** The configured folder of recordings, for the commands that work on it. */
 import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Problem, ProblemsError, wordProblem } from '../../check/problem.js'
@@ -19,7 +19,7 @@ export interface Opened {
   readonly rules: RedactionRules
 }
 
-/** Throws a ProblemsError for what is wrong with the configuration. */
+/** Throws a ProblemsError for an invalid configuration. */
 export function openRecordings(commandLine: CommandLine): Opened {
   const { config, dir } = load(commandLine)
   return {
@@ -30,12 +30,12 @@ export function openRecordings(commandLine: CommandLine): Opened {
   }
 }
 
-/** A recording that was read, or why it could not be. */
+/** A recording that was read, or the reason why it could not be. */
 export type Read<T> =
   | { readonly kind: 'read'; readonly kept: RecordingFile; readonly value: T }
   | { readonly kind: 'broken'; readonly kept: RecordingFile; readonly problems: readonly Problem[] }
 
-/** Reads many, each by `read`; one that is broken does not stop the others. */
+/** Reads many recordings with `read`; a broken one does not stop the others. */
 export const readEach = <T>(
   kept: readonly RecordingFile[],
   read: (file: string) => Promise<T>,
@@ -55,7 +55,7 @@ export const readEach = <T>(
     progress,
   )
 
-/** What `work` makes of each, some of them at the same time, with a line that tells how far it is. */
+/** Runs `work` on all of them, several at a time, and shows progress. */
 export const eachWithProgress = <T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
@@ -67,7 +67,7 @@ export const eachWithProgress = <T, R>(
     return result
   }).finally(progress.end)
 
-/** Says on standard error what is wrong with those that are broken; then the exit code is 1. */
+/** Reports broken recordings on standard error and sets the exit code to 1. */
 export function tellBroken(read: readonly Read<unknown>[]): void {
   for (const one of read) {
     if (one.kind === 'read') continue
@@ -76,10 +76,10 @@ export function tellBroken(read: readonly Read<unknown>[]): void {
   }
 }
 
-/** More candidates are not listed. */
+/** At most this many candidates are listed. */
 const CANDIDATES = 20
 
-/** The one recording that is meant: by its file, its key or a part of its name. Throws a UsageError when there is none, or several. */
+/** Finds one recording by its file, its key or a part of its name. Throws a UsageError if none or several match. */
 export async function findOne({ dir, list }: Folder, word: string): Promise<RecordingFile> {
   const all = await list()
   const inside = path.relative(dir, path.resolve(word)).split(path.sep).join('/')
@@ -97,7 +97,7 @@ export async function findOne({ dir, list }: Folder, word: string): Promise<Reco
   )
 }
 
-/** Removes the folders of these files that are empty now, but not the folder of recordings itself. */
+/** Removes the folders that are now empty, but not the folder of recordings itself. */
 export async function removeEmptyFolders(dir: string, files: readonly string[]): Promise<void> {
   for (const folder of new Set(files.map(file => path.posix.dirname(file)))) {
     for (let at = folder; at !== '.'; at = path.posix.dirname(at)) {
@@ -110,7 +110,7 @@ export async function removeEmptyFolders(dir: string, files: readonly string[]):
   }
 }
 
-/** Puts together what belongs together, in the order in which it comes (Map.groupBy, which Node 20 does not have). */
+/** Groups items and keeps their order (Map.groupBy, which Node 20 does not have). */
 export function groupedBy<T>(items: Iterable<T>, by: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>()
   for (const item of items) {

@@ -1,4 +1,4 @@
-/** `standin recordings list`: what was recorded, a line each. */
+/** `standin recordings list`: all recordings, one per line. */
 import path from 'node:path'
 import { ageMsOf } from '../../config/recording-options.js'
 import { type Folder, type Overview, overviewIn } from '../../recordings/index.js'
@@ -18,7 +18,7 @@ interface Row extends Overview {
   readonly stale: boolean
 }
 
-/** A table for people, grouped by endpoint, or with `--json` everything as one document. What cannot be read is told on standard error. */
+/** A table grouped by endpoint, or one JSON document with `--json`. Unreadable recordings are reported on standard error. */
 export async function listRecordings(commandLine: CommandLine): Promise<string> {
   const { config, folder } = openRecordings(commandLine)
   const kept = await folder.list()

@@ -1,4 +1,4 @@
-/** `standin recordings prune`: removes what nobody needs any more, and only what is asked for. */
+/** `standin recordings prune`: removes recordings that are no longer needed, and only the kinds that are asked for. */
 import { ageMsOf } from '../../config/recording-options.js'
 import { UsageError } from '../../core/start-error.js'
 import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
@@ -7,20 +7,20 @@ import type { CommandLine } from '../arguments.js'
 import { fileProgress } from '../progress.js'
 import { groupedBy, openRecordings, type Read, readEach, removeEmptyFolders } from './folder.js'
 
-/** Something that can be removed, and why. */
+/** A file that can be removed, and why. */
 interface Prunable {
   readonly file: string
   readonly why: 'incomplete' | 'old' | 'broken' | 'leftover'
 }
 
-/** Throws a UsageError for an age that is none. */
+/** Throws a UsageError for an invalid age. */
 export async function pruneRecordings(commandLine: CommandLine): Promise<string> {
   const { given, json, quiet } = commandLine
   const { config, folder } = openRecordings(commandLine)
   const olderThan = given.get('older-than') ?? config.recordings.maxAge
   const maxAgeMs = ageIn(String(olderThan))
   const wanted = new Set([...flags].flatMap(([why, flag]) => (given.has(flag) ? [why] : [])))
-  // Only whoever asks for broken ones has to wait until everything is read.
+  // Only --broken requires reading every recording in full.
   const isBrief = wanted.size > 0 && !wanted.has('broken')
   const kept = await folder.list()
   const read = await readEach(kept, file => fateOf(folder, file, isBrief), fileProgress(kept.length, commandLine))
@@ -31,7 +31,7 @@ export async function pruneRecordings(commandLine: CommandLine): Promise<string>
     if (json) return inJson([], { dryRun: true, candidates: candidatesIn(all) })
     return quiet ? '' : advice(all, String(olderThan))
   }
-  // Leftovers are of no use to anybody.
+  // Leftovers are never needed, so they are always removed.
   const chosen = all.filter(({ why }) => why === 'leftover' || wanted.has(why))
   const isDry = given.has('dry-run')
   if (!isDry) {
@@ -57,7 +57,7 @@ function inJson(chosen: readonly Prunable[], facts: object): string {
   return `${JSON.stringify({ ...facts, removed }, null, 2)}\n`
 }
 
-/** The flags that ask for what. */
+/** The flag for each reason. */
 const flags: ReadonlyMap<Prunable['why'], string> = new Map([
   ['incomplete', 'incomplete'],
   ['old', 'older-than'],
@@ -69,7 +69,7 @@ function ageIn(written: string): number {
   throw new UsageError(`--older-than must be a number with m, h or d behind it, not "${written}".`)
 }
 
-/** What of a recording says whether it is kept. */
+/** The facts that decide whether a recording is kept. */
 interface Fate {
   readonly recordedAt: string
   readonly complete: boolean
@@ -94,7 +94,7 @@ function prunable(one: Read<Fate>, maxAgeMs: number): readonly Prunable[] {
   ]
 }
 
-/** What each flag would remove. */
+/** Says what each flag would remove. */
 function advice(all: readonly Prunable[], age: string): string {
   const count = (why: Prunable['why']) => counted(all.filter(one => one.why === why).length, 'recording')
   const lines = [

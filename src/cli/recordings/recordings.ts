@@ -1,4 +1,4 @@
-/** `standin recordings …`: what was recorded, and what is to become of it. */
+/** `standin recordings …`: inspects and maintains recordings. */
 import { didYouMean } from '../../check/suggest.js'
 import { UsageError } from '../../core/start-error.js'
 import type { CommandLine } from '../arguments.js'
@@ -10,7 +10,7 @@ import { showRecording } from './show.js'
 
 interface Action {
   readonly run: (commandLine: CommandLine) => Promise<string>
-  /** How many further words it takes. */
+  /** How many further words the action takes. */
   readonly words: readonly [least: number, most: number]
   readonly usage: string
 }
@@ -23,7 +23,7 @@ const actions: Readonly<Record<string, Action>> = {
   scan: { run: scanRecordings, words: [0, Number.POSITIVE_INFINITY], usage: 'standin recordings scan [FILES…]' },
 }
 
-/** Gives back what to print. Throws a ProblemsError for what is wrong in the files, a UsageError for an action that is not known. */
+/** Returns what to print. Throws a ProblemsError for invalid files, and a UsageError for an unknown action. */
 export async function runRecordingsCommand(commandLine: CommandLine): Promise<string> {
   const [, name = '', ...more] = commandLine.words
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined

@@ -1,4 +1,4 @@
-/** `standin recordings rename`: gives recordings other names, and never one that is taken. */
+/** `standin recordings rename`: renames recordings, and never overwrites one. */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path/posix'
 import { UsageError } from '../../core/start-error.js'
@@ -13,7 +13,7 @@ interface Move {
   readonly to: string
 }
 
-/** With two words one recording gets another slug; without any all of them get the names that they would have today. */
+/** With two words, gives one recording a new slug. Without words, gives all recordings the names they would get today. */
 export async function renameRecordings(commandLine: CommandLine): Promise<string> {
   const [, , old, slug] = commandLine.words
   const opened = openRecordings(commandLine)
@@ -40,7 +40,7 @@ function wordsOf(moves: readonly Move[], what: string): string {
   return `${[...lines, `${counted(lines.length, 'recording')} ${what}.`].join('\n')}\n`
 }
 
-/** The folder, the key and the number stay; a number that is taken under the new name becomes the next one. */
+/** Keeps the folder, the key and the number. If the number is taken under the new name, uses the next one. */
 async function moveOf(folder: Folder, old: string, slug: string): Promise<readonly Move[]> {
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100)
     throw new UsageError(
@@ -55,7 +55,7 @@ async function moveOf(folder: Folder, old: string, slug: string): Promise<readon
   return [{ from: kept.file, to: named(nth) }]
 }
 
-/** What cannot be read keeps its name, and is told. */
+/** Unreadable recordings keep their names and are reported. */
 async function movesToday({ folder, ignore }: Pick<Opened, 'folder' | 'ignore'>, commandLine: CommandLine) {
   const kept = await folder.list()
   const read = await readEach(kept, folder.read, fileProgress(kept.length, commandLine))
@@ -66,7 +66,7 @@ async function movesToday({ folder, ignore }: Pick<Opened, 'folder' | 'ignore'>,
   const broken = read.flatMap(one => (one.kind === 'broken' ? [one.kept] : []))
   const moves: Move[] = []
   for (const [key, same] of groupedBy(found, ({ key }) => key)) {
-    // Those that have the key already come first, and keep their numbers where each is there once.
+    // Files that already have this key come first, and keep their numbers if those are unique.
     const ordered = same.toSorted((a, b) => Number(a.kept.key !== key) - Number(b.kept.key !== key))
     const numbers = new Set(broken.filter(kept => kept.key === key).map(({ nth }) => nth))
     for (const { kept, request } of ordered) {
@@ -79,7 +79,7 @@ async function movesToday({ folder, ignore }: Pick<Opened, 'folder' | 'ignore'>,
   return moves
 }
 
-/** Each when its new name is free: another one may have to leave it first. */
+/** Renames each file once its new name is free; another file may have to be renamed first. */
 async function moveAll(folder: Folder, moves: readonly Move[]): Promise<void> {
   const taken = new Set((await folder.list()).map(({ file }) => file))
   const go = async ({ from, to }: Move) => {
@@ -95,7 +95,7 @@ async function moveAll(folder: Folder, moves: readonly Move[]): Promise<void> {
       else await go(move).then(() => putKey(folder, move.to))
     }
     const [first, ...others] = blocked
-    // They wait for one another in a circle: one steps aside.
+    // The rest form a cycle, so one file gets a temporary name.
     if (first && blocked.length === waiting.length) {
       const aside = nextFree(first.from, taken)
       await go({ from: first.from, to: aside })
@@ -111,7 +111,7 @@ function nextFree(file: string, taken: ReadonlySet<string>): string {
   return named(nth)
 }
 
-/** The key stands in the file as well, for whoever reads it; the rest of the file stays as somebody may have edited it. */
+/** Updates the key that is written in the file for readers. The rest stays as it is, because it may have been edited by hand. */
 async function putKey({ dir }: Folder, file: string): Promise<void> {
   const place = path.join(dir, file)
   const [, key = ''] = /([0-9a-f]{12})(?:-\d+)?\.yaml$/.exec(file) ?? []

@@ -1,4 +1,4 @@
-/** `standin recordings scan`: finds secrets in recordings and in other files, and says where they are without saying what. */
+/** `standin recordings scan`: finds secrets in recordings and other files, and reports their places without showing them. */
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type Problem, ProblemsError, unreadable } from '../../check/problem.js'
@@ -14,7 +14,7 @@ interface FoundIn extends SecretFinding {
   readonly file: string
 }
 
-/** With any secret the exit code is 1; with `--json` what was found is one document. Rejects with a ProblemsError for files that cannot be read. */
+/** Any secret makes the exit code 1; with `--json` the findings are one document. Rejects with a ProblemsError for unreadable files. */
 export async function scanRecordings(commandLine: CommandLine): Promise<string> {
   const [, , ...others] = commandLine.words
   const { folder, rules } = openRecordings(commandLine)
@@ -35,7 +35,7 @@ export async function scanRecordings(commandLine: CommandLine): Promise<string> 
   return found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
 }
 
-/** All that lies there goes into the repository with the recordings, also what a link leads to; each folder is looked into once. */
+/** All files, including those behind links, since all of them would be committed with the recordings. Each folder is visited once. */
 async function filesBelow(dir: string): Promise<readonly string[]> {
   const seen = new Set<string>()
   const files: string[] = []
@@ -52,13 +52,13 @@ async function filesBelow(dir: string): Promise<readonly string[]> {
   }
   await lookInto(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && seen.size === 0) return
-    // What could not be searched is not free of secrets.
+    // A folder that cannot be searched must not pass as free of secrets.
     throw new ProblemsError([unreadable(near(error.path ?? dir), error)])
   })
   return files.sort()
 }
 
-/** For a link that leads nowhere, or round in circles. */
+/** Ignores links that are broken or circular. */
 function nothingThere(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ELOOP') throw error
 }
@@ -70,7 +70,7 @@ async function findingsIn(file: string, folder: Folder, rules: RedactionRules): 
   } catch (error) {
     return unreadable(near(file), error)
   }
-  // What is no text keeps its places, and what is secret in it its letters.
+  // Binary files are read as latin1, which keeps byte positions and the ASCII letters of secrets.
   const text = bytes.toString(bytes.includes(0) ? 'latin1' : 'utf8')
   const written = findSecrets(text, rules)
   const kinds = new Set(written.map(({ kind }) => kind))
@@ -79,10 +79,10 @@ async function findingsIn(file: string, folder: Folder, rules: RedactionRules): 
   return [...written, ...more].map(finding => ({ file: near(file), ...finding }))
 }
 
-/** Kinds of secrets that only show when a stream is put together: those that go over the border of two chunks. */
+/** Kinds of secrets that only show in the assembled stream, because they are split over two chunks. */
 async function kindsInside(file: string, folder: Folder, rules: RedactionRules): Promise<readonly string[]> {
   const recording = await folder.read(file).catch((error: unknown) => {
-    // Its text has been searched; what is wrong with it is for others to say.
+    // The raw text has been searched. Invalid recordings are reported by other commands.
     if (error instanceof ProblemsError) return undefined
     throw error
   })

@@ -1,4 +1,4 @@
-/** `standin recordings show`: one recording in words. */
+/** `standin recordings show`: describes one recording. */
 import { isUtf8 } from 'node:buffer'
 import {
   assembledText,
@@ -13,7 +13,7 @@ import type { CommandLine } from '../arguments.js'
 import { harmless } from '../output.js'
 import { findOne, openRecordings } from './folder.js'
 
-/** With `--json` as JSON. Throws a UsageError when it is not clear which one is meant, a ProblemsError when it cannot be read. */
+/** As JSON with `--json`. Throws a UsageError if the name is ambiguous, and a ProblemsError if the recording cannot be read. */
 export async function showRecording(commandLine: CommandLine): Promise<string> {
   const { folder } = openRecordings(commandLine)
   const { file, key, nth } = await findOne(folder, commandLine.words[2] ?? '')
@@ -23,7 +23,7 @@ export async function showRecording(commandLine: CommandLine): Promise<string> {
     : `${file}\n${inWords(recording)}`
 }
 
-/** The recording as it is; bytes that are no text stand in Base64. */
+/** The recording as it is; binary bodies are in Base64. */
 function inJson({ recordedAt, request, response }: Recording): object {
   const { body } = request
   const chunks = response.chunks.map(({ atMs, bytes }) => ({ atMs, ...contentOf(bytes) }))
@@ -50,7 +50,7 @@ function inWords({ recordedAt, request, response }: Recording): string {
   return `${parts.join('\n')}\n`
 }
 
-/** More of a body is not shown. */
+/** Longer bodies are cut. */
 const LONGEST_SHOWN = 20_000
 
 const section = (title: string, text: string): readonly string[] => [
@@ -91,7 +91,7 @@ function rhythmOf({ headMs, chunks, endMs }: RecordedResponse): string {
   ].join(', ')
 }
 
-/** What the model said; where it was no model, the body. */
+/** The generated text if a model answered, otherwise the body. */
 function said(response: RecordedResponse): readonly string[] {
   const text = assembledText(response)
   if (text !== undefined) return section('Text', text)

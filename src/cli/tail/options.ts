@@ -1,4 +1,4 @@
-/** The flags of `standin tail`: which requests to show, and where the Standin runs that they come from. */
+/** The flags of `standin tail`: which requests to show, and where Standin runs. */
 import { ProblemsError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
 import { UsageError } from '../../core/start-error.js'
@@ -8,11 +8,11 @@ import { type CommandLine, load } from '../arguments.js'
 
 export interface ControlAddress {
   readonly url: string
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly token: string
 }
 
-/** The flag; the address that `standin exec` and a copied .env give; the one that the configuration of this folder would start on. */
+/** From --url, else from the environment that `standin exec` or a copied .env sets, else from the configuration of this folder. */
 export function placeOf(commandLine: CommandLine): ControlAddress {
   const { given } = commandLine
   const url = given.get('url') ?? (given.has('port') || given.has('host') ? undefined : fromEnvironment())
@@ -20,14 +20,14 @@ export function placeOf(commandLine: CommandLine): ControlAddress {
   if (typeof url !== 'string') return configured(commandLine, token)
   const place = addressIn(url)
   if (typeof token === 'string') return { url: place.origin, token }
-  // What is configured here is for what runs here.
+  // The configured token is only sent to this machine.
   return {
     url: place.origin,
     token: isLoopback(place.hostname) ? configuredToken(commandLine) : '',
   }
 }
 
-/** Of a live platform, which may stand there as well, nobody can be told what it is asked. */
+/** Ignored if it is not on this machine: it may name the live platform, which has no journal. */
 function fromEnvironment(): string | undefined {
   const url = process.env.PLATFORM_BASE_URL ?? ''
   if (!URL.canParse(url)) return undefined
@@ -54,25 +54,25 @@ function configuredToken(commandLine: CommandLine): string {
   try {
     return withoutFilter(commandLine).config.controlToken
   } catch (error) {
-    // It is said where to look: what is wrong with the configuration of this folder does not matter.
+    // The address is known, so a broken configuration in this folder does not matter.
     if (error instanceof ProblemsError) return ''
     throw error
   }
 }
 
-/** Here --mode says which requests are shown, and not how anything is started. */
+/** Here --mode filters requests; it does not configure a platform. */
 const withoutFilter = ({ config, overrides }: CommandLine) =>
   load({ config, overrides: overrides.filter(({ origin }) => origin !== '--mode') })
 
-/** What `standin tail` is to show: the flags, as the journal's query has them. */
+/** What `standin tail` shows: the flags as a journal query. */
 export interface TailOptions {
-  /** Of the journal's query. */
+  /** Parameters of the journal query. */
   readonly filter: Readonly<Record<string, string>>
-  /** How many of the last ones come first. */
+  /** How many of the latest requests are shown first. */
   readonly last: number
 }
 
-/** Throws a UsageError for a number that is none; what is wrong with the rest the journal says. */
+/** Throws a UsageError for an invalid number. The journal checks the other values. */
 export function tailOptionsIn({ given }: CommandLine): TailOptions {
   const values = Object.keys(journalFilter.entries).flatMap(name => {
     const value = given.get(name)

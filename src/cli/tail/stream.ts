@@ -1,4 +1,4 @@
-/** Reads the journal of a running Standin as an event stream, and goes on where it ended when the connection is lost. */
+/** Reads the journal of a running Standin as an event stream, and resumes after a lost connection. */
 import { setTimeout } from 'node:timers/promises'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { StartError, UsageError } from '../../core/start-error.js'
@@ -6,22 +6,22 @@ import type { JournalEntry } from '../../journal/index.js'
 import { harmless } from '../output.js'
 import type { ControlAddress, TailOptions } from './options.js'
 
-/** What a follower is told. */
+/** An event of the stream. */
 export type News =
   | { readonly kind: 'exchange'; readonly entry: JournalEntry }
-  /** So many were not told: there were too many at once. */
+  /** The number of requests left out because there were too many at once. */
   | { readonly kind: 'skipped'; readonly count: number }
   | { readonly kind: 'lost' }
   | { readonly kind: 'connected'; readonly again: boolean; readonly restarted: boolean }
 
 const JOURNAL = '/__standin/journal'
-/** Longer than the pauses of a stream that has nothing to tell. */
+/** Longer than the pause between keep-alive messages. */
 const SILENCE_MS = 45_000
 const ANSWER_MS = 10_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
 
-/** Ends with `signal`. Rejects with a StartError where nothing can be followed, and with a UsageError for a filter that is none. */
+/** Ends with `signal`. Rejects with a StartError if there is no journal to follow, and with a UsageError for an invalid filter. */
 export async function* newsOf(place: ControlAddress, wish: TailOptions, signal: AbortSignal): AsyncGenerator<News> {
   let seen: JournalEntry | undefined
   let isFirst = true
@@ -50,7 +50,7 @@ export async function* newsOf(place: ControlAddress, wish: TailOptions, signal: 
   }
 }
 
-/** The connection could not be made, or did not last. */
+/** The connection failed or was lost. */
 class Lost extends Error {}
 
 const nothingThere = ({ url }: ControlAddress, { message }: Lost) =>
@@ -61,7 +61,7 @@ const nothingThere = ({ url }: ControlAddress, { message }: Lost) =>
 interface From {
   readonly isFirst: boolean
   readonly restarted: boolean
-  /** The last one that was told. */
+  /** The last exchange that was received. */
   readonly seen: JournalEntry | undefined
 }
 
@@ -104,12 +104,12 @@ function newsIn(event: Buffer): readonly News[] {
     if (name === 'skipped') return [{ kind: 'skipped', count: Number(said.count) }]
     return name === 'exchange' ? [{ kind: 'exchange', entry: said }] : []
   } catch {
-    // Longer than what is put together here.
+    // The event was too long to be assembled.
     return [{ kind: 'skipped', count: 1 }]
   }
 }
 
-/** A Standin that was started anew counts from 1 again, and has another exchange in the place of the one that was seen. */
+/** After a restart, ids begin at 1 again, so the id of the last seen exchange is missing or belongs to another one. */
 async function hasRestarted(place: ControlAddress, seen: JournalEntry, signal: AbortSignal): Promise<boolean> {
   const own = await ask(place, `${JOURNAL}/${seen.id}`, limited(signal), {}, [404])
   const said = (await own.json()) as Partial<JournalEntry>
@@ -121,7 +121,7 @@ async function hasRestarted(place: ControlAddress, seen: JournalEntry, signal: A
 
 const limited = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
 
-/** A good answer, or one of the other statuses that are expected. */
+/** Resolves with a successful answer, or one with an expected status. */
 async function ask(
   place: ControlAddress,
   path: string,
@@ -143,7 +143,7 @@ async function ask(
 
 async function refusal(place: ControlAddress, response: Response): Promise<Error> {
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: unknown }
-  // Somebody is in front of it, and it is not back yet.
+  // A proxy answers in its place, and Standin is not back yet.
   if (response.status >= 500) return new Lost(`status ${response.status}`)
   const said = typeof error === 'string' ? harmless(error) : undefined
   if (said === undefined) return noJournal(place, response.status)
@@ -170,7 +170,7 @@ interface Patience {
   end(): void
 }
 
-/** Gives a connection up that says nothing any more. */
+/** Aborts a connection that has gone silent. */
 function createPatience(signal: AbortSignal): Patience {
   const silent = new AbortController()
   const timer = globalThis.setTimeout(() => silent.abort(new DOMException('silence', 'TimeoutError')), SILENCE_MS)

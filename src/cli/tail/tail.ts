@@ -8,7 +8,7 @@ import { stopOnSignals } from '../stop-signals.js'
 import { type ControlAddress, placeOf, tailOptionsIn } from './options.js'
 import { type News, newsOf } from './stream.js'
 
-/** Ends the process when it is told to. Rejects with a UsageError, a StartError or a ProblemsError. */
+/** Runs until a signal stops it. Rejects with a UsageError, a StartError or a ProblemsError. */
 export async function tail(commandLine: CommandLine): Promise<void> {
   const wish = tailOptionsIn(commandLine)
   const place = placeOf(commandLine)
@@ -42,7 +42,7 @@ async function sayingIn(
   stdout.on('resize', log.resized)
   const bodies = await loadBodyLines(given.has('verbose') && !json)
 
-  /** Beside what is shown: whoever reads that from a pipe gets nothing else. */
+  /** Goes to standard error, so that a pipe gets only the requests. */
   function note(sentence: string): void {
     if (quiet) return
     log.interrupt()

@@ -1,4 +1,4 @@
-/** How an app is connected: addresses, code to start with, endpoints, models. */
+/** How to connect an app: addresses, example code, endpoints, models. */
 import type { ConfigJson } from '../../dashboard/operations.js'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
@@ -38,7 +38,7 @@ export function ConnectView() {
   )
 }
 
-/** Where to point an app. */
+/** The addresses and keys an app needs. */
 function Addresses() {
   const { url, auth_url, anon_key } = useConfig()
   const facts = [
@@ -72,7 +72,7 @@ const credentials: Record<string, string> = {
 const spoken = (access: ConfigJson['endpoints'][number]['access']) =>
   access === 'anyone' ? 'none needed' : access.map(kind => credentials[kind] ?? kind).join(', ')
 
-/** What the platform answers, and who may ask. */
+/** The platform's endpoints, and who may call them. */
 function EndpointTable({ endpoints }: { readonly endpoints: readonly ConfigJson['endpoints'][number][] }) {
   return (
     <table class="table table-stacking endpoints-table">

@@ -1,4 +1,4 @@
-/** The key that was made just now: known until the page is left, kept nowhere. */
+/** The key that was just created. Kept in the page's memory only. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useState } from 'preact/hooks'
 import type { NewApiKey } from '../../keys/operations.js'
@@ -16,7 +16,7 @@ export const useFreshKey = () => useContext(Context)
 export function FreshKeyProvider({ children }: { readonly children: ComponentChildren }) {
   const { session } = useSession()
   const [fresh, setFresh] = useState<NewApiKey>()
-  // It is not for whoever signs in next.
+  // The next user must not see it.
   useEffect(() => {
     if (session.kind === 'nobody') setFresh(undefined)
   }, [session.kind])

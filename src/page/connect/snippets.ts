@@ -1,7 +1,7 @@
-/** Code to start with, for the clients that people have. */
+/** Example code for the usual clients. */
 import type { ConfigJson } from '../../dashboard/operations.js'
 
-/** Stands where a key would. */
+/** Stands in for the API key. */
 export const PLACEHOLDER = 'YOUR_API_KEY'
 
 export interface Snippet {

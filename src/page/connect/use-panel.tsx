@@ -1,4 +1,4 @@
-/** Code to start with, with the key that was made just now filled in. */
+/** Example code, with the key that was just created filled in. */
 import type { ComponentChildren } from 'preact'
 import { useConfig } from '../config.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
@@ -7,7 +7,7 @@ import { useFreshKey } from './fresh-key.jsx'
 import { PLACEHOLDER, snippetsFor } from './snippets.js'
 
 interface Props {
-  /** How to come by a key, for whoever has not just made one. */
+  /** How to get a key, shown if none was just created. */
   readonly children: ComponentChildren
 }
 

@@ -1,15 +1,15 @@
-/** Settings that are sent as soon as they are changed. The last change wins, and errors go to the field that they are about. */
+/** Sends settings as soon as they change. The last change wins, and each error is shown at its field. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 
 interface Applied<Settings> {
-  /** What is shown: as it holds, or as it is on its way. */
+  /** The settings to show: those in force, or those being sent. */
   readonly shown: Settings
   readonly failure: Failure | undefined
-  /** Sends it, once what was sent before has been answered. */
+  /** Sends the settings after the previous request has been answered. */
   apply(settings: Settings, said: string): void
-  /** Shows what holds again, whatever was refused. */
+  /** Shows the settings in force again, and drops rejected ones. */
   forget(): void
 }
 
@@ -25,11 +25,11 @@ export function useApplied<Settings>({ inForce, send, reload }: Parts<Settings>)
   const next = useRef<{ readonly settings: Settings; readonly said: string } | undefined>(undefined)
   const sending = useRef(false)
 
-  // What was read while something was on its way may be older than that. An effect comes too late to know it.
+  // What was read during a request may be older than what was sent. An effect would run too late to detect that.
   const read = useRef({ inForce, isFresh: true })
   if (read.current.inForce !== inForce) read.current = { inForce, isFresh: !sending.current }
 
-  // What holds has been read since: that is what is shown from here on. What was refused stays, for whoever wants to mend it.
+  // Fresh settings replace the draft. A rejected draft stays, so that it can be corrected.
   useEffect(() => {
     if (read.current.isFresh && !sending.current && !failure) setDraft(undefined)
   }, [inForce])
@@ -66,15 +66,15 @@ export function useApplied<Settings>({ inForce, send, reload }: Parts<Settings>)
   }
 }
 
-/** Which field a sentence of the server is about: it begins with the field's name. */
+/** Assigns the server's error to a field: the message begins with the field's name. */
 export interface FieldErrors {
-  /** What is wrong with a field; nothing where it is another one's. */
+  /** The error of a field; undefined if the error concerns another one. */
   of(field: string): string | undefined
-  /** What is about no field. */
+  /** An error that concerns no field. */
   readonly other: string | undefined
 }
 
-/** `prefix` stands before the names of the fields: `models.gpt-4o.`. */
+/** `prefix` comes before the field names in messages: `models.gpt-4o.`. */
 export function fieldErrors(failure: Failure | undefined, fields: readonly string[], prefix = ''): FieldErrors {
   const message = failure?.message
   const isAbout = (field: string) => message?.startsWith(`${prefix}${field} `) === true

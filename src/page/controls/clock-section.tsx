@@ -1,4 +1,4 @@
-/** The clock that whatever expires goes by. */
+/** The clock for everything that expires. */
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
@@ -61,7 +61,7 @@ export function ClockSection({ controls: { clock }, client, reload }: ControlPro
   )
 }
 
-/** What it shows, second by second, without asking the server each time. */
+/** Shows the time second by second, without asking the server each time. */
 function useShown({ now, frozen, offsetMs }: ControlProps['controls']['clock']): string {
   const [, setTicks] = useState(0)
   useEffect(() => {
@@ -79,7 +79,7 @@ const units = [
   ['second', 1000],
 ] as const
 
-/** `2 days and 3 hours ahead of the real time`; the two largest units are enough. */
+/** `2 days and 3 hours ahead of the real time`, in the two largest units. */
 function awayInWords(offsetMs: number): string {
   let leftMs = Math.round(Math.abs(offsetMs) / 1000) * 1000
   const parts: string[] = []

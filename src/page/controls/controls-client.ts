@@ -1,4 +1,4 @@
-/** What can be steered, as the control API has it. */
+/** The settings that can be changed at run time, through the control API. */
 import { useMemo } from 'preact/hooks'
 import type { InputOf, OutputOf } from '../../api/client.js'
 import type { ControlOperations } from '../../http/operations.js'
@@ -11,11 +11,11 @@ type Body<Name extends keyof Steered> =
 export type ModesJson = OutputOf<Steered['getMode']>
 export type ChosenMode = ModesJson['mode']
 export type WaitingFaultJson = OutputOf<Steered['listFaults']>['data'][number]
-/** What a credential has used in its minute. */
+/** What a credential has used in the current minute. */
 export type UsageJson = OutputOf<Steered['getLimits']>['used'][number]
 export type ClockTurn = { advanceMs: number } | { frozen: boolean } | { reset: true }
 
-/** Everything that this view shows, read at one time. */
+/** Everything that this view shows, loaded together. */
 export type Controls = Awaited<ReturnType<typeof loadAll>>
 
 async function loadAll(control: Control, signal: AbortSignal) {

@@ -1,4 +1,4 @@
-/** What steers the platform while it runs: where answers come from, what goes wrong, how fast, how much, and when. */
+/** Controls for the running platform: where answers come from, faults, pace, limits and the clock. */
 import { useEffect, useState } from 'preact/hooks'
 import { configHasChanged, useConfig } from '../config.jsx'
 import { useListing } from '../listing.js'
@@ -13,7 +13,7 @@ import { LimitsSection } from './limits-section.jsx'
 import { ModeSection } from './mode-section.jsx'
 import { PaceSection } from './pace-section.jsx'
 
-/** Tests and other tabs change the same things. */
+/** Polls, because tests and other tabs can change the same settings. */
 const EVERY_MS = 3000
 
 export function ControlsView() {
@@ -52,7 +52,7 @@ export function ControlsView() {
   )
 }
 
-/** The page names the mode beside every view. */
+/** Reloads the configuration when the mode has changed, as the page shows the mode next to every view. */
 function useModeBeside(controls: Controls | undefined): void {
   const { mode } = useConfig()
   const current = controls?.mode.mode
@@ -67,7 +67,7 @@ interface Props {
   readonly onClosed: () => void
 }
 
-/** Resets everything, once somebody has said that they mean it. */
+/** Asks for confirmation, then resets everything. */
 export function ResetDialog({ client, onReset, onClosed }: Props) {
   const reset = async () => {
     await client.reset()

@@ -1,4 +1,4 @@
-/** Any fault, for the next requests that fit, or for requests by chance. */
+/** A form for any fault, for the next matching requests or for random ones. */
 import { useId, useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
 import { Field, SelectField } from '../widgets/fields.jsx'
@@ -79,14 +79,14 @@ interface Target {
   readonly times: string
   /** In percent. */
   readonly chance: string
-  /** Empty where any will do, as all that follow. */
+  /** Empty for any method. The same holds for the fields below. */
   readonly method: string
   readonly path: string
   readonly model: string
   readonly user: string
 }
 
-/** Which requests a fault is for. */
+/** Which requests a fault applies to. */
 const anyRequest: Target = {
   ...{ isByChance: false, times: '1', chance: '5' },
   ...{ method: '', path: '', model: '', user: '' },

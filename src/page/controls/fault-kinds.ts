@@ -1,15 +1,15 @@
-/** The kinds of fault: the fields that a form asks for, and the words for each. */
+/** The kinds of fault: the form fields and the wording of each. */
 import type { Fault } from '../../core/fault.js'
 
 interface FaultField {
-  /** Its key in the fault. */
+  /** The key in the fault object. */
   readonly key: string
   readonly label: string
   readonly initial: string
-  /** Text where nothing is said. */
+  /** Text if absent. */
   readonly type?: 'number'
   readonly choices?: readonly (readonly [value: string, words: string])[]
-  /** Whether it may be left out. */
+  /** Whether the field may be left empty. */
   readonly isOptional?: true
 }
 
@@ -17,7 +17,7 @@ interface FaultKind {
   readonly name: string
   readonly does: string
   readonly fields: readonly FaultField[]
-  /** What is always in it. */
+  /** Parts that the fault always has. */
   readonly fault?: object
 }
 
@@ -109,7 +109,7 @@ export const faultKinds: readonly FaultKind[] = [
   }),
 ]
 
-/** What a form says, as the fault that the control API takes. */
+/** Turns the form's values into a fault for the control API. */
 export function faultFrom(kind: FaultKind, values: Readonly<Record<string, string>>): object {
   const filled = kind.fields.flatMap(({ key, initial, type }) => {
     const value = (values[key] ?? initial).trim()
@@ -122,7 +122,7 @@ export function faultFrom(kind: FaultKind, values: Readonly<Record<string, strin
 const chunks = (count: number) => (count === 1 ? '1 chunk' : `${count} chunks`)
 const seconds = (ms: number) => `${ms / 1000} s`
 
-/** In the order in which it happens to a request. */
+/** In the order in which they affect a request. */
 function* effects(fault: Fault): Generator<string> {
   const { status, message, retryAfter, delayMs, stallAfterChunks, stallMs, errorAfterChunks } = fault
   if (delayMs !== undefined) yield `waits ${seconds(delayMs)}`
@@ -158,7 +158,7 @@ interface Meant {
   readonly when?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Which requests a fault is for: `POST /v1/*, model gpt-4o`. */
+/** Which requests a fault applies to: `POST /v1/*, model gpt-4o`. */
 export function meantInWords({ method, path, scope, when = {} }: Meant): string {
   const { model, user, ...more } = when
   const parts = [

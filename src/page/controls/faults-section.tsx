@@ -1,4 +1,4 @@
-/** What is to go wrong: next, and by chance. */
+/** Faults for the next requests, and random ones. */
 import type { FaultCallInput, RandomFault } from '../../core/fault.js'
 import { announce } from '../widgets/announcer.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -76,7 +76,7 @@ export function FaultsSection({ controls: { waiting, random }, client, reload }:
   )
 }
 
-/** `5 %`, without the digits that nobody has written. */
+/** `5 %`, without rounding errors from the multiplication. */
 const percent = (chance: number) => `${Number((chance * 100).toFixed(4))} %`
 
 interface Props {
@@ -84,7 +84,7 @@ interface Props {
   readonly onRemove: (index: number) => Promise<void>
 }
 
-/** The faults that befall requests by chance. */
+/** Random faults. */
 function ChanceFaults({ faults, onRemove }: Props) {
   const { failure, run } = useWorking()
   if (faults.length === 0) return null
@@ -128,7 +128,7 @@ interface WaitingFaultsProps {
   readonly onClear: () => Promise<void>
 }
 
-/** The line of faults that wait for requests. */
+/** Faults that wait for a request. */
 function WaitingFaults({ waiting, onRemove, onClear }: WaitingFaultsProps) {
   const { failure, run } = useWorking()
   if (waiting.length === 0) return <p class="quiet">No fault waits for a request.</p>

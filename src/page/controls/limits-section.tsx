@@ -1,4 +1,4 @@
-/** How much a credential may use, and what each has used. */
+/** The limits per credential, and what each credential has used. */
 import type { LimitsInForce } from '../../config/limit-options.js'
 import { Notice } from '../widgets/states.jsx'
 import { fieldErrors, useApplied } from './applied.js'
@@ -67,7 +67,7 @@ const kinds: Readonly<Record<string, string>> = {
   stranger: 'Key of the live platform',
 }
 
-/** What each credential has used of its limits in its minute. */
+/** What each credential has used of its limits in the current minute. */
 function UsageTable({ used, limits }: Props) {
   const { requestsPerMinute, tokensPerMinute, concurrentStreams } = limits
   const isLimited = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
@@ -111,7 +111,7 @@ function UsageTable({ used, limits }: Props) {
   )
 }
 
-/** A number, and how much of its limit that is; a dash where nobody counts. */
+/** An amount and its share of the limit; a dash if there is no limit. */
 function Amount({ of: amount, limit }: { readonly of: number; readonly limit: number }) {
   if (limit === 0) return <span class="quiet">–</span>
   return (

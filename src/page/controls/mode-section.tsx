@@ -1,4 +1,4 @@
-/** Where answers come from: for all endpoints, and for single ones. */
+/** Where answers come from, for all endpoints or for single ones. */
 import { useId, useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
@@ -8,7 +8,7 @@ import { Notice } from '../widgets/states.jsx'
 import type { ChosenMode, ModesJson } from './controls-client.js'
 import { type ControlProps, Section } from './section.jsx'
 
-/** What is about to be asked for, where that wants to be confirmed. */
+/** A chosen mode that waits for confirmation. */
 interface Asked {
   readonly to: ModesJson
   readonly mode: ChosenMode
@@ -30,7 +30,7 @@ export function ModeSection({ controls, client, reload }: ControlProps) {
     }
   }
 
-  /** Whatever goes to the live platform may cost something, and wants to be meant. */
+  /** Modes that use the live platform may cost money, so they need confirmation. */
   function choose(to: ModesJson, mode: ChosenMode): void {
     if (modeWords[mode].warns === undefined) void run(() => change(to))
     else setAsked({ to, mode })
@@ -59,7 +59,7 @@ export function ModeSection({ controls, client, reload }: ControlProps) {
                 aria-describedby={`${id}-${mode}`}
                 onClick={event => {
                   if (mode === current.mode) return
-                  // It is chosen when the server says so.
+                  // The choice is shown once the server has confirmed it.
                   event.preventDefault()
                   choose({ ...current, mode }, mode)
                 }}
@@ -94,11 +94,11 @@ export function ModeSection({ controls, client, reload }: ControlProps) {
 interface ModeWords {
   readonly name: string
   readonly does: string
-  /** What somebody should know before the live platform is asked. */
+  /** A warning shown before the live platform is used. */
   readonly warns?: string
 }
 
-/** The modes, in the words of the page. */
+/** The names and descriptions of the modes on the page. */
 const modeWords: Readonly<Record<ChosenMode, ModeWords>> = {
   emulate: { name: 'Emulate', does: 'Answers are made here, from rules or made up. Nothing leaves this machine.' },
   replay: { name: 'Replay', does: 'Answers come from recordings. What was not recorded is refused.' },
@@ -114,10 +114,10 @@ const modeWords: Readonly<Record<ChosenMode, ModeWords>> = {
   },
 }
 
-/** In the order in which they are offered: what stays on this machine first. */
+/** The order in which modes are offered: local ones first. */
 const modeOrder: readonly ChosenMode[] = ['emulate', 'replay', 'record', 'proxy']
 
-/** What is chosen for an endpoint that goes with all the others. */
+/** The option for an endpoint without its own mode. */
 const WITH_ALL = ''
 
 interface Props {
@@ -126,18 +126,18 @@ interface Props {
   readonly onChoose: (to: ModesJson, mode: ChosenMode) => void
 }
 
-/** Single endpoints with modes of their own. */
+/** Single endpoints with their own modes. */
 function EndpointModes({ current, reasonOf, onChoose }: Props) {
   const documented = useConfig().endpoints.map(({ method, path }) => `${method} ${path}`)
   const { mode, modes } = current
-  // In an order that stays while modes change; other patterns come after, as they are tried.
+  // A fixed order, even when modes change. Other patterns follow, in the order in which they are tried.
   const patterns = [...new Set([...documented, ...Object.keys(modes)])]
 
   function choose(pattern: string, chosen: string): void {
     const { [pattern]: before, ...others } = modes
     if (chosen === WITH_ALL) return onChoose({ mode, modes: others }, 'emulate')
     const own = chosen as ChosenMode
-    // The first that fits holds: a new one stands before patterns that would hide it, and one that is there stays in its place.
+    // The first match wins. A new pattern goes before those that would hide it; an existing one keeps its place.
     onChoose({ mode, modes: before === undefined ? { [pattern]: own, ...others } : { ...modes, [pattern]: own } }, own)
   }
 
@@ -165,7 +165,7 @@ function EndpointModes({ current, reasonOf, onChoose }: Props) {
                   value={own ?? WITH_ALL}
                   onChange={({ currentTarget }) => {
                     const chosen = currentTarget.value
-                    // It is chosen when the server says so.
+                    // The choice is shown once the server has confirmed it.
                     currentTarget.value = own ?? WITH_ALL
                     choose(pattern, chosen)
                   }}

@@ -1,4 +1,4 @@
-/** The numbers of a pace, in fields that apply a number as soon as it is settled. */
+/** Number fields for a pace. A number is applied as soon as it is settled. */
 import { useId, useState } from 'preact/hooks'
 import type { Pace, PaceInput } from '../../core/pace.js'
 import type { FieldErrors } from './applied.js'
@@ -88,14 +88,14 @@ interface NumberFieldProps {
   readonly onChange: (value: number) => void
   readonly unit?: string
   readonly hint?: string | undefined
-  /** What the server says of it. */
+  /** The server's error for this field. */
   readonly error?: string | undefined
   readonly step?: number
-  /** How far the slider goes; without it there is none. More can be written. */
+  /** The slider's maximum; without it there is no slider. Larger numbers can be typed. */
   readonly slider?: number
 }
 
-/** A number that is applied as soon as it is settled, with a slider where one helps. */
+/** A number that is applied as soon as it is settled, with an optional slider. */
 export function NumberField({ label, value, onChange, unit, hint, error, step = 1, slider }: NumberFieldProps) {
   const id = useId()
   const [written, setWritten] = useState<string>()

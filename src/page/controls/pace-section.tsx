@@ -1,4 +1,4 @@
-/** How fast streams are: usually, and for single models. */
+/** How fast streams are, in general and for single models. */
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { PaceSettings } from '../../config/limit-options.js'
 import type { Pace, PaceInput } from '../../core/pace.js'
@@ -26,7 +26,7 @@ export function PaceSection({ controls: { pace }, client, reload }: ControlProps
   const { models: known } = useConfig()
   const [chosen, setChosen] = useState(EVERY)
   const id = useId()
-  // A model may go while somebody looks at it.
+  // The selected model may have been removed meanwhile.
   const model = known.includes(chosen) ? chosen : EVERY
   const { models, ...usual } = shown
   const own = model === EVERY ? undefined : models[model]
@@ -111,7 +111,7 @@ interface PacePreset {
   readonly pace: Pace
 }
 
-/** Paces that are known by a name. */
+/** Named paces. */
 const pacePresets: readonly PacePreset[] = [
   { name: 'Instant', pace: none },
   { name: 'Fast', pace: { ...none, firstTokenMs: 150, tokensPerSecond: 120, jitter: 0.1 } },
@@ -130,11 +130,11 @@ const keys = Object.keys(none) as (keyof Pace)[]
 const isSamePace = (one: Pace, other: Pace) => keys.every(key => one[key] === other[key])
 
 const pieces =
-  'The quick brown fox jumps over the lazy dog, looks around, and does it all over again, because somebody wants to see how fast the words come.'.match(
+  'The quick brown fox jumps over the lazy dog, looks around, and does it all over again, because you want to see how fast the words come.'.match(
     /\S+\s*/g,
   ) ?? []
 
-/** When each piece comes, in milliseconds from the beginning; what the server does with the same numbers. */
+/** When each piece arrives, in milliseconds from the start; computed as the server does. */
 function timesOf(pace: Pace, seed: number): readonly number[] {
   const { firstTokenMs, tokensPerSecond } = pace
   const vary = variation(pace, seed) ?? (() => 1)
@@ -148,7 +148,7 @@ function timesOf(pace: Pace, seed: number): readonly number[] {
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)}\u00a0s`
 
-/** How many tokens an answer of a usual length has. */
+/** How many tokens a typical answer has. */
 const USUAL = 300
 
 function inWords({ firstTokenMs, tokensPerSecond }: Pace): string {
@@ -157,9 +157,9 @@ function inWords({ firstTokenMs, tokensPerSecond }: Pace): string {
   return `An answer of ${USUAL} tokens begins after ${seconds(firstTokenMs)} and takes ${seconds(wholeMs)}.`
 }
 
-/** Shows a text in the rhythm of a pace. */
+/** Plays a text at a pace. */
 function PacePreview({ pace }: { readonly pace: Pace }) {
-  /** When it began to play; nothing while it stands there as a whole. */
+  /** When playback started; undefined when the whole text is shown. */
   const [beganMs, setBeganMs] = useState<number>()
   const [played, setPlayed] = useState(0)
   const isPlaying = beganMs !== undefined
@@ -175,7 +175,7 @@ function PacePreview({ pace }: { readonly pace: Pace }) {
       else setBeganMs(undefined)
     })
     return () => cancelAnimationFrame(frame)
-    // Played on demand: not whenever a number changes.
+    // Starts on demand, not whenever a number changes.
   }, [beganMs])
 
   function toggle(): void {
@@ -191,7 +191,7 @@ function PacePreview({ pace }: { readonly pace: Pace }) {
           {isPlaying ? 'Stop' : 'Play it'}
         </button>
       </figcaption>
-      {/* To be looked at; the sentence says the same to those who do not. */}
+      {/* Purely visual; the sentence above says the same for screen readers. */}
       <p class="preview-text" aria-hidden="true">
         {pieces.slice(0, count).join('')}
         {isPlaying && <span class="preview-caret" />}

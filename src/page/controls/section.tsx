@@ -1,4 +1,4 @@
-/** A group of controls: what it is for, whether it differs from the configuration, and the button that restores it. */
+/** A group of controls: its purpose, whether it differs from the configuration, and a button that restores it. */
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
@@ -10,7 +10,7 @@ import type { Controls, ControlsClient } from './controls-client.js'
 interface Props {
   readonly title: string
   readonly lead: ComponentChildren
-  /** Nothing where no configuration speaks of it. */
+  /** Undefined if the group has no counterpart in the configuration. */
   readonly state?: { readonly isChanged: boolean; restore(): Promise<void> }
   readonly children: ComponentChildren
 }
@@ -51,15 +51,15 @@ export function Section({ title, lead, state, children }: Props) {
   )
 }
 
-/** What each group of controls works with. */
+/** The props of each group of controls. */
 export interface ControlProps {
   readonly controls: Controls
   readonly client: ControlsClient
-  /** Reads everything again. */
+  /** Reloads all settings. */
   readonly reload: () => void
 }
 
-/** Brings it to the heading of the group once `work` is done, unless it has gone elsewhere meanwhile. */
+/** Moves the focus to the heading of the group once `work` is done, unless the user has moved it elsewhere. */
 export async function goOnInGroup(button: HTMLElement, work: Promise<boolean>): Promise<void> {
   const heading = button.closest('section')?.querySelector('h2')
   const done = await work

@@ -1,4 +1,4 @@
-/** Makes a key: its name, and when it expires. */
+/** Creates a key with a name and an expiry. */
 import { useId, useState } from 'preact/hooks'
 import type { NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
@@ -50,7 +50,7 @@ export function CreateDialog({ api, onMade, onClosed }: Props) {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Choices with a length, and two without. */
+/** Choices with a fixed duration, and two without. */
 const choices = [
   { id: 'never', name: 'Never' },
   { id: 'hour', name: 'In 1 hour', ms: HOUR_MS },
@@ -60,21 +60,21 @@ const choices = [
   { id: 'date', name: 'On a date…' },
 ] as const
 
-/** How long a key shall work: what can be chosen, and the moment that it means. */
+/** How long a key is valid, as chosen in the form. */
 interface Expiry {
   readonly choice: (typeof choices)[number]['id']
-  /** The chosen day as `YYYY-MM-DD`, for the choice of a date. */
+  /** The chosen day as `YYYY-MM-DD`, for the choice `date`. */
   readonly day: string
 }
 
-/** When a key with this expiry stops; null when never. A day counts to its end, where whoever chooses it is. */
+/** When a key expires; null for never. A chosen day counts until its end, in the browser's time zone. */
 function momentOf({ choice, day }: Expiry, nowMs: number): string | null {
   if (choice === 'date') return new Date(`${day}T23:59:59`).toISOString()
   const chosen = choices.find(({ id }) => id === choice)
   return chosen && 'ms' in chosen ? new Date(nowMs + chosen.ms).toISOString() : null
 }
 
-/** A day as `YYYY-MM-DD`, in the time zone of whoever looks at it. */
+/** A day as `YYYY-MM-DD`, in the browser's time zone. */
 function dayOf(date: Date): string {
   const two = (part: number) => String(part).padStart(2, '0')
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`

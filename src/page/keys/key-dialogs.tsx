@@ -1,4 +1,4 @@
-/** The dialogs of a key that exists: rolling it, revoking it, and showing a new secret once. */
+/** Dialogs for an existing key: roll it, revoke it, and show a new secret once. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
@@ -73,7 +73,7 @@ interface RevokeDialogProps {
   readonly onClosed: () => void
 }
 
-/** Revokes a key, once somebody has said that they mean it. */
+/** Asks for confirmation, then revokes a key. */
 export function RevokeDialog({ old, api, onRevoked, onClosed }: RevokeDialogProps) {
   return (
     <ConfirmDialog
@@ -100,7 +100,7 @@ interface SecretDialogProps {
   readonly onClosed: () => void
 }
 
-/** Shows the secret of a new key, this once. */
+/** Shows the secret of a new key. It cannot be shown again. */
 export function SecretDialog({ fresh, onClosed }: SecretDialogProps) {
   return (
     <Dialog title={`Your key “${fresh.name}”`} onClosed={onClosed}>

@@ -1,4 +1,4 @@
-/** The user's API keys: looked at, made, rolled, revoked and put to use. */
+/** The user's API keys: list, create, roll, revoke and use them. */
 import { useCallback, useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import { useUserApi } from '../api.js'
@@ -14,7 +14,7 @@ import { View } from '../widgets/view.jsx'
 import { CreateDialog } from './create-dialog.jsx'
 import { RevokeDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
 
-/** Keys are used while somebody looks. */
+/** Polls, because keys may be used while the list is open. */
 const EVERY_MS = 5000
 
 type Open =
@@ -37,7 +37,7 @@ function Keys() {
   const { setFresh } = useFreshKey()
   const [open, setOpen] = useState<Open>()
 
-  // By the time that one dialog has closed, the next may be open.
+  // By the time a dialog has closed, the next one may be open.
   const close = (kind: Open['kind']) => () => setOpen(now => (now?.kind === kind ? undefined : now))
   const made = (fresh: NewApiKey) => {
     setFresh(fresh)
@@ -68,7 +68,7 @@ function Keys() {
           )
         }
       </Shown>
-      {/* Not before the keys, or it would be pushed down by them. */}
+      {/* Shown after the keys have loaded, which would otherwise push it down. */}
       {loaded.listing.kind !== 'loading' && (
         <section aria-labelledby="use">
           <h2 id="use">Use your key</h2>

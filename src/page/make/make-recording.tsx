@@ -1,4 +1,4 @@
-/** “Make a recording of this”: keeps the answer to a request on disk. */
+/** “Make a recording of this”: saves the answer to a request on disk. */
 import { useState } from 'preact/hooks'
 import type { Existing } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
@@ -31,7 +31,7 @@ const choices: readonly (readonly [Existing, string])[] = [
   ['append', 'Add this one, to be played after it'],
 ]
 
-/** The dialog by itself, for lists in which the request may be gone while it is open. */
+/** The dialog alone, for lists in which the request may disappear while it is open. */
 export function MakeRecordingDialog({ entry, onClosed }: Props & { readonly onClosed: () => void }) {
   const control = useControl()
   const [existing, setExisting] = useState<Existing>('refuse')
@@ -85,7 +85,7 @@ export function MakeRecordingDialog({ entry, onClosed }: Props & { readonly onCl
   )
 }
 
-/** Takes over the keyboard: what had it before is gone. */
+/** Takes the focus, because the element that had it is gone. */
 function Done({ close }: { readonly close: () => void }) {
   return (
     <button type="button" class="button button-main" ref={button => button?.focus()} onClick={close}>

@@ -1,4 +1,4 @@
-/** “Make a rule of this”: a draft that says again what was said, to edit, to try and to keep. */
+/** “Make a rule of this”: drafts a rule that repeats the answer, to edit, try and keep. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Draft } from '../../replies/operations.js'
 import { type Control, useControl } from '../api.js'
@@ -23,7 +23,7 @@ export function MakeRule({ entry }: Props) {
   )
 }
 
-/** The dialog by itself, for lists in which the request may be gone while somebody still edits. */
+/** The dialog alone, for lists in which the request may disappear while the rule is being edited. */
 export function MakeRuleDialog({ entry, onClosed }: Props & { readonly onClosed: () => void }) {
   const control = useControl()
   const { draft, failure } = useDraft(control, entry.id)
@@ -47,7 +47,7 @@ export function MakeRuleDialog({ entry, onClosed }: Props & { readonly onClosed:
   )
 }
 
-/** Once: what somebody is editing does not change under their hands. */
+/** Loaded once, so that the text does not change during editing. */
 function useDraft(control: Control, exchange: string) {
   const [state, setState] = useState<{ readonly draft?: Draft; readonly failure?: Failure }>({})
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Edits a drafted rule: says what is wrong with it, has it tried, and keeps it. */
+/** Edits a drafted rule: shows its problems, tries it, and keeps it. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Draft, RuleProblem } from '../../replies/operations.js'
 import type { Control } from '../api.js'
@@ -44,7 +44,7 @@ export function RuleEditor({ draft, control, close }: Props) {
     })
   const keep = async () => {
     const kept = await control('POST /replies/keep', { body: { yaml, name } })
-    // What the file says is enough from now on.
+    // The rule is now in a file, so the tried copy is no longer needed.
     await remove(control, tried)
     setTried([])
     setFile(kept.file)
@@ -136,7 +136,7 @@ interface ProblemListProps {
   readonly onChoose: (problem: RuleProblem) => void
 }
 
-/** What is wrong with a text, each with its place; choosing one goes there. */
+/** The problems of a text, each with its place. Choosing one moves the cursor there. */
 function ProblemList({ problems, onChoose }: ProblemListProps) {
   if (problems.length === 0) return null
   return (
@@ -153,13 +153,13 @@ function ProblemList({ problems, onChoose }: ProblemListProps) {
   )
 }
 
-/** Takes rules back; one may have been removed elsewhere already. */
+/** Removes rules; some may have been removed elsewhere already. */
 const remove = (control: Control, ids: readonly string[]) =>
   Promise.all(ids.map(id => control('DELETE /replies/{id}', { id }).catch(() => {})))
 
 const SETTLE_MS = 250
 
-/** What is wrong with rules, asked a moment after somebody has typed. */
+/** The problems of rules, checked a moment after the last key press. */
 function useProblems(control: Control, yaml: string): readonly RuleProblem[] {
   const [problems, setProblems] = useState<readonly RuleProblem[]>([])
   useEffect(() => {
@@ -168,7 +168,7 @@ function useProblems(control: Control, yaml: string): readonly RuleProblem[] {
       if (yaml.trim() === '') return setProblems([{ line: 1, column: 1, sentence: 'There is no rule here.' }])
       control('POST /replies/check', { body: { yaml }, signal: leaving.signal }).then(
         ({ problems }) => leaving.signal.aborted || setProblems(problems),
-        // Trying and keeping say what is wrong as well, in a place of their own.
+        // Ignored: trying and keeping the rule report failures themselves.
         () => {},
       )
     }, SETTLE_MS)

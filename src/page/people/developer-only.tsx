@@ -1,4 +1,4 @@
-/** Listings for the developer: other machines need the control token or a secret service key. */
+/** Lists for the developer. From other machines they need the control token or a secret service key. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
@@ -35,7 +35,7 @@ export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
   )
 }
 
-/** Stands in the place of what a live auth backend keeps for itself. */
+/** Replaces lists whose data stays with the live auth backend. */
 export function UnlessKeptElsewhere({ children }: { readonly children: ComponentChildren }) {
   if (useConfig().auth_mode === 'local') return <>{children}</>
   return (

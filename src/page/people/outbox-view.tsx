@@ -1,4 +1,4 @@
-/** The messages that a live backend would have sent, as they come. */
+/** The messages that a live backend would have sent, updated as they come. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Message as SentMessage } from '../../supabase/operations.js'
 import { useDeveloperApi } from '../api.js'
@@ -63,7 +63,7 @@ function Messages() {
   )
 }
 
-/** Announces what comes in later; what was there at first is no news. */
+/** Announces new messages, but not those that were there at first. */
 function useArrivals(listing: Listing<readonly SentMessage[]>): void {
   const [newest] = listing.kind === 'ready' ? listing.value : []
   const seen = useRef<string | null>(null)
@@ -80,7 +80,7 @@ interface Props {
   readonly onClosed: () => void
 }
 
-/** Empties the outbox, once somebody has said that they mean it. */
+/** Asks for confirmation, then empties the outbox. */
 function ClearDialog({ onClear, onCleared, onClosed }: Props) {
   return (
     <ConfirmDialog

@@ -1,4 +1,4 @@
-/** API keys that were refused of late, and why. */
+/** API keys that were refused recently, and why. */
 import { useCallback } from 'preact/hooks'
 import type { RefusedKey } from '../../keys/operations.js'
 import { useDeveloperApi } from '../api.js'
@@ -11,7 +11,7 @@ import { DeveloperOnly } from './developer-only.jsx'
 const EVERY_MS = 2000
 
 const reasons: Record<RefusedKey['reason'], readonly [word: string, explanation: string]> = {
-  unknown: ['Unknown', 'nobody made such a key here.'],
+  unknown: ['Unknown', 'no such key was made here.'],
   mistyped: ['Mistyped', 'part of it was lost or changed. Copy it again as a whole.'],
   revoked: ['Revoked', 'its owner took it back.'],
   expired: ['Expired', 'its time is over. Roll it, or make a new one.'],

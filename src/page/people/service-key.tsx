@@ -1,4 +1,4 @@
-/** The control token or service key that was typed in on another machine: known until the page is left, kept nowhere. */
+/** The control token or service key entered on another machine. Kept in the page's memory only. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 

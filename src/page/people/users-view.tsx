@@ -1,4 +1,4 @@
-/** Everybody who has an account, page by page. */
+/** All users with an account, page by page. */
 import { useCallback } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
@@ -31,7 +31,7 @@ function Users() {
   const api = useDeveloperApi()
   const page = Math.max(1, Math.floor(Number(useAddress().query.get('page'))) || 1)
   const offset = (page - 1) * LIMIT
-  // With where it begins: the last page stays until the next one is here, and must not be counted as that.
+  // `begin` belongs to the loaded page: it stays visible until the next one has loaded, and its position must stay right.
   const load = useCallback(
     async (signal: AbortSignal) => {
       const query = { limit: String(LIMIT), offset: String(offset) }
@@ -49,7 +49,7 @@ function Users() {
           {total === 0 && (
             <Empty title="No users yet">
               <p>
-                They appear here as soon as somebody signs up, in your app or <Link to={routes.signUp}>here</Link>.
+                They appear here as soon as they sign up, in your app or <Link to={routes.signUp}>here</Link>.
               </p>
             </Empty>
           )}
@@ -60,7 +60,7 @@ function Users() {
   )
 }
 
-/** What there is to know of a user in one word each. */
+/** The states of a user, in one word each. */
 function statesOf(person: ListedUser): readonly (readonly [Tone, string])[] {
   const banned = person.banned_until !== undefined && Date.parse(person.banned_until) > Date.now()
   return [

@@ -1,4 +1,4 @@
-/** The facts of an answer: status, time, cost, source, and the request and response on the wire. */
+/** The facts of an answer: status, time, cost, source, and the request and response as sent. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
@@ -55,7 +55,7 @@ export function AnswerFacts({ answer, by }: Props) {
   )
 }
 
-/** A sentence for a status; nothing where the error says it all. */
+/** Advice for a status; undefined if the error says it all. */
 export function adviceFor(status: number | undefined, hadCredential: boolean): string | undefined {
   switch (status) {
     case 400:
@@ -74,7 +74,7 @@ export function adviceFor(status: number | undefined, hadCredential: boolean): s
     case 502:
     case 503:
     case 504:
-      return 'Try again, as an app should. If nobody asked for this fault, the log in the terminal says more.'
+      return 'Try again, as an app should. If you did not ask for this fault, the log in the terminal says more.'
     default:
       return undefined
   }
@@ -82,11 +82,11 @@ export function adviceFor(status: number | undefined, hadCredential: boolean): s
 
 interface AnswerSourceProps {
   readonly answer: ModelAnswer
-  /** Which turn it is, counted from 1. */
+  /** The number of the turn, counted from 1. */
   readonly place: number
 }
 
-/** The request and the response as they went over the wire, and the request as code; made when it is opened. */
+/** The raw request and response, and the request as code. Rendered when opened. */
 export function AnswerSource(props: AnswerSourceProps) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -118,7 +118,7 @@ function Content({ answer: { request, raw, leftOut }, place }: AnswerSourceProps
   )
 }
 
-/** JSON with its lines; anything else, such as the events of a stream, as it came. */
+/** JSON is indented; anything else, such as a stream's events, is shown as it came. */
 function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)

@@ -1,4 +1,4 @@
-/** What the model says in answer, as it comes, and everything that is known of it. */
+/** A model's answer as it arrives, with its facts. */
 import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
@@ -13,9 +13,9 @@ import { callsOf, type AnswerTurn as Turn } from './turns.js'
 
 interface Props {
   readonly turn: Turn
-  /** Which turn it is, counted from 1. */
+  /** The number of the turn, counted from 1. */
   readonly place: number
-  /** Whether a question is on its way, here or elsewhere in the conversation. */
+  /** Whether a question is being answered, here or elsewhere in the conversation. */
   readonly busy: boolean
   readonly onAgain: () => void
   readonly onReworded: (text: string) => void
@@ -111,14 +111,14 @@ function Trouble({ answer }: { readonly answer: ModelAnswer }) {
 
 interface ToolCallsProps {
   readonly calls: readonly ContentCall[]
-  /** What was told already. */
+  /** The results that were already sent. */
   readonly results: readonly string[] | undefined
   /** Whether results may be sent now. */
   readonly isOpen: boolean
   readonly onResults: (results: readonly string[]) => void
 }
 
-/** The tools that the model calls, with a place for what each of them gives back. */
+/** The tool calls of an answer, with a field for the result of each. */
 function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
   const [written, setWritten] = useState<readonly string[]>([])
   const resultOf = (place: number) => written[place] ?? results?.[place] ?? ''
@@ -169,7 +169,7 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
   )
 }
 
-/** JSON with its lines; as it comes while it is on its way. */
+/** Complete JSON is indented; incomplete JSON is shown as it is. */
 function readable(said: string): string {
   try {
     return JSON.stringify(JSON.parse(said), null, 2)

@@ -1,4 +1,4 @@
-/** What came of one question to a model, from the first moment to the last. */
+/** The answer to one question, from its first moment to its end. */
 import { type AnswerContent, nothingSaid } from './completion.js'
 
 export interface ModelAnswer {
@@ -6,12 +6,12 @@ export interface ModelAnswer {
     | 'waiting'
     | 'arriving'
     | 'whole'
-    /** By hand. */
+    /** By the user. */
     | 'stopped'
-    /** Before its end, by the server. */
+    /** By the server, before its end. */
     | 'cut'
     | 'refused'
-  /** The body of the request, as it was sent. */
+  /** The request body as sent. */
   readonly request: string
   /** Whether a credential was sent. */
   readonly hadCredential: boolean
@@ -19,18 +19,18 @@ export interface ModelAnswer {
   readonly completion: AnswerContent
   /** What went wrong, in a sentence. */
   readonly trouble: string | undefined
-  /** In seconds or as a date, as the header says it. */
+  /** In seconds or as a date, as in the header. */
   readonly retryAfter: string | undefined
-  /** The body of the answer as it came; of a long one the beginning. */
+  /** The raw body of the answer; only the beginning of a long one. */
   readonly raw: string
-  /** How many characters of it are not kept. */
+  /** How many characters were not kept. */
   readonly leftOut: number
-  /** From the question to the first thing that was said. */
+  /** From the question to the first generated text. */
   readonly firstTokenMs: number | undefined
   readonly totalMs: number | undefined
 }
 
-/** How much of an answer is kept as it came. */
+/** How many characters of a raw answer are kept. */
 const KEPT = 262_144
 
 export const awaited = (request: string, hadCredential: boolean): ModelAnswer => ({
@@ -40,7 +40,7 @@ export const awaited = (request: string, hadCredential: boolean): ModelAnswer =>
 
 export const isOver = ({ state }: ModelAnswer) => state !== 'waiting' && state !== 'arriving'
 
-/** The answer with more of its body. */
+/** Adds text to the raw body. */
 export function withRaw(answer: ModelAnswer, text: string): Pick<ModelAnswer, 'raw' | 'leftOut'> {
   const kept = text.slice(0, Math.max(0, KEPT - answer.raw.length))
   return { raw: answer.raw + kept, leftOut: answer.leftOut + text.length - kept.length }

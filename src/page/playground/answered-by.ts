@@ -1,26 +1,26 @@
-/** Asks the journal what gave an answer; where the control API is closed to the page, nobody tells. */
+/** Looks up in the journal what gave an answer. Finds nothing if the control API is closed to the page. */
 import type { JournalEntry } from '../../journal/operations.js'
 import { controlWith } from '../api.js'
 import { CHAT } from './ask-model.js'
 
-/** What the journal says of an answer. */
+/** What the journal says about an answer. */
 export type AnswerOrigin = Pick<JournalEntry, 'id' | 'mode' | 'source' | 'remark' | 'hint'>
 
 interface Wanted {
-  /** The body that was sent. */
+  /** The request body as sent. */
   readonly request: string
-  /** The id of the completion; empty where there is none, as in a refusal. */
+  /** The id of the completion; empty if there is none, as in a refusal. */
   readonly completionId: string
-  /** The service key, which opens the control API from other machines. */
+  /** The service key, needed to use the control API from other machines. */
   readonly bearer: string | undefined
 }
 
-/** Enough of a body to tell it from others: its end has the last message. */
+/** The end of a body contains the last message, which is enough to identify it. */
 const TELLING = 2000
 const WAIT_MS = 250
 
 export async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefined> {
-  // An exchange is in the journal when it is over, which may be a moment after the page has read the last of it.
+  // An exchange enters the journal when it has ended, which may be a moment after the page has read its last byte.
   for (let round = 0; round < 3; round++) {
     if (round > 0) await new Promise(resolve => setTimeout(resolve, WAIT_MS))
     const entries = await entriesFor(wanted).catch(() => undefined)

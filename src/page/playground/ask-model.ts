@@ -1,4 +1,4 @@
-/** Asks a model for a completion, and tells of the answer as it comes. */
+/** Requests a completion from a model, and reports the answer as it arrives. */
 import { createParser } from 'eventsource-parser'
 import { awaited, type ModelAnswer, withRaw } from './answer.js'
 import { type AnswerContent, createGatherer, saysSomething } from './completion.js'
@@ -10,11 +10,11 @@ interface Question {
   readonly body: string
   readonly bearer: string | undefined
   readonly signal: AbortSignal
-  /** Called with each change; the answer is another object each time. */
+  /** Called on each change, each time with a new object. */
   readonly onChange: (answer: ModelAnswer) => void
 }
 
-/** Resolves with the answer when it is over, however that came; never rejects. */
+/** Resolves with the answer when it has ended in any way. Never rejects. */
 export async function askModel({ body, bearer, signal, onChange }: Question): Promise<ModelAnswer> {
   const beganMs = performance.now()
   let answer = awaited(body, bearer !== undefined)
@@ -27,7 +27,7 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
 
   const gatherer = createGatherer()
 
-  /** The answer with what the model has said by now. */
+  /** The changes to the answer for what the model has generated so far. */
   function saying(completion: AnswerContent): Partial<ModelAnswer> {
     const isFirst = answer.firstTokenMs === undefined && saysSomething(completion)
     return { completion, ...(isFirst && { firstTokenMs: performance.now() - beganMs }) }
@@ -51,7 +51,7 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
     over(trouble === undefined ? 'whole' : 'cut', trouble)
   }
 
-  /** Takes in one event; gives back what is wrong with it. */
+  /** Takes in one event and returns what is wrong with it, if anything. */
   function take(said: string): string | undefined {
     const json = parsed(said)
     if (json === undefined) return 'An event of the stream is no JSON.'
@@ -101,7 +101,7 @@ function headersWith(bearer: string | undefined): Headers {
   return headers
 }
 
-/** A body piece by piece, as text. */
+/** Decodes a body piece by piece. */
 async function* texts(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
   if (!stream) return
   const reader = stream.getReader()

@@ -1,8 +1,8 @@
-/** Where the playground looks: the end of a growing page while its reader is there, and a setting that is named. */
+/** Keeps the end of a growing page in view while the reader is there, and moves the focus to settings. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { SettingName } from './settings.js'
 
-/** How far from the end still counts as the end. */
+/** How many pixels from the end still count as the end. */
 const NEAR = 48
 
 const isNearEnd = () => {
@@ -13,13 +13,13 @@ const isNearEnd = () => {
 const goToEnd = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })
 
 interface AtTheEnd {
-  /** Whether the reader has gone elsewhere. */
+  /** Whether the reader has scrolled away. */
   readonly isAway: boolean
-  /** Brings them back, to stay. */
+  /** Scrolls to the end, and follows it again. */
   catchUp(): void
 }
 
-/** `growing` is another value each time the page has grown. */
+/** `growing` must be a new value each time the page has grown. */
 export function useAtTheEnd(growing: unknown): AtTheEnd {
   const isThere = useRef(true)
   const seen = useRef(growing)
@@ -29,7 +29,7 @@ export function useAtTheEnd(growing: unknown): AtTheEnd {
       isThere.current = isNearEnd()
       setAway(!isThere.current)
     }
-    // A conversation that is opened again begins at its top.
+    // A reopened conversation starts at the top.
     look()
     addEventListener('scroll', look, { passive: true })
     return () => removeEventListener('scroll', look)
@@ -49,10 +49,10 @@ export function useAtTheEnd(growing: unknown): AtTheEnd {
 
 type Place = SettingName | 'credential'
 
-/** The id of the element where a setting is filled in. */
+/** The id of the element for a setting. */
 export const placeOf = (place: Place) => `setting-${place}`
 
-/** Brings the keyboard to a setting, wherever it is folded away. */
+/** Moves the focus to a setting, and opens the sections that hide it. */
 export function goTo(place: Place): void {
   const field = document.getElementById(placeOf(place))
   for (let fold = field?.closest('details'); fold; fold = fold.parentElement?.closest('details')) fold.open = true

@@ -1,7 +1,7 @@
-/** A request as code for the clients that people have; a placeholder stands where the key would. */
+/** A request as code for the usual clients, with a placeholder for the key. */
 import { PLACEHOLDER, type Snippet } from '../connect/snippets.js'
 
-/** `request` is the body as it was sent. */
+/** `request` is the body as sent. */
 export function codeFor(request: string, url: string): readonly Snippet[] {
   const body = JSON.parse(request) as Readonly<Record<string, unknown>>
   const isStream = body.stream === true
@@ -12,7 +12,7 @@ export function codeFor(request: string, url: string): readonly Snippet[] {
   ]
 }
 
-/** Between single quotes nothing means anything to a shell, but for the quote itself. */
+/** Inside single quotes, a shell treats every character literally, except the quote itself. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 const curl = (
@@ -59,7 +59,7 @@ ${rest}`
 }
 
 interface Language {
-  /** What stands for true, false and null. */
+  /** The words for true, false and null. */
   readonly words: readonly [string, string, string]
   readonly key: (name: string) => string
 }
@@ -69,11 +69,11 @@ const python: Language = { words: ['True', 'False', 'None'], key: name => JSON.s
 
 const javascript: Language = {
   words: ['true', 'false', 'null'],
-  // A bare __proto__ would be no key, but the prototype.
+  // A bare __proto__ would set the prototype instead of a key.
   key: name => (name === '__proto__' ? '["__proto__"]' : /^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)),
 }
 
-/** What fits stands on one line. */
+/** A value that fits is written on one line. */
 const LINE = 80
 
 function literal(value: unknown, language: Language, indent = ''): string {
@@ -85,7 +85,7 @@ function literal(value: unknown, language: Language, indent = ''): string {
   return `${open}\n${lines.join('')}${indent}${close}`
 }
 
-/** What is in a list or an object, each with what stands before it. */
+/** The items of a list or an object, each with the text before it. */
 const entriesOf = (value: object, { key }: Language): readonly (readonly [string, unknown])[] =>
   Array.isArray(value)
     ? value.map(one => ['', one] as const)

@@ -1,4 +1,4 @@
-/** What a model says to a question, gathered from a whole completion or from the chunks of a stream. */
+/** What a model answers, collected from a whole completion or from the chunks of a stream. */
 import {
   type Content,
   type ContentCall,
@@ -12,7 +12,7 @@ import {
 export interface AnswerContent extends Content {
   readonly id: string
   readonly model: string
-  /** Empty until the model has said why it stopped. */
+  /** Empty until the model has reported why it stopped. */
   readonly finishReason: string
   readonly usage: AnswerUsage | undefined
 }
@@ -32,7 +32,7 @@ export const nothingSaid: AnswerContent = {
 export const saysSomething = ({ text, reasoning, refusal, calls }: Content) =>
   text !== '' || reasoning !== '' || refusal !== '' || calls.length > 0
 
-/** Gathers what is said; a live platform may say anything, and what is not of the form of a completion adds nothing. */
+/** Collects an answer. Input that is not shaped like a completion is ignored, as a live platform may send anything. */
 export function createGatherer() {
   const sum = createSum()
   return {

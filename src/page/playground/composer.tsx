@@ -1,4 +1,4 @@
-/** Where the next message is written: Enter sends it, Shift and Enter begin a new line. */
+/** The field for the next message: Enter sends it, Shift+Enter adds a line. */
 import { TextArea } from '../widgets/fields.jsx'
 import { edit, stop } from './conversation.js'
 
@@ -6,7 +6,7 @@ interface Props {
   readonly draft: string
   readonly busy: boolean
   readonly onSend: (text: string) => void
-  /** Whether there is more below what the reader looks at. */
+  /** Whether there is more below the visible part. */
   readonly isAway: boolean
   readonly onCatchUp: () => void
 }
@@ -21,7 +21,7 @@ export function Composer({ draft, busy, onSend, isAway, onCatchUp }: Props) {
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && busy) stop()
-    // Enter also ends the choice of a character where one is put together from several keys.
+    // Enter also confirms a character in an input method.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
     event.preventDefault()
     send()

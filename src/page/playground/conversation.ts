@@ -1,4 +1,4 @@
-/** The conversation with a model, which goes on while its reader looks at another view; kept in the page's memory alone. */
+/** The conversation with a model. It goes on while another view is open, and is kept in the page's memory only. */
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
 import { awaited, isOver, type ModelAnswer } from './answer.js'
@@ -7,22 +7,22 @@ import { askModel } from './ask-model.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
 import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
 
-/** Which credential is shown to the platform; `automatic` until one is chosen. */
+/** The credential to send; `automatic` until one is chosen. */
 export type CredentialChoice = 'automatic' | 'fresh' | 'session' | 'pasted' | 'none'
 
 export interface Conversation {
   readonly system: string
   readonly turns: readonly Turn[]
-  /** What is being written. */
+  /** The message being written. */
   readonly draft: string
   readonly settings: PlaygroundSettings
   readonly credential: CredentialChoice
   readonly pastedKey: string
 }
 
-/** What a question needs beside the turns before it. */
+/** What a question needs besides the previous turns. */
 export interface Means {
-  /** The body of the request; `undefined` where the settings make none. */
+  /** The request body; `undefined` if a setting is invalid. */
   bodyFor(messages: readonly object[]): object | undefined
   bearer(): Promise<string | undefined>
   readonly serviceKey: string | undefined
@@ -33,7 +33,7 @@ const empty: Conversation = {
 }
 
 let current = empty
-/** Whose it is, where they were signed in. */
+/** The signed-in user it belongs to, if any. */
 let owner: string | undefined
 let running: AbortController | undefined
 let nextId = 1
@@ -62,13 +62,13 @@ export const isRunning = ({ turns }: Conversation) => turns.some(turn => turn.ki
 
 export const stop = () => running?.abort()
 
-/** Begins again; what is set up stays. */
+/** Removes all turns and keeps the settings. */
 export function clear(): void {
   stop()
   change({ turns: [] })
 }
 
-/** What one user said, and with which key, is not for the next user. */
+/** Clears the conversation when the user changes, because it contains their messages and key. */
 export function belongTo(person: string | undefined): void {
   if (owner !== undefined && owner !== person) {
     stop()
@@ -77,23 +77,23 @@ export function belongTo(person: string | undefined): void {
   owner = person
 }
 
-/** Says `text` behind the turns before `before`, or behind all, and has it answered. */
+/** Sends `text` after the turns that come before `before`, or after all turns. */
 export function say(text: string, means: Means, before?: number): void {
   const turns = upTo(before)
   answerTo([...turns, { kind: 'user', id: nextId++, text }], means)
 }
 
-/** Has the turns before this answer answered once more. */
+/** Asks for this answer again. */
 export const askAgain = (id: number, means: Means) => answerTo(upTo(id), means)
 
-/** Goes on with what the calls of an answer came to. */
+/** Continues with the results of an answer's tool calls. */
 export function tellResults(id: number, results: readonly string[], means: Means): void {
   const turns = upTo(id)
   const turn = current.turns[turns.length]
   if (turn?.kind === 'answer') answerTo([...turns, { ...turn, results }], means)
 }
 
-/** Puts other words into the mouth of the model. */
+/** Changes the text of an answer. */
 export function reword(id: number, text: string): void {
   const reworded = (turn: AnswerTurn): AnswerTurn => {
     const completion = { ...turn.answer.completion, text }
@@ -121,11 +121,11 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
   const answer = await askModel({
     ...{ body: request, signal: leaving.signal, onChange: show.soon },
-    // Without a session the request has no credential, and the answer says so.
+    // Without a session, the request is sent without a credential, and the answer says so.
     bearer: await bearer().catch(() => undefined),
   })
   show.now(answer)
-  // It may have been cleared away meanwhile.
+  // The conversation may have been cleared meanwhile.
   if (!current.turns.some(turn => turn.id === id)) return
   announce(spoken(answer))
   const by = await findAnswer({ request, completionId: answer.completion.id, bearer: serviceKey })
@@ -134,7 +134,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
 
 const withSource = (turn: AnswerTurn, by: AnswerOrigin): AnswerTurn => ({ ...turn, by })
 
-/** Hands on the last of what comes between two frames: a model may say thousands of things a second. */
+/** Passes on only the last value per frame, because a model may send thousands of chunks a second. */
 function oncePerFrame<Value>(hand: (value: Value) => void) {
   let waiting: number | undefined
   let last: Value
@@ -154,12 +154,12 @@ function oncePerFrame<Value>(hand: (value: Value) => void) {
   }
 }
 
-/** How much of an answer is read out. */
+/** How many characters of an answer are read out. */
 const READ_OUT = 300
 
-/** An answer for those who do not see it: once, when it is over. */
+/** The answer for screen readers, announced once when it has ended. */
 function spoken({ state, completion: { text, refusal, calls } }: ModelAnswer): string {
-  // What went wrong is an alert of its own.
+  // Errors are announced by their own alert.
   if (state === 'refused') return ''
   const said = text || refusal
   const words = said.length > READ_OUT ? `${said.slice(0, READ_OUT)}, and so on` : said

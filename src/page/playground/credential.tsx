@@ -1,4 +1,4 @@
-/** The credential that the playground sends, and the models that the platform lists for it. A pasted key stays in the memory of the page. */
+/** The playground's credential, and the models listed for it. A pasted key is kept in the page's memory only. */
 import { useEffect, useId, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
@@ -13,7 +13,7 @@ import { type Conversation, type CredentialChoice, edit } from './conversation.j
 interface Props {
   readonly credential: Credential
   readonly pastedKey: string
-  /** Called when a key that was pasted may be used. */
+  /** Called when a pasted key is ready to be used. */
   readonly onSettled: () => void
 }
 
@@ -40,13 +40,13 @@ function PastedKey({ value, onSettled }: { readonly value: string; readonly onSe
     onSettled()
   }
   return (
-    // Browsers want passwords in forms.
+    // Browsers expect password fields in forms.
     <form class="field" onSubmit={settle}>
       <label for={id}>API key</label>
       <div class="field-with-button">
         <input
           id={id}
-          // Preact tells the kinds of input apart by their type, and wants to know which one this is.
+          // Preact types inputs by their `type`, and needs to know which one this is.
           type={(isShown ? 'text' : 'password') as 'password'}
           value={value}
           autocomplete="off"
@@ -70,15 +70,15 @@ function PastedKey({ value, onSettled }: { readonly value: string; readonly onSe
 
 export interface Credential {
   readonly choice: Exclude<CredentialChoice, 'automatic'>
-  /** What can be chosen, with the words for it. */
+  /** The available choices, with their labels. */
   readonly options: readonly (readonly [choice: CredentialChoice, words: string])[]
-  /** Whether there is anything to show. */
+  /** Whether there is a credential to send. */
   readonly isThere: boolean
-  /** Rejects with a Failure where the session is over. */
+  /** Rejects with a Failure if the session has ended. */
   bearer(): Promise<string | undefined>
 }
 
-/** The credential that the playground shows to the platform. */
+/** The credential that the playground sends to the platform. */
 export function useCredential({ credential: wish, pastedKey }: Conversation): Credential {
   const { fresh } = useFreshKey()
   const { session, token } = useSession()
@@ -86,7 +86,7 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
   const possible = {
     automatic: false,
     fresh: fresh !== undefined,
-    // No key is asked for while it is not yet known whether a user is signed in.
+    // While it is not known whether a user is signed in, no key is asked for.
     session: session.kind !== 'nobody',
     pasted: true,
     none: true,
@@ -115,15 +115,15 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
 /** The models that the platform lists for a credential. */
 export interface Models {
   readonly ids: readonly string[]
-  /** Why these are those of the configuration only. */
+  /** Why only the configured models are shown, if the listing failed. */
   readonly hint: string | undefined
 }
 
 type Listed = { readonly ids: readonly string[] } | { readonly failure: Failure } | undefined
 
 /**
- * `shown` changes when another credential is shown; one that is still being typed is not asked with.
- * It is asked once for each: an app's developer reads the same log, and has the same limits.
+ * `shown` changes when another credential is in use; a key that is still being typed is not used.
+ * Asks once per credential: these requests appear in the developer's log and count towards the same limits.
  */
 export function useModels({ bearer, isThere }: Credential, shown: string): Models {
   const { models: configured } = useConfig()
@@ -141,7 +141,7 @@ export function useModels({ bearer, isThere }: Credential, shown: string): Model
       thrown => settle({ failure: failureOf(thrown) }),
     )
     return () => leaving.abort()
-    // What tells the credential is another function each time, and tells the same.
+    // `bearer` is left out: it is a new function each time, but yields the same credential.
   }, [shown, isThere])
 
   if (listed && 'failure' in listed) {

@@ -1,4 +1,4 @@
-/** A conversation with the platform's models, over the same endpoint as an app's. */
+/** A conversation with the platform's models, over the same endpoint that apps use. */
 import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
 import { glob } from '../../core/paths.js'
 import { useConfig } from '../config.jsx'
@@ -71,7 +71,7 @@ export function PlaygroundView() {
   )
 }
 
-/** The body of a request; where a setting makes none, the keyboard is brought to it. */
+/** The request body. If a setting is invalid, moves the focus to it instead. */
 function bodyFor({ settings }: Conversation, model: string, messages: readonly object[]): object | undefined {
   const put = bodyWith(settings, model, messages)
   if ('body' in put) return put.body
@@ -80,7 +80,7 @@ function bodyFor({ settings }: Conversation, model: string, messages: readonly o
   return undefined
 }
 
-/** Forgets the conversation when another user is signed in. */
+/** Clears the conversation when another user signs in. */
 function useOwner(): void {
   const { session } = useSession()
   const person = session.kind === 'user' ? session.email : undefined
@@ -113,10 +113,10 @@ interface Props {
 
 const examples = ['Hello', 'Tell me a story', 'What is the weather in Oslo?'] as const
 
-/** A live model would not know what to make of it. */
+/** A live model would not understand this. */
 const magic = 'standin:error-503'
 
-/** What stands where nothing has been said yet: something to begin with. */
+/** Shown in an empty conversation: suggestions to start with. */
 export function Beginning({ onSay }: Props) {
   const { mode } = useConfig()
   const shown = mode === 'emulate' ? [...examples, magic] : examples
@@ -136,7 +136,7 @@ export function Beginning({ onSay }: Props) {
   )
 }
 
-/** What the model is told before everything else. */
+/** The system message. */
 export function SystemMessage({ text }: { readonly text: string }) {
   return (
     <details class="fold">
@@ -159,7 +159,7 @@ export function SystemMessage({ text }: { readonly text: string }) {
 
 interface ModeJson {
   readonly mode: string
-  /** By patterns such as `POST /v1/*`; the first that fits holds. */
+  /** By patterns such as `POST /v1/*`; the first match wins. */
   readonly modes: Readonly<Record<string, string>>
 }
 
@@ -184,7 +184,7 @@ const meanings: Readonly<Record<string, string>> = {
   replay: 'answers come from recordings; what was never recorded is an error.',
 }
 
-/** The mode for chats; `undefined` where the control API is closed to the page. */
+/** The mode for chats; `undefined` if the control API is closed to the page. */
 async function loadMode(bearer: string | undefined, signal: AbortSignal): Promise<string | undefined> {
   const response = await fetch('/__standin/mode', {
     headers: bearer ? { authorization: `Bearer ${bearer}` } : {},

@@ -1,4 +1,4 @@
-/** Everything that a request says beside the conversation. */
+/** The parameters of a request. */
 import { useState } from 'preact/hooks'
 import { SelectField, TextArea } from '../widgets/fields.jsx'
 import { placeOf } from './at-the-end.js'
@@ -22,7 +22,7 @@ const numbers = [
 
 export function SettingsPanel({ conversation, credential, models, model, onCredentialSettled }: Props) {
   const { settings, pastedKey } = conversation
-  // Open where there is room beside the conversation.
+  // Open if there is room beside the conversation.
   const [isOpen] = useState(() => matchMedia('(min-width: 75rem)').matches)
   const field = (name: SettingName) => ({
     id: placeOf(name),
@@ -96,11 +96,11 @@ interface JsonFieldProps {
   readonly hint: string
   readonly mistake: string | undefined
   readonly sample: string
-  /** What is told of it while it is folded. */
+  /** The text shown while the field is folded. */
   readonly summary: string
 }
 
-/** A part of the request that is written as JSON, folded away while it is not used. */
+/** A part of the request in JSON, folded until it is used. */
 function JsonField({ sample, summary, ...field }: JsonFieldProps) {
   const { label, value, onChange } = field
   return (
@@ -134,14 +134,14 @@ interface NumberFieldProps {
   readonly mistake: string | undefined
 }
 
-/** A number that may be left out. */
+/** An optional number. */
 function NumberField({ id, label, value, onChange, mistake }: NumberFieldProps) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
         id={id}
-        // Not a number: those lose what is no number, and change when the page is scrolled over them.
+        // Not `type="number"`: such fields drop invalid text, and change when the page is scrolled over them.
         type="text"
         inputMode="decimal"
         value={value}
@@ -162,7 +162,7 @@ function NumberField({ id, label, value, onChange, mistake }: NumberFieldProps) 
 
 const written = (value: unknown) => JSON.stringify(value, null, 2)
 
-/** What the fields for JSON begin with. */
+/** Sample JSON for empty fields. */
 const sampleTools = written([
   {
     type: 'function',

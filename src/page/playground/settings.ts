@@ -1,9 +1,9 @@
-/** What a request says beside the conversation, as it is filled in. */
+/** The parameters of a request, as entered. */
 import { readJson } from '../text-places.js'
 
-/** All but `stream` are texts: that is what the page has them as. */
+/** All but `stream` are texts, as in their fields. */
 export interface PlaygroundSettings {
-  /** Empty for the first that is listed. */
+  /** Empty for the first listed model. */
   readonly model: string
   readonly temperature: string
   readonly maxTokens: string
@@ -29,7 +29,7 @@ interface ChatBody {
   readonly [further: string]: unknown
 }
 
-/** The body of the request, or the first setting that makes none and what is wrong with it. */
+/** The request body, or the first invalid setting and what is wrong with it. */
 type Put = { readonly body: ChatBody } | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
 
 export function bodyWith(settings: PlaygroundSettings, model: string, messages: readonly object[]): Put {
@@ -56,7 +56,7 @@ export function bodyWith(settings: PlaygroundSettings, model: string, messages: 
   }
 }
 
-/** What is wrong with a setting. Whether its value is a good one is for the platform to say. */
+/** What is wrong with a setting's syntax. Its value is checked by the platform. */
 export function mistakeIn(settings: PlaygroundSettings, name: SettingName): string | undefined {
   const text = String(settings[name])
   if (text.trim() === '') return undefined
@@ -105,14 +105,14 @@ function mistakeInTools(value: unknown): string | undefined {
   return twice === undefined ? undefined : `Two tools are called ${JSON.stringify(twice)}.`
 }
 
-/** The value of a text that may be no JSON yet. */
+/** The value of a text that may not be valid JSON yet. */
 function valueIn(text: string): unknown {
   if (text.trim() === '') return undefined
   const read = readJson(text)
   return 'value' in read ? read.value : undefined
 }
 
-/** The tools in a text, where they are right; one tool may stand without its list. */
+/** The tools in a text, if they are valid. A single tool may be given without a list. */
 function toolsIn(text: string): readonly object[] | undefined {
   const value = valueIn(text)
   if (value === undefined || mistakeInTools(value) !== undefined) return undefined
@@ -123,10 +123,10 @@ function toolsIn(text: string): readonly object[] | undefined {
 export const toolNames = (text: string): readonly string[] =>
   (toolsIn(text) ?? []).flatMap(tool => toolNamed(tool) ?? [])
 
-/** Words that are no names of tools. */
+/** The options that are not names of tools. */
 export const toolChoices = ['auto', 'none', 'required'] as const
 
-/** Nothing for what a platform does anyway, and for a tool that is no longer offered. */
+/** Undefined for the default, and for a tool that is no longer in the list. */
 function choiceOf(chosen: string, tools: readonly object[]): unknown {
   if (chosen === 'none' || chosen === 'required') return chosen
   const tool = tools.find(tool => toolNamed(tool) === chosen) as Tool | undefined
@@ -138,7 +138,7 @@ function choiceOf(chosen: string, tools: readonly object[]): unknown {
 
 const formats = new Set<unknown>(['text', 'json_object', 'json_schema'])
 
-/** A whole `response_format`, or a schema that is put into one. */
+/** A whole `response_format`, or a schema to put into one. */
 function formatIn(text: string): object | undefined {
   const value = valueIn(text)
   if (!isObject(value)) return undefined

@@ -1,4 +1,4 @@
-/** The turns of a conversation, one below the other. */
+/** The turns of a conversation. */
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { AnswerTurn } from './answer-turn.jsx'
 import { goToComposer } from './composer.jsx'
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function Transcript({ turns, busy, means, onSay }: Props) {
-  // What was pressed may be gone with the turns behind it.
+  // The pressed button may disappear with the turns after it.
   const then = (act: () => void) => {
     act()
     goToComposer()
@@ -47,13 +47,13 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
 
 interface UserTurnProps {
   readonly text: string
-  /** Which turn it is, counted from 1. */
+  /** The number of the turn, counted from 1. */
   readonly place: number
   readonly busy: boolean
   readonly onReworded: (text: string) => void
 }
 
-/** What the user said; with other words the conversation goes on from there. */
+/** A user's message. If it is changed, the conversation continues from there. */
 function UserTurn({ text, place, busy, onReworded }: UserTurnProps) {
   const { isEdited, button, begin, end } = useEditing()
   return (

@@ -1,4 +1,4 @@
-/** What the turns of both speakers have in common: the head, the text, and the form that changes it. */
+/** The shared parts of user and model turns: the head, the text, and the form that edits it. */
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { TextArea } from '../widgets/fields.jsx'
@@ -40,15 +40,15 @@ export function TurnAction({ icon, label, onAct, button }: ActionProps) {
   )
 }
 
-/** A long text is cut into blocks at its line ends, so that a browser lays out only the last one when it grows. */
+/** Long texts are split into blocks at line ends, so that a growing text only re-renders its last block. */
 const BLOCK = 4000
 
-/** What a model says, as the text that it is. */
+/** A model's output as plain text. */
 export function Said({ text }: { readonly text: string }) {
   return (
     <div class="said">
       {blocksOf(text).map((block, place) => (
-        // They never change places.
+        // Blocks never change places.
         <div key={place}>{block}</div>
       ))}
     </div>
@@ -69,13 +69,13 @@ function blocksOf(text: string): readonly string[] {
 interface EditFormProps {
   readonly label: string
   readonly text: string
-  /** What its button says. */
+  /** The label of the button. */
   readonly done: string
   readonly onDone: (text: string) => void
   readonly onCancel: () => void
 }
 
-/** Changes the words of a turn in its place. */
+/** Edits the text of a turn in place. */
 export function EditForm({ label, text, done, onDone, onCancel }: EditFormProps) {
   const [written, setWritten] = useState(text)
   const form = useRef<HTMLFormElement>(null)
@@ -102,7 +102,7 @@ export function EditForm({ label, text, done, onDone, onCancel }: EditFormProps)
   )
 }
 
-/** Whether the words of a turn are being changed; when they are no more, the keyboard goes back to where that began. */
+/** Whether a turn's text is being edited. Afterwards the focus returns to where editing began. */
 export function useEditing() {
   const [isEdited, setEdited] = useState(false)
   const button = useRef<HTMLButtonElement>(null)

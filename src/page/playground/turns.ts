@@ -1,4 +1,4 @@
-/** The turns of a conversation, and the messages that they are told as. */
+/** The turns of a conversation, and the messages they are sent as. */
 import type { ModelAnswer } from './answer.js'
 import type { AnswerOrigin } from './answered-by.js'
 import type { ContentCall } from './completion.js'
@@ -9,15 +9,15 @@ export type Turn =
       readonly kind: 'answer'
       readonly id: number
       readonly answer: ModelAnswer
-      /** The results of its calls, in their order, once they were entered. */
+      /** The results of its tool calls in order, once they were entered. */
       readonly results?: readonly string[]
-      /** What gave it, where the journal tells. */
+      /** What gave the answer, if the journal knows. */
       readonly by?: AnswerOrigin
     }
 
 export type AnswerTurn = Extract<Turn, { kind: 'answer' }>
 
-/** The calls that can be answered: those of a stream that was cut are perhaps only half there. */
+/** The calls that can be answered. Those of a stream that was cut may be incomplete. */
 export const callsOf = ({ answer: { state, completion } }: AnswerTurn): readonly ContentCall[] =>
   state === 'whole' ? completion.calls : []
 

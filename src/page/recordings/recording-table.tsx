@@ -1,4 +1,4 @@
-/** Recordings, a row each. */
+/** A table of recordings. */
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRecording } from '../../recordings/operations.js'
 import { Badge, type Tone } from '../widgets/badge.jsx'

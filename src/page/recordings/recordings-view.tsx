@@ -1,4 +1,4 @@
-/** What was recorded: looked for, looked at, removed. */
+/** The recordings: search, view and delete them. */
 import { useCallback, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { type Control, useControl } from '../api.js'
@@ -33,7 +33,7 @@ interface Props {
   readonly onClosed: () => void
 }
 
-/** Deletes a recording, once somebody has said that they mean it. */
+/** Asks for confirmation, then deletes a recording. */
 export function DeleteDialog({ file, control, onDeleted, onClosed }: Props) {
   return (
     <ConfirmDialog
@@ -59,7 +59,7 @@ export function DeleteDialog({ file, control, onDeleted, onClosed }: Props) {
 /** Browsers get slow with more text on a page. */
 const LONGEST_SHOWN = 200_000
 
-/** One recording, as it is written. */
+/** One recording, as in its file. */
 export function OneRecording({ file }: { readonly file: string }) {
   const control = useControl()
   const load = useCallback(
@@ -109,7 +109,7 @@ export function OneRecording({ file }: { readonly file: string }) {
 
 const EVERY_MS = 5000
 
-/** The recordings of the folder, page by page. */
+/** All recordings, page by page. */
 export function RecordingList() {
   const control = useControl()
   const { words, query, limit, offset, setWords, move } = useSearch(routes.recordings)

@@ -1,4 +1,4 @@
-/** The last chat requests, with what can be made of each. */
+/** The latest chat requests, with what can be made of each. */
 import { useCallback, useState } from 'preact/hooks'
 import type { JournalEntry } from '../../journal/operations.js'
 import { useControl } from '../api.js'
@@ -11,7 +11,7 @@ import { Empty, Shown } from '../widgets/states.jsx'
 import { askedInShort } from './in-short.js'
 
 const EVERY_MS = 3000
-/** How many of the last requests are shown to choose from. */
+/** How many of the latest requests are shown. */
 const LAST = 20
 
 interface Open {
@@ -31,7 +31,7 @@ export function AskedList() {
   const loaded = useListing(load, EVERY_MS)
   const [open, setOpen] = useState<Open>()
   const { listing } = loaded
-  // The rules above ask for the key already.
+  // The rules above already ask for the key.
   if (listing.kind === 'failed' && [401, 403].includes(listing.failure.status)) return null
   const close = () => setOpen(undefined)
   return (
@@ -39,7 +39,7 @@ export function AskedList() {
       <Shown of={loaded}>
         {asked =>
           asked.length === 0 ? (
-            <Empty title="Nobody has asked a model yet">
+            <Empty title="No chat requests yet">
               <p>The last chat requests of your app appear here by themselves.</p>
             </Empty>
           ) : (
@@ -47,7 +47,7 @@ export function AskedList() {
           )
         }
       </Shown>
-      {/* Beside the list, since requests leave it when others come. */}
+      {/* Outside the list, because newer requests push this one out of it. */}
       {open?.kind === 'rule' && <MakeRuleDialog entry={open} onClosed={close} />}
       {open?.kind === 'recording' && <MakeRecordingDialog entry={open} onClosed={close} />}
     </>
@@ -59,7 +59,7 @@ interface Props {
   readonly onChoose: (kind: 'rule' | 'recording', id: string) => void
 }
 
-/** Chat requests, a row each, with what can be made of them. */
+/** A table of chat requests, with what can be made of each. */
 function AskedTable({ asked, onChoose }: Props) {
   return (
     <table class="table table-stacking asked-table">

@@ -1,8 +1,8 @@
-/** Rules in a few words: when they answer, and what they say. */
+/** Rules in a few words: when they apply, and what they answer. */
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A rule as its author writes it, as far as is read here. */
+/** The parts of a written rule that are used here. */
 export interface WrittenRule {
   readonly when?: Fields | null | undefined
   readonly reply?: Fields | undefined
@@ -17,7 +17,7 @@ export function whenInShort({ when }: WrittenRule): string {
   return parts.length === 0 ? 'always' : cut(parts.join(', '))
 }
 
-/** `toolResult` as people say it. */
+/** Splits a name into words: `tool result` for `toolResult`. */
 const nameOf = (name: string) => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
 function valueInShort(value: unknown): string {
@@ -78,7 +78,7 @@ interface Message {
   readonly content?: unknown
 }
 
-/** The last thing that the user said in the body of a chat request. */
+/** The last user message in a chat request. */
 export function askedInShort(body: unknown): string {
   const { messages } = (body ?? {}) as { readonly messages?: unknown }
   const last = (Array.isArray(messages) ? (messages as readonly Message[]) : []).findLast(one => one?.role === 'user')

@@ -1,4 +1,4 @@
-/** The rules of what the emulated model says: looked for, looked at, removed, and made of requests. */
+/** The rules for the emulated model: search, view, remove, and make them from requests. */
 import { useCallback, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
@@ -28,7 +28,7 @@ export function RepliesView() {
   )
 }
 
-/** A rule with how a file would have it. */
+/** A rule, with its text as in a file. */
 type RuleRow = ListedRule & { readonly yaml?: string }
 
 interface Props {
@@ -37,7 +37,7 @@ interface Props {
   readonly onRemove: (rule: RuleRow) => void
 }
 
-/** Rules, a row each. */
+/** A table of rules. */
 export function RuleTable({ rules, onShow, onRemove }: Props) {
   return (
     <table class="table table-stacking rules-table">
@@ -72,7 +72,7 @@ export function RuleTable({ rules, onShow, onRemove }: Props) {
   )
 }
 
-/** `greeting` of `rule "greeting"`. */
+/** The name without the title's prefix: `greeting` for `rule "greeting"`. */
 export const nameOf = ({ title }: RuleRow) => title.replace(/^rule "?(.*?)"?$/, '$1')
 
 const placeOf = ({ place, scope }: RuleRow) => (scope === null ? place : `${place}, scope ${scope}`)
@@ -87,7 +87,7 @@ interface RuleDialogProps {
   readonly onClosed: () => void
 }
 
-/** A rule as a file would have it. */
+/** A rule as it would stand in a file. */
 export function RuleDialog({ rule, onClosed }: RuleDialogProps) {
   return (
     <Dialog title={nameOf(rule)} onClosed={onClosed}>
@@ -113,7 +113,7 @@ interface RemoveDialogProps {
   readonly onClosed: () => void
 }
 
-/** Removes a rule that was added at run time, once somebody has said that they mean it. */
+/** Asks for confirmation, then removes a rule that was added at run time. */
 export function RemoveDialog({ rule, onRemove, onRemoved, onClosed }: RemoveDialogProps) {
   return (
     <ConfirmDialog

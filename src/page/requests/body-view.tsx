@@ -1,10 +1,10 @@
-/** A body of a request or an answer: as a conversation where it is one, and as it was sent; always as text, and never all of a long one. */
+/** The body of a request or an answer: as a conversation if it is one, and as sent. Always plain text; long bodies are cut. */
 import { Scrolling } from '../widgets/code-block.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import type { SpokenTurn } from './conversation.js'
 import { count } from './wording.js'
 
-/** More letters than these make a page slow, and nobody reads them here. */
+/** Longer bodies make the page slow and are too long to read here. */
 export const SHOWN = 20_000
 
 interface Props {
@@ -27,7 +27,7 @@ export function BodyView({ label, body, turns }: Props) {
   )
 }
 
-/** As it was sent; JSON with an indentation. */
+/** The body as sent; JSON is indented. */
 export const textOf = (body: unknown) => (typeof body === 'string' ? body : (JSON.stringify(body, null, 2) ?? ''))
 
 function LongText({ label, text }: { readonly label: string; readonly text: string }) {

@@ -1,19 +1,19 @@
-/** What was said to a model and by it, as turns that a person can read, out of bodies of any form. */
+/** Turns bodies of any form into a readable conversation with a model. */
 
 export interface SpokenTurn {
   readonly role: string
   readonly text: string
-  /** What it calls, with the arguments as they were sent. */
+  /** Its tool calls, with the arguments as sent. */
   readonly calls: readonly { readonly name: string; readonly arguments: string }[]
 }
 
-/** The messages of a chat request; nothing where the body is none. */
+/** The messages of a chat request; empty for any other body. */
 export function turnsAsked(body: unknown): readonly SpokenTurn[] {
   const messages = field(body, 'messages')
   return Array.isArray(messages) ? messages.map(turnOf) : []
 }
 
-/** The choices of a chat completion, whole or streamed; nothing where the body is neither. */
+/** The choices of a chat completion, whole or streamed; empty for any other body. */
 export function turnsAnswered(body: unknown): readonly SpokenTurn[] {
   if (typeof body === 'string') return turnsStreamed(body)
   const choices = field(body, 'choices')
@@ -26,7 +26,7 @@ function messageIn(choice: unknown): SpokenTurn | undefined {
 }
 
 const turnOf = (message: unknown): SpokenTurn => ({
-  role: words(field(message, 'role')) || 'nobody',
+  role: words(field(message, 'role')) || 'unknown',
   text: contentOf(field(message, 'content')) || words(field(message, 'refusal')),
   calls: callsIn(field(message, 'tool_calls')),
 })
@@ -54,7 +54,7 @@ interface Streamed {
   readonly calls: Map<unknown, { name: string; arguments: string }>
 }
 
-/** Puts the chunks of a stream together, choice by choice; the end may be missing. */
+/** Assembles the chunks of a stream, choice by choice. The end may be missing. */
 function turnsStreamed(stream: string): readonly SpokenTurn[] {
   const turns = new Map<unknown, Streamed>()
   for (const chunk of chunksIn(stream)) {
@@ -88,7 +88,7 @@ function* chunksIn(stream: string): Generator<unknown> {
     try {
       yield JSON.parse(line.slice('data:'.length))
     } catch {
-      // `[DONE]`, and whatever was cut in its midst.
+      // `[DONE]`, or an event that was cut.
     }
   }
 }

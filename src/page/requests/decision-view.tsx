@@ -1,4 +1,4 @@
-/** Why an exchange ended as it did: endpoint, mode, rule or recording, and what came nearest. */
+/** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
 import type { Violation } from '../../core/finding.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Miss } from '../../recordings/operations.js'
@@ -90,7 +90,7 @@ function Violations({ violations }: { readonly violations: readonly Violation[] 
       </thead>
       <tbody>
         {violations.map(({ path, sentence, severity, source }, i) => (
-          // Two may be the same; they never change.
+          // Rows may be identical, but never change.
           <tr key={i}>
             <th scope="row">
               <code>{path}</code>

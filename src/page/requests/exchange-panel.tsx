@@ -1,4 +1,4 @@
-/** One exchange in full, beside the list or instead of it; and what is known of one that the journal dropped. */
+/** One exchange in full, beside the list or instead of it; or what the list knows of one that the journal has dropped. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { JournalBrief } from '../../journal/operations.js'
@@ -15,9 +15,9 @@ import { callerName, decisionOf, duration, size } from './wording.js'
 interface Props {
   readonly id: string
   readonly control: Control
-  /** What the list knows of it, which may be more than the journal keeps. */
+  /** The exchange as the list knows it. The journal may have dropped it. */
   readonly brief: JournalBrief | undefined
-  /** Where its neighbours in the list are. */
+  /** The links to its neighbours in the list. */
   readonly newer: string | undefined
   readonly older: string | undefined
   readonly onClose: () => void
@@ -61,7 +61,7 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
   )
 }
 
-/** Stays where it is at the end of the list, so that the one beside it does not move. */
+/** Stays visible at the end of the list, so that the link beside it does not move. */
 function Step({ to, children }: { readonly to: string | undefined; readonly children: ComponentChildren }) {
   if (to !== undefined) {
     return (
@@ -77,7 +77,7 @@ function Step({ to, children }: { readonly to: string | undefined; readonly chil
   )
 }
 
-/** An exchange that the journal does not keep any more: what the list still knows of it. */
+/** An exchange that the journal no longer keeps: shows what the list still knows. */
 function Gone({ brief }: { readonly brief: JournalBrief | undefined }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** One exchange: what was asked, what was decided, what was answered, and when. */
+/** One exchange: the request, the decision, the answer and the timing. */
 import { MOST_PIECES_TIMED } from '../../core/clock.js'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
@@ -89,7 +89,7 @@ function Answer({ title, answer: { headers, body, bytes, truncated }, status, hi
   )
 }
 
-/** Headers, folded away until somebody wants them. */
+/** Headers, folded by default. */
 function FoldedHeaders({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
   const entries = Object.entries(headers)
   if (entries.length === 0) return null
@@ -108,16 +108,16 @@ function FoldedHeaders({ headers }: { readonly headers: Readonly<Record<string, 
   )
 }
 
-/** Rules say what a model says. */
+/** Rules only apply to chat completions. */
 const CHAT = 'POST /v1/chat/completions'
 
 interface Props {
   readonly entry: JournalEntry
-  /** The command that asks the same again. */
+  /** The curl command that repeats the request. */
   readonly curl: string
 }
 
-/** What can be done with one exchange. */
+/** The actions for an exchange. */
 function ExchangeActions({ entry, curl }: Props) {
   const { id, request, response, endpoint, caller, status } = entry
   const isRefused = caller.kind === 'refused' || status === 401
@@ -138,7 +138,7 @@ function ExchangeActions({ entry, curl }: Props) {
 const WIDTH = 1000
 const HEIGHT = 40
 
-/** How an answer went out over time: first byte, pieces and end. */
+/** How an answer was sent over time: first byte, pieces and end. */
 function TimingView({ entry }: { readonly entry: JournalEntry }) {
   const { firstByteMs, durationMs, request, response } = entry
   const { piecesAtMs } = response
@@ -178,7 +178,7 @@ interface ChartProps {
   readonly at: readonly number[]
 }
 
-/** Climbs a step with each piece: a straight line is an even stream, a flat stretch is a pause. */
+/** Rises by one step per piece: a straight line is an even stream, a flat part is a pause. */
 function PieceChart({ firstByteMs, durationMs, at }: ChartProps) {
   const x = (ms: number) => Math.round(Math.min(1, (firstByteMs + ms) / Math.max(durationMs, 1)) * WIDTH)
   const y = (nth: number) => Number((HEIGHT - (nth / at.length) * (HEIGHT - 2)).toFixed(1))

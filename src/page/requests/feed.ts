@@ -1,16 +1,16 @@
-/** Follows the journal for as long as somebody looks, over restarts of Standin. */
+/** Follows the journal until it is stopped, even if Standin restarts. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { JournalBrief, Tick } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 
-/** What is told of the connection and over it. */
+/** Receives the events of the feed. */
 interface FeedReader {
-  /** All behind the id `after` is told, or left out for want of time. */
+  /** The connection is open. Everything after the id `after` will be sent, or is skipped if there is too much at once. */
   began(run: string, after: string): void
   exchanges(briefs: readonly JournalBrief[]): void
   tick(tick: Tick): void
-  /** Cut off, or never let in. */
+  /** The connection was lost or refused. */
   lost(failure: Failure): void
 }
 
@@ -19,13 +19,13 @@ interface Began {
   readonly after: string
 }
 
-/** How many are there at once when the page opens. */
+/** How many exchanges are loaded when the page opens. */
 const FIRST = 500
 const AGAIN_MS = 1000
-/** A tick comes each second; after so long without one nobody is there any more. */
+/** The server sends a tick every second. After this long without data, the connection counts as dead. */
 const SILENT_MS = 15_000
 
-/** Goes on until `leaving`. A refusal is told once and ends it: only another key would change that. */
+/** Runs until `leaving` is aborted. A refusal is reported once and ends it, as only another key could change that. */
 export async function followJournal(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<void> {
   while (!leaving.aborted) {
     const failure = await followOnce(control, reader, leaving).catch(failureOf)
@@ -38,7 +38,7 @@ export async function followJournal(control: Control, reader: FeedReader, leavin
 
 export const isRefusal = ({ status }: Failure) => status === 401 || status === 403
 
-/** Resolves with how it ended. */
+/** Resolves with the reason why it ended. */
 async function followOnce(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
   const silent = new AbortController()
   let patience = setTimeout(() => silent.abort(), SILENT_MS)
@@ -57,7 +57,7 @@ async function followOnce(control: Control, reader: FeedReader, leaving: AbortSi
       events.feed(value)
     }
   } catch (thrown) {
-    // A connection that breaks in the middle is an error of the network, in the words of the browser.
+    // A broken connection is a network error, in the browser's words.
     const failure = failureOf(thrown)
     return failure.status < 0 ? noAnswer() : failure
   } finally {

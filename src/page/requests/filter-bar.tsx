@@ -1,10 +1,10 @@
-/** Says which requests to show; the `/` key goes to the search. */
+/** The filters of the request list. The `/` key moves to the search. */
 import { useEffect, useRef } from 'preact/hooks'
 import { everything, type Filter } from './filter.js'
 
 interface Props {
   readonly filter: Filter
-  /** The scopes that have been seen. */
+  /** The scopes seen so far. */
   readonly scopes: readonly string[]
   readonly onChange: (filter: Filter) => void
 }
@@ -22,7 +22,7 @@ export function FilterBar({ filter, scopes, onChange }: Props) {
   const search = useRef<HTMLInputElement>(null)
   useSlash(() => search.current?.focus())
   const change = (changed: Partial<Filter>) => onChange({ ...filter, ...changed })
-  // One that the address names may not have been seen yet.
+  // The scope in the page's address may not have been seen yet.
   const named = [...new Set([...scopes, filter.scope])].filter(scope => scope !== '').sort()
   const isAny = Object.entries(everything).some(([name, value]) => filter[name as keyof Filter] !== value)
   return (
@@ -84,7 +84,7 @@ export function FilterBar({ filter, scopes, onChange }: Props) {
 
 interface ChoiceProps {
   readonly label: string
-  /** What is said where nothing is chosen. */
+  /** The text of the option for no filter. */
   readonly all: string
   readonly value: string
   readonly from: readonly (readonly [value: string, words: string])[]
@@ -104,7 +104,7 @@ const Choice = ({ label, all, value, from, onChoose }: ChoiceProps) => (
   </span>
 )
 
-/** Calls `then` for a `/` that nobody was writing. */
+/** Calls `then` when `/` is pressed outside of text fields and dialogs. */
 function useSlash(then: () => void): void {
   const latest = useRef(then)
   latest.current = then

@@ -1,19 +1,19 @@
-/** What the page keeps of what it was told: the last exchanges, each once, and how many there was no room for. */
+/** The exchanges that the page keeps: the latest ones, each once, and a count of those that were skipped. */
 import type { JournalBrief } from '../../journal/operations.js'
 
-/** More rows nobody looks through; they are looked up in the journal. */
+/** More rows are not useful on the page; older ones can be looked up in the journal. */
 export const MOST_ROWS = 2000
-/** Taken away together, since each time costs. */
+/** Rows are removed in batches of this size, because each removal copies the list. */
 const SLACK = 500
 
 interface History {
   add(briefs: readonly JournalBrief[]): void
-  /** Forgets the rows; what was told before does not come back. */
+  /** Removes all rows. They are not added again. */
   clear(): void
-  /** A connection is there that tells all behind the id `after`. Forgets everything where Standin was started again: ids begin anew. True when it was. */
+  /** The connection is open from id `after` on. If Standin was restarted, clears everything, as ids begin again, and returns true. */
   began(run: string, after: string): boolean
   newestFirst(): readonly JournalBrief[]
-  /** How many were told, and how many only counted, since the page began or was cleared. */
+  /** How many exchanges were received, and how many were skipped, since the page was opened or cleared. */
   counts(): { readonly told: number; readonly skipped: number }
 }
 
@@ -32,10 +32,10 @@ export function createHistory(): History {
 
   return {
     add(briefs) {
-      // After a pause in the connection some are told again.
+      // After a reconnect, some exchanges are sent again.
       const fresh = briefs.filter(({ id }) => Number(id) > lastId)
       for (const { id } of fresh) {
-        // Ids have no gaps: who is missing was not told, for want of time or of a connection.
+        // Ids have no gaps, so missing ones were skipped, by the server or during a lost connection.
         skipped += Number(id) - lastId - 1
         lastId = Number(id)
       }

@@ -1,4 +1,4 @@
-/** Requests a second and how long they took over the last two minutes, as two small charts with their numbers in words. */
+/** Requests per second and their durations over the last two minutes, as two small charts with the numbers in words. */
 import type { ComponentChildren } from 'preact'
 import type { Tick } from '../../journal/operations.js'
 import { MOST_TICKS } from './use-live.js'
@@ -58,7 +58,7 @@ export function RateChart({ ticks }: Props) {
 }
 
 interface PlotProps {
-  /** What the upper border stands for. */
+  /** The label of the upper edge. */
   readonly top: string
   readonly children: ComponentChildren
 }
@@ -76,11 +76,11 @@ const Plot = ({ top, children }: PlotProps) => (
 
 const perSecond = ({ overMs }: Tick, many: number) => (many / Math.max(overMs, 1)) * 1000
 
-/** At least a trace of whatever is not nothing. */
+/** Any value above zero gets at least a trace. */
 const yOf = (value: number, most: number) =>
   Number((HEIGHT - (value > 0 ? Math.max(1.5, (value / most) * (HEIGHT - 2)) : 0)).toFixed(1))
 
-/** Where nothing was asked the line has a gap; a second that stands alone is a dash. */
+/** Seconds without requests leave a gap; a single second is drawn as a dash. */
 function lineOf(values: readonly (number | null)[], x: (index: number) => number, most: number): string {
   return values
     .map((value, i) => {

@@ -1,4 +1,4 @@
-/** The requests, the newest on top: only rows on the screen are drawn, and the arrow keys go from one to the next. */
+/** The list of requests, the newest first. Only visible rows are rendered, and arrow keys move between them. */
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
@@ -13,11 +13,11 @@ import { duration } from './wording.js'
 interface Props {
   readonly rows: readonly JournalBrief[]
   readonly filter: Filter
-  /** The id of the exchange that is open. */
+  /** The id of the open exchange. */
   readonly open: string | undefined
-  /** Told while somebody is in the midst of the list and rows must stay where they are. */
-  /** Whether there are requests that the filter does not show. */
+  /** Whether there are requests that the filter hides. */
   readonly isFiltered: boolean
+  /** Called with true while the list has the focus and its rows must stay in place. */
   readonly onReading: (isReading: boolean) => void
   readonly onAway: (isAway: boolean) => void
   readonly onPointing: () => void
@@ -27,7 +27,7 @@ export function RequestList({ rows, filter, open, isFiltered, onReading, onAway,
   const list = useRef<HTMLOListElement>(null)
   const { first, last, rowPx, isNarrow, isAway } = useWindow(list)
   const [active, setActive] = useState(0)
-  /** Where the keyboard is to go as soon as there is a row. */
+  /** The row to focus as soon as it is rendered. */
   const wanted = useRef<number | undefined>(undefined)
   const hadFocus = useRef(false)
   const indexes = shownIndexes(rows.length, first, last, active)
@@ -51,7 +51,7 @@ export function RequestList({ rows, filter, open, isFiltered, onReading, onAway,
 
   useLayoutEffect(() => {
     if (wanted.current !== undefined) focusWanted()
-    // Where the row was taken away under the keyboard, as when the list begins anew.
+    // The focused row was removed, for example because the list was cleared.
     if (hadFocus.current && document.activeElement === document.body) {
       hadFocus.current = false
       onReading(false)
@@ -73,7 +73,7 @@ export function RequestList({ rows, filter, open, isFiltered, onReading, onAway,
   }
   const leave = ({ relatedTarget, currentTarget }: FocusEvent) => {
     if (relatedTarget instanceof Node && (currentTarget as HTMLElement).contains(relatedTarget)) return
-    // Somebody who looks at another window comes back to the same row.
+    // When the user switches to another window and back, the same row keeps the focus.
     if (!document.hasFocus()) return
     if (relatedTarget !== null) hadFocus.current = false
     setActive(0)
@@ -110,7 +110,7 @@ export function RequestList({ rows, filter, open, isFiltered, onReading, onAway,
           if (!brief) return null
           return (
             <li
-              // By place, not by id: a row on the screen is filled anew, which costs less than making another.
+              // Keyed by position, not by id: reusing the elements of visible rows is cheaper than creating new ones.
               key={index}
               data-index={index}
               aria-setsize={rows.length}
@@ -132,7 +132,7 @@ export function RequestList({ rows, filter, open, isFiltered, onReading, onAway,
   )
 }
 
-/** Those on the screen, and the one that the keyboard is at wherever it is. */
+/** The visible rows, and the focused one even if it is not visible. */
 function shownIndexes(count: number, first: number, last: number, active: number): readonly number[] {
   const end = Math.min(last, count)
   const indexes = Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i)
@@ -162,7 +162,7 @@ function targetOf(key: string, active: number, count: number): number | undefine
   }
 }
 
-/** When an exchange is closed the keyboard goes back to its row, wherever that is by now. */
+/** When an exchange is closed, the focus returns to its row, wherever that is now. */
 function useFocusBack(open: string | undefined, rows: readonly JournalBrief[], goTo: (index: number) => void): void {
   const wasOpen = useRef(open)
   useLayoutEffect(() => {
@@ -175,7 +175,7 @@ function useFocusBack(open: string | undefined, rows: readonly JournalBrief[], g
   })
 }
 
-/** What the list says while there is nothing in it. */
+/** Shown while the list is empty. */
 function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
     return (
@@ -193,7 +193,7 @@ function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
   )
 }
 
-/** So many more above and below, so that scrolling does not run into nothing. */
+/** How many extra rows are rendered above and below, so that scrolling shows no gaps. */
 const MARGIN_ROWS = 8
 /** Below this width a row takes two lines. */
 const NARROW_PX = 760
@@ -205,13 +205,13 @@ interface Window {
   readonly last: number
   readonly rowPx: number
   readonly isNarrow: boolean
-  /** Whether the beginning of the list is out of sight. */
+  /** Whether the top of the list is out of view. */
   readonly isAway: boolean
 }
 
 const atFirst: Window = { first: 0, last: 40, rowPx: ROW_PX, isNarrow: false, isAway: false }
 
-/** Which rows of a long list are on the screen, as the page is scrolled. */
+/** Which rows of a long list are visible at the current scroll position. */
 function useWindow(list: RefObject<HTMLElement | null>): Window {
   const [window, setWindow] = useState(atFirst)
   useEffect(() => {
@@ -219,7 +219,7 @@ function useWindow(list: RefObject<HTMLElement | null>): Window {
     if (!element) return
     const measure = () => {
       const { top, width } = element.getBoundingClientRect()
-      // It is not shown, beside an exchange that has the page to itself.
+      // Hidden, because the open exchange takes the whole page.
       if (width === 0) return
       const isNarrow = width < NARROW_PX
       const rowPx = isNarrow ? TWO_LINES_PX : ROW_PX

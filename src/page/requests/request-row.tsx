@@ -1,4 +1,4 @@
-/** One request in the list: a link to its exchange, with a bar of its time. */
+/** One request in the list: a link to its exchange, with a bar for its duration. */
 import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
 import { StatusBadge } from '../widgets/badge.jsx'
@@ -7,10 +7,10 @@ import { callerName, clockTime, decisionOf, duration, timesInWords } from './wor
 
 interface Props {
   readonly of: JournalBrief
-  /** What stands behind the `?` of its address. */
+  /** The query string of its address. */
   readonly query: string
   readonly isOpen: boolean
-  /** Whether the Tab key stops here: one row in the list does. */
+  /** Whether the Tab key stops here. Only one row in the list has that. */
   readonly isReachable: boolean
   readonly scaleMs: number
 }
@@ -47,14 +47,14 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
 
 interface TimeBarProps {
   readonly of: Pick<JournalBrief, 'firstByteMs' | 'durationMs' | 'pieces' | 'piecesAtMs'>
-  /** How long the whole width is. */
+  /** The duration that fills the whole width. */
   readonly scaleMs: number
 }
 
-/** The picture has so many units from left to right. */
+/** The width of the drawing in its own units. */
 const WIDTH = 1000
 
-/** How long an answer took, as a bar: the wait for its first byte, what came after it, and a mark for each piece. */
+/** The duration of an answer as a bar: the wait for the first byte, the rest, and a mark for each piece. */
 export function TimeBar({ of, scaleMs }: TimeBarProps) {
   const { firstByteMs, durationMs, piecesAtMs } = of
   const at = (ms: number) => Math.round(Math.min(1, ms / scaleMs) * WIDTH)
@@ -76,7 +76,7 @@ export function TimeBar({ of, scaleMs }: TimeBarProps) {
 
 const steps = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000]
 
-/** A round length that holds all of these; the longest step where none does. */
+/** A round duration that is at least as long as all of these, up to a maximum. */
 export function scaleFor(rows: readonly Pick<JournalBrief, 'durationMs'>[]): number {
   const longestMs = rows.reduce((most, { durationMs }) => Math.max(most, durationMs), 0)
   return steps.find(step => step >= longestMs) ?? longestMs

@@ -32,7 +32,7 @@ export function RequestsView() {
   )
 }
 
-/** A connection that was lost is made again by itself; only a refusal takes somebody's help. */
+/** A lost connection is restored automatically. Only a refusal needs the user's help. */
 function listingOf(live: LiveList): Listing<LiveList> {
   if (live.failure && isRefusal(live.failure)) return { kind: 'failed', failure: live.failure }
   return live.connection === 'opening' ? { kind: 'loading' } : { kind: 'ready', value: live }
@@ -117,7 +117,7 @@ function Requests({ live, forget, control }: Props) {
   )
 }
 
-/** Those that have been seen; looked for anew a few times a second would be too often. */
+/** The scopes seen so far. Updated on each tick only, because more often would be too costly. */
 function useScopes({ rows, ticks }: LiveList): readonly string[] {
   const [scopes, setScopes] = useState<readonly string[]>([])
   useEffect(() => {
@@ -128,7 +128,7 @@ function useScopes({ rows, ticks }: LiveList): readonly string[] {
   return scopes
 }
 
-/** Calls `then` for an Escape that no dialog or field has use for. */
+/** Calls `then` when Escape is pressed and no dialog or field uses it. */
 function useEscape(then: (() => void) | undefined): void {
   useEffect(() => {
     if (!then) return
@@ -157,7 +157,7 @@ const reasons = {
   pointing: 'Waits while you point at it.',
 } as const
 
-/** Whether the list goes on, what has come meanwhile, and what can be done about it. */
+/** The state of the list: paused or live, what has come meanwhile, and the buttons for it. */
 export function ListState({ live, held: { reason, fresh, rows }, onPause, onGoOn, onClear }: ListStateProps) {
   const { busy, failure, run } = useWorking()
   const isEmpty = live.rows.length === 0

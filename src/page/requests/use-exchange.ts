@@ -1,4 +1,4 @@
-/** Loads one exchange with its command and, where no recording answered it, the recording that comes nearest. */
+/** Loads one exchange with its curl command and, if no recording matched, the closest recording. */
 import { useEffect, useState } from 'preact/hooks'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Miss } from '../../recordings/operations.js'
@@ -14,11 +14,11 @@ export interface ExchangeState {
 type LoadedExchange =
   | { readonly kind: 'loading' }
   | { readonly kind: 'ready'; readonly exchange: ExchangeState }
-  /** In a flood not everything is kept, and nothing for good. */
+  /** The journal drops old exchanges, and skips some under heavy load. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** What has ended does not change, so it is loaded once; `again` is for when that did not work. */
+/** A finished exchange does not change, so it is loaded once. `again` retries after a failure. */
 export function useExchange(id: string, control: Control) {
   const [loaded, setLoaded] = useState<LoadedExchange>({ kind: 'loading' })
   const [round, setRound] = useState(0)
@@ -46,7 +46,7 @@ async function load(id: string, control: Control, signal: AbortSignal): Promise<
   return { entry, curl, miss }
 }
 
-/** Misses have no ids: it is the one that was told the same, nearest in time. */
+/** Misses have no ids, so this finds the one with the same request that is closest in time. */
 function missOf({ request, error, at, durationMs }: JournalEntry, misses: readonly Miss[]): Miss | undefined {
   const endedMs = Date.parse(at) + durationMs
   const away = (miss: Miss) => Math.abs(Date.parse(miss.at) - endedMs)

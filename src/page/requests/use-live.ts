@@ -1,4 +1,4 @@
-/** The live list: new exchanges a few times a second, paused while the page is hidden, held in place while it is read. */
+/** The live list: updated a few times a second, paused while the page is hidden, and held while it is being read. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JournalBrief, Tick } from '../../journal/operations.js'
 import type { Control } from '../api.js'
@@ -7,21 +7,21 @@ import { announce } from '../widgets/announcer.jsx'
 import { followJournal } from './feed.js'
 import { createHistory } from './history.js'
 
-/** At most ten times a second: no eye follows more. */
+/** Updates at most ten times a second; more would not be visible. */
 const SHOWN_EVERY_MS = 100
-/** The chart goes back two minutes. */
+/** The chart covers two minutes. */
 export const MOST_TICKS = 120
 
 export interface LiveList {
   /** The newest first. */
   readonly rows: readonly JournalBrief[]
   readonly ticks: readonly Tick[]
-  /** How many were only counted. */
+  /** How many were skipped and only counted. */
   readonly skipped: number
-  /** Counts the starts of Standin that the page has seen, and how often the list was cleared. */
+  /** Increases each time Standin is restarted or the list is cleared. */
   readonly era: number
   readonly connection: 'opening' | 'open' | 'lost'
-  /** Why it was lost. */
+  /** Why the connection was lost. */
   readonly failure?: Failure | undefined
 }
 
@@ -98,12 +98,12 @@ export function useLive(control: Control): { readonly live: LiveList; forget(): 
   return { live, forget }
 }
 
-/** Typing goes on for about so long. */
+/** Waits this long after the last key press. */
 const TYPING_MS = 300
-/** The most that one question to the journal finds. */
+/** The most results of one query to the journal. */
 const MOST_FOUND = 1000
 
-/** The ids of the exchanges whose bodies contain `text`, asked for again each second in which others came; nothing while no text is looked for. */
+/** The ids of exchanges whose bodies contain `text`, updated each second if new ones came; undefined without a text. */
 export function useTextMatches(control: Control, text: string | undefined, { rows, ticks }: LiveList) {
   const [found, setFound] = useState<ReadonlySet<string> | undefined>(undefined)
   // A tick comes each second.
@@ -127,26 +127,26 @@ export function useTextMatches(control: Control, text: string | undefined, { row
 
 const nothingYet: ReadonlySet<string> = new Set()
 
-/** What the rows are held for. */
+/** Why the rows are held. */
 type Reason = 'pressed' | 'reading' | 'away' | 'pointing'
 
 export interface Held {
-  /** Those to show: as they were when they were first held. */
+  /** The rows to show, as they were when they were first held. */
   readonly rows: readonly JournalBrief[]
   readonly reason: Reason | undefined
-  /** How many of those that have come since would be shown. */
+  /** How many new rows the filter would show. */
   readonly fresh: number
   setPressed(isPressed: boolean): void
   setReading(isReading: boolean): void
   setAway(isAway: boolean): void
-  /** Somebody moves the pointer over the rows: what it is about to press must not move away. */
+  /** The pointer moves over the rows, so the row under it must not move away. */
   point(): void
 }
 
-/** So long after the pointer has come to rest. */
+/** How long rows are held after the pointer stops moving. */
 const POINTED_MS = 1500
 
-/** Rows that stay where they are while somebody reads them, and how many have come since. */
+/** Keeps rows in place while they are being read, and counts the new ones. */
 export function useHeld({ rows, era }: Pick<LiveList, 'rows' | 'era'>, fits: (brief: JournalBrief) => boolean): Held {
   const [pressed, setPressed] = useState(false)
   const [reading, setReading] = useState(false)

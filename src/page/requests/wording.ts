@@ -1,8 +1,8 @@
-/** How the page says who asked, how long it took and how much it was. */
+/** How the page words callers, durations and sizes. */
 import { callerInWords } from '../../core/caller.js'
 import type { JournalBrief } from '../../journal/operations.js'
 
-/** A 401 without a credential is about that; elsewhere no credential was asked for, or none that tells who it is. */
+/** A 401 without a credential says so. Elsewhere no credential may have been needed, or the one sent did not identify anyone. */
 export const callerName = ({ caller, status }: Pick<JournalBrief, 'caller' | 'status'>): string =>
   callerInWords(caller) || (status === 401 ? 'no credential' : 'not identified')
 
@@ -31,13 +31,13 @@ export const count = (many: number) => grouped.format(many)
 /** `1 request`, `1,012 requests`. */
 export const counted = (many: number, one: string) => `${count(many)} ${one}${many === 1 ? '' : 's'}`
 
-/** `18:53:42.117`, on the clock of whoever reads. */
+/** `18:53:42.117`, in the browser's time zone. */
 export function clockTime(at: string): string {
   const when = new Date(at)
   return `${when.toTimeString().slice(0, 8)}.${String(when.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** Why the answer is what it is, in a few words. */
+/** Why the request got this answer, in a few words. */
 export function decisionOf({ error, source, complete, status, missed, openaiRefuses }: JournalBrief): string {
   if (error !== null) return error
   if (status === null) return 'The client left before there was an answer.'

@@ -1,4 +1,4 @@
-/** Who is signed in, and the way out; the way in for everybody else. */
+/** The signed-in user and a sign-out button; a sign-in link for others. */
 import { routes } from '../../dashboard/routes.js'
 import { navigate } from '../routing.js'
 import { useWorking } from '../widgets/form.jsx'

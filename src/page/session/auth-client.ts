@@ -1,21 +1,21 @@
-/** Supabase's client, which is most of what the page has to load and comes behind the rest. */
+/** Supabase's client. It is most of the page's code, so it is loaded after the rest. */
 import type { SupabaseClient } from '@supabase/supabase-js'
 import type { ConfigJson } from '../../dashboard/operations.js'
 import { Failure, noAnswer } from '../failure.js'
 
 export type Auth = SupabaseClient['auth']
 
-/** Where the session is kept in the browser. */
+/** The key of the session in the browser's local storage. */
 export const STORAGE_KEY = 'standin-dashboard'
 
 export async function openAuth({ url, auth_url, anon_key }: ConfigJson): Promise<Auth> {
   const { createClient } = await import('@supabase/supabase-js')
-  // The platform has several names, and the page stays with the one that it was opened under.
+  // The platform has several host names; the page uses the one it was opened under.
   const address = auth_url === url ? location.origin : auth_url
   return createClient(address, anon_key, { auth: { storageKey: STORAGE_KEY } }).auth
 }
 
-/** Throws a Failure in the backend's own words when a call of the client did not succeed. */
+/** Throws a Failure with the backend's own message if a call of the client failed. */
 export function requireSuccess({
   error,
 }: {

@@ -1,4 +1,4 @@
-/** Forgotten passwords: the form that asks for a message, and the one that sets a new password. */
+/** Forgotten passwords: the form that requests a message, and the form that sets a new password. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
@@ -39,7 +39,7 @@ export function NewPassword() {
       return (
         <View title="Choose a new password" lead={`For ${session.email}.`} narrow>
           <Form send="Set password" onSend={change}>
-            {/* Tells the browser whose password it is to remember. */}
+            {/* Tells the browser which user's password to save. */}
             <input type="text" autocomplete="username" value={session.email} hidden readOnly />
             <Field
               label="New password"
@@ -54,7 +54,7 @@ export function NewPassword() {
   }
 }
 
-/** Says where a message is to be found: here in the outbox, or with its reader when a live backend has sent it. */
+/** Says where to find the message: in the outbox here, or in the real inbox with a live backend. */
 export function WhereItWaits() {
   if (useConfig().auth_mode === 'proxy') return <>The live backend has sent it.</>
   return (
@@ -64,7 +64,7 @@ export function WhereItWaits() {
   )
 }
 
-/** Asks for a message with which a new password can be set. */
+/** Requests a message for setting a new password. */
 export function ForgotPassword() {
   const { auth } = useSession()
   const [email, setEmail] = useState('')

@@ -1,4 +1,4 @@
-/** Who is signed in, for every part of the page. */
+/** The session of the signed-in user, for all parts of the page. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
@@ -8,18 +8,18 @@ import { type Auth, openAuth, requireSuccess, STORAGE_KEY } from './auth-client.
 
 type Session =
   | { readonly kind: 'unknown' }
-  /** With the reason, where somebody was signed in and did not leave by themselves. */
+  /** With the reason if a session ended without the user signing out. */
   | { readonly kind: 'nobody'; readonly because?: string }
   | { readonly kind: 'user'; readonly email: string }
 
 interface SessionAccess {
   readonly session: Session
   readonly auth: Promise<Auth>
-  /** A token that is good now. Rejects with a Failure when nobody is signed in. */
+  /** A valid token. Rejects with a Failure if no user is signed in. */
   token(): Promise<string>
-  /** Signs out because somebody wants to. Rejects with a Failure when the backend does not answer. */
+  /** Signs out at the user's request. Rejects with a Failure if the backend does not answer. */
   signOut(): Promise<void>
-  /** Signs out because the session opens nothing any more. */
+  /** Ends a session that is no longer valid. */
   end(): Promise<void>
 }
 
@@ -38,10 +38,10 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
   const config = useConfig()
   const { url, auth_url, anon_key } = config
   const [session, setSession] = useState<Session>({ kind: 'unknown' })
-  /** Whether there is a session to lose: then whoever finds it gone is told why. */
+  /** Whether there was a session. If it is gone, the page says why. */
   const hadSession = useRef(localStorage.getItem(STORAGE_KEY) !== null)
 
-  // A new client for another backend only, not for other models.
+  // Creates a new client for another backend, but not when only the models change.
   const auth = useMemo(() => openAuth(config), [url, auth_url, anon_key])
 
   useEffect(() => {
@@ -73,7 +73,7 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
       },
       async signOut() {
         hadSession.current = false
-        // Of this browser alone: whoever works with the same user elsewhere goes on.
+        // Signs out in this browser only; other sessions of the user continue.
         const answer = await (await auth).signOut({ scope: 'local' })
         hadSession.current = answer.error !== null
         requireSuccess(answer)

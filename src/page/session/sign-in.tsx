@@ -1,4 +1,4 @@
-/** Signing in, signing up, and the views that are only for users. */
+/** Signing in, signing up, and views that require a user. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { routes, viewAt } from '../../dashboard/routes.js'
@@ -63,7 +63,7 @@ export function SignIn() {
   )
 }
 
-/** Makes an account. */
+/** Creates an account. */
 export function SignUp() {
   const { session, auth } = useSession()
   const [email, setEmail] = useState('')
@@ -106,7 +106,7 @@ export function SignUp() {
   )
 }
 
-/** What only a signed-in user sees; anybody else is asked to sign in, at the same address. */
+/** Shows its content to signed-in users, and the sign-in form at the same address to others. */
 export function RequireUser({ children }: { readonly children: ComponentChildren }) {
   const { session } = useSession()
   switch (session.kind) {

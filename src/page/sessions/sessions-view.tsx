@@ -1,4 +1,4 @@
-/** Who is signed in, and signing them out. */
+/** The open sessions, and signing users out. */
 import { useCallback, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { OpenSession } from '../../supabase/operations.js'
@@ -46,11 +46,11 @@ function Sessions() {
           )}
           {data.length > 0 && <SessionTable sessions={data} onSignOut={setLeaving} />}
           {total === 0 && (
-            <Empty title={words === '' ? 'Nobody is signed in' : 'No session is of such a user'}>
+            <Empty title={words === '' ? 'No open sessions' : 'No session is of such a user'}>
               <p>
                 {words === '' ? (
                   <>
-                    A session appears here as soon as somebody signs in, in your app or{' '}
+                    A session appears here as soon as a user signs in, in your app or{' '}
                     <Link to={routes.signIn}>here</Link>.
                   </>
                 ) : (
@@ -78,7 +78,7 @@ function Sessions() {
   )
 }
 
-/** What to call its user. */
+/** The name of the session's user. */
 const nameOf = ({ email, phone, is_anonymous }: OpenSession) =>
   email || phone || (is_anonymous ? 'Anonymous user' : 'No address')
 
@@ -87,7 +87,7 @@ interface Props {
   readonly onSignOut: (session: OpenSession) => void
 }
 
-/** Sessions, a row each. */
+/** A table of sessions. */
 export function SessionTable({ sessions, onSignOut }: Props) {
   return (
     <table class="table table-stacking sessions-table">
@@ -130,7 +130,7 @@ interface SignOutDialogProps {
   readonly onClosed: () => void
 }
 
-/** Signs somebody out, here or everywhere, once somebody has said that they mean it. */
+/** Asks for confirmation, then signs a user out, in this session or everywhere. */
 export function SignOutDialog({ of: session, onSend, onDone, onClosed }: SignOutDialogProps) {
   const [everywhere, setEverywhere] = useState(false)
   const name = nameOf(session)

@@ -1,15 +1,15 @@
-/** Tells those who do not see the page what has just happened on it. */
+/** Announces changes on the page to screen readers. */
 import { useEffect, useState } from 'preact/hooks'
 
 const ANNOUNCED = 'standin-announced'
 
-/** How long it stays: what was read out is not to be met again by whoever reads the page. */
+/** How long a message stays. It is removed so that screen readers do not find it again later. */
 const STAYS_MS = 5000
 
-/** Has `text` read out. */
+/** Announces `text`. */
 export const announce = (text: string) => void dispatchEvent(new CustomEvent(ANNOUNCED, { detail: text }))
 
-/** Where it is read from; there is one on the page. */
+/** The live region. There is one on the page. */
 export function Announcer() {
   const [text, setText] = useState('')
   useEffect(() => {

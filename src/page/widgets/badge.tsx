@@ -1,4 +1,4 @@
-/** Badges: a state in one word and one color. */
+/** Badges: a state in one word and one colour. */
 
 export type Tone = 'good' | 'care' | 'danger' | 'plain'
 
@@ -12,13 +12,13 @@ export function Badge({ tone, children }: Props) {
 }
 
 interface StatusBadgeProps {
-  /** Nothing where no answer came. */
+  /** Null if no answer came. */
   readonly status: number | null
-  /** What is said where none came. */
+  /** The text shown then. */
   readonly none?: string
 }
 
-/** The status of an answer, in the tone of how it went. */
+/** The status of an answer, coloured by success or failure. */
 export function StatusBadge({ status, none = 'none' }: StatusBadgeProps) {
   return <Badge tone={toneOf(status)}>{status === null ? none : String(status)}</Badge>
 }

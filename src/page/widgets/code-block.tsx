@@ -1,4 +1,4 @@
-/** Code to copy, and the box that scrolls what is wider than the page. */
+/** Code to copy, and a scrolling box for wide content. */
 import type { ComponentChildren } from 'preact'
 import { CopyButton } from './copy-button.jsx'
 
@@ -29,10 +29,10 @@ interface ScrollingProps {
   readonly children: ComponentChildren
 }
 
-/** Holds what may be wider than the page; it scrolls by itself, and can be reached with the keyboard. */
+/** A box for content that may be wider than the page. It scrolls, also with the keyboard. */
 export function Scrolling({ label, children }: ScrollingProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it nobody scrolls this with a keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the box cannot be scrolled with the keyboard
     <section class="scrolling" aria-label={label} tabIndex={0}>
       {children}
     </section>

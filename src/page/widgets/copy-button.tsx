@@ -1,19 +1,19 @@
-/** Copies a text, and says so. */
+/** Copies a text to the clipboard and confirms it. */
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from './announcer.jsx'
 import { Icon } from './icon.jsx'
 
-/** How long the button says that it did. */
+/** How long the confirmation is shown. */
 const SAID_MS = 2000
 
 interface Props {
   readonly text: string
-  /** What is copied, for those who hear the button: `key`, `base URL`. */
+  /** What is copied, for screen readers: `key`, `base URL`. */
   readonly what: string
-  /** Whether the drawing alone is shown. */
+  /** Whether to show only the icon. */
   readonly bare?: boolean
   readonly main?: boolean
-  /** What the button says, where `Copy` alone does not. */
+  /** The label, if not `Copy`. */
   readonly words?: string
 }
 
@@ -38,7 +38,7 @@ export function CopyButton({ text, what, bare = false, main = false, words = 'Co
   )
 }
 
-/** Browsers let pages write to the clipboard on this machine's own addresses and on https only; elsewhere the old way is left. */
+/** Browsers allow clipboard writes only on localhost and over https. Elsewhere it falls back to the old copy command. */
 async function write(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -53,7 +53,7 @@ function copyBySelection(text: string): boolean {
   area.value = text
   area.className = 'unseen'
   const before = document.activeElement
-  // Inside an open dialog nothing outside of it can be selected.
+  // Inside an open dialog, only elements of the dialog can be selected.
   const place = before?.closest('dialog') ?? document.body
   place.append(area)
   area.select()

@@ -1,4 +1,4 @@
-/** Dialogs on the browser's own `<dialog>`: Escape closes them, and focus returns to where it was. */
+/** Dialogs based on the browser's `<dialog>`: Escape closes them, and the focus returns to where it was. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Form } from './form.jsx'
@@ -6,9 +6,9 @@ import { goOnFromHeading } from './view.jsx'
 
 interface Props {
   readonly title: string
-  /** Called when it has closed, however that came. */
+  /** Called when the dialog has closed for any reason. */
   readonly onClosed: () => void
-  /** `close` closes it. */
+  /** `close` closes the dialog. */
   readonly children: (close: () => void) => ComponentChildren
 }
 
@@ -18,7 +18,7 @@ export function Dialog({ title, onClosed, children }: Props) {
   useEffect(() => dialog.current?.showModal(), [])
   const closed = () => {
     onClosed()
-    // What opened it may be gone by now.
+    // The element that opened it may be gone.
     if (document.activeElement === document.body) goOnFromHeading()
   }
   return (
@@ -31,17 +31,17 @@ export function Dialog({ title, onClosed, children }: Props) {
 
 interface ConfirmDialogProps {
   readonly title: string
-  /** What the button says that does it. */
+  /** The label of the button that confirms. */
   readonly send: string
   readonly tone?: 'main' | 'danger'
   readonly onSend: () => Promise<unknown>
-  /** Called when it is done and the dialog has gone. */
+  /** Called after the action has succeeded and the dialog has closed. */
   readonly onDone?: () => void
   readonly onClosed: () => void
   readonly children: ComponentChildren
 }
 
-/** Asks whether somebody means it, and does it then. */
+/** Asks for confirmation, then runs an action. */
 export function ConfirmDialog({ title, send, tone = 'main', onSend, onDone, onClosed, children }: ConfirmDialogProps) {
   return (
     <Dialog title={title} onClosed={onClosed}>

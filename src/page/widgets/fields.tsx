@@ -1,4 +1,4 @@
-/** Form fields, each with its label and a hint: one line, a choice, and several lines. */
+/** Form fields with a label and a hint: text, choice, and several lines of text. */
 import { useId } from 'preact/hooks'
 
 interface Props {
@@ -9,10 +9,10 @@ interface Props {
   readonly rows?: number
   readonly hint?: string | undefined
   readonly mistake?: string | undefined
-  /** Whether it is code. */
+  /** Whether the content is code. */
   readonly code?: boolean
   readonly placeholder?: string
-  /** Whether the label is only for those who hear the page. */
+  /** Whether the label is visible to screen readers only. */
   readonly bare?: boolean
   readonly onKeyDown?: (event: KeyboardEvent) => void
 }
@@ -65,7 +65,7 @@ interface FieldProps {
   readonly step?: string
 }
 
-/** A line to fill in, with its label and a hint. */
+/** A text field with a label and a hint. */
 export function Field({ label, value, onChange, hint, type = 'text', required = true, ...more }: FieldProps) {
   const id = useId()
   return (
@@ -73,7 +73,7 @@ export function Field({ label, value, onChange, hint, type = 'text', required = 
       <label for={id}>{label}</label>
       <input
         {...more}
-        // Preact tells the kinds of input apart by their type, and wants to know which one this is.
+        // Preact types inputs by their `type`, and needs to know which one this is.
         type={type as 'text'}
         id={id}
         value={value}
@@ -96,13 +96,13 @@ interface SelectFieldProps {
   readonly label: string
   readonly id?: string
   readonly value: string
-  /** Values with their words. */
+  /** Values with their labels. */
   readonly options: readonly (readonly [value: string, words: string])[]
   readonly onChange: (value: string) => void
   readonly hint?: string | undefined
 }
 
-/** A choice of one, with its label and a hint. */
+/** A choice of one value, with a label and a hint. */
 export function SelectField({ label, value, options, onChange, hint, ...more }: SelectFieldProps) {
   const ownId = useId()
   const id = more.id ?? ownId

@@ -1,14 +1,14 @@
-/** Forms and buttons that run something: one run at a time, and what went wrong. */
+/** Forms and buttons that run an action: one at a time, with an error message on failure. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../failure.js'
 import { Notice } from './states.jsx'
 
 interface Props {
-  /** What its button says. */
+  /** The label of its button. */
   readonly send: string
   readonly onSend: () => Promise<void>
-  /** Buttons beside the one that sends. */
+  /** Buttons beside the submit button. */
   readonly beside?: ComponentChildren
   readonly tone?: 'main' | 'danger'
   readonly children?: ComponentChildren
@@ -37,11 +37,11 @@ export function Form({ send, onSend, beside, tone = 'main', children }: Props) {
 interface Working {
   readonly busy: boolean
   readonly failure: Failure | undefined
-  /** Runs `work` unless it runs already; gives back whether it went well. */
+  /** Runs `work` unless it is already running. Returns whether it succeeded. */
   run(work: () => Promise<void>): Promise<boolean>
 }
 
-/** Something that was set going by hand: whether it still runs, and how it failed. */
+/** An action started by the user: whether it is running, and how it failed. */
 export function useWorking(): Working {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure>()

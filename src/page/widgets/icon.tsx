@@ -1,4 +1,4 @@
-/** Small line drawings, 16 by 16. */
+/** Small icons, 16 by 16. */
 
 const drawings = {
   account: 'M8 8.2a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2ZM3 13.4c.5-2.2 2.5-3.4 5-3.4s4.5 1.2 5 3.4',
@@ -33,7 +33,7 @@ const drawings = {
 
 export type IconName = keyof typeof drawings
 
-/** A drawing that says nothing which the words beside it do not say. */
+/** A decorative icon: it adds nothing to the words beside it. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

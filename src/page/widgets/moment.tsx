@@ -1,4 +1,4 @@
-/** A moment as people speak of it, with the exact time for whoever points at it. */
+/** A time in relative words, with the exact time on hover. */
 import { useEffect, useState } from 'preact/hooks'
 
 const MINUTE_MS = 60_000
@@ -19,7 +19,7 @@ export const exactly = (at: string) => exact.format(new Date(at))
 /** `5 minutes ago`, `in 7 days`, `just now`. */
 function spoken(at: string, nowMs: number): string {
   const awayMs = Date.parse(at) - nowMs
-  // Half a minute of grace: seven days that have just begun are still seven.
+  // Half a minute of tolerance, so that seven days that have just begun are still seven.
   const [unit, ms] = steps.find(([, ms]) => Math.abs(awayMs) + MINUTE_MS / 2 >= ms) ?? []
   return unit === undefined || ms === undefined ? 'just now' : relative.format(Math.round(awayMs / ms), unit)
 }

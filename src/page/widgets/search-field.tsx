@@ -1,4 +1,4 @@
-/** Finding something in a long listing: a search field, and pages. */
+/** A search field and a pager for long lists. */
 import { useEffect, useId } from 'preact/hooks'
 import { announce } from './announcer.jsx'
 
@@ -7,7 +7,7 @@ interface Props {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** `31 recordings`; nothing for as long as nobody knows. */
+  /** `31 recordings`; undefined while it is not known. */
   readonly found?: string | undefined
 }
 
@@ -46,7 +46,7 @@ interface PagerProps {
   readonly onMove: (offset: number) => void
 }
 
-/** Goes through a listing page by page. */
+/** Moves through a list page by page. */
 export function Pager({ offset, limit, total, onMove }: PagerProps) {
   if (total <= limit && offset === 0) return null
   const last = Math.min(offset + limit, total)

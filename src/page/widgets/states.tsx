@@ -1,4 +1,4 @@
-/** Notices, and what stands in the place of a listing: it is loading, it is empty, it failed, or here it is. */
+/** Notices, and the states of a list: loading, empty, failed or loaded. */
 import type { ComponentChildren } from 'preact'
 import type { Failure } from '../failure.js'
 import type { Loaded } from '../listing.js'
@@ -25,7 +25,7 @@ interface FailureNoteProps {
   readonly retry: () => void
 }
 
-/** What went wrong with a listing, and a way to try again. */
+/** Why a list could not be loaded, and a button to try again. */
 export function FailureNote({ failure, retry }: FailureNoteProps) {
   return (
     <Notice tone="danger">
@@ -37,7 +37,7 @@ export function FailureNote({ failure, retry }: FailureNoteProps) {
   )
 }
 
-/** Holds the place of what is on its way; it shows itself only when that takes a while. */
+/** A placeholder during loading. It appears only if loading takes a while. */
 export function Waiting() {
   return (
     <div class="waiting" role="status">
@@ -51,7 +51,7 @@ interface EmptyProps {
   readonly children: ComponentChildren
 }
 
-/** What a listing says when there is nothing in it yet: why, and what to do about it. */
+/** An empty list: why it is empty, and what to do about it. */
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div class="empty">
@@ -70,7 +70,7 @@ interface NoticeProps {
   readonly children: ComponentChildren
 }
 
-/** A sentence that stands out: something went wrong, needs care, or went well. */
+/** A highlighted message: an error, a warning or a success. */
 export function Notice({ tone, children }: NoticeProps) {
   return (
     <div class={`notice notice-${tone}`} role={tone === 'good' ? undefined : 'alert'}>

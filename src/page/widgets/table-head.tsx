@@ -1,4 +1,4 @@
-/** The head of a table: the names of its columns, and a last one for what can be done with a row. */
+/** The head of a table: column names, and a last column for the actions of a row. */
 
 export function TableHead({ columns }: { readonly columns: readonly string[] }) {
   return (

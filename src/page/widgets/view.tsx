@@ -1,4 +1,4 @@
-/** A view: its heading, what it is for, and what can be done with it as a whole. */
+/** A view: its heading, its purpose, and the actions for the whole view. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
@@ -12,15 +12,15 @@ interface Props {
 
 let isFirst = true
 
-/** Brings the keyboard to the heading of the view, where the place that it was at is gone. */
+/** Moves the focus to the view's heading when the focused element is gone. */
 export const goOnFromHeading = () => document.querySelector('h1')?.focus()
 
 export function View({ title, lead, action, narrow = false, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // Together with what it names, never a moment later.
+  // In the same update as the view it names.
   useLayoutEffect(() => {
     document.title = `${title} · Standin`
-    // Where the browser loads a page it begins at its top; where the page changes itself, this stands in for that.
+    // After a page load, browsers start at the top. After navigation within the page, this replaces it.
     if (!isFirst) heading.current?.focus()
     isFirst = false
   }, [title])
