@@ -1,4 +1,4 @@
-/** The programmatic door: start a platform inside a test or a script. */
+/** The programmatic entry point: start a platform inside a test or a script. */
 
 export { ProblemsError } from './check/problem.js'
 export type { ConfigInput } from './config/schema.js'

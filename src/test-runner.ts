@@ -7,7 +7,7 @@ export type { Receiver, RemoteReceiver } from './testing/received.js'
 export { createUsePlatform, type TestRunner as Runner, type UsePlatformOptions } from './testing/use-platform.js'
 
 /**
- * The same as `expect(platform).toHaveReceived(query)`, where there is no `expect`; with `times` for just so many. Throws an Error that
+ * The same as `expect(platform).toHaveReceived(query)`, where there is no `expect`; with `times` for exactly that many. Throws an Error that
  * shows the nearest of what was asked. With what `connect()` has given back, it has to be awaited, and rejects.
  */
 export function assertReceived<T extends Receiver | RemoteReceiver>(

@@ -1,4 +1,4 @@
-/** The door for vitest: a platform for the tests of a file, and matchers for what it was asked. */
+/** The entry point for vitest: a platform for the tests of a file, and matchers for what it received. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { matchers, type ReceivedMatchers } from './testing/matchers.js'
 import { createUsePlatform } from './testing/use-platform.js'

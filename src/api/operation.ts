@@ -73,7 +73,7 @@ export interface Operation<
 > {
   readonly at: A
   readonly does: string
-  /** What more there is to say. */
+  /** Further remarks. */
   readonly more?: string
   readonly query?: Q
   /** What headers mean, by their names. */
@@ -89,13 +89,13 @@ export interface Operation<
   readonly returns?: R
   /** What comes back, in words. */
   readonly answer: string
-  /** 200 with a body and 204 without one, where it is not said. */
+  /** 200 with a body and 204 without one, unless set. */
   readonly status?: 201
   /** The events of an answer that is a stream, and what it is in words. */
   readonly streams?: { readonly answer: string; readonly events: readonly SaidEvent[] }
   /** Errors beyond those that all operations have, by status. */
   readonly errors?: Readonly<Record<number, string>>
-  /** The developer, where it is not said. */
+  /** The developer, unless set. */
   readonly access?: Audience
   run(given: never): unknown
 }
@@ -103,7 +103,7 @@ export interface Operation<
 export interface BodyReading {
   /** How long it may be. */
   readonly bytes?: number
-  /** JSON of a usual number of values where it is not said. A SyntaxError is answered with 400. */
+  /** JSON of a usual number of values, unless set. A SyntaxError is answered with 400. */
   readonly parse?: (body: Buffer) => unknown
 }
 
@@ -141,7 +141,7 @@ export const answers: { isChecked: boolean; wrong(sentence: string): void } = {
   },
 }
 
-/** Tells `answers.wrong` what of an answer is not as its operation declares it. */
+/** Reports to `answers.wrong` what in an answer is not as its operation declares it. */
 export function checkAnswer({ at, returns }: Operation, answer: unknown): void {
   const value = answer instanceof Streamed ? answer.whole?.() : answer
   if (typeof returns !== 'object' || value === undefined) return

@@ -8,7 +8,7 @@ export { closed as object, described, optional, word as oneOf } from '../check/c
 export const text = v.string('text')
 export const number = v.number('a number')
 export const whole = v.pipe(v.number('a whole number'), v.integer('a whole number'))
-/** `what` is what a number in this range is called; `otherwise` what a number that is not whole is told. */
+/** `what` names a number in this range; `otherwise` is the error for a number that is not whole. */
 export const wholeBetween = (
   least: number,
   most: number,

@@ -80,7 +80,7 @@ function shown(value: unknown): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
-/** An object with these keys and no others; every misspelt key is told the nearest known one, or what `advice` has to say of it. */
+/** An object with these keys and no others; the error for a misspelt key names the nearest known one, or gives what `advice` says of it. */
 export function closed<const E extends v.ObjectEntries>(
   entries: E,
   advice: (key: string) => string | undefined = () => undefined,
@@ -92,7 +92,7 @@ export function closed<const E extends v.ObjectEntries>(
     const { value: input } = dataset // read first: the inner schema puts its own object in its place
     const result = inner['~run'](dataset, config)
     if (typeof input !== 'object' || input === null) return result
-    // valibot's own strict object stops at the first key that is not known; whoever writes a file wants them all.
+    // valibot's own strict object stops at the first key that is not known; the author of a file wants to see them all.
     for (const key of Object.keys(input).filter(key => !known.includes(key))) {
       const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
       const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
@@ -109,7 +109,7 @@ export function closed<const E extends v.ObjectEntries>(
 export const open = <const E extends v.ObjectEntries>(entries: E) =>
   withoutArrays(v.looseObject(entries, wordsFor(entries)))
 
-/** What is said of an object that is none, and of a key that is not there: what it would have to be, as its own schema says. */
+/** The error for a value that is no object, and for a missing key: what it would have to be, as its own schema says. */
 const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: string | null }) => {
   if (issue.expected === 'Object') return 'an object'
   const key = issue.expected?.slice(1, -1) ?? ''
@@ -163,7 +163,7 @@ export const where = <O extends object>(
     written,
   )
 
-/** A check or schema of our own with what it means as JSON Schema, which nobody could read off it (config/json-schema.ts looks for it). */
+/** A check or schema of our own with its meaning as JSON Schema, which cannot be read off it (config/json-schema.ts looks for it). */
 export const withWritten = <const C extends object>(own: C, written: object | undefined): C =>
   written === undefined ? own : { ...own, written }
 

@@ -9,7 +9,7 @@ export const LONGEST_EMAIL_BYTES = 255
 /** Whether `text` has the form of an e-mail address, however long it is. */
 export const isEmail = (text: string) => form.test(text)
 
-/** Whether `written` is a date, or a date and a time with its zone; a day that its month does not have is none. */
+/** Whether `written` is a date, or a date and a time with its zone; days that a month does not have are refused. */
 export function isMoment(written: string): boolean {
   const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(written) ?? []
   if (day === undefined || Number.isNaN(Date.parse(written))) return false

@@ -1,4 +1,4 @@
-/** Something wrong in a file, the environment or the flags: said with its place, all problems at once. */
+/** Something wrong in a file, the environment or the flags: reported with its place, all problems at once. */
 
 export interface Problem {
   /** A file's path, or what else the value came from: `--port`, `STANDIN_PORT`. */
@@ -29,7 +29,7 @@ export class ProblemsError extends Error {
 
   constructor(
     readonly problems: readonly Problem[],
-    /** Files of which an edit may put things right. */
+    /** Files in which an edit may put things right. */
     readonly files: readonly string[] = [],
   ) {
     super(problems.map(wordProblem).join('\n'))

@@ -1,4 +1,4 @@
-/** Finds what somebody probably meant to write. */
+/** Finds what the user probably meant to write. */
 import { distance } from 'fastest-levenshtein'
 
 /** The known name nearest to `written`, or `undefined` when none is near enough to be worth proposing. */
@@ -20,7 +20,7 @@ const distanceTo = (name: string, written: string) =>
 
 const lettersOf = (word: string) => [...word].sort().join('')
 
-/** ` Did you mean "models"?`, or nothing. Made to stand behind a sentence. What all of them begin with tells nothing: name it as `prefix`. */
+/** ` Did you mean "models"?`, or nothing. Made to stand behind a sentence. Pass what all of them begin with as `prefix`: it says nothing. */
 export function didYouMean(written: string, known: readonly string[], prefix = ''): string {
   const own = (name: string) => name.slice(prefix.length)
   const name = nearest(own(written), known.map(own))

@@ -1,4 +1,4 @@
-/** Reads YAML and remembers where each value stood. The one door of the package `yaml`. */
+/** Reads YAML and remembers where each value stood. The only entry point to the package `yaml`. */
 import {
   type Document,
   isMap,
@@ -158,7 +158,7 @@ function whyOf({ code, message }: YAMLParseError): string {
   return remedy === undefined ? why : `${sentence(why)} ${remedy}`
 }
 
-/** What whoever wrote it most likely meant to write. */
+/** What the author most likely meant to write. */
 const remedies = [
   [/^Invalid escape sequence/, "Between single quotes a backslash is only a backslash, as in '/\\d+/'."],
   [/^Nested mappings are not allowed/, 'A text with a colon in it stands in quotes.'],
@@ -202,5 +202,5 @@ export const yamlOf = (value: object) => stringify(value, { aliasDuplicateObject
 export const inlineYaml = (value: unknown) =>
   stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trimEnd()
 
-/** A value as YAML in blocks, as somebody would write it into a file; long texts stand as they are, and nothing is folded. */
+/** A value as YAML in blocks, as a person would write it into a file; long texts stand as they are, and nothing is folded. */
 export const blockYaml = (value: unknown) => stringify(value, { lineWidth: 0, blockQuote: 'literal' })

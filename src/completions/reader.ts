@@ -62,7 +62,7 @@ export const chunkIn = reading(chunk)
 /** Whether a chunk says anything to the client: the events of other endpoints have no deltas. */
 export const hasDelta = ({ choices }: VendorChunk) => choices?.some(({ delta }) => delta) === true
 
-/** What comes of what is there and what is said next. */
+/** Joins what is there already and what comes next. */
 type Rule = (sum: unknown, said: unknown) => unknown
 
 const isFields = (value: unknown): value is JsonFields =>
@@ -134,14 +134,14 @@ export function createSum() {
   let around: unknown = {}
   return {
     add({ choices: said, ...others }: VendorChunk): void {
-      // Azure's first and last events have no id, and a model and a time that are none.
+      // Azure's first and last events have no id, and no real model and time.
       around = others.id ? topSum(around, others) : topSum(others, around)
       for (const piece of said ?? []) {
         const index = piece.index ?? 0
         choices.set(index, choiceSum(choices.get(index), { ...piece, index }))
       }
     },
-    /** The completion so far. Without usage where the chunks tell none: the vendor's tokens cannot be counted here. */
+    /** The completion so far. Without usage where the chunks have none: the vendor's tokens cannot be counted here. */
     completion(): VendorCompletion {
       // Padding (`obfuscation`) is only added to chunks, against those who measure how long they are.
       const { id, object: _, created, model, usage, obfuscation: __, ...others } = around as JsonFields

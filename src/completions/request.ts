@@ -38,7 +38,7 @@ export const roles = ['system', 'user', 'assistant', 'tool', 'developer', 'funct
 
 const called = open({ name: maybe(text), arguments: maybe(text) })
 
-/** What the model called in an earlier turn, as it was told then; a model would not look too closely either. */
+/** What the model called in an earlier turn, as the client repeats it; a model would not look too closely either. */
 const toolCall = open({
   id: maybe(text),
   type: maybe(text),
@@ -159,5 +159,5 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Whether a request still speaks of functions, as before there were tools. */
+/** Whether a request still uses functions, as before there were tools. */
 export const callsFunctions = ({ functions, tools }: ChatRequest) => Array.isArray(functions) && !tools?.length

@@ -12,11 +12,11 @@ export function chunkOf(event: Buffer): VendorChunk | undefined {
   return data === undefined ? undefined : chunkIn(jsonOf(data))
 }
 
-/** What a stream said before it ended or went wrong. */
+/** What a stream sent before it ended or went wrong. */
 interface StreamReading {
   /** `undefined` where it is not a chat completion. */
   readonly completion: VendorCompletion | undefined
-  /** Whether it said everything: `[DONE]`, no error, and nothing but chunks. */
+  /** Whether it is complete: `[DONE]`, no error, and nothing but chunks. */
   readonly isEntire: boolean
 }
 

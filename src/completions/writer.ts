@@ -3,7 +3,7 @@
 import { letterAt } from './events.js'
 import type { JsonFields, VendorCall, VendorChoice } from './reader.js'
 
-/** How the texts begin that are told in pieces; thoughts are not mentioned before there are any. */
+/** How the texts begin that are sent in pieces; thoughts are not mentioned before there are any. */
 const beginnings = { reasoning_content: undefined, reasoning: undefined, content: '', refusal: null }
 const spoken = ['reasoning_content', 'reasoning', 'content', 'refusal'] as const
 
@@ -43,7 +43,7 @@ export function stepsOf(
   ]
 }
 
-/** First who is called, then what it is told in pieces. */
+/** First what is called, then its input in pieces. */
 function callDeltas(
   { index: _, function: called, custom, ...others }: VendorCall,
   index: number,
@@ -85,14 +85,14 @@ function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: C
   return tokenPieces(text, tokens).map(({ text, tokens }) => ({ text, logprobs: { ...others, [name]: tokens } }))
 }
 
-/** Those of these lists that there are, without anything in them. */
+/** Those of these lists that exist, emptied. */
 const emptied = (logprobs: JsonFields, names: readonly string[]): JsonFields =>
   Object.fromEntries(names.filter(name => isList(name) && name in logprobs).map(name => [name, logprobs[name] && []]))
 
 /** Words with the space before them, long ones in parts. */
 const wordsOf = (text: string): readonly string[] => text.match(/\s*\S{1,12}|\s+$/gu) ?? []
 
-/** A part of a text, and what is said of its tokens. */
+/** A part of a text, with the entries of its tokens. */
 interface TokenPiece {
   readonly text: string
   readonly tokens: readonly unknown[]
@@ -116,7 +116,7 @@ function tokenPieces(text: string, tokens: readonly unknown[]): readonly TokenPi
   return pieces
 }
 
-/** A token that is only a part of a letter cannot be told as text, so its bytes count. */
+/** A token that is only a part of a letter cannot be sent as text, so its bytes count. */
 function bytesOf(told: unknown): Buffer {
   const { token, bytes } = (told ?? {}) as { readonly token?: unknown; readonly bytes?: unknown }
   return Array.isArray(bytes) ? Buffer.from(bytes) : Buffer.from(typeof token === 'string' ? token : '')

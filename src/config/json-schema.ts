@@ -54,7 +54,7 @@ const kinds = new Set<unknown>(['integer', 'number', 'boolean', 'array'])
 function withVariable(schema: JsonSchema): JsonSchema {
   const inside = insideWithVariables(schema)
   if (!kinds.has(inside.type) && inside.enum === undefined && inside.const === undefined) return inside
-  // What is said about the value stays outside, where editors look for it.
+  // Keywords about the value stay outside, where editors look for them.
   const { description, default: initial, ...value } = inside
   return {
     ...(description !== undefined && { description }),

@@ -1,4 +1,4 @@
-/** What is too much: the options, and the same where they are changed while it runs. */
+/** Limits: the options, and the same where they are changed while it runs. */
 import * as v from 'valibot'
 import { closed, described } from '../check/check.js'
 import type { RandomFault } from '../core/fault.js'
@@ -29,7 +29,7 @@ export const limitOptions = group(
   'What is too much.',
 )
 
-/** What the control API is told to change limits; what is left out is as the configuration says. */
+/** What the control API takes to change limits; what is left out is as the configuration says. */
 export const limitsChange = closed({
   bodyBytes: v.optional(limits.bodyBytes),
   requestsPerMinute: v.optional(limits.requestsPerMinute),

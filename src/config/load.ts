@@ -174,7 +174,7 @@ function fromEnvironment(variables: Readonly<Record<string, string | undefined>>
   return { overrides, problems }
 }
 
-/** Sets a value deep inside; what is in the way and is no object is left for the check to complain about. */
+/** Sets a value deep inside; a value on the way that is no object is left for the check to complain about. */
 function put(into: Record<string, unknown>, [key, ...rest]: Path, value: unknown): void {
   if (key === undefined) return
   // Own keys only, and as keys: "__proto__" is one that is not known, and must not reach every object there is.

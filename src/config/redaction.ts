@@ -5,7 +5,7 @@ import type { Config } from './schema.js'
 
 type Redact = Config['recordings']['redact']
 
-/** Public keys of development are told as well: whatever a caller shows has no place in a recording. */
+/** Public keys of development are listed as well: whatever a caller shows has no place in a recording. */
 export function redactionRules({
   recordings: { redact },
   upstream,

@@ -33,7 +33,7 @@ const access = v.union(
 /** Faults by chance. */
 const randomFaults = list(randomFaultSchema, 'faults')
 
-/** What the control API is told to change them. */
+/** What the control API takes to change them. */
 export const randomFaultsChange = closed({ random: described(randomFaults, 'All of them, in place of those before.') })
 
 const model = open({
@@ -74,7 +74,7 @@ export const modesByEndpoint = v.pipe(
   ),
 )
 
-/** What the control API is told to change the mode. */
+/** What the control API takes to change the mode. */
 export const modeSwitch = closed({ mode: word(modes), modes: v.optional(modesByEndpoint) })
 
 const errorForms = ['documented', 'untouched'] as const
@@ -96,7 +96,7 @@ const withoutV1 = (base: string) =>
     ? `write "${base.slice(0, -'/api'.length)}", or "${base}" if its models are at /api/v1/models.`
     : `write "${base}".`
 
-/** Where rules are looked for without being told. */
+/** Where rules are looked for by default. */
 export const defaultReplies = 'fixtures/replies/*.yaml'
 
 export const configSchema = closed({

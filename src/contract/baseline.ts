@@ -49,7 +49,7 @@ function misfitOf(name: string, { status, headers, text }: Answered): string | u
 
 /** In what two targets do not answer in the same way. */
 export interface AnswerDifference {
-  /** The calls of which just this is true. */
+  /** The calls for which exactly this is true. */
   readonly calls: readonly string[]
   readonly drifts: readonly Finding[]
   /** Which of the two fits the schema. */
@@ -57,7 +57,7 @@ export interface AnswerDifference {
 }
 
 export interface Comparison {
-  /** So many calls were answered by both. */
+  /** How many calls were answered by both. */
   readonly compared: number
   readonly differences: readonly AnswerDifference[]
 }

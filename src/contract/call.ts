@@ -16,7 +16,7 @@ export interface Call {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether neither its body nor that of its answer is shown to anybody. */
+  /** Whether its body and that of its answer are kept from reports. */
   readonly isPrivate?: true
 }
 
@@ -28,7 +28,7 @@ export interface Answered {
   readonly text: string
 }
 
-/** What came: an answer, or why there is none. */
+/** What came: an answer, or the reason why there is none. */
 export type CallResult = Answered | { readonly kind: 'unanswered'; readonly why: string }
 
 /** Sends a call. Rejects with an Error that says why no answer came. */

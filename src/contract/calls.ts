@@ -161,13 +161,13 @@ function documentedEndpoint(clause: string, path: string, rightly: CallFor): Doc
 export const shortestChat: CallFor = async target =>
   post({ ...(await chatBody(target)), ...shortest }, bearer(apiKeyOf(target)))
 
-/** A request that is to be refused; should it not be, it costs one token. */
+/** A request that should be refused; if it is not, it costs one token. */
 export const wrongChat =
   (wrong: Readonly<Record<string, unknown>>): CallFor =>
   async target =>
     post({ ...(await chatBody(target)), ...shortest, ...wrong }, bearer(apiKeyOf(target)))
 
-/** Bytes that are no chat request, or are not said to be one. */
+/** Bytes that are no chat request, or have another content type. */
 const rawChat =
   (body: (target: Target) => unknown, contentType = 'application/json'): CallFor =>
   async target =>
@@ -202,7 +202,7 @@ export const signIn: CallFor = target => {
 async function userTokenOf(target: Target): Promise<string> {
   const heard = await target.ask(await signIn(target))
   const session = ((heard.kind === 'answered' && jsonIn(heard.text).value) || {}) as { readonly access_token?: unknown }
-  if (typeof session.access_token !== 'string') throw new Unasked('nobody could sign in')
+  if (typeof session.access_token !== 'string') throw new Unasked('the sign-in gave no access token')
   return session.access_token
 }
 

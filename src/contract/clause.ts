@@ -43,7 +43,7 @@ export type CallFor = (target: Target) => Call | Promise<Call>
 /** What is looked for in an answer. */
 export interface Look {
   readonly expected: string
-  /** What there is instead; nothing where it is as expected. */
+  /** What was found instead; `undefined` where it is as expected. */
   readonly differs: (answered: Answered, target: Target, call: Call) => string | undefined | Promise<string | undefined>
 }
 
@@ -56,7 +56,7 @@ export const asking =
     return isLimited(heard) ? skipped(LIMITED) : looked(target, call, looks)
   }
 
-/** A documented endpoint, as a clause about who may ask it needs it. */
+/** A documented endpoint, as a clause about its callers needs it. */
 export interface DocumentedEndpoint {
   /** The clause that says that it is there. */
   readonly clause: string

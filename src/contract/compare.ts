@@ -114,7 +114,7 @@ function compareWords({ words: recorded = [] }: Shape, { words: live = [] }: Sha
 }
 
 function compareFields(recorded: Shape, live: Shape, path: string): readonly Finding[] {
-  // Where no object is left, that has been said already.
+  // Where no object is left, that has been reported already.
   if (!recorded.kinds.includes('object') || !live.kinds.includes('object')) return []
   const [known, now] = [byName(recorded), byName(live)]
   const kept = [...known].flatMap(([name, field]) => compareField(field, now.get(name), at(path, name)))

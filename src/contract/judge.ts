@@ -1,4 +1,4 @@
-/** Says what an answer has against the contract: what platform-api.md says of it, and what was decided where it says nothing. */
+/** Checks an answer against the contract: against platform-api.md, and against what was decided where that says nothing. */
 
 import { check, spoken } from '../check/check.js'
 import { chunkAnswer, completionAnswer, errorEventAnswer } from '../completions/completion.js'
@@ -30,7 +30,7 @@ interface JudgedAnswer {
 /** Nothing where the answer is ours, was changed by a fault, or cannot be read. */
 export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
   const { method, path, endpoint, outcome } = exchange
-  // What the platform said is judged, not what became of it here.
+  // What the platform sent is judged, not what became of it here.
   const said = outcome?.upstream ?? outcome?.said
   if (!outcome || !said || !endpoint || outcome.error !== undefined || outcome.fault) return undefined
   const { headers, bytes, isAll } = partsOf(said)
@@ -85,7 +85,7 @@ const decided: Report = (path, sentence) => ({ path, sentence, severity: 'warnin
 
 type Schema = Parameters<typeof check>[0]
 
-/** So many findings of one answer are reported: a list of a thousand models that all lack a field says the same a thousand times. */
+/** At most this many findings of one answer are reported: a list of a thousand models without a field repeats itself a thousand times. */
 const MOST_FINDINGS = 20
 
 /** Everything in which `value` does not fit `schema`. Nothing of it is quoted, for it may be secret. */
@@ -110,7 +110,7 @@ export function judge(answer: JudgedAnswer): readonly Violation[] {
   return endpoint === `POST ${CHAT}` ? judgeChat(answer) : []
 }
 
-/** What the answer of an endpoint is to be. */
+/** What the answer of an endpoint has to be. */
 interface Form {
   readonly schema: Schema
   /** Where platform-api.md says that it is JSON. */
@@ -203,7 +203,7 @@ function judgeStream({ body, isWhole, asked }: JudgedAnswer): readonly Violation
 const isError = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'error' in value && value.error !== null
 
-/** What Azure says of the prompt before the first chunk: no choices, and all else empty. */
+/** What Azure sends about the prompt before the first chunk: no choices, and all else empty. */
 function isAboutPrompt(value: unknown): boolean {
   const { object, choices, prompt_filter_results } = (value ?? {}) as Readonly<Record<string, unknown>>
   return object === '' && prompt_filter_results !== undefined && Array.isArray(choices) && choices.length === 0

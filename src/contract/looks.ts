@@ -20,7 +20,7 @@ export const refused: Look = {
   differs: ({ status }) => (status >= 400 && status < 500 && status !== 401 ? undefined : `status ${status}`),
 }
 
-/** One JSON object, said to be one. */
+/** One JSON object, with the content type of JSON. */
 export const jsonObject: Look = {
   expected: 'one JSON object, with Content-Type: application/json',
   differs({ headers, text }) {
@@ -93,7 +93,7 @@ export function mistakesOf(schema: Schema, value: unknown, concerns: (path: Path
   return 'mistakes' in result ? result.mistakes.find(({ path }) => concerns(path))?.sentence : undefined
 }
 
-/** A body as JSON, or why it is none. */
+/** A body as JSON, or the reason why it is not JSON. */
 export function jsonIn(text: string): { readonly value?: unknown; readonly why?: string } {
   try {
     return { value: JSON.parse(text) }

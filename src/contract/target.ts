@@ -1,4 +1,4 @@
-/** Whom the contract judges: asked as seldom as possible, and never more often than the budget allows. */
+/** The platform that the contract judges: asked as seldom as possible, and never more often than the budget allows. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetchFrom } from '../core/fetch-from.js'
 import { isLoopback } from '../core/origins.js'
@@ -20,11 +20,11 @@ import {
 export interface TargetOptions extends TargetCredentials {
   /** The `base_url` of the platform, without `/v1`. */
   readonly url: string
-  /** What an app hands to `createClient`: without `/auth/v1`. The same as `url` unless it is said. */
+  /** What an app hands to `createClient`: without `/auth/v1`. The same as `url` unless set. */
   readonly authUrl?: string | undefined
-  /** The model that is asked: the first one of the listing unless it is said. */
+  /** The model that is asked: the first one of the listing unless set. */
   readonly model?: string | undefined
-  /** After so many calls no more are made (60). */
+  /** At most this many calls are made (60). */
   readonly maxCalls?: number | undefined
   /** How long one answer may take, to its end (30 seconds). */
   readonly timeoutMs?: number | undefined
@@ -190,7 +190,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? cause?.message ?? message
 }
 
-/** So many characters of a body are shown. */
+/** At most this many characters of a body are shown. */
 const LONGEST = 400
 
 /** `clean` takes secrets out of a text, and what could steer a terminal. */

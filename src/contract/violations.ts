@@ -19,9 +19,9 @@ export interface Violations {
   settle(): Promise<void>
 }
 
-/** So many are listed. */
+/** At most this many are listed. */
 const MOST_LISTED = 1000
-/** So many wait to be judged at most: answering requests comes first. */
+/** At most this many wait to be judged: answering requests comes first. */
 const MOST_WAITING = 1000
 
 const HEADER = 'x-standin-violations'

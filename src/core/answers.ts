@@ -1,4 +1,4 @@
-/** What answers of the platform are but for chat completions, as the contract, the OpenAPI document and the check of live answers see them. */
+/** The answers of the platform other than chat completions, as the contract, the OpenAPI document and the check of live answers see them. */
 import * as v from 'valibot'
 import { open } from '../check/check.js'
 

@@ -1,11 +1,11 @@
-/** Who asks, as data and in words; what of a refused credential may be shown; and filters on these facts. */
+/** The caller, as data and in words; what of a refused credential may be shown; and filters on these facts. */
 import { glob } from './paths.js'
 
 /** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
 export const credentialKinds = ['anon', 'service', 'user', 'apiKey'] as const
 export type CredentialKind = (typeof credentialKinds)[number]
 
-/** Who asks. */
+/** The caller. */
 export type Caller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'anon' }

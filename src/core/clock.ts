@@ -77,5 +77,5 @@ export function createClock(real: () => number = Date.now): Clock {
 /** Milliseconds since the process began. It goes on where a test has replaced the clock. */
 export const passedMs: () => number = performance.now.bind(performance)
 
-/** So many pieces of a stream are timed: more do not tell more about its rhythm. */
+/** At most this many pieces of a stream are timed: more say nothing new about its rhythm. */
 export const MOST_PIECES_TIMED = 1000

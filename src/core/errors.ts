@@ -4,7 +4,7 @@
  */
 import type { CredentialKind, Tried } from './caller.js'
 
-/** A failure on its way to the client. `code` names it for the log and for code; the client is told `message`. */
+/** A failure on its way to the client. `code` names it for the log and for code; the client gets `message`. */
 export class PlatformError extends Error {
   override readonly name = 'PlatformError'
 
@@ -15,7 +15,7 @@ export class PlatformError extends Error {
     /** Further response headers, as node's flat array of names and values. */
     readonly headers: readonly string[] = [],
     readonly more: {
-      /** Said in the log alone, never to the client. */
+      /** For the log alone, never for the client. */
       readonly hint?: string
       /** Further members of the body on the auth backend. */
       readonly details?: object
@@ -38,7 +38,7 @@ export const adviceOn = (code: string): Advice | undefined => advices.get(code)
 interface Row<Facts extends readonly unknown[]> {
   /** Further response headers. */
   readonly headers?: (...facts: Facts) => readonly string[]
-  /** Said in the log alone. */
+  /** For the log alone. */
   readonly hint?: string
   readonly advice?: Advice
 }
@@ -157,7 +157,7 @@ export const endedSession = unauthorized(
   { hint: fromAnotherState.session, advice: signInAgain },
 )
 
-/** The hint names what the live backend said. */
+/** The hint names what the live backend answered. */
 export const refusedByLive = unauthorized('refused_by_live', 'The live auth backend refuses the token.', {
   advice: 'Sign in at the live auth backend again: its tokens are the ones that count here.',
 })
@@ -333,7 +333,7 @@ export const unfitSchema = failure(
   (field: string, why: string) => `${field} cannot be answered: ${why}.`,
 )
 
-// What is too much of one credential; the headers say when to come again.
+// Limits of one credential; the headers say when to come again.
 
 const overLimit = <Facts extends readonly unknown[]>(
   code: string,
@@ -448,7 +448,7 @@ export interface Stranger {
   readonly name: string
 }
 
-/** Said in the log alone: a page is not told how to get in. */
+/** Goes into the log alone: a page does not learn how to get in. */
 function howToLetIn({ kind, name }: Stranger): string {
   const shown = JSON.stringify(kind === 'host' ? `http://${name.slice(0, 100)}` : name.slice(0, 100))
   if (name === 'null')
@@ -639,7 +639,7 @@ export const upstreamTimeout = failure(
 
 // Faults: what was asked to go wrong.
 
-/** What is said with a status where no text was chosen. */
+/** The message for a status where no text was chosen. */
 const faultMessages: Readonly<Record<number, string>> = {
   400: 'The request cannot be understood.',
   401: 'The credential is not accepted.',

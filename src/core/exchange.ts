@@ -26,7 +26,7 @@ export const asksLive = (mode: Mode) => mode === 'proxy' || mode === 'record'
 /** Whether this mode has to do with recordings. */
 export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'replay'
 
-/** Who may: anyone at all, or holders of one of these kinds of credential. */
+/** Who may call: anyone at all, or holders of one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
 
 /** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */

@@ -101,7 +101,7 @@ export type Fault = v.InferOutput<typeof faultSchema>
 /** Matched by `glob` of core/glob.ts. */
 const pathGlob = v.pipe(v.string('a path'), v.regex(/^[/*]/, 'a path such as /v1/*'))
 
-/** A fault that befalls requests by chance. */
+/** A fault that hits requests by chance. */
 export const randomFaultSchema = v.pipe(
   closed({
     ...faultEntries,

@@ -1,8 +1,8 @@
-/** Fetches from a live backend, whose certificate may be untrusted, where that was asked for. */
+/** Fetches from a live backend; its certificate may be untrusted where that was asked for. */
 /** Node's own fetch, or one for `upstream.insecure`; its requests have a text for a body or none. */
 export const fetchFrom = ({ insecure }: { readonly insecure: boolean }): typeof fetch => (insecure ? trusting : fetch)
 
-/** Node's fetch cannot be told to trust; its requests can. */
+/** Node's fetch has no option to trust a certificate; its requests do. */
 const trusting: typeof fetch = async (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input)
   if (url.protocol !== 'https:') return fetch(input, init)

@@ -60,7 +60,7 @@ function createThread() {
   let job: Job | undefined
   let timer: NodeJS.Timeout | undefined
 
-  /** The worker is of no use any more. */
+  /** The worker cannot be used any more. */
   function end(error: unknown = new Error('A worker thread ended unexpectedly.')): Promise<unknown> {
     if (worker.listenerCount('exit') === 0) return Promise.resolve()
     worker.removeAllListeners()

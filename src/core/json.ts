@@ -6,12 +6,12 @@ import { tooDeep, tooManyValues } from './errors.js'
 export const MOST_LEVELS = 1100
 
 /**
- * Texts, commas and brackets: 8,500 messages, say. To read and check so many takes some 40 ms; the largest honest requests have a few
+ * Texts, commas and brackets: 8,500 messages, say. Reading and checking that many takes some 40 ms; the largest honest requests have a few
  * thousand, up to 25,000 with 128 tools of large schemas.
  */
 export const MOST_VALUES = 60_000
 
-/** More than a thousand rules in one call. To make so many ready takes some 50 ms. */
+/** More than a thousand rules in one call. Making that many ready takes some 50 ms. */
 export const MOST_VALUES_OF_RULES = 20_000
 
 /** Whether objects and arrays stand inside one another more than `levels` times. */

@@ -15,7 +15,7 @@ export type NamedForm = readonly [name: string, form: DocumentedSchema | JsonSch
 /** One kind of event of a stream. */
 export interface SaidEvent {
   readonly what: string
-  /** What stands behind `event:`, where that is told. */
+  /** What stands behind `event:`, where there is such a line. */
   readonly name?: string
   /** What stands behind `data:`: JSON of this form, or the text itself. */
   readonly data: NamedForm | DocumentedSchema | string
@@ -47,7 +47,7 @@ export interface Description extends Cited {
   /** Its name, for clients that are made from the document. */
   readonly id: string
   readonly does: string
-  /** What more there is to say. */
+  /** Further remarks. */
   readonly more?: string
   readonly query?: DocumentedSchema | JsonSchema | undefined
   /** What headers mean, by their names. */

@@ -16,7 +16,7 @@ export interface Pace {
   readonly distribution: (typeof distributions)[number]
   /** Tokens of the prompt that are read in a second before the first piece; 0 is at once. */
   readonly promptTokensPerSecond: number
-  /** So many streams keep their pace; when more play at once, each gets slower as if they shared it. 0 is without bound. */
+  /** This many streams keep their pace; when more play at once, each gets slower as if they shared it. 0 is without bound. */
   readonly fullSpeedStreams: number
 }
 
@@ -67,7 +67,7 @@ export const paceInput = closed({
   fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams),
 })
 
-/** What the control API is told to change the pace; what is left out is as the configuration says. */
+/** What the control API takes to change the pace; what is left out is as the configuration says. */
 export const paceChange = closed({
   ...paceInput.entries,
   models: optional(

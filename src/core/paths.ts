@@ -18,7 +18,7 @@ export const isControl = (path: string) => isUnder(path, CONTROL)
 /** Whether a path belongs to the auth backend. */
 export const isAuth = (path: string) => isUnder(path, AUTH)
 
-/** Tells what asks a model and leaves nothing behind, and so may be asked again. */
+/** Finds requests that ask a model and leave nothing behind, and so may be asked again. */
 const asking = /\/(chat\/completions|completions|embeddings|moderations|responses)\/?$/
 
 export const asksModel = (method: string, path: string) => method === 'POST' && asking.test(path)

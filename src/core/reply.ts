@@ -2,7 +2,7 @@
 import { type Fault, faultInWords } from './fault.js'
 import type { Pace } from './pace.js'
 
-/** What is to be sent: ours, or the live platform's. */
+/** What to send: a reply of ours, or the live platform's. */
 export type Answer = Reply | Forward
 
 /** An answer of our own. */
@@ -81,7 +81,7 @@ export interface ResponseObserver {
   head(status: number, headers: readonly string[]): void
   /** Bytes of the body, as the network delivered them. */
   bytes(bytes: Buffer): void
-  /** True when the live platform said all it had to say; false when it or the client broke off, or there never was an answer. */
+  /** True when the answer of the live platform is complete; false when it or the client broke off, or there never was an answer. */
   end(complete: boolean): void
 }
 
@@ -132,7 +132,7 @@ export interface Outcome {
   readonly answeredBy: AnsweredBy | undefined
   /** The fault that was in its way. */
   readonly fault?: FaultDone
-  /** What went wrong, in the words that the client was told. */
+  /** What went wrong, in the words that the client got. */
   readonly error: string | undefined
   /** How that error is called in code: `no_rule_matches`. */
   readonly code?: string | undefined
@@ -142,15 +142,15 @@ export interface Outcome {
   readonly remark?: (() => string | undefined) | undefined
   /** The header x-request-id of an answer that was made here. */
   readonly requestId?: string | undefined
-  /** What was said: a reply of ours, or as much of the live platform's as is kept. */
+  /** What was answered: a reply of ours, or as much of the live platform's as is kept. */
   readonly said?: Reply | UpstreamResponse | undefined
-  /** What the live platform said, where that was an error that had to be made to fit the document. */
+  /** What the live platform answered, where that was an error that had to be made to fit the document. */
   readonly upstream?: UpstreamResponse | undefined
   /** When the head left, by `passedMs` of core/stopwatch.ts. */
   readonly beganMs?: number
   /** When pieces of a stream left, after the head, in milliseconds; the first thousand. */
   readonly piecesAtMs?: number[] | undefined
-  /** False for as long as the answer is on its way, and for good when the client left or the stream was cut. */
+  /** False while the answer is on its way, and for good when the client left or the stream was cut. */
   complete: boolean
 }
 

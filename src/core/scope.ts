@@ -10,7 +10,7 @@ export const SCOPE_HEADER = 'x-standin-scope'
 /** Names a scope in a query. */
 export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope; all of them without it.') })
 
-/** What is to be forgotten. */
+/** What to forget. */
 export const resetCall = closed({
   scope: optional(v.string('text'), 'The scope; all of them without it.'),
   state: optional(v.boolean('true or false'), 'False to keep users, sessions, keys and messages.'),
@@ -52,7 +52,7 @@ export interface ByScope<T> {
   find(scope: string): T | undefined
   /** The same; where nothing is kept yet it is made. */
   get(scope: string): T
-  /** Forgets one scope, or all where none is said. */
+  /** Forgets one scope, or all if none is given. */
   forget(scope?: string): void
   all(): Iterable<T>
   keys(): Iterable<string>

@@ -4,7 +4,7 @@ import { closed, word } from '../check/check.js'
 import { problemOfHash } from './secrets.js'
 import { isKeepable, type Json, type Rows, type TableName } from './state.js'
 
-/** Changes when a document of before can be read no longer. */
+/** Changes when earlier documents can no longer be read. */
 const VERSION = 1
 
 /** Real metadata is never deeper; the auth backend takes less. */

@@ -122,7 +122,7 @@ export interface ApiKeyRow {
   readonly name: string
   /** SHA-256 of the secret, hex; unique. The secret itself is kept nowhere. */
   readonly digest: string
-  /** The first characters of the secret, to tell keys apart by. */
+  /** The first characters of the secret, to recognize keys by. */
   readonly start: string
   /** Whether the configuration made it. */
   readonly seeded: boolean
@@ -202,7 +202,7 @@ export interface State {
    */
   write<T>(work: (tables: Tables) => Promise<T>): Promise<T>
   /**
-   * `listener` is told when something that opened doors may open them no longer: a session, a user or a key was removed, banned or
+   * Calls `listener` when something that gave access may do so no longer: a session, a user or a key was removed, banned or
    * revoked, here (before the `write` that did it resolves) or by another process on the same state (within a second).
    */
   onRevoked(listener: () => void): void

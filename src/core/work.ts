@@ -44,7 +44,7 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promi
   return results
 }
 
-/** Puts work off until it is first asked for, and does it once. Work that rejects is done again for the next one who asks. */
+/** Puts work off until it is first asked for, and does it once. Work that rejects is done again for the next caller. */
 export function once<T>(work: () => T): () => T {
   let done: { readonly value: T } | undefined
   return () => {
@@ -61,12 +61,12 @@ export function once<T>(work: () => T): () => T {
   }
 }
 
-/** So many files may be read at the same time for one import. */
+/** At most this many files are read at the same time for one import. */
 const DESCRIPTORS = 16
 
 /**
  * The same of work that imports something. Node never reads a module again that it could not read once, so nothing is imported while files
- * cannot be opened: that rejects, and the next one who asks tries again.
+ * cannot be opened: that rejects, and the next caller tries again.
  */
 export const onceLoaded = <T>(load: () => Promise<T>): (() => Promise<T>) =>
   once(async () => {

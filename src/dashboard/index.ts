@@ -35,7 +35,7 @@ const admitting =
     throw wrongKind(caller.kind, ['user'], `${method} ${originalUrl.split('?', 1)[0]}`)
   }
 
-/** Nothing is guessed, kept or told to others, and no other page may load or frame this one. */
+/** Content types are not guessed, nothing is cached or shown to other pages, and no other page may load or frame this one. */
 function protect(_request: Request, response: Response, next: NextFunction): void {
   response.set({
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",

@@ -1,4 +1,4 @@
-/** The page's own addresses, for the page that goes there and for the server that answers a reload there. */
+/** The page's own addresses, for the page itself and for the server that answers a reload there. */
 
 /** Each view of the page with its address. */
 export const routes = {

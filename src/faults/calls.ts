@@ -1,4 +1,4 @@
-/** Faults for the next requests, asked for by a call: they wait in line until they have befallen as many as they are meant for. */
+/** Faults for the next requests, set by a call: they wait in line until they have hit as many requests as they are meant for. */
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { tooManyFaults } from '../core/errors.js'
@@ -10,7 +10,7 @@ import { createByScope } from '../core/scope.js'
 /** A call that still waits for requests. */
 export interface WaitingFault extends Omit<FaultCall, 'times'> {
   readonly id: string
-  /** How many requests it has still to befall. */
+  /** How many more requests it is to hit. */
   readonly times: number
 }
 
@@ -21,9 +21,9 @@ export interface FaultCalls {
   take(exchange: Exchange, comesAbout: (fault: Fault, entry: string) => boolean): Fault | undefined
   /** Whether any waits. */
   areWaiting(): boolean
-  /** Those that wait, the first in line first: those of a scope, or all where none is said. */
+  /** Those that wait, the first in line first: those of a scope, or all if none is given. */
   waiting(scope?: string): readonly WaitingFault[]
-  /** Forgets those of a scope, or all where none is said. */
+  /** Forgets those of a scope, or all if none is given. */
   clear(scope?: string): void
   /** Forgets the one with this id; gives back whether it waited. */
   remove(id: string): boolean
@@ -57,7 +57,7 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST)
     add(call, conditions) {
       if (line.length >= most) throw tooManyFaults(most)
       const id = `fault-${++count}`
-      // Counted, not made up: what is drawn for it is to be the same in every run, whatever other scopes do.
+      // Counted, not made up: what is drawn for it must be the same in every run, whatever other scopes do.
       const entry = `fault-${++counts.get(call.scope ?? '').calls}`
       put([...line, { call, id, entry, fits: fitting(call, conditions), left: call.times }])
       return { id }
@@ -84,7 +84,7 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST)
   }
 }
 
-/** Whether a call was made for a scope; one for everybody belongs to the empty one. */
+/** Whether a call was made for a scope; a call for everybody has the empty scope. */
 const isOf =
   (scope: string | undefined) =>
   ({ call }: Waiting) =>

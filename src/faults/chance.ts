@@ -5,14 +5,14 @@ import type { Exchange } from '../core/exchange.js'
 export interface Chances {
   /**
    * A number from 0 up to, but not including 1. It depends on `seed`, on what is drawn for (`entry`), on the request and on how often
-   * that request has come: a retry draws anew.
+   * that request has come: a retry draws again.
    */
   draw(exchange: Exchange, seed: number, entry: string): number
-  /** From now on the requests of a scope count from the beginning; those of all where none is said. */
+  /** From now on the requests of a scope count from the beginning; those of all if none is given. */
   forget(scope?: string): void
 }
 
-/** Counts the last `remembered` different requests; one that comes again after so many others counts from the beginning. */
+/** Counts the last `remembered` different requests; one that comes again after that many others counts from the beginning. */
 export function createChances(remembered = 10_000): Chances {
   const timesOf = new Map<string, number>()
   const nameOf = new WeakMap<Exchange, string>()
@@ -25,7 +25,7 @@ export function createChances(remembered = 10_000): Chances {
     // Each scope draws what it would draw alone.
     const key = `${request} ${exchange.scope}`
     const times = timesOf.get(key) ?? 0
-    // Put in anew, so that the one that has not come for longest stands first.
+    // Inserted again, so that the one that has not come for longest stands first.
     timesOf.delete(key)
     timesOf.set(key, times + 1)
     if (timesOf.size > remembered) timesOf.delete(timesOf.keys().next().value ?? '')
@@ -49,5 +49,5 @@ function digestOf({ method, path, query, body }: Exchange): string {
   return digest.digest('base64')
 }
 
-/** 48 bits are as many as anybody needs, and a number holds them exactly. */
+/** 48 bits are enough, and a number holds them exactly. */
 const fractionOf = (hex: string) => Number.parseInt(hex.slice(0, 12), 16) / 2 ** 48

@@ -1,4 +1,4 @@
-/** Which fault befalls a request: the one front door of this part. */
+/** Which fault hits a request: the only entry point of this part. */
 import { faultsByHeaderOff } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
@@ -14,7 +14,7 @@ export { type Chances, createChances } from './chance.js'
 /** A fault that has come about. */
 export interface ChosenFault {
   readonly fault: Fault
-  /** What asked for it, for the log; nothing where that is said already. */
+  /** What asked for it, for the log; nothing where the log says that already. */
   readonly by?: FaultDone['by']
 }
 

@@ -15,7 +15,7 @@ export function isOwnAddress(address: string, host: string, port: number): boole
   return ownName && Number(url.port || 80) === port
 }
 
-/** What to tell somebody who asked for an address that cannot be had; other errors as they are. */
+/** The error to report for an address that cannot be had; other errors as they are. */
 export function startError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   switch (error.code) {
     case 'EADDRINUSE':

@@ -1,4 +1,4 @@
-/** What is not on the line: Standin's own paths, on express. Loaded when somebody first asks for one of them. */
+/** What is not on the line: Standin's own paths, on express. Loaded by the first request for one of them. */
 import express, { type ErrorRequestHandler } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
 import { CONTROL, DASHBOARD } from '../core/paths.js'

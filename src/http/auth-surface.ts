@@ -29,7 +29,7 @@ interface Backend {
   readonly cors: Cors
 }
 
-/** The backend is this one. Its endpoints find out who asks; the gateway in front of them wants to see a key first. */
+/** The backend is this one. Its endpoints identify the caller; the gateway in front of them wants to see a key first. */
 export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface => ({
   ...common,
   cors,

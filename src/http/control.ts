@@ -37,7 +37,7 @@ export function createControl(parts: ControlParts & Guarded): Router {
   return router
 }
 
-/** Nothing is kept on the way or told to other pages. */
+/** Nothing is cached on the way or shown to other pages. */
 function protect(_request: Request, response: Response, next: NextFunction): void {
   response.set({
     'cache-control': 'no-store',

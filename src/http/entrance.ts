@@ -28,7 +28,7 @@ export interface Traffic {
   begun(): number
   /** Resolves when none is under way, at once where none is. */
   quiet(): Promise<void>
-  /** Those that are under way now count no longer: a test that left them behind may never end them. */
+  /** Those that are under way count no longer: a test that left them behind may never end them. */
   disown(): void
   /**
    * Requests that come from now on wait until `work` is over, however it ends. Gives back what `work` gives; rejects once the platform has
@@ -46,7 +46,7 @@ export interface Entrance {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/** The traffic, as the entrance and the line tell of it. */
+/** The traffic, as the entrance and the line report it. */
 export interface TrafficCount extends Traffic {
   readonly counts: { underWay: number; begun: number }
   readonly gate: ReturnType<typeof createGate>

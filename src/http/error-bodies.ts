@@ -7,7 +7,7 @@ import { authErrorReply } from '../supabase/error-reply.js'
 
 type Asked = Pick<Exchange, 'path' | 'headers'>
 
-/** The reply that tells `error` to a client whose request did not come as far as the line. */
+/** The reply with `error` for a client whose request did not come as far as the line. */
 export function errorReply(error: PlatformError, asked: Asked): TextReply {
   return isAuth(asked.path) ? authErrorReply(error, asked) : platformErrorReply(error, asked)
 }

@@ -14,7 +14,7 @@ interface Course {
   goOn(): void
   /** Gives this error in place of the answer. */
   refuse(error: PlatformError): void
-  /** Called when nothing more can leave, whoever ended it. The exchange then says what has left. */
+  /** Called when nothing more can be sent, whichever side ended it. The exchange then says what was sent. */
   ended(): void
 }
 

@@ -9,7 +9,7 @@ import { headerIn } from '../core/headers.js'
 import { jsonOf } from '../core/json.js'
 import { pageText } from './page-text.js'
 
-/** An error as the live platform said it. */
+/** An error as the live platform sent it. */
 interface ErrorAnswer {
   readonly status: number
   /** Node's flat array. */
@@ -96,7 +96,7 @@ export function messageIn(body: Buffer | string): string | undefined {
   return message === '' ? undefined : message.slice(0, MOST_LETTERS)
 }
 
-/** What the live platform said, as the journal keeps it. */
+/** What the live platform sent, as the journal keeps it. */
 export const asSaid = (headers: readonly string[], body: Buffer, bytes = body.length): UpstreamResponse => ({
   ...{ kind: 'heard', headers, bytes },
   // A copy: what the network delivers is a small part of a large buffer, which would be kept whole.
@@ -150,7 +150,7 @@ function reasonIn(text: string, type: string, value: unknown): string | undefine
 /** Where error bodies have their message, from the likeliest on; in some it is one level deeper. */
 const places = ['error', 'message', 'detail', 'title', 'msg', 'errors'] as const
 const MOST_LEVELS = 4
-/** Some tell each invalid field by itself. */
+/** Some report each invalid field by itself. */
 const MOST_ITEMS = 10
 
 function wordsIn(value: unknown, level = 0): string | undefined {

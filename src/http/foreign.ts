@@ -1,4 +1,4 @@
-/** Requests and responses of somebody else's server, made fit for the line. */
+/** Requests and responses of a foreign server, made fit for the line. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyIsGone, type PlatformError } from '../core/errors.js'
 
@@ -7,7 +7,7 @@ const FOREIGN = Symbol('foreign')
 export const BODY = Symbol('body')
 export type Adopted = IncomingMessage & { readonly [BODY]?: Buffer | PlatformError }
 
-/** Takes note of a body that somebody has read before, and of what may stand between a response and its socket. */
+/** Takes note of a body that was read before, and of what may stand between a response and its socket. */
 export function adopt(request: IncomingMessage, response: ServerResponse): void {
   if (request.readableDidRead) Object.assign(request, { [BODY]: bodyReadBefore(request) })
   Object.assign(response, { [FOREIGN]: true, writeHead: oneByOne(response) })

@@ -1,13 +1,13 @@
-/** Refuses foreign hosts and origins on Standin's own pages: whoever is on another site must neither read nor steer them. */
+/** Refuses foreign hosts and origins on Standin's own pages: another site must neither read nor control them. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { foreignHost, foreignOrigin } from '../core/errors.js'
 
-/** An IP address cannot be rebound by somebody else's DNS, and neither can localhost. */
+/** An IP address cannot be rebound through DNS, and neither can localhost. */
 const safeHost = /^(localhost|[\w-]+\.localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])(:\d+)?$/i
 
 /**
  * Throws a 403 unless the request names this server by address (or by `ownHost`) and comes from no page or from one of ours.
- * Who is trusted, such as a container that shows the control token, may call it by another name; a page may not.
+ * A trusted caller, such as a container that shows the control token, may call it by another name; a page may not.
  */
 export function refuseForeign({ host = '', origin }: IncomingHttpHeaders, ownHost: string, isTrusted = false): void {
   const name = host.replace(/:\d+$/, '')

@@ -41,7 +41,7 @@ export interface LineParts {
   readonly heavyPrompt: HeavyPrompt
   /** What is to go wrong. */
   readonly faults: Faults
-  /** What is told of the contract with answers that are not made here, as node's flat array. */
+  /** The headers that name the contract on answers that are not made here, as node's flat array. */
   readonly contractHeaders?: (() => readonly string[]) | undefined
 }
 
@@ -49,9 +49,9 @@ interface Fixed {
   readonly pacer: Pacer
   /** Takes each exchange when it is over. */
   readonly add: (exchange: Exchange) => void
-  /** Told of it afterwards, whatever has become of that. */
+  /** Called with it afterwards, whatever has become of that. */
   readonly left: (exchange: Exchange) => void
-  /** Told of errors that are ours, not the client's. */
+  /** Called with errors that are ours, not the client's. */
   readonly report: (error: unknown) => void
 }
 
@@ -105,7 +105,7 @@ function composed(parts: LineParts, fixed: Fixed) {
   return { platform, auth, ends, first: stepsWith(false), withFault: stepsWith(true) }
 }
 
-/** Finds out what is asked and who asks, and whether that caller may. */
+/** Finds the endpoint and the caller, and whether that caller may. */
 const entering =
   (scopes: Scopes | undefined): Stage =>
   (next, { when, deliver, end }) => {
@@ -162,7 +162,7 @@ const reading: Stage =
 const isRecordable = ({ request, exchange, surface: { modeOf } }: Visit) =>
   modeOf !== undefined && usesRecordings(modeOf(exchange)) && isJson(request)
 
-/** An answer that is to go wrong goes on by `strike`. */
+/** An answer with a fault goes on to `strike`. */
 const answering =
   (strike: Step): Stage =>
   (next, { when }) => {
@@ -207,7 +207,7 @@ class Ending implements Ends {
 
   readonly deliver: Step = visit => {
     const { answer, response } = visit
-    // Its 'close' has been and gone: nothing would tell that nothing arrives.
+    // `close` has already fired: no event would report that nothing arrives.
     if (response.destroyed || !answer) return this.end(visit)
     if (answer.kind === 'reply') this.reply(visit, answer)
     else this.forward(visit, answer)
@@ -351,7 +351,7 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
 
 /**
  * A witness of the answer that `response` is to carry. What it throws is reported; it then hears no more than that it is over, and
- * incomplete. It is told its end once: when the response is closed at the latest, even if nobody has carried an answer.
+ * incomplete. Its `end` is called once: when the response is closed at the latest, even if no answer was carried.
  */
 export function watched(
   witness: ResponseObserver,

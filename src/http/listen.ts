@@ -18,7 +18,7 @@ interface Where {
   readonly host: string
   /** 0 takes any free one. */
   readonly port: number
-  /** Told in a sentence of requests that never reach the line, because node cannot read them. */
+  /** Called with a sentence about requests that never reach the line, because node cannot read them. */
   readonly warn?: (sentence: string) => void
 }
 
@@ -66,7 +66,7 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
         server.close(() => {
           clearTimeout(deadline)
           clearInterval(sweep)
-          // A cut is told to its response in the last phase of this turn; whoever waits here then finds it in the journal.
+          // A response learns that it was cut in the last phase of this turn; after that the exchange is in the journal.
           setTimeout(resolve, 0)
         })
       }),
@@ -82,7 +82,7 @@ interface Unreadable extends NodeJS.ErrnoException {
 /** RFC 8446 §5.1: a record with a handshake begins with 22 and 3. */
 const isTls = ({ rawPacket }: Unreadable) => rawPacket?.[0] === 22 && rawPacket[1] === 3
 
-/** The same is said again no sooner. */
+/** The same is not repeated any sooner. */
 const AGAIN_MS = 60_000
 
 /** Says the first of a kind at once, and with a later one how many came in between. */

@@ -1,4 +1,4 @@
-/** The platform as a request handler, for servers that somebody else has opened. */
+/** The platform as a request handler, for servers that were opened elsewhere. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
@@ -15,7 +15,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 
 export interface Mount {
   readonly handler: Handler
-  /** Answers nobody any more, gives what is open `graceMs` to end, then cuts it. */
+  /** Stops answering, gives what is open `graceMs` to end, then cuts it. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function createMount({ answer }: Pick<Entrance, 'answer'>): Mount {
   }
 }
 
-/** Somebody else's server may listen where others reach it, and asks nobody for a control token. */
+/** A foreign server may listen where others reach it, and asks for no control token. */
 const isAtHome = ({ socket: { localAddress } }: IncomingMessage) =>
   localAddress === undefined || isLoopback(localAddress)
 

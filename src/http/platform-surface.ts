@@ -1,4 +1,4 @@
-/** The platform's own paths: which endpoint is asked and who asks, and where the answer comes from: made here, live, or a recording. */
+/** The platform's own paths: the endpoint, the caller, and where the answer comes from: made here, live, or a recording. */
 import { CHAT } from '../completions/request.js'
 import { noRecording, notFound, notFoundUnasked, PlatformError } from '../core/errors.js'
 import { type Answer, anonymous, type Caller, type Exchange, type Forward, type Reply } from '../core/exchange.js'
@@ -14,7 +14,7 @@ import { type ModeOf, mayGoLive } from './modes.js'
 import type { Upstream } from './proxy.js'
 import { everyMethod, type Surface } from './stage.js'
 
-/** What a rule says is to go wrong with the answer to a chat completion request, whoever gives that. */
+/** The fault that a rule sets for the answer to a chat completion request, wherever the answer comes from. */
 export type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined>
 
 interface Local {
@@ -29,17 +29,17 @@ interface Local {
 export interface Mixed {
   readonly modeOf: ModeOf
   readonly faultByRule?: FaultByRule | undefined
-  /** What was recorded and is to be; asked only in the modes that have to do with it. */
+  /** What was recorded and what to record; asked only in the modes that have to do with it. */
   readonly recordings: () => Promise<Recordings>
   /** Whether errors with another body than the documented one are made to fit. */
   readonly errors: 'documented' | 'untouched'
   /** What replay does with a request that has no recording. */
   readonly onMiss: 'fail' | 'emulate' | 'record'
-  /** Who may go to the live platform. */
+  /** Which callers may go to the live platform. */
   readonly origins: Pick<Origins, 'requireOwn'>
   readonly liveCors: Cors
   readonly proxy: () => Promise<Upstream>
-  /** Told of each request that goes to the live platform. */
+  /** Called for each request that goes to the live platform. */
   readonly passed: () => void
 }
 

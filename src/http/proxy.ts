@@ -1,4 +1,4 @@
-/** Carries requests to the live platform and its answers back. The one door of the package `http-proxy-middleware`. */
+/** Carries requests to the live platform and its answers back. The only entry point to the package `http-proxy-middleware`. */
 import { Agent as HttpAgent, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
@@ -20,7 +20,7 @@ export interface Upstream {
 export interface ProxyOptions extends Manners {
   readonly baseUrl: string
   readonly credentials: LiveCredentials
-  /** Whether certificates that nobody vouches for are accepted. */
+  /** Whether untrusted certificates are accepted. */
   readonly insecure: boolean
 }
 
@@ -51,7 +51,7 @@ export function createProxy(options: ProxyOptions): Upstream {
         passage.opens(upstream)
         // The client has left before there was a connection.
         if (passage.isOver) return void upstream.destroy()
-        // What ends without an answer and without an error: a change of protocol that nobody asked for, for one.
+        // What ends without an answer and without an error: a change of protocol that was not asked for, for one.
         upstream.once('close', () => {
           if (!passage.answer && passage.upstream === upstream) passage.fail(reasonOf(new Error('no answer')))
         })
@@ -69,7 +69,7 @@ export function createProxy(options: ProxyOptions): Upstream {
         const passage = passageOf(request)
         if (passage.turnsBack(error)) return carry(passage, onNew)
         // Afterwards it may be about what follows on the connection. A body that ends with that looks complete after a reset as well,
-        // so this is the one who knows.
+        // so this is the place that knows.
         if (!passage.answer?.complete) passage.breaksOff(reasonOf(error))
       },
     },
@@ -91,7 +91,7 @@ export function createProxy(options: ProxyOptions): Upstream {
     passage.headers = Object.assign(outgoing(exchange.headers, exchange.body), headers, { host })
     if (isPlain || witness) passage.headers['accept-encoding'] = 'identity'
     passage.departs()
-    // A body that nobody has asked for must not be in the way of noticing that the client leaves.
+    // An unread body would keep us from noticing that the client leaves.
     request.resume()
     carry(passage, onKept)
   }

@@ -25,7 +25,7 @@ export function send(
 ): void {
   if (typeof body === 'string') sendText(response, status, headers, body)
   else if (Buffer.isBuffer(body)) {
-    // A stream whose every event is there already; no length is told, as with any other stream.
+    // A stream whose every event is there already; no length is sent, as with any other stream.
     response.writeHead(status, headers)
     response.end(body, sent)
   } else {
@@ -53,7 +53,7 @@ function sendPaced(
   { pacer, piecesAtMs }: Playing,
   done: (complete: boolean) => void,
 ): void {
-  // Who asks for the head alone need not wait for a body to be played.
+  // A HEAD request need not wait for a body to be played.
   if (response.req.method === 'HEAD') {
     response.end()
     return done(true)
@@ -99,7 +99,7 @@ const LAST_CHUNK = '0\r\n\r\n'
  * Writes chunks (RFC 9112 §7.1) frame and all, where node would hand size, text and line end over one by one, and to the socket itself,
  * where node would hold each back until the end of the turn: with thousands of streams that write a few words at a time it is this
  * that takes the time. A client of HTTP/1.0 gets the text alone, and so does a fault (spoil.ts), which leaves it to node to frame what
- * it lets pass; somebody else's response is left to its own methods.
+ * it lets pass; a response of a foreign server is left to its own methods.
  */
 function chunkWriter(response: ServerResponse, bytewise: boolean): Write {
   if (isForeign(response)) return text => void response.write(text, bytewise ? 'latin1' : 'utf8')

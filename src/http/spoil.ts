@@ -10,7 +10,7 @@ export interface Spoilt {
   happened(): boolean
 }
 
-/** What was said in `writeHead`; the headers as node's flat array. */
+/** What was passed to `writeHead`; the headers as node's flat array. */
 interface Head {
   readonly status: number
   readonly reason: string | undefined
@@ -19,7 +19,7 @@ interface Head {
 
 const nothing = Buffer.alloc(0)
 
-/** What a client has not read yet is lost to it with a reset, or the reset to it; and there is no telling when it has read. */
+/** A reset loses the client what it has not read yet, or the client misses the reset; and there is no way to know when it has read. */
 const READING_MS = 50
 
 /**
@@ -199,7 +199,7 @@ function factsIn(headers: readonly string[]): BodyFacts {
   const length = headerIn(headers, 'content-length')
   const encoding = headerIn(headers, 'content-encoding') ?? 'identity'
   return {
-    // The events of an encoded stream cannot be told apart.
+    // The events of an encoded stream cannot be distinguished.
     isStream: /^text\/event-stream\b/i.test(headerIn(headers, 'content-type') ?? '') && encoding === 'identity',
     length: length === undefined ? undefined : Number(length),
   }

@@ -41,12 +41,12 @@ export interface Ends {
 /** One part of the line: a step that hands on to the next one. */
 export type Stage = (next: Step, ends: Ends) => Step
 
-/** What lives below a prefix of paths: who may ask for what there, and the form of what it says. */
+/** What lives below a prefix of paths: who may ask for what there, and the form of its answers. */
 export interface Surface {
-  /** Finds out what is asked, which the exchange then says, and gives back who asks. Throws (or rejects) for what is not there, and for a bad credential. */
+  /** Identifies the endpoint, which the exchange then names, and gives back the caller. Throws (or rejects) for unknown paths and bad credentials. */
   enter(exchange: Exchange): Caller | Promise<Caller>
   answer(exchange: Exchange): Answer | Promise<Answer>
-  /** What OPTIONS is answered with; nothing where that is to be entered like any other request. */
+  /** The answer to OPTIONS; nothing where that is treated like any other request. */
   options(exchange: Exchange, isPreflight: boolean): Options | undefined | Promise<Options | undefined>
   errorReply(error: PlatformError, exchange: Exchange): Reply
   readonly bodyLimitBytes: number
@@ -73,9 +73,9 @@ export interface Options {
 /** What is different for requests that may reach something live. */
 export interface Live {
   mayReach(exchange: Exchange): boolean
-  /** What pages are told in its place. */
+  /** The CORS headers that pages get in its place. */
   readonly cors: Cors
-  /** Who may go there. */
+  /** Which pages may go there. */
   readonly origins: Pick<Origins, 'requireOwn'>
   /** Whether links of other sites lead to a path on purpose. */
   mayBeLinked(path: string): boolean
@@ -83,5 +83,5 @@ export interface Live {
   readonly proxy: () => Promise<Upstream>
 }
 
-/** The methods of a path of which only a live backend knows. */
+/** The methods of a path that only a live backend knows. */
 export const everyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']

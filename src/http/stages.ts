@@ -27,7 +27,7 @@ export const limitRequests =
 /** The tokens of a prompt that takes long to count; `undefined` where it does not. */
 export type HeavyPrompt = (exchange: Exchange) => Promise<number> | undefined
 
-/** Counts the prompt of a chat completion and, for as long as it is open, the stream. Throws a 400 or a 429 for what is too much. */
+/** Counts the prompt of a chat completion and, for as long as it is open, the stream. Throws a 400 or a 429 over the limits. */
 export const limitChat =
   (heavyPrompt: HeavyPrompt): Stage =>
   (next, { when }) =>
@@ -73,7 +73,7 @@ export const strikeAfter =
     suffer(visit, isDrawn ? faults.drawn(exchange, answer) : undefined, next, ends)
   }
 
-/** Goes on, with a fault in the way where one was chosen; that sees to it that the end is journaled. */
+/** Goes on, with a fault if one was chosen; that sees to it that the end is journaled. */
 function suffer(visit: Visit, chosen: ChosenFault | undefined, next: Step, { fail, end, journal }: Ends): void {
   const { exchange, response, surface } = visit
   if (!chosen) return next(visit)

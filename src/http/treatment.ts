@@ -23,7 +23,7 @@ export interface Treatment {
 /** What the head says of a body. */
 export interface BodyFacts {
   readonly isStream: boolean
-  /** Its bytes, where their number is told beforehand. */
+  /** Its length in bytes, where the head gives it. */
   readonly length: number | undefined
 }
 
@@ -44,7 +44,7 @@ const passing = (bytes: Buffer): TreatmentStep => ({ kind: 'pass', bytes })
 const spoilt = (bytes: Buffer): TreatmentStep => ({ kind: 'pass', bytes, spoilt: true })
 const nothing = Buffer.alloc(0)
 
-/** Lets so many bytes pass, then ends in this way. */
+/** Lets `bytes` bytes pass, then ends in this way. */
 function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end'): Treatment {
   let left = bytes
   function* within(steps: Iterable<TreatmentStep>): Generator<TreatmentStep> {
@@ -67,7 +67,7 @@ function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end
   }
 }
 
-/** A JSON body whose length nobody tells is collected up to here, and ends in the middle of that. */
+/** A JSON body of unknown length is collected up to this size, and ends in the middle of that. */
 const LONGEST_COLLECTED_BYTES = 1_048_576
 
 /** A body that is no stream. */
@@ -96,7 +96,7 @@ function whole({ reset, truncate }: Fault, length: number | undefined): Treatmen
   }
 }
 
-/** A stream that is reset in its middle is reset after so many chunks. */
+/** A stream that is reset in its middle is reset after this many chunks. */
 const CHUNKS_BEFORE_RESET = 2
 
 /** The events of a stream. */

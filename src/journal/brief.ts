@@ -8,9 +8,9 @@ import { credentialsOf, type Redact } from '../redact/index.js'
 import { bodyBytesOf, type JournaledExchange } from './entry.js'
 import type { JournalBrief } from './shapes.js'
 
-/** Of a longer text the beginning is told. */
+/** Only the beginning of a longer text is shown. */
 const LONGEST = 300
-/** More times than these cannot be told apart in a bar. */
+/** More times than these cannot be distinguished in a bar. */
 const MOST_TIMES = 60
 
 export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, redact: Redact): JournalBrief {
@@ -109,7 +109,7 @@ function bytesIn(said: Reply | UpstreamResponse | undefined): number {
   return pieces.reduce((sum, piece) => sum + around + length(piece), length(head) + length(tail))
 }
 
-/** Where there are more than have their times kept, all that the answer has: it tells no nearer. */
+/** The number of pieces with a time; where more were sent than are timed, the number of all pieces. */
 function piecesOf({ outcome }: Exchange): number {
   const { said, complete, piecesAtMs = [] } = outcome ?? {}
   if (said?.kind !== 'reply' || typeof said.body === 'string' || Buffer.isBuffer(said.body)) return piecesAtMs.length

@@ -62,7 +62,7 @@ function headersOf(headers: IncomingHttpHeaders, redaction: Redaction, hasBody: 
   const flat = redaction.headers(kept.flatMap(([name, value]) => [name, String(value)]))
   const arguments_: string[] = []
   for (let i = 0; i < flat.length; i += 2) arguments_.push(headerArgument(flat[i] ?? '', flat[i + 1] ?? ''))
-  // Without being told otherwise curl calls every body a form.
+  // By default curl calls every body a form.
   return hasBody && !('content-type' in headers) ? [...arguments_, "-H 'content-type:'"] : arguments_
 }
 
@@ -72,11 +72,11 @@ const headerArgument = (name: string, value: string) => `-H ${quoted(value === '
 interface Body {
   /** What has to stand before the command. */
   readonly head: string
-  /** What tells curl of the body; nothing where there is none. */
+  /** What curl needs to know of the body; nothing where there is none. */
   readonly argument?: string
 }
 
-/** Linux takes no longer argument than 128 KB; for what is built into a shell there is no limit. */
+/** Linux takes no argument longer than 128 KB; for what is built into a shell there is no limit. */
 const LONGEST_ARGUMENT_BYTES = 100_000
 
 function bodyOf({ method, path, body, bodyCutFromBytes, headers }: Exchange, redaction: Redaction): Body {

@@ -1,4 +1,4 @@
-/** An exchange as the journal tells it: readable, and nothing secret in it. */
+/** An exchange as the journal shows it: readable, and nothing secret in it. */
 
 import { decoded, replyBytes } from '../core/body.js'
 import type { Exchange, Outcome } from '../core/exchange.js'
@@ -17,7 +17,7 @@ export interface JournaledExchange {
   readonly durationMs: number
 }
 
-/** Of a longer body the beginning is told. */
+/** Only the beginning of a longer body is shown. */
 const SHOWN_BYTES = 65_536
 
 export function entryOf(

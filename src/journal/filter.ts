@@ -54,7 +54,7 @@ const limit = optional(
 /** The same of a page of what the journal keeps. */
 export const journalSearch = closed({ ...journalFilter.entries, limit })
 
-/** And of a reader who may stay. */
+/** And of a reader that may stay. */
 export const journalQuery = closed({
   ...journalSearch.entries,
   follow: optional(

@@ -1,4 +1,4 @@
-/** Tells a list what happens: exchanges in short, many at a time, and each second how many there were and how long they took. */
+/** Sends a list what happens: exchanges in short, many at a time, and each second how many there were and how long they took. */
 import type { ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
 import type { JournaledExchange } from './entry.js'
@@ -7,21 +7,21 @@ import type { Journal } from './journal.js'
 import type { JournalBrief } from './shapes.js'
 import { createTally, sizeOf } from './tally.js'
 
-/** What comes in this time is told together. */
+/** What comes in this time is sent together. */
 const PAUSE_MS = 100
-/** Of more that wait the last ones are told, and the rest is counted. */
+/** If more are waiting, the last ones are sent, and the rest is counted. */
 const MOST_WAITING = 1000
 /** They are held with their bodies, which the journal may have forgotten by then. */
 const MOST_WAITING_BYTES = 8 * 1_048_576
-/** No longer than this at a time: who answers requests comes first. */
+/** No longer than this at a time: answering requests comes first. */
 const MOST_WORK_MS = 5
 const TICK_MS = 1000
 
 interface Followed {
   readonly filter: JournalFilter
-  /** What is told before anything new. */
+  /** What is sent before anything new. */
   readonly first: readonly JournalBrief[]
-  /** Changes with each start of the platform: ids begin anew then. */
+  /** Changes with each start of the platform: ids start over then. */
   readonly run: string
 }
 
@@ -55,7 +55,7 @@ export function followInBrief(
 
   function tell(): void {
     timer = undefined
-    // A reader who is slow is told when there is room again.
+    // A slow reader gets it when there is room again.
     if (response.writableNeedDrain) return
     const untilMs = performance.now() + MOST_WORK_MS
     const briefs: JournalBrief[] = []
@@ -86,7 +86,7 @@ export function followInBrief(
   }
 
   function tick(): void {
-    // What was not told yet stays counted.
+    // What was not sent yet stays counted.
     if (response.writableNeedDrain) return
     const nowMs = performance.now()
     write('tick', { at: new Date().toISOString(), overMs: Math.round(nowMs - tallyFromMs), ...tally.take() })

@@ -1,21 +1,21 @@
-/** Tells what happens as it happens, as an event stream; what its reader is too slow for is dropped, and the reader is told how much. */
+/** Sends what happens as an event stream. What its reader is too slow for is dropped, and the reader is told how much. */
 import type { ServerResponse } from 'node:http'
 import { filterOf, type JournalFilter } from './filter.js'
 import type { Journal } from './journal.js'
 import type { JournalEntry } from './shapes.js'
 
-/** Exchanges are told together, so that many at a time do not hold each other up. */
+/** Exchanges are sent together, so that many at a time do not hold each other up. */
 const PAUSE_MS = 20
-/** And no longer than this at a time: who answers requests comes first. */
+/** And no longer than this at a time: answering requests comes first. */
 const MOST_WORK_MS = 5
-/** So many wait for a slow reader at most. */
+/** At most this many wait for a slow reader. */
 const MOST_WAITING = 1000
 /** Keeps what is in between from taking a quiet stream for a dead one. */
 const HEARTBEAT_MS = 15_000
 
 interface Followed {
   readonly filter: JournalFilter
-  /** The ids of what is told before anything new. */
+  /** The ids of what is sent before anything new. */
   readonly first: readonly string[]
 }
 

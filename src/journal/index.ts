@@ -1,4 +1,4 @@
-/** What happened: the one entry point of this part. */
+/** What happened: the only entry point of this part. */
 export { quoted } from './curl.js'
 export type { JournaledExchange as Kept } from './entry.js'
 export { filterOf, type JournalFilter, journalFilter } from './filter.js'

@@ -1,4 +1,4 @@
-/** What happened: every exchange ends up here, the last of them are kept, and followers are told. */
+/** What happened: every exchange ends up here, the last of them are kept, and followers are notified. */
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
@@ -22,7 +22,7 @@ export interface Journal {
   ids(filter?: JournalFilter, limit?: number): readonly string[]
   /** The same as they came, secrets included: for comparing, never for showing. */
   exchanges(filter?: JournalFilter): readonly { readonly id: string; readonly exchange: Exchange }[]
-  /** By its id or the header x-request-id of its answer. Of longer bodies the first `shownBytes` are told. */
+  /** By its id or the header x-request-id of its answer. Of longer bodies it has the first `shownBytes`. */
   get(id: string, shownBytes?: number): JournalEntry | undefined
   /** One as it is kept, secrets included: for making something of it, such as a recording. */
   kept(id: string): JournaledExchange | undefined
@@ -39,7 +39,7 @@ export interface Journal {
   lastId(): string
   /** How many were not kept because there were too many at once. */
   passedOver(): number
-  /** Forgets those that fit; all where nothing is said. */
+  /** Forgets those that fit; all if no filter is given. */
   clear(filter?: JournalFilter): void
 }
 
@@ -49,7 +49,7 @@ interface JournalParts {
   readonly maxBytes: number
   /** Takes out what is secret, when it is read. */
   readonly redact: () => Redact
-  /** Told of a listener that fails. */
+  /** Called when a listener fails. */
   readonly report?: (error: unknown) => void
 }
 
@@ -189,7 +189,7 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
     clear(filter = {}) {
       const cleared = fitting(filter)
       for (const [, place] of cleared) forget(place)
-      // What is gone is looked after no longer: a test has as much room as the first one.
+      // What is gone is no longer looked after: a test has as much room as the first one.
       room = Math.min(maxEntries, room + cleared.length)
     },
   }

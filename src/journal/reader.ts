@@ -9,7 +9,7 @@ import type { Journal } from './journal.js'
 import type { Detail, Reader } from './operations.js'
 import { sendPage } from './send-page.js'
 
-/** A follower who wants each in short is not sent more than these of what was before. */
+/** A follower of short exchanges is sent at most this many of what was before. */
 const MOST_BEFORE = 1000
 
 interface Parts {
@@ -38,7 +38,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     brief: briefOf,
   }
 
-  /** Exchanges before anything new: all after a certain one, or so many of the last. */
+  /** Exchanges before anything new: all after a certain one, or the last `limit`. */
   function before(filter: JournalFilter, limit: number | undefined): readonly string[] {
     if (filter.after !== undefined) return journal.ids(filter)
     return limit === undefined ? [] : journal.ids(filter, limit)
@@ -46,7 +46,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
 
   return {
     page(filter, limit, shown = 'usual') {
-      // One more than is shown tells whether there are any.
+      // One more than is shown, to know whether there are any.
       const found = journal.ids(filter, limit + 1)
       const forward = filter.after !== undefined
       const ids = forward ? found.slice(0, limit) : found.slice(-limit)

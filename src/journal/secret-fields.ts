@@ -1,4 +1,4 @@
-/** Hides what only the name of its field says to be secret: passwords, tokens and codes, in bodies of whatever form. */
+/** Hides what is secret only by the name of its field: passwords, tokens and codes, in bodies of whatever form. */
 import { closingQuote, isJson } from '../core/json.js'
 import { AUTH, isAuth } from '../core/paths.js'
 
@@ -6,7 +6,7 @@ const always = [
   ...['password', 'current_password', 'new_password', 'client_secret'],
   ...['access_token', 'refresh_token', 'id_token', 'provider_token', 'provider_refresh_token'],
 ]
-/** What the auth backend is told and tells that signs someone in. */
+/** What goes to and comes from the auth backend and signs someone in. */
 const ofAuth = [
   ...always,
   ...['nonce', 'token', 'token_hash', 'hashed_token', 'email_otp', 'code', 'auth_code', 'code_verifier', 'action_link'],
@@ -29,7 +29,7 @@ const otherFields = placeholdersFor(always)
 /** Most bodies have none of it; an escape may hide a name. */
 const traces = /pass|secret|token|nonce|code|otp|link|\\u|%[\da-f]/i
 
-/** Where texts of a model are: what they tell of passwords is for its user to see. */
+/** Where texts of a model are: what they say about passwords is for its user to see. */
 const CHAT = /^\/v1\/chat\//
 
 /** `text` is the body of a request or an answer at this path, or the beginning of it. JSON stays JSON. */
@@ -42,10 +42,10 @@ export function withoutSecretFields(text: string, path: string): string {
   return inWords(inForm(inParts(open, placeholderOf), placeholderOf), placeholderOf)
 }
 
-/** JSON in JSON in JSON: more of it is told as it is. */
+/** JSON in JSON in JSON: what is nested deeper is shown as it is. */
 const DEEPEST = 3
 
-/** In the text, because a long body is cut in its midst, and of two fields with one name both are to be hidden. */
+/** In the text, because a long body is cut in its middle, and of two fields with one name both have to be hidden. */
 function inJson(text: string, placeholderOf: PlaceholderOf, depth: number): string {
   let open = ''
   let at = 0

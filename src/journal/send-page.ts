@@ -1,4 +1,4 @@
-/** Sends a page of the journal piece by piece: making a thousand long exchanges readable takes seconds, in which others want to be answered. */
+/** Sends a page of the journal piece by piece: making a thousand long exchanges readable takes seconds, and other requests must not wait. */
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

@@ -100,7 +100,7 @@ export const exchange = named(
     remark: orNull(text),
     /** Null where no answer has left. */
     status: orNull(whole),
-    /** What the client was told went wrong. */
+    /** What went wrong, as the client was told. */
     error: orNull(text),
     /** The name of that error in code: `no_rule_matches`. */
     code: orNull(text),
@@ -112,7 +112,7 @@ export const exchange = named(
     complete: yesOrNo,
     /** What the answer has against the contract; empty as well where it was not judged. */
     violations: listOf(violation),
-    /** What the live platform, or a recording of it, said, where that was an error that was made to fit the document for the client. */
+    /** What the live platform, or a recording of it, answered, where that was an error that was made to fit the document for the client. */
     upstream: maybe(object(said)),
     /** What the client was sent. */
     response: object({

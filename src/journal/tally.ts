@@ -6,7 +6,7 @@ export interface Tallied {
   readonly requests: number
   /** Refused, failed, or not come to their end. */
   readonly errors: number
-  /** Half of the answers took no longer; nothing where there were none. Within a twentieth. */
+  /** The median, within a twentieth; null where there were no answers. */
   readonly p50Ms: number | null
   /** And 95 of a hundred. */
   readonly p95Ms: number | null
@@ -14,7 +14,7 @@ export interface Tallied {
 
 export interface Tally {
   add(exchange: Exchange, durationMs: number): void
-  /** What was counted, and begins anew. */
+  /** Gives back what was counted, and starts over. */
   take(): Tallied
 }
 

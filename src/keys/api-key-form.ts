@@ -1,4 +1,4 @@
-/** The form of API keys: a start that says where they belong, 32 random characters, and a checksum that tells a typo from an unknown key. */
+/** The form of API keys: a start that shows where they belong, 32 random characters, and a checksum to recognize typos by. */
 import { randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
@@ -37,5 +37,5 @@ function checksumOf(text: string): string {
 
 const SHOWN_CHARACTERS = START.length + 4
 
-/** As much of a secret as may be shown, to tell keys apart by; at most a third of a short one. */
+/** As much of a secret as may be shown, to recognize keys by; at most a third of a short one. */
 export const startOf = (secret: string) => secret.slice(0, Math.min(SHOWN_CHARACTERS, Math.floor(secret.length / 3)))

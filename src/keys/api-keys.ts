@@ -20,7 +20,7 @@ import { type ApiKeyRow, type Moment, mayAct, type State, type Tables } from '..
 import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
 import type { ApiKeyView, RefusedKey, UserKeys } from './operations.js'
 
-/** A key that opens doors. */
+/** A key that gives access. */
 export interface WorkingApiKey {
   readonly caller: Caller & { readonly kind: 'apiKey' }
   /** When it stops, in milliseconds since 1970. */
@@ -39,7 +39,7 @@ export interface ApiKeys extends UserKeys {
 interface Parts {
   /** A promise, so that nothing is opened before a key is asked for. */
   readonly state: () => Promise<State>
-  /** Whether users are those of a live backend: then nobody here knows who is still there. */
+  /** Whether users are those of a live backend: then it is not known here which of them still exist. */
   readonly ownersAreElsewhere?: () => boolean
   readonly now?: () => number
   readonly report: (error: unknown) => void
@@ -57,7 +57,7 @@ const wordRefusal: Record<Exclude<KeyFault, 'unknown'>, (tried: Tried) => Platfo
   ownerless: ownerlessApiKey,
 }
 
-/** What the log says of a key that this state does not have. */
+/** The log's words for a key that this state does not have. */
 function hintOf(secret: string): string | undefined {
   if (secret === developmentApiKey) return 'It is the development key, which the apiKeys of the configuration replace.'
   return isStandinKey(secret) ? fromAnotherState.key : undefined
@@ -75,7 +75,7 @@ const earlier = (one: Moment | null, other: Moment | null) =>
 function createRefusals(moment: () => Moment) {
   const refused = new Map<string, RefusedKey>()
   return {
-    /** The error that tells a client so. */
+    /** The error that says so. */
     refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
       const start = startOf(secret)
       const name = `${reason} ${digestOf(secret)}`
@@ -176,7 +176,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
       const row = newRow(key, { user_id: userId, name, expires_at: expiresAt })
       await write(async ({ api_keys, users }) => {
         const owner = userId === null || ownersAreElsewhere() ? null : await users.get(userId)
-        // A token may be older than the end of its user, or have been minted for nobody.
+        // A token may outlive its user, or have been minted for a user that never existed.
         if (owner === undefined || owner?.deleted_at) throw barredUser()
         await api_keys.insert(row)
       })

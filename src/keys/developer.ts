@@ -1,4 +1,4 @@
-/** Says whether it is the developer who asks: somebody on this machine, or whoever holds the control token or the service key. */
+/** Finds out whether the developer is asking: a caller on this machine, or one with the control token or the service key. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   missingControlToken,
@@ -13,12 +13,12 @@ import { isLoopback } from '../core/origins.js'
 import type { Identify } from './identify.js'
 
 interface Asked {
-  /** What the socket says: a header such as X-Forwarded-For is written by whoever asks. */
+  /** What the socket says: a header such as X-Forwarded-For is written by the client. */
   readonly remoteAddress: string | undefined
   readonly authorization: string | undefined
 }
 
-/** Returns when the developer asks. Rejects with a 403 otherwise, and with a 401 for a credential that is none. */
+/** Returns when the developer is asking. Rejects with a 403 otherwise, and with a 401 for a malformed credential. */
 export async function requireDeveloper({ remoteAddress, authorization }: Asked, keys: ControlKeys): Promise<void> {
   if (isLoopback(remoteAddress ?? '')) return
   if (authorization === undefined) throw onlyFromHere()
@@ -33,7 +33,7 @@ export interface ControlKeys {
   /** Empty where there is none. */
   readonly token: () => string
   readonly identify: Identify
-  /** Whether everybody can make the service key, and it opens nothing here: it is signed with a public secret. */
+  /** Whether the service key is public, and opens nothing here: it is signed with a public secret. */
   readonly isServicePublic: () => boolean
 }
 
@@ -55,7 +55,7 @@ export async function requireControl(authorization: string | undefined, keys: Co
   if (keys.isServicePublic()) throw publicServiceKey()
 }
 
-/** Nobody where the credential is none. */
+/** `undefined` where the credential is not accepted. */
 async function callerOf(authorization: string, identify: Identify): Promise<Caller | undefined> {
   try {
     return await identify(authorization)

@@ -1,4 +1,4 @@
-/** Says who asks, from the Authorization header to a caller, and whether that caller may. */
+/** Identifies the caller by the Authorization header, and decides whether that caller may. */
 import { hash } from 'node:crypto'
 import {
   doubledCredential,
@@ -31,7 +31,7 @@ export interface Known {
   readonly caller: Caller
   /** When it stops, in milliseconds since 1970. */
   readonly expiresAtMs: number
-  /** Whether a live backend has said so: there it is the real time, whatever the clock here shows. */
+  /** Whether a live backend has set it: there it is the real time, whatever the clock here shows. */
   readonly isLive?: boolean
 }
 
@@ -39,7 +39,7 @@ interface Remembered extends Known {
   readonly lookedUpAtMs: number
 }
 
-/** Who holds a token of the auth backend. */
+/** Finds the holder of a token of the auth backend. */
 export interface TokenHolders {
   /**
    * Rejects with a 401 that says what is wrong with the token. What is no JWT at all is handed to `asKey` with the 401 for that: an API key
@@ -54,7 +54,7 @@ interface Parts {
   readonly now?: () => number
 }
 
-/** What has to be told when a credential may be good no longer. */
+/** What has to be called when a credential may no longer be good. */
 export interface Doorkeeper {
   readonly identify: Identify
   /** Forgets what it remembers: something was revoked. */
@@ -95,7 +95,7 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
       const known = remembered.get(digest)
       if (known === undefined) return lookUp(secret, digest)
       const nowMs = known.isLive ? Date.now() : now()
-      // A clock that was moved back may be in the midst of what had passed by then, such as a ban.
+      // A clock that was moved back may be in the middle of what had passed by then, such as a ban.
       if (known.expiresAtMs > nowMs && known.lookedUpAtMs <= nowMs) {
         if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id)
         return known.caller
@@ -114,7 +114,7 @@ const isNoKey = ({ code }: PlatformError) => code === unknownApiKey().code || co
 
 const spent = new Set([revokedApiKey().code, expiredApiKey().code, ownerlessApiKey().code])
 
-/** Whether an error says that an API key is there and is good no longer. */
+/** Whether an error says that an API key exists and is no longer good. */
 export const isOfSpentKey = (error: unknown) => error instanceof PlatformError && spent.has(error.code)
 
 function isJwt(token: string): boolean {
@@ -141,7 +141,7 @@ function bearerToken(header: string | undefined): string {
   throw malformedCredential({ kind: 'header', reason: 'malformed' })
 }
 
-/** Throws the same 401 as ever for what is missing or malformed. Limits know the caller by its credential, and nobody can read that. */
+/** Throws the usual 401 for what is missing or malformed. Limits know the caller by its credential, and that cannot be read. */
 export const identifyPassed: Identify = authorization => ({
   kind: 'stranger',
   id: hash('sha256', bearerToken(authorization), 'hex').slice(0, 16),

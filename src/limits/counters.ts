@@ -18,9 +18,9 @@ export interface Used {
 /** What one credential has used, as it is looked at. */
 export interface LimitUsage extends Used {
   readonly key: string
-  /** So many of its streams are open. */
+  /** How many of its streams are open. */
   readonly streams: number
-  /** So many of its requests were refused in the minute that began with the first refusal. */
+  /** How many of its requests were refused in the minute that began with the first refusal. */
   readonly refused: number
 }
 
@@ -29,13 +29,13 @@ export interface Counters {
   windowOf(key: string): LimitWindow
   /** What a credential has used of its window; looking opens none. */
   usedBy(key: string): Used
-  /** Counts a request that was too much. */
+  /** Counts a request over the limit. */
   refuse(key: string): void
   /** How many streams of a credential are open. */
   streamsOf(key: string): number
   /** Opens a stream; what it gives back closes it. Closing twice does nothing. */
   openStream(key: string): () => void
-  /** Every credential of which anything is known at this moment. */
+  /** Every credential with a count at this moment. */
   all(): readonly LimitUsage[]
   /** Forgets what was used; streams that are open stay open. */
   forget(): void

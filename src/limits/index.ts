@@ -1,4 +1,4 @@
-/** What one credential may use: the one front door of this part. */
+/** What one credential may use: the only entry point of this part. */
 import { CHAT, type ChatRequest } from '../completions/request.js'
 import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
 import type { Caller, Reply } from '../core/exchange.js'
@@ -6,7 +6,7 @@ import type { Counters, LimitWindow } from './counters.js'
 
 export { type Counters, createCounters, type LimitUsage as Usage } from './counters.js'
 
-/** What is too much; 0 is no limit. */
+/** The limits; 0 is no limit. */
 export interface LimitSettings {
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
@@ -34,14 +34,14 @@ export interface Quota {
   /** Whether what is asked of a model matters. */
   readonly countsChat: boolean
   /**
-   * Counts the prompt and, if it is to be a stream, the stream: what is given back is to be called when that has ended, however it
-   * did. Throws a 400 for a prompt that is too long and a 429 for what is too much; then neither is counted. `promptTokens` are given where
+   * Counts the prompt and, for a streamed answer, the stream: call what is given back when that has ended, however it
+   * did. Throws a 400 for a prompt that is too long and a 429 over the limits; then neither is counted. `promptTokens` are given where
    * they were counted already.
    */
   chat(request: ChatRequest, promptTokens?: number): (() => void) | undefined
   /** Whether the length of the prompt matters. */
   readonly countsPrompts: boolean
-  /** Counts the answer, and the prompt the way the answer tells it. */
+  /** Counts the answer, and the prompt as the answer counts it. */
   settle(tokens: NonNullable<Reply['tokens']>): void
   /** How much is left, for any answer, as node's flat array of names and values. */
   readonly headers: () => readonly string[]
@@ -80,7 +80,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
   }
 
   function passOf(key: string, countsChat: boolean): Quota {
-    /** Where the prompt was counted; the answer goes there too, however late it is. */
+    /** Where the prompt was counted; the answer is counted there too, however late it is. */
     let window: LimitWindow | undefined
     let counted = 0
     return {
@@ -181,7 +181,7 @@ export function standingHeaders({ name, limit, used, resetMs }: LimitState): rea
   ]
 }
 
-/** When to come again: in seconds for everybody, in milliseconds for OpenAI's clients, which read that first. */
+/** When to come again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
 export const retryHeaders = (afterMs: number): readonly string[] => [
   ...['retry-after', String(Math.max(1, Math.ceil(afterMs / 1000)))],
   ...['retry-after-ms', String(Math.max(1, Math.ceil(afterMs)))],

@@ -131,7 +131,7 @@ const placed = (meter: Meter, timesOf: (series: Series) => DurationCounts): read
   [...meter.series()].map(series => ({ labels: placeOf(series), times: timesOf(series) }))
 
 /**
- * A histogram whose times were sorted into their buckets as they came. The library's own wants to be told each of them; what a registry writes
+ * A histogram whose times were sorted into their buckets as they came. The library's own has to observe each of them; what a registry writes
  * down is what `get` says.
  */
 const timed = (name: string, help: string, all: () => readonly Placed[]) => ({

@@ -39,7 +39,7 @@ export function createMeter(): Meter {
   const all = new Map<string, Series>()
 
   function seriesOf({ endpoint, mode = 'none' }: Pick<Exchange, 'endpoint'> & { readonly mode?: string | undefined }) {
-    // A path that only the live platform knows is anybody's choice, and there may be any number of them.
+    // Clients choose the paths that only the live platform knows, and there may be any number of them.
     const path = endpoint?.isElsewhere ? 'elsewhere' : (endpoint?.path ?? 'none')
     const method = endpoint?.method ?? 'none'
     const key = `${method} ${path} ${mode}`

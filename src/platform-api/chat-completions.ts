@@ -91,7 +91,7 @@ function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choic
   return only.text === null || only.text.length < SMALL_ANSWER
 }
 
-/** So many models are named; whoever has more looks at the listing. */
+/** At most this many models are named; the listing has them all. */
 const NAMED = 20
 
 const firstOf = (ids: readonly string[]) =>

@@ -1,4 +1,4 @@
-/** A path that nobody has documented: perhaps the live platform knows it. */
+/** A path that is not documented: perhaps the live platform knows it. */
 import { notFound } from '../core/errors.js'
 import { type Access, credentialKinds, type Endpoint } from '../core/exchange.js'
 

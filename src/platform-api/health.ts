@@ -1,4 +1,4 @@
-/** GET /health: is it there, and which version (platform-api.md, "Health response"). A file of its own, as every endpoint is. */
+/** GET /health: whether it is up, and its version (platform-api.md, "Health response"). A file of its own, as every endpoint is. */
 import type { HealthAnswer } from '../core/answers.js'
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Description } from '../core/operation.js'

@@ -43,7 +43,7 @@ export interface Routes {
   find(method: string, path: string): Endpoint | undefined
   /** Whether the path is there, for whichever method. */
   has(path: string): boolean
-  /** What `Allow` says of a path; `undefined` when the path is not there. */
+  /** `Allow` for a path; `undefined` when the path does not exist. */
   methodsOf(path: string): readonly string[] | undefined
 }
 

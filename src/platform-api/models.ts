@@ -1,4 +1,4 @@
-/** GET /v1/models: what the platform can be asked for (platform-api.md, "Endpoints"; the form is OpenAI's). */
+/** GET /v1/models: the models of the platform (platform-api.md, "Endpoints"; the form is OpenAI's). */
 import type { Access, Endpoint } from '../core/exchange.js'
 import type { Description } from '../core/operation.js'
 import type { PaceInput } from '../core/pace.js'

@@ -104,7 +104,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
   return createApp({ prototypes, host: config.host, control, dashboard, report: lasting.report })
 }
 
-/** What the dashboard's page is told of the platform. */
+/** What the dashboard's page gets to know of the platform. */
 export async function configJson(
   { loaded: { config }, endpoints, tokens }: Assembly,
   mode: Mode,

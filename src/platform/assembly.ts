@@ -148,7 +148,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   }
 }
 
-/** Who may ask, and the auth backend: our own, or the way to the live one. */
+/** Which callers may ask, and the auth backend: our own, or the way to the live one. */
 function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announce }: Lasting, origins: Origins) {
   const { auth, upstream } = loaded.config
   const { now } = clock

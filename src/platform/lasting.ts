@@ -44,7 +44,7 @@ export type Lasting = ReturnType<typeof createLasting>
 export function createLasting(first: LoadedConfig, sources: PlatformSources, later: Later) {
   const { warn = console.error, report: told = console.error } = sources
   const { current, redact, renew } = later
-  // That the state cannot be used is said once, by the state.
+  // The state itself reports, once, that it cannot be used.
   const report = (error: unknown) => {
     if (!isStateUnavailable(error)) told(error)
   }

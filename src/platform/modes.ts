@@ -60,7 +60,7 @@ function requirePossible(switched: LoadedConfig, port: number): void {
   refuseSelf(switched, port)
 }
 
-/** What there is to say of a configuration that lets every page use the live platform. */
+/** The warning about a configuration that lets every page use the live platform. */
 function openToAll({ config }: LoadedConfig): string | undefined {
   const goesLive = askingLive(config).length > 0 || config.auth.mode === 'proxy'
   if (!goesLive || !isOpen(config.cors.origins)) return undefined

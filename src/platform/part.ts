@@ -54,8 +54,8 @@ export interface PlatformSources extends ConfigSources {
   readonly rules?: readonly RuleInput[]
   /** False where no port is opened: then only its handler answers. */
   readonly listen?: boolean
-  /** Told of errors that are ours, not a client's. */
+  /** Called with errors that are ours, not a client's. */
   readonly report?: (error: unknown) => void
-  /** Told in a sentence of what is not quite right. */
+  /** Called with a sentence about what is not quite right. */
   readonly warn?: (sentence: string) => void
 }

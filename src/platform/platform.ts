@@ -66,18 +66,18 @@ export interface OpenPlatform {
   /** The last requests that no recording answered, the newest first. */
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
-  /** The listener is told of each mail and text message that a live backend would have sent. */
+  /** Calls the listener with each mail and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** Users, sessions, keys and messages as one document. */
   exportState(): Promise<StateDocument>
   /**
-   * Replaces all of the state by what a document says, and forgets what opened doors before. Rejects with a ProblemsError that names the
+   * Replaces all of the state by what a document says, and forgets remembered credentials. Rejects with a ProblemsError that names the
    * row and the field when it cannot be used; then nothing has changed.
    */
   importState(document: unknown): Promise<void>
   /** A token without a password; users who are not there yet sign up. Rejects with a PlatformError where users are a live backend's. */
   mintToken(wish: TokenRequest): Promise<MintedToken>
-  /** Reads everything anew. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
+  /** Reads everything again. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
   /** What else tests may do that hold it in their hands. */
   readonly forTests: ForTests & { readonly traffic: Traffic; readonly handler: Handler }

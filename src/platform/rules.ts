@@ -17,7 +17,7 @@ async function openLastingRules(): Promise<LastingRules> {
 }
 
 interface Scoped {
-  /** Whose requests it is for; for everybody's without one. */
+  /** Whose requests it is for; for all without one. */
   readonly scope?: string | undefined
 }
 
@@ -36,7 +36,7 @@ export interface Rules {
   add(rule: RuleInput, options?: Scoped): Promise<AddedRule>
   /** The same for rules that were sent: one, or several in their order. They cannot refer to files. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
-  /** Those in force, in the order in which they are tried: for a scope, or all where none is said. */
+  /** Those in force, in the order in which they are tried: for a scope, or all if none is given. */
   list(scope?: string): Promise<readonly ListedRule[]>
   /** Removes rules that were added: the one with this id, those of a scope, or all. Gives back how many there were. */
   remove(which?: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>

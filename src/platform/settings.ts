@@ -130,7 +130,7 @@ async function nameOf({ api_keys, users }: Tables, { key, ...usage }: Usage): Pr
     const row = await api_keys.get(id)
     return { kind, id, ...(row && { name: row.name, start: row.start }), ...usage }
   }
-  // Of a stranger there is a digest, and nothing that anybody knows it by.
+  // Of a stranger there is only a digest, which identifies no one.
   if (kind !== 'user') return { kind, ...usage }
   const name = (await users.get(id))?.email
   return { kind, id, ...(name && { name }), ...usage }

@@ -95,7 +95,7 @@ async function plant(state: State, { config, originOf }: LoadedConfig, { now }: 
   })
 }
 
-/** A database that does not answer any more must not keep the process; what was acknowledged is in it already. */
+/** An unreachable database must not keep the process alive; what was acknowledged is in it already. */
 async function closeState(get: () => Promise<State>, apiKeys: ApiKeys, report: (error: unknown) => void) {
   const patience = new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
   await Promise.race([flushAndClose(get, apiKeys).catch(report), patience])

@@ -7,7 +7,7 @@ import type { Tokens } from '../supabase/tokens.js'
 
 type Warn = (sentence: string) => void
 
-/** `warn` is told why a session that `standin login` has kept cannot be used. */
+/** `warn` is called with the reason why a session that `standin login` has kept cannot be used. */
 export async function openProxy({ upstream }: Config, corsFor: Cors['headersFor'], warn: Warn) {
   const { callersOwn, createProxy, platformCredentials } = await import('../http/proxy.js')
   const userToken = await openLiveSession(upstream, warn)
@@ -29,7 +29,7 @@ export async function openLiveSession(upstream: Config['upstream'], warn: Warn) 
 const mayEndSessions = ({ method, path }: Pick<Exchange, 'method' | 'path'>) =>
   !/^(GET|HEAD)$/.test(method) && /\/(logout|user|admin)(\/|$)/.test(path)
 
-/** `forget` is called before the client learns of an answer after which a token may open nothing any more. */
+/** `forget` is called before the client learns of an answer after which a token may no longer be good. */
 export async function openAuthProxy(
   { upstream, auth: { publishableKey, secretKey } }: Config,
   tokens: () => Promise<Tokens>,

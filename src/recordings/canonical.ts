@@ -1,4 +1,4 @@
-/** The one form in which requests are compared: keys and parameters sorted, and without what goes without saying. */
+/** The one form in which requests are compared: keys and parameters sorted, and defaults left out. */
 import { parseExact } from '../core/json.js'
 import type { RecordedRequest } from './recording.js'
 
@@ -10,7 +10,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 /** JSON that nests deeper is kept as text: no platform asks for it, and the stack has an end. */
 const DEEPEST = 200
 
-/** What a text says as JSON, with the keys of its objects sorted; nothing where it is none, or nests too deep. */
+/** A text as JSON, with the keys of its objects sorted; nothing where it is no JSON, or nests too deep. */
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
     // RFC 8259 §8.1 lets a reader ignore a byte order mark, and the platform does.

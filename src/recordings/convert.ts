@@ -15,7 +15,7 @@ interface StreamOptions {
 }
 
 /**
- * The events that the platform would have said in place of this completion, all of them when that was there. An error is the answer
+ * The events that the platform would have sent in place of this completion, all of them when that was there. An error is the answer
  * of either form, and comes back as it is; a stream with or without its usage, as it is asked for. `undefined` for what is no whole
  * chat completion, and for a stream that lacks the usage.
  */
@@ -33,7 +33,7 @@ function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions):
   const around = { id, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint }
   // OpenAI's reference on include_usage: every event has the key, and it is null but in the last.
   const unused = tellsUsage ? { usage: null } : {}
-  // What else a vendor says is told once.
+  // A vendor's other fields are sent once.
   let once: object = others
 
   const tracks = choices.map((choice, i) => stepsOf({ ...choice, index: choice.index ?? i }))
@@ -49,9 +49,9 @@ function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions):
 }
 
 /**
- * The one JSON object that the platform would have said in place of this stream, at the time at which the stream ended. An error
+ * The one JSON object that the platform would have sent in place of this stream, at the time at which the stream ended. An error
  * and what is no stream are answers of either form, and come back as they are. `undefined` for a stream that broke off, failed in
- * its midst or is no chat completion.
+ * its middle or is no chat completion.
  */
 export function wholeOf(response: RecordedResponse): RecordedResponse | undefined {
   if (isRefused(response) || !isStream(response)) return response
@@ -62,7 +62,7 @@ export function wholeOf(response: RecordedResponse): RecordedResponse | undefine
 }
 
 /**
- * The stream as the platform would have said it with or without `include_usage`: what is left keeps its bytes and its times.
+ * The stream as the platform would have sent it with or without `include_usage`: what is left keeps its bytes and its times.
  * `undefined` where there is no usage to include. An error and what is no stream come back as they are.
  */
 export function withUsage(response: RecordedResponse, includeUsage: boolean): RecordedResponse | undefined {
@@ -87,7 +87,7 @@ interface Span {
 }
 const nowhere: Span = { start: 0, end: 0 }
 
-/** What is only there for who asked. Usage beside choices is not: vendors who tell it there tell it to everybody. */
+/** What is sent only on request. Usage beside choices is not: vendors who send it there send it always. */
 function usageIn(event: Buffer): Span {
   const chunk = chunkOf(event)
   if (!chunk) return nowhere
@@ -95,7 +95,7 @@ function usageIn(event: Buffer): Span {
   return chunk.usage === null ? nullIn(event, chunk) : nowhere
 }
 
-/** Where `usage: null` stands, with its comma. A vendor's own object may have one as well, hence the look at what is left. */
+/** Where `usage: null` stands, with its comma. A vendor's own object may have one as well, so what is left is looked at. */
 function nullIn(event: Buffer, { usage: _, ...others }: VendorChunk): Span {
   // A character for each byte, so that places in the text are places in the bytes.
   const found = event.toString('latin1').matchAll(/,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/g)
@@ -131,7 +131,7 @@ export const assembledText = (response: RecordedResponse): string | undefined =>
 
 /**
  * The words of every choice, the calls of tools as `name(arguments)`, refusals and thoughts with a mark in front; of a stream that
- * broke off what there is. `undefined` where it is no chat completion. Never throws.
+ * broke off, as much as is there. `undefined` where it is no chat completion. Never throws.
  */
 export function* assembleText(response: RecordedResponse): Sliced<string | undefined> {
   const choices = (yield* completionOf(response))?.choices

@@ -35,7 +35,7 @@ export interface DriftParts {
   readonly update: boolean
   /** Ends it early, with what is known by then. */
   readonly signal: AbortSignal
-  /** Told when a recording is looked at. */
+  /** Called when a recording is looked at. */
   readonly begun: (file: string) => void
   readonly ended: (finding: DriftResult) => void
 }
@@ -71,11 +71,11 @@ type Refused = Extract<DriftResult, { kind: 'refused' }>
 interface Standing {
   accepted: number
   refused: number
-  /** What the last refusal said. */
+  /** The status of the last refusal. */
   status: number
 }
 
-/** DriftResults in the order of the recordings; of those that were not looked at when the signal came there are none. */
+/** DriftResults in the order of the recordings; those that were not looked at when the signal came are left out. */
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { kept, signal } = parts
   const ask = unlessDown(parts.ask)
@@ -88,7 +88,7 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
       if (signal.aborted) return
       parts.begun(one.file)
       const { finding, refused } = await look(one, { ...parts, ...asks })
-      // What was broken off by the signal is nothing that the platform has said.
+      // What was broken off by the signal is no answer of the platform.
       if (signal.aborted && finding.kind === 'notAsked') return
       found[i] = finding
       if (refused) refusals.push({ at: i, refused })
@@ -178,7 +178,7 @@ function driftsOf(recording: Recording, live: RecordedResponse, compare: DriftPa
 
 const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: bodyOf(response) })
 
-/** Earlier versions recorded a 404 as they delivered it: what the platform had said is not known. */
+/** Earlier versions recorded a 404 as they delivered it: what the platform had answered is not known. */
 const wasFitted = ({ request, response }: Recording) =>
   response.status === 404 && bodyOf(response).toString() === JSON.stringify({ error: 'Not found.', path: request.path })
 
@@ -194,7 +194,7 @@ async function readable(
   }
 }
 
-/** The answer without its secrets, or why there is none that could be compared. */
+/** The answer without its secrets, or the reason why there is none to compare. */
 async function answerTo({ request, response }: Recording, parts: Looking): Promise<RecordedResponse | string> {
   // Where a 429 was recorded, a 429 is the answer.
   const isWelcome = response.status === 429
@@ -223,7 +223,7 @@ const LONGEST_WAIT_MS = 30_000
 /** For a 429 that does not say how long. */
 const USUAL_WAIT_MS = 1000
 
-/** Asks through `ask`. All requests wait for what one of them was told; an answer that is a 429 in the end is given back as such. */
+/** Asks through `ask`. After a 429 all requests wait as long as its answer asks for; one that is a 429 in the end is given back as such. */
 function patientAsk(ask: AskLive): AskLive {
   let notBeforeMs = 0
 

@@ -92,7 +92,7 @@ function* responseBody(response: RecordedResponse): Sliced<object> {
   return { body: { ...(json.style === 'compact' ? {} : { written: json.style }), json: json.value } }
 }
 
-/** What a file says; it may have been edited by hand. Throws a ProblemsError that tells what is wrong and where. */
+/** The contents of a file, which may have been edited by hand. Throws a ProblemsError that says what is wrong and where. */
 export function recordingIn(text: string, file: string): Recording {
   const { recordedAt, complete, request, response } = checked(recordingForm, text, file)
   const { status, headMs = 0, headers } = response

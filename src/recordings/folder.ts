@@ -28,7 +28,7 @@ export interface Folder {
   rename(from: string, to: string): Promise<void>
 }
 
-/** What a write leaves behind when the process is killed in its midst; it is never read. */
+/** What a write leaves behind when the process is killed in the middle of it; it is never read. */
 const UNFINISHED = '.tmp'
 
 export function openFolder(dir: string): Folder {
@@ -124,14 +124,14 @@ export async function removeLeftovers(dir: string): Promise<void> {
   for (const place of places) await rm(place, { recursive: true, force: true }).catch(() => {})
 }
 
-/** Half-written files, relative to the folder, with slashes; those that a living process may still be writing are none. */
+/** Half-written files, relative to the folder, with slashes; without those that a living process may still be writing. */
 export async function leftoversIn(dir: string): Promise<readonly string[]> {
   const names = await readdir(dir, { recursive: true }).catch(() => [])
   const found = await ofTheDead(dir, names, /^\..*\.(\d+)-\d+\.tmp$/)
   return found.map(place => path.relative(dir, place).split(path.sep).join('/'))
 }
 
-/** Those whose names fit, and whose process, which the names tell, has gone. */
+/** Those whose names fit, and whose process (it is in the name) has gone. */
 async function ofTheDead(dir: string, names: readonly string[], form: RegExp): Promise<readonly string[]> {
   const found: string[] = []
   for (const name of names) {

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { SPILL } from './folder.js'
 
 export interface Gathered {
-  /** Takes bytes that the network delivered at `atMs`. False when that was too much: nothing is gathered any more. */
+  /** Takes bytes that the network delivered at `atMs`. False when the limit is passed: nothing is gathered any more. */
   add(bytes: Buffer, atMs: number): boolean
   /** The last bytes, as far as they matter for seeing how it ended. */
   tail(): Buffer
@@ -85,7 +85,7 @@ function createSpill(): Spill {
   const cipher = createCipheriv(ALGORITHM, key, iv)
   const opened = openNameless()
   let written: Promise<unknown> = opened
-  // Told when it is taken.
+  // The error is reported when the answer is taken.
   const quietly = () => written.catch(() => {})
 
   async function close(): Promise<void> {

@@ -122,7 +122,7 @@ function left(value: unknown, fields: readonly LeftField[]): unknown {
   return here.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), open)
 }
 
-/** The ways on from here, for one step down that goes by these names. */
+/** What is left of the path after a step down with one of these names. */
 function after({ steps: [step, ...rest], pattern }: LeftField, names: readonly string[]): readonly LeftField[] {
   if (step === undefined) return []
   if (step === '**') return [{ steps: ['**', ...rest], pattern }, ...after({ steps: rest, pattern }, names)]

@@ -1,4 +1,4 @@
-/** Recordings: what the live platform said, kept on disk and played again. */
+/** Recordings: what the live platform answered, kept on disk and played again. */
 import type { Exchange } from '../core/exchange.js'
 import type { Redact } from '../redact/index.js'
 import { openFolder } from './folder.js'
@@ -53,7 +53,7 @@ interface RecordingsParts {
   readonly stale: 'warn' | 'fail'
   readonly maxBytes: number
   readonly run: Run
-  /** Told of what is not quite right, such as a recording that is too old. */
+  /** Called with what is not quite right, such as a recording that is too old. */
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
 }
@@ -61,7 +61,7 @@ interface RecordingsParts {
 export interface Recordings {
   /** Lists the folder when that has not been done yet; nothing to wait for afterwards. */
   ready(): Promise<void> | undefined
-  /** Who watches an exchange with the live platform; nothing where it is not to be kept. Only once it is ready. */
+  /** The witness of an exchange with the live platform; nothing where it is not to be kept. Only once it is ready. */
   witness(exchange: Exchange): Named | undefined
   /** The recorded answer. Rejects only when the folder cannot be listed. */
   find(exchange: Exchange): Promise<Found>

@@ -34,7 +34,7 @@ export function requestOf(came: CameRequest, redaction: Redaction): RecordedRequ
 function bodyIn({ contentType = '', body }: CameRequest, redaction: Redaction): RequestBody {
   if (!body || body.length === 0) return { kind: 'none' }
   if (!isUtf8(body)) {
-    // A character for each byte: what is secret is as secret in the midst of an image.
+    // A character for each byte: a secret counts in the middle of an image as well.
     const text = redaction.text(withoutBoundary(body.toString('latin1'), contentType))
     return { kind: 'bytes', bytes: Buffer.from(text, 'latin1') }
   }

@@ -31,12 +31,12 @@ interface Parts {
   readonly written: () => Promise<void>
 }
 
-/** So many are shown where the query does not say. */
+/** The size of a page where the query sets none. */
 const PAGE = 100
 /** A file is not looked at again sooner, however fast a search is typed. */
 const UNCHECKED_MS = 2000
 
-/** So many of the files that were looked at are remembered. */
+/** At most this many of the files that were looked at are remembered. */
 const LOOKED = 10_000
 
 export function createLibrary(parts: Parts): Library {

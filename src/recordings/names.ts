@@ -3,7 +3,7 @@
 import { isObject } from './canonical.js'
 import type { RecordedRequest } from './recording.js'
 
-/** A file in the folder of recordings, as far as its name tells. */
+/** A file in the folder of recordings, as far as its name says. */
 export interface RecordingFile {
   /** Relative to the folder, with slashes: `chat-completions/gpt-4o-hello-1a2b3c4d5e6f.yaml`. */
   readonly file: string
@@ -15,7 +15,7 @@ export interface RecordingFile {
 
 const keptName = /(?:^|[/-])([0-9a-f]{12})(?:-(\d{1,9}))?\.yaml$/
 
-/** What a name tells; nothing where it is not that of a recording. */
+/** What a name says; nothing where it is not that of a recording. */
 export function keptOf(file: string): RecordingFile | undefined {
   const [, key, nth = '1'] = keptName.exec(file) ?? []
   return key === undefined || /(^|\/)\./.test(file) ? undefined : { file, key, nth: Number(nth) }
@@ -30,7 +30,7 @@ const LONGEST_SLUG = 50
 const LONGEST_MODEL = 30
 const LONGEST_FOLDER = 60
 
-/** What a request is about: its model and the beginning of what the user said; without either its query, or at least its method. */
+/** What a request is about: its model and the beginning of what the user wrote; without either its query, or at least its method. */
 export function slugOf(request: RecordedRequest): string {
   const { model = '', said = '' } = subjectOf(request)
   const about = [words(model, LONGEST_MODEL), words(said, LONGEST_SLUG)].filter(part => part !== '').join('-')
@@ -72,7 +72,7 @@ const withoutKey = (slug: string) => slug.replace(/[0-9a-f]{12,}$/, digits => di
 
 interface Subject {
   readonly model: string | undefined
-  /** The last thing that the user said. */
+  /** The last thing that the user wrote. */
   readonly said: string | undefined
 }
 

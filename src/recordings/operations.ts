@@ -14,7 +14,7 @@ const readRecording = object({
   method: text,
   path: text,
   model: orNull(text),
-  /** The beginning of the last thing that the user said. */
+  /** The beginning of the last thing that the user wrote. */
   said: orNull(text),
   status: whole,
   streamed: yesOrNo,
@@ -136,7 +136,7 @@ const miss = object({
   scope: text,
   method: text,
   path: text,
-  /** What the client was told. */
+  /** What the client got. */
   reason: text,
   /** The recording that comes nearest, and where it differs; missing where nothing is recorded for the path. */
   nearest: v.optional(object({ file: text, differences: listOf(difference) })),

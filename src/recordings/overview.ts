@@ -1,4 +1,4 @@
-/** Tells what kind of exchange a file holds without reading its bodies: that is fast enough for thousands of files. */
+/** Finds out what kind of exchange a file holds without reading its bodies: that is fast enough for thousands of files. */
 import { recordingIn, requestIn } from './file-text.js'
 import { subjectOf } from './names.js'
 import { isStream } from './recording.js'
@@ -53,7 +53,7 @@ export interface Listed {
   readonly method: string
   readonly path: string
   readonly model: string | null
-  /** The beginning of the last thing that the user said. */
+  /** The beginning of the last thing that the user wrote. */
   readonly said: string | null
   readonly status: number
   readonly streamed: boolean

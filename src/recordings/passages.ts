@@ -1,4 +1,4 @@
-/** Takes a body apart into its texts: in each of them a secret may stand, wherever the network or the model cut it. */
+/** Takes a body apart into its texts: each of them may hold a secret, wherever the network or the model cut it. */
 import { isUtf8 } from 'node:buffer'
 import { eventsIn, letterAt, linesIn } from '../completions/events.js'
 import { jsonOf } from '../core/json.js'
@@ -12,7 +12,7 @@ export type TextPassage = readonly Piece[]
 /** A whole body: JSON, text, or bytes. */
 export function* passagesOfWhole(body: Body): Sliced<readonly TextPassage[]> {
   const { latin1 } = body
-  // Some write a byte order mark, which is none of the JSON.
+  // Some write a byte order mark, which is not part of the JSON.
   const json = latin1.replace(/^\xef\xbb\xbf/, blank)
   const value = parsed(json)
   if (value === undefined) return [plainPieces(body, 0, latin1.length)]
@@ -24,7 +24,7 @@ export function* passagesOfWhole(body: Body): Sliced<readonly TextPassage[]> {
   return passages
 }
 
-/** Events, or one document on each line. What is said token by token is one text; where nothing else is suspicious, these will do. */
+/** Events, or one document on each line. What is sent token by token is one text; where nothing else is suspicious, these will do. */
 export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly TextPassage[]> {
   const passages: Piece[][] = []
   const isOnLines = isDocument(body.latin1)
@@ -76,7 +76,7 @@ export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<rea
   return passages
 }
 
-/** Takes the tokens out of logprobs: they spell once more what was said, each in a list with its bytes and what might have stood in its place. */
+/** Takes the tokens out of logprobs: they repeat the text, each in a list with its bytes and what might have stood in its place. */
 export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly Edit[]> {
   const documents = isEvents ? placesOfEvents(body) : [{ start: 0, end: body.latin1.length }]
   const edits: Edit[] = []
@@ -217,7 +217,7 @@ function bordersInside(borders: readonly number[], start: number, end: number): 
   return borders.slice(low, last)
 }
 
-/** Texts that are said whole, and again in each event. */
+/** Texts that are sent whole, and again in each event. */
 const wholes = new Set<unknown>(['type', 'role', 'id'])
 
 /** Where Ollama says its answer in parts, in documents that stand on a line each. */

@@ -75,7 +75,7 @@ function objectionTo({ path, endpoint, outcome }: Exchange, redaction: Redaction
 
 function objectionToAnswer({ said: delivered, upstream, complete }: Outcome): string | undefined {
   const said = upstream ?? delivered
-  // A client that has read [DONE] may hang up; of what the live platform said that can be seen.
+  // A client that has read [DONE] may hang up; it shows in what the live platform has sent.
   if (said?.kind !== 'heard') return complete ? undefined : 'its answer broke off'
   const kept = said.beginning.reduce((sum, { length }) => sum + length, 0)
   return said.bytes > kept

@@ -1,4 +1,4 @@
-/** Records what the live platform says while it goes by; the client has its answer before anything is written. */
+/** Records the live platform's answer while it goes by; the client has its answer before anything is written. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { inSlices } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
@@ -115,7 +115,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   return { witness, flush: () => writing }
 }
 
-/** Gathers the answer of an exchange; `over` is told what was seen of it, or why that cannot be kept. */
+/** Gathers the answer of an exchange; `over` is called with what was seen of it, or with the reason why that cannot be kept. */
 function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) => void): Named {
   const { kept } = begun
   const recordedAt = new Date().toISOString()
@@ -132,7 +132,7 @@ function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) =>
       if (head && !isTooLarge) isTooLarge = !gathered.add(bytes, performance.now() - head.atMs)
     },
     end(complete) {
-      // Nothing was said that could be kept.
+      // Nothing came that could be kept.
       if (!head) return gathered.drop()
       if (isTooLarge) return over(`Larger than recordings.maxBytes (${maxBytes}): ${kept.file}.`)
       const { status, headers, atMs } = head

@@ -1,4 +1,4 @@
-/** An exchange with the live platform as it is kept: what was asked, what was said and when, and nothing secret. */
+/** An exchange with the live platform as it is kept: what was asked, what was answered and when, and nothing secret. */
 
 import { isStreamType } from '../completions/events.js'
 import { decodedChunks } from '../core/body.js'
@@ -40,7 +40,7 @@ export interface RecordedResponse {
   readonly chunks: readonly RecordedChunk[]
   /** From the head to the end of the answer, in milliseconds. */
   readonly endMs: number
-  /** Whether it came to its end. A stream has, once it has said `[DONE]`. */
+  /** Whether it is complete. A stream is, once it has sent `[DONE]`. */
   readonly complete: boolean
 }
 

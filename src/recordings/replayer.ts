@@ -27,7 +27,7 @@ interface ReplayerParts {
   readonly stale: 'warn' | 'fail'
   /** Resolves when everything that was recorded by now is on disk. */
   readonly written: () => Promise<void>
-  /** Told once of each recording that is too old. */
+  /** Called once for each recording that is too old. */
   readonly warn: (sentence: string) => void
 }
 

@@ -7,7 +7,7 @@ import type { Miss, RunReceipt } from './operations.js'
 export interface Run {
   /** How often a request was asked in a scope before this time. */
   count(scope: string, key: string): number
-  /** Begins another recording of a request, of which `there` are on disk: the how many-th it is, and what earlier runs have left. */
+  /** Begins another recording of a request that has `there` of them on disk: its number, and what earlier runs have left. */
   begin(
     key: string,
     there: readonly RecordingFile[],
@@ -23,20 +23,20 @@ export interface Run {
   /** The last ones, the newest first. */
   misses(): readonly Miss[]
   receipt(all: Iterable<{ readonly file: string }>): RunReceipt
-  /** From now on the requests of a scope count from the beginning, and its misses are forgotten; those of all where none is said. */
+  /** From now on the requests of a scope count from the beginning, and its misses are forgotten; those of all if none is given. */
   forget(scope?: string): void
 }
 
-/** So many misses are kept to be looked at. */
+/** At most this many misses are kept to be looked at. */
 const MISSES = 100
-/** And so many reasons. */
+/** And at most this many reasons. */
 const REASONS = 20
 
-/** And of so many requests of one scope it is known how often they were asked; the oldest then count from the beginning. */
+/** How often a request was asked is known for this many requests of one scope; the oldest then count from the beginning. */
 const COUNTED = 10_000
 const none: readonly RecordingFile[] = []
 
-/** The listener is told of each miss. */
+/** `tell` is called with each miss. */
 export function createRun(tell: (miss: Miss) => void): Run {
   const counts = createByScope(() => new Map<string, number>())
   const begun = new Map<string, number>()

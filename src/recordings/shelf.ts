@@ -13,7 +13,7 @@ export interface Shelf {
   all(): Iterable<RecordingFile>
   /** The recordings of one request, in their order. */
   of(key: string): readonly RecordingFile[]
-  /** Rejects with a ProblemsError when the file is not there any more or is no recording. */
+  /** Rejects with a ProblemsError when the file is gone or is no recording. */
   read(file: string): Promise<Recording>
   /** What is written in it, up to the answer, is enough for `requestIn`. */
   text(file: string): Promise<string>

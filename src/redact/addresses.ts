@@ -51,7 +51,7 @@ function startOfQuery(run: string): number {
   return rest < 0 ? -1 : address.index + rest
 }
 
-/** The full stop of a sentence is none of it, nor what begins a blank that is to be filled in. */
+/** Without the full stop of a sentence, and without the beginning of a blank to fill in. */
 function lengthOfValue(run: string, start: number): number {
   value.lastIndex = start
   const written = value.exec(run)?.[0] ?? ''

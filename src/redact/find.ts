@@ -31,7 +31,7 @@ export function findSecrets(text: string, rules: RedactionRules): readonly Secre
 /** Bytes that are no text, as recordings keep them; a long payload begins on the next line. */
 const payload = /\bbase64["']?:[ \t]*(?:\|[-+]?\n[ \t]*)?["']?([A-Za-z0-9+/_-]{8,})/g
 
-/** Each kind once for each payload: where in it nobody could see. */
+/** Each kind once for each payload: a position inside base64 would not help a reader. */
 function insideBase64(text: string, search: Search): readonly Match[] {
   return [...text.matchAll(payload)].flatMap(({ 0: all, 1: base64 = '', index }) => {
     const bytes = Buffer.from(base64, 'base64')

@@ -58,7 +58,7 @@ function emailsIn(text: string): readonly Match[] {
   for (const { 0: sign, index } of text.matchAll(/@|%40/g)) {
     const name = nameBefore.exec(text.slice(Math.max(0, index - LONGEST_NAME - 1), index))?.[0] ?? ''
     const before = text[index - name.length - 1]
-    // The letter of an escape, as in `\nada@example.com`, is none of the name.
+    // The letter of an escape, as in `\nada@example.com`, is not part of the name.
     const start = index - (before === '\\' && /^[bfnrt]./.test(name) ? name.length - 1 : name.length)
     hostBehind.lastIndex = index + sign.length
     if (start === index || !hostBehind.test(text)) continue

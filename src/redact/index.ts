@@ -44,7 +44,7 @@ const behindAddress = /(?<=[?#])[^\s#<>"]+/g
 /** What stood against a secret may have kept it from being seen as one. */
 const MOST_ROUNDS = 3
 
-/** So many characters are searched at a time; the next part begins with the last ones of this part, which may be half a secret. */
+/** This many characters are searched at a time; the next part begins with the last ones of this part, which may be half a secret. */
 const WINDOW = 65_536
 /** No trace of a token or of a parameter is longer. */
 const TRACE_LENGTH = 256
@@ -121,7 +121,7 @@ export function createRedact(rules: RedactionRules): Redact {
   return Object.assign((own: readonly string[] = []) => redactionWith(own, createPlaceholders()), { secretsIn })
 }
 
-/** So many callers are remembered. */
+/** At most this many callers are remembered. */
 const REMEMBERED = 64
 
 /** The same few callers ask again and again. */
@@ -147,6 +147,6 @@ export function credentialsOf(
   return [...new Set([...usual, ...secretsIn({ headers: fieldsOf(headers), query })])]
 }
 
-/** Node has a list of values for Set-Cookie alone, which nobody asks with. */
+/** Node has a list of values only for Set-Cookie, which requests do not carry. */
 const fieldsOf = (headers: Exchange['headers']) =>
   Object.entries(headers).map(([name, value = '']) => [name, String(value)] as const)

@@ -64,7 +64,7 @@ function readAt(expression: RegExp, text: string, place: number): string {
   return expression.exec(text)?.[0] ?? ''
 }
 
-/** Not in the midst of a word, as in `task-`. The letters of an escape in front of it are none of a word. */
+/** Not in the middle of a word, as in `task-`. The letters of an escape in front of it belong to no word. */
 function isBeginning(text: string, place: number): boolean {
   if (place === 0 || !/[A-Za-z0-9]/.test(text[place - 1] ?? '')) return true
   return /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i.test(text.slice(Math.max(0, place - 6), place))

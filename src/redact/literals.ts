@@ -80,7 +80,7 @@ function base64Forms(value: string): readonly string[] {
 /** As a part of something longer, such as `user:value`, a shorter one would be a few letters. */
 const SHORTEST_INSIDE = 12
 
-/** The letters that say nothing but these bytes where so many others, and any multiple of three, stand before them. */
+/** The letters that depend on these bytes alone when `before` bytes, and any multiple of three, precede them. */
 const insideBase64 = (bytes: Buffer, before: number): string =>
   Buffer.concat([Buffer.alloc(before), bytes])
     .toString('base64')

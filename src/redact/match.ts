@@ -6,7 +6,7 @@ export interface Match {
   readonly end: number
   /** What its placeholder is called. */
   readonly name: string
-  /** Whether there are several of the name, told apart by numbers. */
+  /** Whether there are several of the name, distinguished by numbers. */
   readonly isNumbered: boolean
 }
 

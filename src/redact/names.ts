@@ -3,7 +3,7 @@
 const secretHeader =
   /^(?:.*-)?(?:authorization|api-?key|(?:access|functions|subscription)-key|cookie2?)$|.-(?:token|secret|password|credential|signature(?:-256)?)$/
 
-/** No form for these: `page_token` is no secret, and tells one request from another. */
+/** No form for these: `page_token` is no secret, and makes requests different. */
 const secretParameters: readonly string[] = [
   ...['apikey', 'api_key', 'api-key', 'x-api-key', 'key', 'authorization'],
   ...['token', 'access_token', 'refresh_token', 'id_token', 'provider_token', 'provider_refresh_token', 'token_hash'],
@@ -22,7 +22,7 @@ export function secretHeaders(further: readonly string[]): IsSecretName {
   })
 }
 
-/** So many names are remembered. */
+/** At most this many names are remembered. */
 const REMEMBERED = 512
 
 /** The same few headers come with each request. */

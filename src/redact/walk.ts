@@ -21,7 +21,7 @@ const levelOf = (from: object): Level => ({
 export function withLeaves(root: unknown, leaf: (value: unknown) => unknown): unknown {
   const top = levelOf([root])
   const open = [top]
-  // No recursion: nobody says how deep it is.
+  // No recursion: the nesting may be of any depth.
   for (let level = open.at(-1); level; level = open.at(-1)) {
     const next = level.left.next()
     if (next.done) {

@@ -9,7 +9,7 @@ import type { ReadyRule } from './ready-rule.js'
 import type { RuleInput } from './rules.js'
 
 export interface Adding {
-  /** Whose requests it is for; for everybody's without one. */
+  /** Whose requests it is for; for all without one. */
   readonly scope?: string | undefined
   /** Where the files stand that a rule says; it may say none without it. */
   readonly dir: string | undefined
@@ -30,11 +30,11 @@ export interface RulesAtRunTime {
   readonly isEmpty: boolean
   /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 where there are too many, and adds none then. */
   add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
-  /** Removes those with this id, of this scope, or both; all where nothing is said. Gives back how many there were. */
+  /** Removes those with this id, of this scope, or both; all if neither is given. Gives back how many there were. */
   remove(which?: { readonly id?: string | undefined; readonly scope?: string | undefined }): number
-  /** Those of a scope beside those for everybody, in the order in which they are tried; of all scopes where none is said. */
+  /** Those of a scope beside those for everybody, in the order in which they are tried; of all scopes if none is given. */
   all(scope?: string): readonly RuntimeRule[]
-  /** Whether anything that is said in a scope is to go wrong. */
+  /** Whether a rule for this scope, or for everybody, sets a fault. */
   fails(scope: string): boolean
   /** What the first rule that matches says, counted as said; `undefined` when none does. */
   take(asked: Asked): Taken | undefined
@@ -43,7 +43,7 @@ export interface RulesAtRunTime {
 /** A rule for everybody has none. */
 const EVERYBODY = ''
 
-/** In all scopes together: more are those of somebody who never takes them back. */
+/** In all scopes together. More than this means that a client adds rules and never removes them. */
 export const MOST_ADDED = 10_000
 
 export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAtRunTime {
@@ -52,7 +52,7 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
   let calls = 0
   let count = 0
 
-  /** Those for one scope alone come first: whoever shares the server with it cannot get in between. */
+  /** Those for one scope alone come first, so that another client of the same server cannot get in between. */
   const shelvesFor = (scope: string): readonly Shelf[] => {
     const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
     return own ? [own, forEverybody] : [forEverybody]
@@ -119,7 +119,7 @@ interface Shelf {
 
 function createShelf(scope: string, memory: Memory): Shelf {
   let added: readonly Added[] = []
-  // Put together when somebody asks, not for each rule that comes.
+  // Put together on demand, not for each rule that comes.
   let ordered: readonly Added[] | undefined
   let engine: Engine | undefined
 

@@ -2,7 +2,7 @@
 import { type ChatRequest, textOf } from '../completions/request.js'
 import { demandOf } from '../completions/tools.js'
 
-/** A tool that is to be called. */
+/** A tool to call. */
 export interface CalledTool {
   readonly kind: 'function' | 'custom'
   readonly name: string
@@ -16,7 +16,7 @@ export interface Offered extends CalledTool {
   readonly description: string
 }
 
-/** The tool that the model has to call; nothing where it may speak. */
+/** The tool that the model has to call; nothing where it may answer with text. */
 export function calledTool(request: ChatRequest): CalledTool | undefined {
   const { calls, names } = demandOf(request)
   if (calls !== 'required') return undefined
@@ -42,7 +42,7 @@ const offered = (one: { name: string; description?: string | null | undefined; p
   parameters: one.parameters,
 })
 
-/** The tool of which the last user message says most words; the first of several. */
+/** The tool that shares most words with the last user message; the first of several. */
 function mostFitting(tools: readonly Offered[], { messages }: ChatRequest): Offered | undefined {
   const asked = messages.findLast(({ role }) => role === 'user')
   const words = new Set(wordsIn(asked ? textOf(asked) : ''))

@@ -9,7 +9,7 @@ import { Asked } from './conditions/asked.js'
 import { expressionIn } from './conditions/text.js'
 import { type DraftedReply, type JournaledAnswer, replyOf } from './drafted-reply.js'
 
-/** An exchange as the journal tells it, nothing secret in it. */
+/** An exchange as the journal shows it, nothing secret in it. */
 export interface DraftSource {
   readonly at: string
   readonly request: { readonly method: string; readonly path: string; readonly body?: unknown }
@@ -29,7 +29,7 @@ export interface Draft {
   readonly remarks: readonly string[]
 }
 
-/** `open` takes out what is secret: a stream may have said it in pieces. Throws a PlatformError that says why where no rule can come of it. */
+/** `open` takes out secrets: a stream may have sent them in pieces. Throws a PlatformError that says why no rule can be made of it. */
 export function draftOf(told: DraftSource, open: (text: string) => string = asItIs): Draft {
   const { request, status } = told
   const asked = requestIn(request.body)

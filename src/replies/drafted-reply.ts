@@ -17,7 +17,7 @@ import { jsonOf, parseExact } from '../core/json.js'
 import type { ReplyForm } from './reply-form.js'
 import { hasTemplate } from './templates.js'
 
-/** An answer as the journal tells it. */
+/** An answer as the journal shows it. */
 export interface JournaledAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: unknown

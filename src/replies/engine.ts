@@ -80,7 +80,7 @@ function fits({ conditions }: ReadyRule, asked: Asked): boolean {
   return true
 }
 
-/** A model never does what `tool_choice` rules out, so such a rule is passed over; why, or `undefined` when it can be said. */
+/** A model never does what `tool_choice` rules out, so such a rule is passed over; the reason, or `undefined` for a rule that can answer. */
 function unsayable({ speaks, calls, isAlwaysSayable }: Saying, request: ChatRequest): string | undefined {
   if (isAlwaysSayable) return undefined
   const { calls: demand, names } = demandOf(request)

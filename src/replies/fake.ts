@@ -1,4 +1,4 @@
-/** Makes up a reply where no rule has one. The one door of the package `@faker-js/faker`, which is loaded by the first call. */
+/** Makes up a reply where no rule has one. The only entry point to the package `@faker-js/faker`, which is loaded by the first call. */
 import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
 import { type ChatRequest, textOf } from '../completions/request.js'
@@ -52,7 +52,7 @@ export const variant = (seed: number, index: number) => (seed + Math.imul(index,
 const loadFaker = onceLoaded(async (): Promise<Faker> => {
   const { faker } = await import('@faker-js/faker/locale/en')
   // Its class comes from the instance: the package's root would load every language there is.
-  // An instance of our own, so that nobody else's calls move its state; with a generator that is cheap to seed.
+  // An instance of our own, so that other calls do not move its state; with a generator that is cheap to seed.
   const { rawDefinitions } = faker
   const internet = { ...rawDefinitions.internet, free_email: [RESERVED], domain_suffix: [RESERVED] }
   const locale = { ...rawDefinitions, internet }

@@ -1,4 +1,4 @@
-/** What the emulated model says: the one front door of this part. */
+/** What the emulated model says: the only entry point of this part. */
 import type { ChatRequest } from '../completions/request.js'
 import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
@@ -42,7 +42,7 @@ export { type RuleInput, rulesSchema } from './rules.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
 export { sampleJob } from './structured/index.js'
 
-/** Who asks, beside what. */
+/** The caller, beside the request. */
 type Circumstances = ConstructorParameters<typeof Asked>[1]
 
 /** Says what the model says. */
@@ -51,11 +51,11 @@ export interface Replies {
   answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation>
   /** Looks where a reply is not what its request asked for; a sentence for the log. */
   readonly misfit: typeof misfitOf
-  /** What a rule says is to go wrong with the answer to an exchange, whoever gives that. */
+  /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
   faultFor(exchange: Exchange): Promise<Fault | undefined>
   /** Says which rule would answer, without its answering. */
   explain(request: ChatRequest, circumstances?: Circumstances): Explanation
-  /** The rules in force, in the order in which they are tried: those for a scope, or all where none is said. */
+  /** The rules in force, in the order in which they are tried: those for a scope, or all if none is given. */
   list(scope?: string): readonly ListedRule[]
 }
 
@@ -97,7 +97,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
     return made.then(said => ({ ...said, remark: () => nearestSentence(tried(), asked) }))
   }
 
-  /** The rules that stand now, put together when somebody looks. */
+  /** The rules in force now, put together on demand. */
   function triedFor({ scope }: Asked) {
     const { reasonsAgainst } = engine
     const added = atRunTime.all(scope)
@@ -154,5 +154,5 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
   }
 }
 
-/** Stands where what would be said otherwise is of no use. */
+/** Takes the place of a reply that would not be used. */
 const nothing: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }

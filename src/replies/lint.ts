@@ -60,7 +60,7 @@ const answersAlways = ({ times, then, scenario, sayings }: ReadyRule) =>
   times === undefined &&
   then !== 'miss' &&
   scenario?.state === undefined &&
-  // What only calls tools is passed over where tool_choice rules that out, and what only speaks where it asks for a call.
+  // A rule that only calls tools is passed over where tool_choice rules that out; one that only has text, where it asks for a call.
   sayings.every(({ speaks, calls }) => speaks && calls.length === 0)
 
 /** Whether `narrow` holds only where `wide` does. Careful: it says so only of what can be read off. */

@@ -103,7 +103,7 @@ export async function findReplyFiles(patterns: readonly string[], dir: string): 
   return (await Promise.all(patterns.map(pattern => findFiles(pattern, dir)))).flat()
 }
 
-/** Without a wildcard a pattern is a file's name, whatever else is in it, and a missing file is told as one. */
+/** Without a wildcard a pattern is a file's name, whatever else is in it, and a missing file is reported as such. */
 async function findFiles(pattern: string, dir: string): Promise<string[]> {
   const parts = pattern.split('/')
   const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
@@ -168,7 +168,7 @@ export interface SentRules {
 const HERE = 'the rules'
 /** More are of no use to a reader. */
 const MOST_PROBLEMS = 1000
-/** Less takes no longer to read than a worker to ask. */
+/** Shorter files are read in less time than it takes to ask a worker. */
 const SHORT_TEXT = 4096
 const LONGEST_MS = 20_000
 
@@ -235,7 +235,7 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
   return { rules: ready, files: [...texts.keys()] }
 }
 
-/** Characters of templates and expressions in one rule that is sent. To compile so many, and to play them, takes some 50 ms. */
+/** Characters of templates and expressions in one rule that is sent. Compiling and rendering that many takes some 50 ms. */
 export const MOST_TO_COMPILE = 20_000
 /** What a rule without any costs, in such characters. */
 const OF_A_RULE = 400

@@ -160,7 +160,7 @@ export const magicWords: readonly MagicWord[] = [
   },
 ]
 
-/** A word may stand in a sentence, in brackets or with a full stop behind it; in quotes it is spoken of. */
+/** A word may stand in a sentence, in brackets or with a full stop behind it; a word in quotes is only mentioned. */
 const written = /(?<![^\s([])standin:(\S{1,200})/g
 
 /** Whether there is a magic word in a prompt, or something that was meant as one. */
@@ -200,12 +200,12 @@ function wordsIn(text: string): readonly string[] {
   return [...words]
 }
 
-/** Whether nothing would be left of what would be said otherwise. */
+/** Whether nothing of the usual reply would be left. */
 export const saysItself = ({ choice, fault }: Magic) => choice.text !== undefined || fault.status !== undefined
 
-/** What would be said, with the magic done to it. */
+/** The usual reply, with the magic done to it. */
 export function withMagic(usual: Generation, { choice, fault, pace, words }: Magic): Generation {
-  // Words of its own leave nothing of what would be said, its tool calls and its token counts included.
+  // Words of its own leave nothing of the usual reply, its tool calls and its token counts included.
   const { usage, pace: usually, ...others } = usual
   const own = choice.text !== undefined
   return {
@@ -255,7 +255,7 @@ function statusFault(status: number): Fault {
 
 function toolCall({ request, detail }: Asked): Effect {
   const last = request.messages.at(-1)
-  // Whoever brings the result of a call sends the same prompt along, and would be made to call for ever.
+  // A request that brings the result of a call repeats the same prompt, and would be answered with calls for ever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
   const tools = offeredTools(request)
   const tool = detail === undefined ? tools[0] : tools.find(({ name }) => name === detail)

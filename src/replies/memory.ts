@@ -4,7 +4,7 @@ import type { Asked } from './conditions/asked.js'
 import type { ReadyRule } from './ready-rule.js'
 
 export interface Memory {
-  /** How often a rule has answered in a scope, or in all of them where none is said. */
+  /** How often a rule has answered in a scope, or in all of them if none is given. */
   answered(rule: ReadyRule, scope?: string): number
   /** How often it has answered those for whom it remembers. */
   answeredTo(rule: ReadyRule, asked: Asked): number
@@ -14,7 +14,7 @@ export interface Memory {
   note(rule: ReadyRule, asked: Asked): number
   /** Brings every scenario back to where it begins. */
   restartScenarios(): void
-  /** Forgets all that was remembered in a scope; everything where none is said. */
+  /** Forgets all that was remembered in a scope; everything if none is given. */
   forget(scope?: string): void
 }
 
@@ -28,7 +28,7 @@ interface Notes {
   readonly states: Map<string, string>
 }
 
-/** So many callers and conversations are remembered, in all scopes together. */
+/** At most this many callers and conversations are remembered, in all scopes together. */
 const HOLDERS = 10_000
 
 /** It remembers the last `scopes` that were used, and the last callers and conversations. */

@@ -1,4 +1,5 @@
-/** Says where a reply of a rule is not what its request asked for: a hint for the log, which changes nothing. */
+/** Finds where a reply of a rule is not what its request asked for: a hint for the log, which changes nothing. */
+
 import type { ChatRequest } from '../completions/request.js'
 import { bounded } from '../core/work.js'
 import { offeredTools } from './called-tool.js'

@@ -1,4 +1,4 @@
-/** Which rule came nearest to answering, and what kept it from it. */
+/** Finds the rule that came nearest to answering, and what it failed on. */
 import type { Asked } from './conditions/asked.js'
 import type { Engine } from './engine.js'
 import type { ReadyRule } from './ready-rule.js'
@@ -27,7 +27,7 @@ function nearestRule({ rules, reasonsAgainst }: Tried, asked: Asked): Nearest | 
   return best
 }
 
-/** So many letters of a prompt, once for each rule, are held against rules for the sake of a sentence. */
+/** To name the nearest rule, at most this many letters of a prompt, counted once for each rule, are compared with rules. */
 const MOST_LETTERS = 20_000_000
 
 /** `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */

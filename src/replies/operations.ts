@@ -135,7 +135,7 @@ interface ReadRules {
 
 /** Rules that are in no file yet. */
 export interface Drafts {
-  /** A rule that says again what was said; `open` takes secrets out of texts. Rejects with a PlatformError that says why there can be none. */
+  /** A rule that repeats a reply; `open` takes secrets out of texts. Rejects with a PlatformError that says why there can be none. */
   draft(told: DraftSource, open: (text: string) => string): Promise<Draft>
   /** The rules in a text, or what is wrong with them. */
   read(yaml: string): Promise<ReadRules>

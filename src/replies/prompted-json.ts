@@ -1,7 +1,7 @@
 /** What a JSON object should look like that was asked for in words alone: `response_format: { type: "json_object" }`. */
 import { type ChatRequest, textOf } from '../completions/request.js'
 
-/** So much of the conversation's end is read, and after so many braces with no object behind them no more are tried. */
+/** This much of the conversation's end is read, and the search ends after this many braces with no object behind them. */
 const READ = 20_000
 const TRIED = 40
 

@@ -1,4 +1,4 @@
-/** A rule made ready: its conditions, what it says each time, and whether it may speak. */
+/** A rule made ready: its conditions, what it answers each time, and whether it may answer. */
 import { stringifyExact } from '../core/json.js'
 import type { PaceInput } from '../core/pace.js'
 import type { Asked } from './conditions/asked.js'
@@ -13,7 +13,7 @@ export interface ReadyRule {
   /** Where it stands: a file and a line, or its place in a list. */
   readonly place: string
   readonly conditions: readonly Condition[]
-  /** Texts of which the last user message has one, where the rule matches. */
+  /** Texts, one of which is in the last user message wherever the rule matches. */
   readonly needles: readonly string[]
   readonly priority: number
   readonly times: number | undefined
@@ -83,7 +83,7 @@ export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Rul
 
 const paced = (pace: PaceInput | null | undefined) => (pace ? { pace } : {})
 
-/** Which of `length` replies is said the time `count`, counted from 1. */
+/** Which of `length` replies is given the time `count`, counted from 1. */
 const turnOf = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
 

@@ -1,6 +1,6 @@
 /** Finds the few rules that can match a text among many, by three letters in a row that each of them requires. */
 
-/** Below so many rules trying them all is faster than looking anything up. */
+/** With fewer rules than this, trying them all is faster than looking anything up. */
 export const WORTH_INDEXING = 24
 
 export interface RuleIndex<R> {

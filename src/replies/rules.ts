@@ -34,7 +34,7 @@ export const ruleSchema = v.pipe(
       v.pipe(v.array(replySchema, replies), v.nonEmpty(replies)),
       'What the model says the first time, the second time and so on.',
     ),
-    // biome-ignore lint/suspicious/noThenProperty: it is what rule files call it, and nobody awaits a rule.
+    // biome-ignore lint/suspicious/noThenProperty: it is what rule files call it, and a rule is never awaited.
     then: optional(
       word(thens),
       'After the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule matches no more).',

@@ -24,7 +24,7 @@ export interface Choice {
   readonly text: string | null
   readonly toolCalls?: readonly ToolCall[]
   readonly refusal?: string
-  /** What a reasoning model thinks before it speaks. */
+  /** What a reasoning model thinks before it answers. */
   readonly reasoning?: string
   /** Where it is not what follows from the rest. */
   readonly finishReason?: FinishReason
@@ -48,6 +48,6 @@ export interface Generation {
   /** What is to go wrong on the way. */
   readonly fault?: Fault
   readonly answeredBy: AnsweredBy
-  /** What else is known of it, for whoever reads the log; worked out when somebody does. */
+  /** What else is known of it, for the log; worked out when it is read. */
   readonly remark?: () => string
 }

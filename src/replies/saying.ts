@@ -27,7 +27,7 @@ export interface Texts {
   readonly seed: number
   /** The text of a file that a rule says; `undefined` when it cannot be read, which is then complained of already. */
   file(name: string): string | undefined
-  /** Told of what is wrong with a template: where, and a sentence. */
+  /** Called with what is wrong with a template: where, and a sentence. */
   complain(path: Path, sentence: string): void
 }
 

@@ -1,4 +1,4 @@
-/** Tells regular expressions that can take exponential time: a repetition without end inside another one. */
+/** Finds regular expressions that can take exponential time: a repetition without end inside another one. */
 
 import { behindClass, repetition } from './conditions/literals.js'
 

@@ -1,4 +1,4 @@
-/** Templates in replies: what they can name, and the way to them, which loads Liquid for whoever has one. */
+/** Templates in replies: what they can name, and how they are compiled. Liquid is loaded when the first reply has a template. */
 import { withFaker } from './fake.js'
 import type { Templates } from './templates/compile.js'
 import { textsIn } from './templates/has-template.js'
@@ -7,10 +7,10 @@ export type { Compiled, Templates } from './templates/compile.js'
 export { shownHeaders, type TemplateFacts as Facts, toolFact } from './templates/facts.js'
 export { hasTemplate, TemplateError, textsIn } from './templates/has-template.js'
 
-/** Loads Liquid; faker too, unless `replies`, which are all that will be compiled, do not speak of it. */
+/** Loads Liquid; faker too, unless `replies`, which are all that will be compiled, do not use it. */
 export async function loadTemplates(replies?: unknown): Promise<Templates> {
   const withoutFaker = replies !== undefined && [...textsIn(replies)].every(text => !text.includes('faker'))
   const { createTemplates } = await import('./templates/compile.js')
-  // Its functions are looked up when a template is compiled. Whoever renders sets a seed first.
+  // Its functions are looked up when a template is compiled. Rendering sets a seed first.
   return createTemplates(withoutFaker ? undefined : await withFaker(0, faker => faker))
 }

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 /** Whether the text of a file that a rule says is a template. */
 export const isTemplateFile = (name: string) => name.endsWith('.liquid')
 
-/** The text of a file, without a byte order mark. Rejects where there is none that could be read. */
+/** The text of a file, without a byte order mark. Rejects where no file could be read. */
 export async function readTextFile(file: string): Promise<string> {
   const stats = await stat(file)
   // A pipe or a device may never end. What a folder is says readFile.

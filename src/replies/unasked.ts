@@ -9,7 +9,7 @@ import { anyAnswer, promptedSchema } from './prompted-json.js'
 import type { Choice, Generation } from './said.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
-/** So many different texts are made up for one request, and so many different values; OpenAI allows for 128 choices. */
+/** At most this many different texts are made up for one request, and this many different values; OpenAI allows for 128 choices. */
 const MOST_TEXTS = 128
 const MOST_VALUES = 8
 
@@ -35,7 +35,7 @@ export async function unasked(request: ChatRequest, seed: number): Promise<Gener
 /** So much of a result is repeated. */
 const REPEATED = 2000
 
-/** A model that has called tools tells what they have answered; so an app can see that its result has arrived. */
+/** After tool calls a model reports what they have answered; so an app can see that its result has arrived. */
 function repeated(results: readonly ToolResult[]): string {
   const shortened = (text: string) => (text.length > REPEATED ? `${text.slice(0, REPEATED)}…` : text)
   return results.map(({ tool, text }) => `${tool || 'The tool'} says: ${shortened(text)}`).join('\n')

@@ -1,10 +1,10 @@
-/** Watches a piece of work for what closes doors: rows that are removed, banned or revoked. */
+/** Watches a piece of work for what ends access: rows that are removed, banned or revoked. */
 import type { TableName, Tables } from '../core/state.js'
 import { type AnyTable, shapeOf, tablesOf } from './shapes.js'
 
 export interface WatchedTable {
   readonly tables: Tables
-  /** Whether something that opened doors may open them no longer. */
+  /** Whether something that gave access may do so no longer. */
   readonly closed: boolean
 }
 

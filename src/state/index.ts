@@ -19,7 +19,7 @@ export function stateKindOf(where: string): StateKind | undefined {
 export interface Surroundings {
   /** What relative paths start from. */
   readonly dir: string
-  /** Told in a sentence when the state cannot be used, when it can again, and what of it is damaged. */
+  /** Called with a sentence when the state cannot be used, when it can again, and when a part of it is damaged. */
   readonly warn?: ((sentence: string) => void) | undefined
 }
 

@@ -29,7 +29,7 @@ export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape)
     }
   }
 
-  /** The rows with this value in this column; all where no index can tell. */
+  /** The rows with this value in this column; all where there is no index. */
   function alike(column: string, value: ColumnValue): RowsByKey {
     const index = indexes.get(column)
     if (index) return index.get(value) ?? none
@@ -38,7 +38,7 @@ export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape)
     return row ? new Map([[String(value), row]]) : none
   }
 
-  /** As few rows as the indexes can tell. */
+  /** As few rows as the indexes allow. */
   function candidates(conditions: Conditions): RowsByKey {
     const choices = conditions.map(([column, value]) => alike(column, value))
     return choices.reduce((fewest, choice) => (choice.size < fewest.size ? choice : fewest), rows)

@@ -24,7 +24,7 @@ export function createMemoryStore(): Store {
 
   const createView = (): View => forEachTable(name => layerOver(rows[name], shapeOf(name)))
 
-  /** Makes what a writer saw what everybody sees from now on, except for those who are in the midst of reading. */
+  /** Makes what a writer saw visible from now on, except to those who are in the middle of reading. */
   function commit(written: View) {
     for (const name of Object.keys(written) as TableName[]) {
       for (const [key, row] of written[name].covered()) {

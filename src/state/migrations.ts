@@ -7,7 +7,7 @@ import type { Database } from './sql.js'
 
 const TABLE = 'standin_migrations'
 
-/** What text is in this database: ordered by its bytes, whatever language the database speaks. */
+/** What text is in this database: ordered by its bytes, whatever its language. */
 export type TextColumn = ColumnDataType | RawBuilder<unknown>
 
 interface Target {

@@ -1,4 +1,4 @@
-/** Hears what other processes announce in PostgreSQL, over a connection of its own that comes back by itself. */
+/** Listens to what other processes announce in PostgreSQL, over a connection of its own that reconnects by itself. */
 import { Socket } from 'node:net'
 import pg from 'pg'
 
@@ -35,7 +35,7 @@ export async function hear({ settings, channel, heard }: Channel): Promise<Heari
     const own = new Socket()
     socket = own
     const client = new pg.Client({ ...settings, stream: () => own })
-    // Told by the end of the connection as well, which always comes.
+    // The end of the connection reports this as well, and always comes.
     client.on('error', () => {})
     client.on('notification', ({ payload }) => heard(payload))
     try {

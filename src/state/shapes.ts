@@ -1,4 +1,4 @@
-/** What a table is besides the columns of its rows: what is unique, what is asked for, what opens doors. */
+/** What a table is besides the columns of its rows: what is unique, what is asked for, what gives access. */
 import { isKeepable, type Page, type Rows, type TableName, type Tables, TakenError } from '../core/state.js'
 
 interface Shape<Row> {
@@ -9,7 +9,7 @@ interface Shape<Row> {
   readonly unique: readonly (keyof Row & string)[]
   /** What rows are found by besides; asking for these never looks through all rows. */
   readonly indexed: readonly (keyof Row & string)[]
-  /** Tables whose rows open doors have this: a row of theirs opens none any more once it is removed or one of these changes. */
+  /** Tables whose rows give access have this: a row gives none any more once it is removed or one of these columns changes. */
   readonly doors?: readonly (keyof Row & string)[]
 }
 

@@ -27,7 +27,7 @@ export interface SqlSource {
   readonly inTurn?: Turns
   /** The first thing in each transaction that writes: waits until no other process does. */
   lock?(transaction: Transaction<Database>): Promise<void>
-  /** The last thing in a transaction that closed doors: lets other processes know, if and when it is kept. */
+  /** The last thing in a transaction that ended access: lets other processes know, if and when it is kept. */
   announce?(transaction: Transaction<Database>): Promise<void>
   follow: Store['follow']
   close: Store['close']
@@ -45,7 +45,7 @@ export function createSqlStore(source: SqlSource): Store {
       return inTurn(() => within(look, transaction => work(tablesIn(transaction))))
     },
     write(work) {
-      // A stricter level would see the rows of before it waited, not those of whom it waited for.
+      // A stricter level would see the rows from before the wait, not those of the writer it waited for.
       const change = writing.transaction().setIsolationLevel('read committed')
       return within(change, async transaction => {
         await lock?.(transaction)

@@ -1,4 +1,4 @@
-/** Lets Kysely speak to an SQLite file through libsql, and says how long a query may wait for a lock. */
+/** Connects Kysely to an SQLite file through libsql, and says how long a query may wait for a lock. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   type CompiledQuery,
@@ -75,7 +75,7 @@ export async function whenFree<T>(attempt: () => T, patienceMs: number): Promise
     } catch (error) {
       if (!isBusy(error) || performance.now() > givesUpAt) throw error
     }
-    // SQLite's own waiting would stop the whole process, and with it whoever in it is to free the file. By chance, so that
+    // SQLite's own waiting would stop the whole process, and with it the work in it that is to free the file. By chance, so that
     // processes that wait do not keep meeting.
     await pause(1 + Math.random() * 9)
   }

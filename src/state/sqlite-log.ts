@@ -1,4 +1,4 @@
-/** Looks whether SQLite's write-ahead log is damaged: SQLite itself passes over everything behind the damage without a word. */
+/** Checks whether SQLite's write-ahead log is damaged: SQLite itself silently passes over everything behind the damage. */
 import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 

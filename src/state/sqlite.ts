@@ -96,7 +96,7 @@ function gather(writer: Libsql.Database) {
   } catch {}
 }
 
-/** A number that changes when another connection has changed the file; undefined when that cannot be told just now. */
+/** A number that changes when another connection has changed the file; undefined when that cannot be read just now. */
 function dataVersion(writer: Libsql.Database): number | undefined {
   try {
     const [row] = writer.pragma('data_version') as { data_version: number }[]
@@ -106,7 +106,7 @@ function dataVersion(writer: Libsql.Database): number | undefined {
   }
 }
 
-/** What SQLite says of its file rather than of a statement. */
+/** SQLite's errors about its file rather than about a statement. */
 const ofTheFile = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|BUSY)/
 
 function troubleWith(file: string, error: Partial<Failure>): Trouble | undefined {

@@ -4,18 +4,18 @@ import type { State, Tables } from '../core/state.js'
 
 /** Why nothing can be read or written at the moment, although what was asked is right. */
 export interface Trouble {
-  /** What clients are told: a sentence without paths and credentials. */
+  /** For clients: a sentence without paths and credentials. */
   readonly said: string
-  /** What the log is told: the cause, and what to do. */
+  /** For the log: the cause, and what to do. */
   readonly line: string
 }
 
 /** How rows are kept: the part in which the kinds of state differ. */
 export interface Store {
   read<T>(work: (tables: Tables) => Promise<T>): Promise<T>
-  /** Called for one piece of work at a time. `closed` tells whether it closed doors. */
+  /** Called for one piece of work at a time. `closed`: whether it ended access for a session, a user or a key. */
   write<T>(work: (tables: Tables) => Promise<T>): Promise<{ readonly result: T; readonly closed: boolean }>
-  /** Calls `tell` from now on when another process may have closed doors. */
+  /** Calls `tell` from now on when another process may have done so. */
   follow(tell: () => void): void
   /** Called once, when nothing is read or written any more. */
   close(): Promise<void>
@@ -23,7 +23,7 @@ export interface Store {
   troubleOf?(error: unknown): Trouble | undefined
 }
 
-/** `warn` is told once when the state cannot be used, and once when it can again. */
+/** `warn` is called once when the state cannot be used, and once when it can again. */
 export function createState(store: Store, warn: (sentence: string) => void = () => {}): State {
   const listeners = new Set<() => void>()
   const running = new Set<Promise<unknown>>()

@@ -1,19 +1,19 @@
-/** Where people are: e-mail addresses and phone numbers. */
+/** E-mail addresses and phone numbers. */
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { validationFailed } from './errors.js'
 
-/** The address in small letters. Throws a 400 for what is none. */
+/** The address in small letters. Throws a 400 for a malformed one. */
 export function validEmail(given: string): string {
   if (given === '') throw validationFailed('An email address is required')
   if (Buffer.byteLength(given) > LONGEST_EMAIL_BYTES) throw validationFailed('An email address is too long')
-  // Before it is in small letters: the sign for Kelvin would become the k of somebody else's address.
+  // Checked before it is in small letters: the sign for Kelvin would become the k of another address.
   if (!isEmail(given)) throw validationFailed('Unable to validate email address: invalid format')
   return given.toLowerCase()
 }
 
 export const formatPhone = (given: string) => given.replace(/^\+/, '').replaceAll(' ', '')
 
-/** The number as digits alone. Throws a 400 for what is none (E.164). */
+/** The number as digits alone. Throws a 400 for anything else (E.164). */
 export function validPhone(given: string): string {
   const number = formatPhone(given)
   if (!/^[1-9]\d{1,14}$/.test(number)) throw validationFailed('Invalid phone number format (E.164 required)')

@@ -1,4 +1,4 @@
-/** What answers of the auth backend are, in Supabase's forms, for the document. */
+/** The answers of the auth backend, in Supabase's forms, for the OpenAPI document. */
 import * as v from 'valibot'
 import { map, open } from '../check/check.js'
 
@@ -65,7 +65,7 @@ export const linkAnswer = open({
   redirect_to: text,
 })
 
-/** The older form, which whoever does not say a version gets. */
+/** The older form, for clients that send no version. */
 const olderRefusal = open({
   code: v.pipe(v.number(), v.integer()),
   error_code: text,

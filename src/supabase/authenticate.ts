@@ -1,4 +1,4 @@
-/** Says who asks the auth backend, and whether they may: users with their token, admins with the service key. */
+/** Identifies the callers of the auth backend, and decides whether they may: users with their token, admins with the service key. */
 import { isBanned, type SessionRow, type UserRow } from '../core/state.js'
 import type { Backend } from './backend.js'
 import {
@@ -16,7 +16,7 @@ import {
 import { TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims } from './tokens.js'
 
-/** Who holds a user token. */
+/** The holder of a user token. */
 export interface SignedIn {
   readonly user: UserRow
   /** The session of the token; one that was minted for tests has none. */
@@ -28,7 +28,7 @@ export const isUuid = (text: string) => /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** The user of the token. Rejects with what Supabase answers: 401 without one, 403 for one that is not good (any more). */
+/** The user of the token. Rejects with what Supabase answers: 401 without one, 403 for one that is not good, or no longer. */
 export async function authenticate(backend: Backend, authorization: string | undefined): Promise<SignedIn> {
   return holderOf(backend, await claimsOf(backend, authorization))
 }
@@ -50,15 +50,15 @@ async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
   return { user, session, claims }
 }
 
-/** Returns when the token is an admin's; rejects as `authenticate` does, and with a 403 for the token of anybody else. */
+/** Returns when the token is an admin's; rejects as `authenticate` does, and with a 403 for any other token. */
 export async function requireAdmin(backend: Backend, authorization: string | undefined): Promise<void> {
   const claims = await claimsOf(backend, authorization)
-  // The service key is nobody's. An admin who has signed in is one for as long as the session lasts.
+  // The service key belongs to no user. An admin who has signed in is one for as long as the session lasts.
   if (claims.session_id !== undefined) await holderOf(backend, claims)
   if (!backend.settings.jwtAdminRoles.includes(claims.role ?? '')) throw notAdmin(undefined, triedToken('role', claims))
 }
 
-/** Throws a 400 for a user token that is meant for somebody else than `asked` (the header X-JWT-AUD), or for nobody. */
+/** Throws a 400 for a user token without an audience, or with another one than `asked` (the header X-JWT-AUD). */
 export function requireAudience({ aud }: Claims, asked: string | undefined): void {
   const first = Array.isArray(aud) ? aud[0] : aud
   if (!first || (asked && asked !== first)) throw validationFailed("Token audience doesn't match request audience")

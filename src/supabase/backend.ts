@@ -29,7 +29,7 @@ export interface AuthSettings {
   readonly testOtp: string
   /** In bytes. */
   readonly passwordMinLength: number
-  /** Sets of characters of which a password must have one each; Supabase's form, separated by colons. */
+  /** Sets of characters: a password must have one of each. Supabase's form, separated by colons. */
   readonly passwordRequiredCharacters: string
   readonly securityRefreshTokenRotationEnabled: boolean
   /** How long a refresh token that was replaced may be used again, in seconds. */
@@ -47,7 +47,7 @@ export interface Backend {
   readonly url: () => string
   /** From where admins may ask. */
   readonly origins: Pick<Origins, 'requireOwnAdmin'>
-  /** Told of each message that was put into the outbox. */
+  /** Called with each message that was put into the outbox. */
   readonly announce: (message: MessageRow) => void
 }
 
@@ -57,7 +57,7 @@ export const momentOf = ({ now }: Pick<Backend, 'now'>): Moment => new Date(now(
 /** The address that links lead to. */
 export const externalUrl = ({ settings, url }: Backend) => settings.apiExternalUrl.replace(/\/+$/, '') || url()
 
-/** Who issues the tokens; `undefined` where they do not say. */
+/** The issuer of the tokens; `undefined` where they name none. */
 export function issuerOf({ settings: { jwtIssuer }, url }: Backend): string | undefined {
   return jwtIssuer === 'none' ? undefined : jwtIssuer || url()
 }

@@ -39,7 +39,7 @@ export const tokenOf = ({ one_time_tokens }: Tables, userId: string, type: OneTi
 export const dropToken = ({ one_time_tokens }: Tables, userId: string, type: OneTimeTokenType) =>
   one_time_tokens.remove({ id: keyOf(userId, type) })
 
-/** Whoever has proved one thing needs no other code that was sent before. */
+/** After one proof a user needs no other code that was sent before. */
 export const dropTokens = ({ one_time_tokens }: Tables, userId: string) => one_time_tokens.remove({ user_id: userId })
 
 /** The token with one of these hashes among those of the given types. */
@@ -86,7 +86,7 @@ const subjects: Record<MessageKind, string> = {
   phone_change: 'Confirm your new phone number',
 }
 
-/** The link of a mail. Where it leads back to stands in it as it is for as long as that can be read, as Supabase has it. */
+/** The link of a mail. Its destination stands in it unescaped for as long as that can be read, as Supabase has it. */
 export function actionLink(backend: Backend, hash: string, kind: string, redirect: string): string {
   const back = /[&=#]/.test(redirect) ? encodeURIComponent(redirect) : redirect
   return `${externalUrl(backend)}/verify?token=${hash}&type=${kind}&redirect_to=${back}`
@@ -100,7 +100,7 @@ interface Letter {
   readonly link?: { readonly hash: string; readonly redirect: string }
 }
 
-/** So many messages are kept; the outbox of one machine is not an archive. */
+/** At most this many messages are kept; the outbox of one machine is not an archive. */
 const KEPT_MESSAGES = 500
 
 /** Puts a message into the outbox. */

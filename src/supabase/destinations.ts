@@ -1,4 +1,4 @@
-/** Where links may lead back to: the site, this machine, and what the list of addresses allows. */
+/** The addresses that links may lead to: the site, this machine, and what the list of addresses allows. */
 import { isLoopback } from '../core/origins.js'
 import type { AuthSettings } from './backend.js'
 
@@ -39,7 +39,7 @@ function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): bo
   return uriAllowList.some(glob => patternOf(glob).test(bare))
 }
 
-/** Whether a web address says its host where everybody looks for it: no name before an @, no backslashes, no numbers in disguise. */
+/** Whether a web address shows its host in the usual place: no name before an @, no backslashes, no numbers in disguise. */
 function isPlain(address: string, protocol: string, host: string): boolean {
   const start = `${protocol}//${host}`
   return address.toLowerCase().startsWith(start) && /^(:\d*)?([/?#]|$)/.test(address.slice(start.length))
@@ -49,7 +49,7 @@ const isAddress = (hostname: string) => /^\d+\.\d+\.\d+\.\d+$|^\[/.test(hostname
 
 const patternOf = (glob: string) => new RegExp(`^${sourceOf(glob)}$`, 's')
 
-/** Supabase's globs: `*` is anything but `.` and `/`, `**` anything at all, `?` one character, `[!a-z]` one that is none of these, `{a,b}` either. */
+/** Supabase's globs: `*` is anything but `.` and `/`, `**` anything, `?` one character, `[!a-z]` a character not listed, `{a,b}` either. */
 function sourceOf(glob: string): string {
   return glob.replace(/\\.|\*\*|\[!?[^\]]+\]|\{[^{}]*\}|./gs, part => {
     const inside = part.slice(1, -1)

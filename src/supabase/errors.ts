@@ -1,4 +1,4 @@
-/** What the auth backend says when it refuses, in the words, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
+/** The refusals of the auth backend, in the words, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
 import type { Tried } from '../core/caller.js'
 import { failure, fromAnotherState, PlatformError, signInAgain } from '../core/errors.js'
 
@@ -12,7 +12,7 @@ const invalid = (message: string, status = 400) => refusal(status, 'validation_f
 export const badJson = (why: string) => refusal(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
 export const validationFailed = invalid
 
-// Who asks.
+// Callers.
 
 export const noAuthorization = (tried?: Tried) =>
   refusal(401, 'no_authorization', 'This endpoint requires a valid Bearer token', { tried })

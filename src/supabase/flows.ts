@@ -56,7 +56,7 @@ export async function beginFlow(
   })
 }
 
-/** The code with which a followed link leads back to the app. Throws a 400 when no flow waits for it. */
+/** The code that a followed link brings to the app. Throws a 400 when no flow waits for it. */
 export async function issueAuthCode(
   backend: Backend,
   { flow_states }: Tables,

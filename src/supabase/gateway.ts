@@ -1,4 +1,4 @@
-/** The gateway in front of the auth backend: asks for a known key, as Kong does at a self-hosted Supabase (supabase-auth.md, §4). */
+/** The gateway in front of the auth backend: wants a known key, as Kong does at a self-hosted Supabase (supabase-auth.md, §4). */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { digestOf } from '../core/secrets.js'
@@ -66,5 +66,5 @@ function keysIn(header: string | string[] | undefined, query: string): readonly 
   return query === '' ? [] : new URLSearchParams(query).getAll('apikey').filter(key => key !== '')
 }
 
-/** Compares digests, which are of one length, so that the time tells nothing of where the keys differ. */
+/** Compares digests, which are of one length, so that the time does not show where the keys differ. */
 const same = (one: string, other: string) => timingSafeEqual(Buffer.from(digestOf(one)), Buffer.from(digestOf(other)))

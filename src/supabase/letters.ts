@@ -1,10 +1,10 @@
-/** What the backend sends: each letter keeps a code for its reader, and says so in the user. */
+/** The letters that the backend sends: each keeps a code for its reader, and notes that in the user. */
 import type { MessageRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
 import { hashOfCode, keepToken, type MessageKind, newCode, PKCE, post } from './codes.js'
 import { beginFlow, type Challenge } from './flows.js'
 
-/** Where the link of a letter leads back to, and the challenge of an app that waits there. */
+/** The destination of a letter's link, and the challenge of an app that waits there. */
 export interface Return {
   readonly redirect: string
   readonly challenge?: Challenge | undefined
@@ -122,7 +122,7 @@ export function sendPhoneCode(
   })
 }
 
-/** A code to whoever is signed in, before they may change their password. */
+/** A code to a signed-in user, before they may change their password. */
 export const sendReauthentication = (backend: Backend, tables: Tables, user: UserRow): Promise<Sent> =>
   send(backend, tables, user, {
     kind: 'reauthentication',

@@ -1,10 +1,10 @@
-/** The user token of whoever has signed in with `standin login`, fresh for as long as the live auth backend renews it. */
+/** The user token of the session that `standin login` has kept, fresh for as long as the live auth backend renews it. */
 import { statSync } from 'node:fs'
 import { fetchFrom } from '../core/fetch-from.js'
 import { type KeptSession, keepSession, keptSession } from './session-file.js'
 
 export interface LiveSession {
-  /** The access token; nothing where nobody is signed in, or not any more. It does not throw or reject: `report` is told. */
+  /** The access token; nothing where no user is signed in, or not any more. It does not throw or reject: `report` gets the reason. */
   token(): string | undefined | Promise<string | undefined>
 }
 
@@ -15,9 +15,9 @@ export interface LiveSessionParts {
   readonly authUrl: string
   readonly anonKey: string
   readonly firstByteTimeoutMs: number
-  /** Whether certificates that nobody vouches for are accepted. */
+  /** Whether untrusted certificates are accepted. */
   readonly insecure: boolean
-  /** Told, in a sentence and once, why there is no token although somebody has signed in. */
+  /** Called once, with a sentence that says why there is no token although a user has signed in. */
   readonly report: (sentence: string) => void
   readonly now?: () => number
   readonly refresh?: Refresh
@@ -73,7 +73,7 @@ export function createLiveSession(parts: LiveSessionParts): LiveSession {
 
   async function renewed(old: KeptSession): Promise<string | undefined> {
     const answer = await refresh(old.refreshToken)
-    // Meanwhile another process may have renewed it, or somebody signed out.
+    // Meanwhile another process may have renewed the session, or ended it.
     const current = look()
     if (current?.refreshToken !== old.refreshToken) return usable(current)
     switch (answer.kind) {
@@ -116,9 +116,9 @@ function traceOf(file: string): string {
 
 export type Refreshed =
   | { readonly kind: 'renewed'; readonly accessToken: string; readonly refreshToken: string; readonly lifeMs: number }
-  /** The backend takes the token for no good; asking again is of no use. */
+  /** The backend refuses the token; asking again would change nothing. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** Nobody knows: it may be asked again. */
+  /** Not known: it may be asked again. */
   | { readonly kind: 'unanswered'; readonly why: string }
 
 /** Exchanges a refresh token. It does not reject. */
@@ -129,7 +129,7 @@ interface Backend {
   readonly authUrl: string
   readonly anonKey: string
   readonly firstByteTimeoutMs: number
-  /** Whether certificates that nobody vouches for are accepted. */
+  /** Whether untrusted certificates are accepted. */
   readonly insecure: boolean
 }
 

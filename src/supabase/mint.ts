@@ -23,7 +23,7 @@ export async function tokenFor(backend: Backend, wish: TokenRequest, seedOf: See
   return userToken(withLife(backend, expiresIn), address, seedOf(address))
 }
 
-/** A user token that stands for itself, where no state is at hand: without a session, of the user who would be there. */
+/** A user token that stands for itself, where there is no state: without a session, of the user who would be there. */
 export async function looseTokenFor(
   backend: Backend,
   { email = developmentUser.email, expiresIn }: Omit<TokenRequest, 'role'>,

@@ -1,10 +1,10 @@
-/** Sessions as a developer sees them: whose they are and since when, without anything that opens a door. */
+/** Sessions as a developer sees them: whose they are and since when, without any credential. */
 import { searchFor } from '../api/listing.js'
 import type { SessionRow, State, Tables, UserRow } from '../core/state.js'
 import type { OpenSession, OpenSessions } from './operations.js'
 import { endSessions, endSessionsOf } from './sessions.js'
 
-/** So many are shown to whoever does not say. */
+/** The size of a page where the query sets none. */
 const PAGE = 100
 
 /** `tokenSeconds` is how long an access token holds. */

@@ -66,7 +66,7 @@ export async function hashOf(password: string): Promise<string> {
 export async function fits(password: string, hash: string | null): Promise<boolean> {
   // Earlier versions kept hashes that cost too much; admins set a new password then.
   if (hash === null || problemOfHash(hash) !== undefined) {
-    // As long as for a user who has one, so that the time does not tell who exists.
+    // As long as for a user who has one, so that the time does not show who exists.
     await hashOf(password)
     return false
   }
@@ -84,7 +84,7 @@ interface Check {
   readonly hash: string
 }
 
-/** So many wait for a worker; more would wait for minutes. */
+/** At most this many wait for a worker; more would wait for minutes. */
 const MOST_CHECKS = 32
 /** The costs that are accepted take some seconds; on a machine that has other things to do, longer. */
 const LONGEST_CHECK_MS = 30_000
@@ -111,7 +111,7 @@ export async function passwordJob({ password, hash }: Check): Promise<boolean> {
   return (hash.startsWith('$argon2') ? argon2Verify(check) : bcryptVerify(check)).catch(() => false)
 }
 
-/** A password that nobody knows, for users who are made without one; strong enough for every setting. */
+/** A random password for users who are made without one; strong enough for every setting. */
 export const unknownPassword = () => `${randomBytes(24).toString('base64url')}aA1!`
 
 async function fitsOwn(password: string, hash: string): Promise<boolean> {

@@ -53,7 +53,7 @@ export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | '
 
 /**
  * Puts the seeds into the state. What is there already stays as the app left it, unless its seed was changed since; a
- * configured key that is configured no longer is taken away.
+ * configured key that is no longer configured is taken away.
  */
 export async function plantSeeds(state: State, { users, apiKeys }: Seeds, now: () => number): Promise<void> {
   const at = new Date(now()).toISOString()
@@ -76,7 +76,7 @@ export async function plantUser(state: State, seed: UserSeed, now: () => number)
   })
 }
 
-/** What tells whether a seed was changed. A password is part of it, hence no quick hash. */
+/** Shows whether a seed was changed. A password is part of it, so it is no quick hash. */
 const markOf = (seed: UserSeed): Promise<string> => markOfWritten(JSON.stringify(seed))
 
 // Tests start platforms with the same seeds over and over.
@@ -114,7 +114,7 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
 }
 
 /**
- * The user that a seed means. Whoever signed up with a seed's address before it was one becomes it, unless they are another
+ * The user that a seed means. A user who signed up with a seed's address before it was one becomes it, unless they are another
  * seed's already, which is about to give the address up.
  */
 async function ofSeed({ users }: Tables, seed: UserSeed, all: readonly UserSeed[]): Promise<UserRow | undefined> {
@@ -141,7 +141,7 @@ async function plantUsers(tables: Tables, planted: readonly Planted[], all: read
   }
 }
 
-/** Makes a user what their changed seed says; whoever signed in with what held before is out. */
+/** Makes a user what their changed seed says, and ends the sessions of one who had a password before. */
 async function replant(tables: Tables, { id, encrypted_password }: UserRow, row: UserRow): Promise<void> {
   const { id: _id, created_at: _created, ...changes } = row
   const identities = row.identities.map(one => ({ ...one, id, user_id: id }))
@@ -151,7 +151,7 @@ async function replant(tables: Tables, { id, encrypted_password }: UserRow, row:
 
 const developmentUserId = idOfUser(developmentUser)
 
-/** Everybody knows their password; whoever configures users of their own does not want them around. */
+/** Their password is public; a configuration with users of its own does not want them around. */
 async function removeDevelopmentUser(tables: Tables): Promise<void> {
   const user = await tables.users.get(developmentUserId)
   if (user && user.seed !== null) await removeUser(tables, user)
@@ -175,7 +175,7 @@ async function plantKeys(
   }
 }
 
-/** Whose key it is stays so, whatever becomes of their address; only a new key goes to whoever has the address. */
+/** A key stays with its owner, whatever becomes of their address; only a new key goes to the user with the address. */
 async function holderOf({ users }: Tables, owner: UserSeed, known: ApiKeyRow | undefined): Promise<string | null> {
   const own = await users.get(idOfUser(owner))
   if (own) return own.id

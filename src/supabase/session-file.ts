@@ -7,7 +7,7 @@ import path from 'node:path'
 import { jsonOf } from '../core/json.js'
 import { StartError } from '../core/start-error.js'
 
-/** Somebody who is signed in to a live auth backend. */
+/** A user who is signed in to a live auth backend. */
 export interface KeptSession {
   readonly email: string
   readonly accessToken: string
@@ -22,7 +22,7 @@ type Sessions = Readonly<Record<string, unknown>>
 /** Where the file is: `~/.config/standin/sessions.json`, unless the environment says otherwise. */
 export function sessionsFile({ XDG_CONFIG_HOME, APPDATA }: NodeJS.ProcessEnv = process.env): string {
   const chosen = process.platform === 'win32' ? APPDATA : XDG_CONFIG_HOME
-  // A relative one is to be ignored, says the XDG Base Directory Specification.
+  // The XDG Base Directory Specification says to ignore a relative one.
   const folder = chosen && path.isAbsolute(chosen) ? chosen : path.join(homedir(), '.config')
   return path.join(folder, 'standin', 'sessions.json')
 }
@@ -53,7 +53,7 @@ export function keepSession(file: string, authUrl: string, session: KeptSession 
   })
 }
 
-/** A folder that is not ours, or no folder, is told in a sentence. */
+/** Throws a StartError for a folder that is not ours, or is no folder. */
 function orRefuse<T>(file: string, work: () => T): T {
   try {
     return work()
@@ -66,7 +66,7 @@ function sessionsIn(file: string): Sessions {
   // Below what is no folder there is nothing, either; Node 20 alone calls that an error.
   const stats = orRefuse(file, () => (existsSync(file) ? statSync(file) : undefined))
   if (!stats) return {}
-  // Windows keeps what others may do elsewhere; a folder of one's own is nobody else's there.
+  // Windows keeps permissions elsewhere; a user's own folder is private there.
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     throw new StartError(`Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.`)
   }

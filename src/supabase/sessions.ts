@@ -6,7 +6,7 @@ import { type Backend, issuerOf, momentOf } from './backend.js'
 import { refreshTokenNotFound, refreshTokenUsed, userBanned } from './errors.js'
 import { userJson } from './users.js'
 
-/** What somebody who has signed in is given. */
+/** What a user gets on signing in. */
 export interface Grant {
   readonly user: UserRow
   readonly session: SessionRow
@@ -62,7 +62,7 @@ const lettersFrom = (bytes: Buffer) =>
  */
 const tokenAfter = (parent: string, salt: string) => lettersFrom(createHmac('sha256', salt).update(parent).digest())
 
-/** What came of a refresh: the next grant, or the refusal that is told when what was changed is kept. */
+/** The outcome of a refresh: the next grant, or the refusal, which is thrown after the changes are kept. */
 type Refreshed = { readonly grant: Grant } | { readonly refusal: Error }
 
 /**
@@ -92,7 +92,7 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
   }
   // The client that asks twice may not have got the first answer.
   if (!isParentOfActive) await refresh_tokens.update(digest, { revoked: true, updated_at: at })
-  // An active token of an earlier version has no salt, and cannot be told again: another one takes its place.
+  // An active token of an earlier version has no salt, and cannot be worked out again: another one takes its place.
   const again = isParentOfActive && active.salt !== null ? tokenAfter(token, active.salt) : undefined
   const next = again ?? (await addRefreshToken(backend, tables, session, token))
   await sessions.update(session.id, { refreshed_at: at })

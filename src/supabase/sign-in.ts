@@ -1,4 +1,4 @@
-/** A session for somebody, as if they had just signed in; who is not there yet signs up. */
+/** A session for a user, as if they had just signed in; a user who does not exist yet signs up. */
 import type { Moment, UserRow } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
 import { invalidCredentials } from './errors.js'
@@ -7,17 +7,17 @@ import { idOfUser, plantUser, type UserSeed } from './seeds.js'
 import { type Grant, startSession } from './sessions.js'
 import { confirmedEmail, newUser, signedUp } from './users.js'
 
-/** Who wants a session. */
+/** The user who wants a session. */
 export interface Newcomer {
   /** In small letters. */
   readonly email: string
-  /** Without one nobody asks for it. */
+  /** Without one no password is checked. */
   readonly password?: string | undefined
   /** The configured user with this address, if there is one. */
   readonly seed: UserSeed | undefined
 }
 
-/** Rejects in the words of Supabase where a password is not that of the user who is there. */
+/** Rejects in the words of Supabase where the password is not that of an existing user. */
 export async function signIn(backend: Backend, { email, password, seed }: Newcomer): Promise<Grant> {
   const state = await backend.state()
   // Nothing else of the configuration: the state may be that of a platform that was started with another one.

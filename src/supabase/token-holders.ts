@@ -1,4 +1,4 @@
-/** Says who holds a token: by its signature, its session and its user here, or by what the live backend says of it. */
+/** Finds the holder of a token: by its signature, its session and its user here, or by asking the live backend. */
 import type { Tried } from '../core/caller.js'
 import {
   barredUser,
@@ -48,7 +48,7 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
     }
   }
 
-  /** A token may outlive its session and its user, and is then good no longer. One that was minted for tests has no session. */
+  /** A token may outlive its session and its user, and is then no longer good. One that was minted for tests has no session. */
   async function requireAlive(claims: Claims): Promise<void> {
     const { session_id, sub } = claims
     if (session_id === undefined && sub === undefined) return
@@ -64,7 +64,7 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
 
   if (!live) return { find: findHere }
   return {
-    /** Keys of this stand-in hold as ever; whose a user token is, the live backend says. */
+    /** Keys of this stand-in still hold; the live backend names the user of a user token. */
     async find(token, asKey) {
       const own = await findHere(token, asKey).catch(error => {
         // A key of ours that is spent is not shown to the live backend.
@@ -113,7 +113,7 @@ const BELIEVED_MS = 5000
 /** The user of a live token. Rejects with a 401 when there is none, with a 502 or 504 when the backend does not say. */
 async function askLive(live: LiveBackend, token: string, nowMs: number): Promise<Known> {
   const expiresAtMs = nowMs + BELIEVED_MS
-  // The live anon key means nobody; it needs no question.
+  // The live anon key means no user; it needs no question.
   if (live.anonKey !== '' && token === live.anonKey) return { caller: { kind: 'anon' }, expiresAtMs }
   const { status, body } = await answerOf(live, token)
   const { id, email, error_code: older, code: newer } = body
@@ -146,7 +146,7 @@ async function answerOf(live: LiveBackend, token: string) {
   }
 }
 
-/** What a text says as a JSON object; an empty one where it is none. */
+/** A text as a JSON object; an empty one where it is no object. */
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,4 +1,4 @@
-/** Why a token is not accepted; apart from the signing itself, since whoever words it need not load that. */
+/** Why a token is not accepted; apart from the signing itself, so that wording a refusal does not load that. */
 import type { Tried } from '../core/caller.js'
 
 /** What is wrong with a token by itself, whatever has become of its session and its user. */
@@ -10,7 +10,7 @@ export class TokenRefusal extends Error {
 
   constructor(
     readonly fault: TokenFault,
-    /** What the token says of its signature. */
+    /** What the token's header says. */
     readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined } = {},
     private readonly more: {
       /** What is wrong with a claim, in the words of Go's JSON reader. */

@@ -1,4 +1,4 @@
-/** Signs and verifies JWTs. The one door of the package `jose`. */
+/** Signs and verifies JWTs. The only entry point to the package `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { developmentSecret, developmentSigningKey } from '../core/development.js'
 import { wellTyped } from './claims.js'
@@ -70,7 +70,7 @@ interface Key {
 /** Makes the keys of the platform: `jwtSecret` (HS256) signs the anon and the service key, a signing key the users' tokens. */
 export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: TokenParts): Promise<Tokens> {
   const secret = await sharedKey({ kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), alg: 'HS256' })
-  // Whoever has a secret of their own must not find that a key which everybody knows opens their doors as well.
+  // A platform with a secret of its own must not accept tokens of the public development key as well.
   const configured = signingKeys ?? (jwtSecret === developmentSecret ? [developmentSigningKey] : [])
   const keys = await Promise.all(configured.map(importKey))
   const own = keys.find(({ signing }) => signing) ?? secret
@@ -135,7 +135,7 @@ async function importKey(key: SigningKey): Promise<Key> {
   return { alg, kid, verifying, published, ...(signs && { signing: await importJWK(withoutOps, alg) }) }
 }
 
-/** What everybody may know of a key, by name: whatever else stands in it stays here. */
+/** The public members of a key, by name: whatever else stands in it stays here. */
 const publicHalf = (jwk: Readonly<Record<string, unknown>>): JWK =>
   Object.fromEntries(
     ['kty', 'crv', 'alg', 'kid', 'x', 'y', 'n', 'e'].filter(name => name in jwk).map(name => [name, jwk[name]]),

@@ -1,4 +1,4 @@
-/** Users: made, told in Supabase's form, and asked whether they may act. */
+/** Users: made, written in Supabase's form, and asked whether they may act. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Identity, Json, Moment, UserRow } from '../core/state.js'
 
@@ -41,7 +41,7 @@ export function newUser(at: Moment, given: Partial<UserRow>): UserRow {
 
 type Provider = Identity['provider']
 
-/** What an identity says of itself (supabase-auth.md, §1.3). */
+/** The data of an identity (supabase-auth.md, §1.3). */
 export const identityData = (userId: string, provider: Provider, address: string, verified = false): Json => ({
   sub: userId,
   [provider]: address,
@@ -89,14 +89,14 @@ interface SignUp {
   readonly at: Moment
 }
 
-/** A new user as they are after signing up: what they said of themselves goes into their way in, and from there into what is known of them. */
+/** A new user after signing up: the metadata they sent goes into their identity, and from there into the user's own. */
 export function signedUp(user: UserRow, { provider, address, data, at }: SignUp): UserRow {
   const { phone: _unsaid, ...own } = identityData(user.id, provider, address)
   const known = { ...data, ...own }
   return { ...reachedAt(user, provider, address, known, at), user_metadata: mergeMetadata({}, known) }
 }
 
-/** A new user whom an admin has invited: what the admin said of them is what is known, and nothing more. */
+/** A new user whom an admin has invited: their metadata is what the admin sent, and nothing more. */
 export function invitedAs(user: UserRow, address: string, data: Json, at: Moment): UserRow {
   return { ...reachedAt(user, 'email', address, identityData(user.id, 'email', address), at), user_metadata: data }
 }
@@ -113,14 +113,14 @@ export const confirmedEmail = (user: UserRow, at: Moment): Partial<UserRow> => (
   updated_at: at,
 })
 
-/** What changes in a user whose phone number is confirmed; the anonymous are so no longer. */
+/** What changes in a user whose phone number is confirmed; an anonymous user is one no longer. */
 export const confirmedPhone = (at: Moment): Partial<UserRow> => ({
   phone_confirmed_at: at,
   is_anonymous: false,
   updated_at: at,
 })
 
-/** What changes in a user who has confirmed a new e-mail address; the anonymous are so no longer. */
+/** What changes in a user who has confirmed a new e-mail address; an anonymous user is one no longer. */
 export function changedEmail(user: UserRow, email: string, at: Moment): Partial<UserRow> {
   return {
     ...(user.email_confirmed_at === null && confirmedEmail(user, at)),
@@ -143,7 +143,7 @@ export function changedPhone(user: UserRow, phone: string, at: Moment): Partial<
   }
 }
 
-/** Nothing that was sent counts any more. */
+/** Everything that was sent is void. */
 const nothingSent: Partial<UserRow> = {
   confirmation_sent_at: null,
   recovery_sent_at: null,
@@ -152,7 +152,7 @@ const nothingSent: Partial<UserRow> = {
   reauthentication_sent_at: null,
 }
 
-/** What changes in a user with a new password: whoever could read the mails of before may not be trusted any more. */
+/** What changes in a user with a new password: codes in earlier mails are void, since others may have read them. */
 export const changedPassword = (encrypted_password: string): Partial<UserRow> => ({
   ...nothingSent,
   encrypted_password,
@@ -197,7 +197,7 @@ const digest = (userId: string, value: string) =>
 
 /** What is left of a user who is deleted softly: an id, so that what the app keeps of them still leads somewhere. */
 export function forgotten({ id, email, phone, new_email, new_phone, identities }: UserRow, at: Moment) {
-  // As Supabase does it: digests, so that the addresses are free for whoever signs up with them next.
+  // As Supabase does it: digests, so that the addresses are free for the next user who signs up with them.
   const hidden = (address: string | null) => digest(id, address ?? '')
   return {
     email: hidden(email),
@@ -253,7 +253,7 @@ export function userJson(user: UserRow) {
 
 export type UserJson = ReturnType<typeof userJson>
 
-/** The same as told by whoever has just confirmed an address: Supabase's database works `confirmed_at` out, and was not asked again. */
+/** The same right after confirming an address: Supabase's database works `confirmed_at` out, and was not asked again. */
 export function userJsonBeforeReading(user: UserRow): object {
   const { confirmed_at: _unread, ...told } = userJson(user) as UserJson & { readonly confirmed_at?: string }
   return told

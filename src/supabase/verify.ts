@@ -1,4 +1,4 @@
-/** Takes a one-time code or link for what it proves: that somebody reads an address. */
+/** Takes a one-time code or link for what it proves: that a user reads an address. */
 import {
   isBanned,
   type Moment,
@@ -13,7 +13,7 @@ import { emailExists, otpExpired, phoneExists, userBanned, validationFailed } fr
 import { hashOf, unknownPassword } from './passwords.js'
 import { changedEmail, changedPassword, changedPhone, confirmedEmail, confirmedPhone, providersOf } from './users.js'
 
-/** What somebody proves who comes with a code. */
+/** What a client presents to prove that it reads an address. */
 export interface Claim {
   /** Supabase's word: signup, invite, recovery, magiclink, email, email_change, sms, phone_change. */
   readonly type: string
@@ -25,7 +25,7 @@ export interface Claim {
   readonly hash: string
 }
 
-/** Who it was; `half` when a further address has to agree before an e-mail address changes. */
+/** The proven user; `half` when a further address has to agree before an e-mail address changes. */
 export type Proven = { readonly kind: 'whole'; readonly user: UserRow } | { readonly kind: 'half' }
 
 const linkTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
@@ -89,13 +89,13 @@ async function byCode(backend: Backend, tables: Tables, { type, address, code }:
   throw otpExpired()
 }
 
-/** Who has a token of this kind; it is at hand for as long as its user is. */
+/** The owner of a token of this kind; it can be found for as long as its user exists. */
 async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): Promise<Found | undefined> {
   const user = token && (await users.get(token.user_id))
   return user && user.deleted_at === null ? { user, token } : undefined
 }
 
-/** Who wants to change their address. Several may want the same new one, so that only the code tells who it is. */
+/** The user who wants to change their address. Several may want the same new one, so only the code shows which user it is. */
 async function changerOf({ settings }: Backend, tables: Tables, hash: string): Promise<Found | undefined> {
   const types: OneTimeTokenType[] = ['email_change_token_new']
   if (settings.mailerSecureEmailChangeEnabled) types.unshift('email_change_token_current')
@@ -159,13 +159,13 @@ async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
       ? { ...identity, identity_data: { ...identity.identity_data, email_verified: true }, updated_at: at }
       : identity,
   )
-  // Whoever was invited has no password yet; one that nobody knows stands in until they set their own.
+  // An invited user has no password yet; a random one stands in until they set their own.
   const isGuest = user.encrypted_password === null && user.invited_at !== null
   const password = isGuest && changedPassword(await hashOf(unknownPassword()))
   return { ...confirmedEmail(user, at), identities, ...password }
 }
 
-/** Somebody else may have got the address while the code for it was on its way. */
+/** Another user may have got the address while the code for it was on its way. */
 async function requireNobodyElse({ users }: Tables, { id }: UserRow, address: { email: string } | { phone: string }) {
   const others = (await users.find(address)).filter(other => other.id !== id)
   if (others.length > 0) throw 'email' in address ? emailExists() : phoneExists()

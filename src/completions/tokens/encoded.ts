@@ -11,7 +11,7 @@ interface Encoder {
   setMergeCacheSize(size: number): void
 }
 
-/** What each token stands for: a text, or bytes that are none by themselves. */
+/** What each token stands for: a text, or bytes that are no text by themselves. */
 type Table = readonly (string | readonly number[])[]
 
 /** Loads an encoding's table, some megabytes, and makes its tokenizer. */
@@ -30,7 +30,7 @@ const tables: Readonly<Record<Encoding, () => Promise<[Encoder, { default: Table
 /** Words whose tokens the package remembers. It keeps them in the order of their use, which takes longer than merging when there are many. */
 const WORDS = 1000
 
-/** Counts are remembered for so many texts, and for so many characters of them: a conversation comes again with each of its turns. */
+/** Counts are remembered for this many texts, and for this many characters: a conversation comes again with each of its turns. */
 const TEXTS = 10_000
 const CHARACTERS = 4_000_000
 

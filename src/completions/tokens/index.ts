@@ -1,4 +1,4 @@
-/** Counts tokens: the one front door of this part. */
+/** Counts tokens: the only entry point of this part. */
 import type { Encoding } from './encoded.js'
 import { estimated, type Tokenizer } from './tokenizer.js'
 

@@ -32,7 +32,7 @@ function tokensOfMessage(message: ChatMessage, tokenizer: Tokenizer): number {
 
 const textsOfToolCall = (call: unknown) => (isObject(call) ? textsOfCall(call.function ?? call.custom) : [])
 
-/** Who is called, and with what; OpenAI's custom tools take their `input` as it is. */
+/** What is called, and with what; OpenAI's custom tools take their `input` as it is. */
 function textsOfCall(call: unknown): readonly string[] {
   if (!isObject(call)) return []
   return [call.name, call.arguments, call.input].filter(text => typeof text === 'string')
@@ -78,7 +78,7 @@ function countOnce(part: object, tokenizer: Tokenizer, count: () => number): num
   return tokens
 }
 
-/** What a model is told of a tool; OpenAI's custom tools have theirs under another name. */
+/** What a model gets to know of a tool; OpenAI's custom tools have theirs under another name. */
 const partOfTool = ({ function: own, custom }: Readonly<Record<string, unknown>>) => own ?? custom
 
 // OpenAI's cookbook, "How to count tokens with tiktoken", section 7 (num_tokens_for_tools): what frames a function, its properties

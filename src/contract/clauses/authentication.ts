@@ -91,7 +91,7 @@ export const authenticationClauses: readonly ClauseForm[] = [
       'The platform is backed by a self-hosted backend that provides a database and user authentication.',
       'The authentication backend is at {auth_url}.',
     ],
-    what: 'Whoever signs in with email and password gets a JWT.',
+    what: 'Signing in with email and password gives a JWT.',
     needs: ['AUTH-D1'],
     check: asking(signIn, status(200), jsonObject, jwt),
   },

@@ -11,7 +11,7 @@ import type { Passage } from './passage.js'
 
 const nothing = Buffer.alloc(0)
 
-/** Takes an answer of which as much is read as has come with its head. */
+/** Takes an answer, of which only what came with its head has been read. */
 export function carryBack(passage: Passage): void {
   if (passage.isOver) return
   const { answer, manners } = passage
@@ -27,14 +27,14 @@ export function carryBack(passage: Passage): void {
   }
 }
 
-/** Whether all of it is there, and nobody can tell in which pieces it came. */
+/** Whether all of it is there, and the pieces in which it came do not show. */
 const isWhole = ({ complete, readableLength, headers }: IncomingMessage) =>
   complete && (readableLength === 0 || headers['content-length'] !== undefined)
 
 function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): void {
   if (!isStatus(status)) throw new Error(`status ${status}`)
   const coding = headers['transfer-encoding']
-  // Node undoes no other one, and nobody has asked for any.
+  // Node undoes no other one, and we have asked for none.
   if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
 }
 
@@ -128,7 +128,7 @@ function stream(passage: Passage, answer: IncomingMessage): void {
   answer.on('data', take)
   response.on('drain', () => answer.resume())
   answer.on('end', () => {
-    // What the client has not waited for is read to its end without anybody looking.
+    // What the client has not waited for is read to its end and dropped.
     if (passage.isOver) return
     passage.answered()
     response.end()
@@ -137,7 +137,7 @@ function stream(passage: Passage, answer: IncomingMessage): void {
 
 /** A witness gets more of an error than is held back, so that it has all of a long page. */
 const MOST_WITNESSED_BYTES = 8_388_608
-/** An event stream that has told its error may stay open: so long its end is waited for. */
+/** An event stream may stay open after its error: this is how long its end is waited for. */
 const LAST_EVENT_MS = 250
 
 /**

@@ -1,8 +1,8 @@
-/** Shows the live side who asks: the live credential in place of the caller's, or the caller's own. */
+/** The credentials that the live side gets: the live one in place of the caller's, or the caller's own. */
 import { adminStaysHere } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 
-/** How a request shows the live side who asks. */
+/** Which credentials a request carries to the live side. */
 export interface ShownCredential {
   /** In place of the caller's own. */
   readonly headers: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ export type LiveCredentials = (exchange: Exchange) => ShownCredential | Promise<
 interface PlatformKeys {
   readonly apiKey: string
   readonly anonKey: string
-  /** The token of a user who has signed in, for whoever has no API key. */
+  /** The token of a user who has signed in, used when there is no API key. */
   readonly userToken?: (() => Token | Promise<Token>) | undefined
 }
 

@@ -7,10 +7,10 @@ const hopByHop = new Set(
     ' ',
   ),
 )
-// The body is here already, so there is nothing to expect; host and length are written anew; the rest are credentials for us.
+// The body is here already, so there is nothing to expect; host and length are set again; the rest are credentials for us.
 const notForwarded = new Set([...hopByHop, 'expect', 'host', 'content-length', 'authorization', 'apikey', 'cookie'])
 
-/** Headers that tell this stand-in what to do; the live platform is none. */
+/** Headers that steer this stand-in; the live platform does not get them. */
 const OURS = 'x-standin-'
 
 const none: ReadonlySet<string> = new Set()

@@ -5,7 +5,7 @@ import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js
 import { asksModel } from '../../core/paths.js'
 import { reset } from '../spoil.js'
 
-/** What is to be carried over. */
+/** What to carry over. */
 export interface Journey {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -55,7 +55,7 @@ export class Passage {
   outcome: (Outcome & { complete: boolean }) | undefined
   readonly witness: ResponseObserver | undefined
   #isOver = false
-  /** Whether the live side has said all it had to say. */
+  /** Whether the live side has sent all of its answer. */
   #isAnswered = false
   #timer: NodeJS.Timeout | undefined
   /** What a connection that was kept had brought before; nothing of a new one. */
@@ -139,21 +139,21 @@ export class Passage {
     this.#timer?.refresh()
   }
 
-  /** All of the answer is there, or as much of it as anybody waits for. */
+  /** All of the answer is there, or as much of it as is waited for. */
   answered(isWhole = true): void {
     this.#isAnswered = true
     clearTimeout(this.#timer)
     this.witness?.end(isWhole)
   }
 
-  /** Nothing has left for the client yet: it is told this. */
+  /** Nothing has left for the client yet: it gets this error. */
   fail(error: unknown): void {
     if (this.#isOver) return
     this.#ends()
     this.journey.done(error)
   }
 
-  /** There will be no more: the client is told why, unless it has a part of the answer already. */
+  /** There will be no more: the client gets the reason, unless it has a part of the answer already. */
   breaksOff(reason: PlatformError): void {
     if (this.destroyed) return
     if (this.outcome) this.cut()
@@ -168,7 +168,7 @@ export class Passage {
     else reset(response)
   }
 
-  /** The response is closed, by its end or by somebody's leaving. */
+  /** The response is closed: it has ended, or the client has left. */
   #clientGone(): void {
     if (this.#isOver) return
     if (this.outcome) this.outcome.complete = this.#isAnswered && this.journey.response.writableFinished

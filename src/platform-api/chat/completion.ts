@@ -55,7 +55,7 @@ export function createCompletions(tokenizer: Tokenizer) {
     return { ...streamForm, body: paced(events, shared, request, tokens), tokens }
   }
 
-  /** Without the usage where it is not told: the prompt may be long. */
+  /** Without the usage where it is not sent: the prompt may be long. */
   function made(request: ChatRequest, said: Generation, tellsUsage: boolean) {
     const choices = spokenChoices(said, request, tokenizer)
     const tokens = costOf(request, said, { tokens: completionTokens(choices, said.usage) })

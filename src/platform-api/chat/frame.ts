@@ -51,7 +51,7 @@ export function inOnePiece({ head, before, pieces, after, tail }: Events): strin
 }
 
 /**
- * A cost that is counted when it is asked for: a stream that tells no usage does not wait for a long prompt to be read.
+ * A cost that is counted when it is asked for: a stream without usage does not wait for a long prompt to be read.
  * A class, because each answer has one, and an object that brings its own getters takes ten times as long to make.
  */
 export class Cost {
@@ -74,7 +74,7 @@ export class Cost {
   }
 }
 
-/** The tokens of all choices. Thoughts count as well, also those of which only the number is named. */
+/** The tokens of all choices. Thoughts count as well, also those with only their number given. */
 export function completionTokens(choices: readonly Spoken[], named: UsageInput = {}): number {
   const spoken = choices.reduce((sum, { tokens }) => sum + tokens.spoken, 0)
   return named.completionTokens ?? spoken + reasoningTokens(choices, named)
@@ -110,6 +110,6 @@ export function usageOf(
 
 const noDetails = JSON.stringify(detailsOf(0, 0)).slice(1)
 
-/** The same as JSON for a plain text, which has nothing to tell in the details. */
+/** The same as JSON for a plain text, which has no details. */
 export const plainUsage = ({ prompt, completion }: Cost) =>
   `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${noDetails}`

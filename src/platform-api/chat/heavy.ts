@@ -38,7 +38,7 @@ export function isHeavyAnswer(request: ChatRequest, { choices }: Generation): bo
 }
 
 const CHARACTERS = 4
-/** What stands around a token in a stream, and what is told of one and of each that might have stood in its place. */
+/** What stands around a token in a stream, and the size of an entry for it and for each that might have stood in its place. */
 const OF_EVENT = 250
 const OF_LOGPROB = 90
 

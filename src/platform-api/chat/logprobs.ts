@@ -3,7 +3,7 @@ import type { TokenLogprob } from '../../completions/completion.js'
 
 type TopLogprob = TokenLogprob['top_logprobs'][number]
 
-/** What else a model might have said; more of them than anybody may ask for. */
+/** What else a model might have said; more alternatives than any request may ask for. */
 const others =
   ' the| a| and| of| to| in| is| that| it| for| on| with| as| this| you| not| be| are| we| so|,|.| or| but'.split('|')
 

@@ -1,4 +1,4 @@
-/** Casts bytes that are the same each time but for an id, which stands in them many times. */
+/** Makes bytes that are the same each time except for an id, which stands in them many times. */
 
 export interface Mold {
   /** What must be the same for the mold to fit. */

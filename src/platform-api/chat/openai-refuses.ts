@@ -1,4 +1,4 @@
-/** What OpenAI is known to answer with a 400 to, in its own words: one table, of which a request meets the rows of the fields that it has. */
+/** The requests that OpenAI is known to answer with a 400, in its own words: one table, of which a request meets the rows of the fields it has. */
 import { type ChatMessage, type ChatRequest, textOf } from '../../completions/request.js'
 import { wrongInSchema } from './strict-schema.js'
 
@@ -173,7 +173,7 @@ export function openaiRefusal(request: ChatRequest): OpenAiRefusal | undefined {
     if (unknown.length === MOST_NAMED) break
   }
   if (unknown.length > 0) return { code: 'unrecognized_argument', message: unrecognized(unknown) }
-  // By their numbers, as everything on this way: iterators would take longer than the checks.
+  // By index, as everything on this path: iterators would take longer than the checks.
   for (let at = 0; at < request.messages.length; at++) {
     const message = request.messages[at] as ChatMessage
     if (isPlain(message)) continue

@@ -22,7 +22,7 @@ import { createMold, type Mold } from './mold.js'
 import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
 
-/** Work on a text that is the same each time it is said; done when it is first needed. */
+/** Work on a text that is the same each time it is sent; done when it is first needed. */
 export class Prepared {
   /** The text as a JSON string. */
   readonly json: string
@@ -100,7 +100,7 @@ export function plainStream(own: Prepared, opening: Opening, request: ChatReques
 }
 
 /**
- * Without a pace the stream leaves in one piece: many times faster than an event at a time, and no client can tell. Within a second
+ * Without a pace the stream leaves in one piece: many times faster than an event at a time, and clients see no difference. Within a second
  * two streams of the same words differ in nothing but the id, so the last one serves as a mold.
  */
 function atOnce(own: Prepared, opening: Opening, total: string | undefined, tokens: Cost): Form {

@@ -1,4 +1,4 @@
-/** What the document says of chat completions. */
+/** What the OpenAPI document says of chat completions. */
 import type { Mode } from '../../core/exchange.js'
 import type { Description } from '../../core/operation.js'
 

@@ -1,4 +1,4 @@
-/** What OpenAI has against the JSON Schema of a function or of an answer. */
+/** What OpenAI refuses in the JSON Schema of a function or of an answer. */
 
 /** Where in a schema something stands: the last step, and what is above it. */
 interface Place {

@@ -1,10 +1,10 @@
-/** What is left to say when the request has had its say: `n`, `stop`, `max_tokens` and how many tools may be called at once. */
+/** Cuts an answer to what the request allows: `n`, `stop`, `max_tokens` and how many tools may be called at once. */
 import { type ChatRequest, callsFunctions } from '../../completions/request.js'
 import type { Tokenizer } from '../../completions/tokens/index.js'
 import { demandOf, namesOneCall } from '../../completions/tools.js'
 import type { Choice, FinishReason, Generation, ToolCall } from '../../replies/index.js'
 
-/** A choice as it is said. */
+/** A choice as it is sent. */
 export interface Spoken {
   readonly reasoning: string | undefined
   readonly text: string | null
@@ -22,7 +22,7 @@ export function spokenChoices({ choices }: Generation, request: ChatRequest, tok
 }
 
 function spokenChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer): Spoken {
-  // What is refused is not said.
+  // A refusal takes the place of the text.
   const words = choice.refusal === undefined ? choice.text : null
   const stopped = words === null ? undefined : beforeStop(words, request.stop)
   const allowance = createAllowance(mostTokens(request), tokenizer)
@@ -45,7 +45,7 @@ function spokenChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer
     if (allowance.isOver()) return 'length'
     if (stopped !== undefined) return 'stop'
     if (choice.finishReason) return choice.finishReason
-    // As at OpenAI: who names the one tool to call is not told that there are calls.
+    // As at OpenAI: a request that names the one tool to call gets no finish reason for calls.
     if (calls.length === 0 || namesOneCall(request)) return 'stop'
     return callsFunctions(request) ? 'function_call' : 'tool_calls'
   }
@@ -93,7 +93,7 @@ function createAllowance(most: number, { count, cut }: Tokenizer) {
       spent += over ? count(taken) : cost
       return taken
     },
-    /** Whether there were tokens for all of the text; part of a name would be of no use. */
+    /** Whether there were tokens for all of the text; part of a name cannot be used. */
     takeWhole(text: string): boolean {
       const cost = count(text)
       over ||= spent + cost > most

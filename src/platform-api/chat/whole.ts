@@ -18,7 +18,7 @@ import type { Spoken } from './trim.js'
 interface Parts {
   readonly opening: Opening
   readonly choices: readonly Spoken[]
-  /** Where it is told. */
+  /** Where it is sent. */
   readonly usage: CompletionUsage | undefined
   readonly tokenizer: Tokenizer
   /** Makes the id of a call that has none of its own. */
@@ -53,7 +53,7 @@ export function wholeCompletion(
   }
 }
 
-/** What a message has of its calls; nothing where there are none. */
+/** The calls of a message; nothing where there are none. */
 function callsOf(calls: readonly ToolCall[], asFunctions: boolean, nextId: () => string): Partial<CompletionMessage> {
   const [first] = calls
   if (!first) return {}
@@ -85,7 +85,7 @@ export function streamEvents({ choices, usage, ...opening }: Completion, { piece
   const written = (turn: number) => tracks.flatMap(track => (track[turn] ? [JSON.stringify(track[turn])] : []))
   const framed = (events: readonly string[]) => events.map(event => before + event + after).join('')
   return {
-    // OpenAI tells no logprobs beside the role.
+    // OpenAI sends no logprobs beside the role.
     head: framed(tracks.map(([first]) => JSON.stringify({ ...first, logprobs: null }))),
     ...{ before, after },
     pieces: Array.from({ length: turns - 2 }, (_, i) => written(i + 1)).flat(),

@@ -1,4 +1,4 @@
-/** The schemas of the document: each form once, under its name, with its fields told apart by where they come from. */
+/** The schemas of the document: each form once, under its name, with its fields distinguished by where they come from. */
 import { jsonSchemaOf } from '../../config/json-schema.js'
 import type { DocumentedSchema, JsonSchema, NamedForm } from '../../core/operation.js'
 import { sourced } from './surface.js'
@@ -61,8 +61,8 @@ export function createForms(): Forms {
 }
 
 /**
- * Defaults are said in the descriptions: tools that make types of the document take a field with a `default` for one that has to be
- * sent (openapi-typescript does, unless it is told otherwise).
+ * Defaults are in the descriptions: tools that make types of the document take a field with a `default` for one that has to be
+ * sent (openapi-typescript does by default).
  */
 function withoutDefaults(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(schema).flatMap(([keyword, value]) => {

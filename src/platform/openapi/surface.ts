@@ -11,7 +11,7 @@ export interface Placed {
   /** The whole path. */
   readonly path: string
   readonly operation: Description
-  /** Any one of these alternatives opens it; none is needed where there is none. */
+  /** Any one of these alternatives gives access; with none listed, none is needed. */
   readonly security: readonly Readonly<Record<string, readonly never[]>>[]
 }
 
@@ -119,7 +119,7 @@ function bearer(description: string, section?: string): JsonSchema {
   return { type: 'http', scheme: 'bearer', description, ...sourced(section) }
 }
 
-/** Tells what platform-api.md says from what is ours. */
+/** Separates what platform-api.md says from what is ours. */
 export function sourced(section: string | undefined): JsonSchema {
   if (section === undefined) return { 'x-standin-source': 'decided' }
   return { 'x-standin-source': 'documented', 'x-standin-section': section }

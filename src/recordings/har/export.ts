@@ -1,4 +1,4 @@
-/** Writes recordings as HAR 1.2, which browsers and proxies can open; what HAR has no words for stands behind underscores. */
+/** Writes recordings as HAR 1.2, which browsers and proxies can open; what HAR has no fields for goes into fields with an underscore. */
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { bodyOf, type RecordedRequest, type RecordedResponse, type Recording, type RequestBody } from '../recording.js'

@@ -1,4 +1,4 @@
-/** What is read of a HAR file: as much of HAR 1.2 as recordings need, and as lenient as the tools that write it are free. */
+/** What is read of a HAR file: as much of HAR 1.2 as recordings need, and as leniently as the tools that write it are free. */
 import * as v from 'valibot'
 import { check, type Mistake, open } from '../../check/check.js'
 import { type Problem, ProblemsError } from '../../check/problem.js'
@@ -84,7 +84,7 @@ export interface Entries {
 /** More mistakes of one file do not help. */
 const MISTAKES_SHOWN = 20
 
-/** The entries of a HAR file. Throws a ProblemsError for a file that is none, or has nothing but entries that are wrong. */
+/** The entries of a HAR file. Throws a ProblemsError for any other file, and for one whose entries are all wrong. */
 export function entriesIn(written: string, origin: string): Entries {
   const json = jsonIn(written, origin)
   const outline = check(har, json, { whole: 'The file' })

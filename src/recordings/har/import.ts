@@ -93,7 +93,7 @@ interface HarPlace {
   readonly query: string
 }
 
-/** The place of an address, or why it is none of the platform's. */
+/** The place of an address, or the reason why it is not the platform's. */
 export function placeOf(url: string, base: string | undefined): HarPlace | Reason {
   // Not a URL object's: that would decode and shorten what the client has sent.
   const [, origin, path = '', query = ''] = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
@@ -145,7 +145,7 @@ function lacksRequestBody({ postData, bodySize }: Entry['request']): boolean {
   return bodySize > 0 && !isThere
 }
 
-/** The recording of an exchange that took place there; `remark` is told what was done to its text. */
+/** The recording of an exchange that took place there; `remark` is called with what was done to its text. */
 export function recordingOf(entry: Entry, place: HarPlace, redact: Redact, remark: (what: string) => void): Recording {
   const headers = Object.fromEntries(entry.request.headers.map(({ name, value }) => [name.toLowerCase(), value]))
   const { authorization } = headers
@@ -238,7 +238,7 @@ const duration = (ms: number) => rounded(Math.max(0, ms))
 
 const BOM_BYTES = 3
 
-/** A tool that keeps only the beginning of a body still tells its size; one that leaves out a byte order mark has cut nothing. */
+/** A tool that keeps only the beginning of a body still gives its size; one that leaves out a byte order mark has cut nothing. */
 function isCut({ content }: Entry['response'], body: Buffer): boolean {
   return content.encoding !== 'base64' && body.length + BOM_BYTES < content.size
 }

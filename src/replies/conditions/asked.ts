@@ -63,7 +63,7 @@ export class Asked {
     return this.allTexts
   }
 
-  /** Who asks, or in which conversation: what a rule remembers with `per`. */
+  /** The caller, or the conversation: what a rule remembers with `per`. */
   holder(per: 'caller' | 'conversation'): string {
     const { caller } = this
     const who = `${caller.kind} ${'id' in caller ? caller.id : ''}`

@@ -1,4 +1,4 @@
-/** Makes the conditions of a rule ready to be held against requests. */
+/** Makes the conditions of a rule ready to be tested on requests. */
 import { holdsCredential } from '../credential-headers.js'
 import type { Asked } from './asked.js'
 import { fieldAt, fieldPath } from './field-path.js'
@@ -20,7 +20,7 @@ export function compileWhen(when: When): readonly Condition[] {
   const { user, system, assistant, any, model, turn, stream, temperature, tools } = when
   const { toolResult, responseFormat, header, caller, request, not, allOf, anyOf } = when
   return [
-    // The cheapest and most telling first.
+    // The cheapest and most selective first.
     ...optional(model, wanted => simple('model', valueTest(wanted), asked => asked.request.model)),
     ...optional(stream, wanted => simple('stream', valueTest(wanted), asked => asked.request.stream ?? false)),
     ...optional(user, wanted => onText('user', textTest(wanted), asked => asked.user)),

@@ -1,10 +1,10 @@
-/** Holds regular expressions of rules against texts of clients, for no longer than other requests can wait. */
+/** Tests regular expressions of rules on texts of clients, for no longer than other requests can wait. */
 import { expressionTakesTooLong } from '../../core/errors.js'
 import { bounded, TookTooLong } from '../../core/work.js'
 
 /** Of processor time, for all expressions of one turn of the event loop. */
 export const MOST_MS = 40
-/** Up to so many steps at worst an expression is not watched, which would cost more than most take. */
+/** An expression of at most this many steps is not watched: watching would cost more than most expressions take. */
 const FEW_STEPS = 1e6
 
 let leftMs = MOST_MS
@@ -13,7 +13,7 @@ let leftMs = MOST_MS
 export function found(expression: RegExp, text: string): RegExpExecArray | null {
   if (isQuick(expression, text)) return expression.exec(text)
   if (leftMs === MOST_MS) setImmediate(() => (leftMs = MOST_MS))
-  // The watchdog goes by the clock: on a busy machine an expression is given more of it, up to the same processor time.
+  // The watchdog measures real time: on a busy machine an expression is given more of it, up to the same processor time.
   for (let mostMs = MOST_MS; leftMs > MOST_MS / 2; mostMs *= 2) {
     const before = process.cpuUsage()
     try {

@@ -1,4 +1,4 @@
-/** Conditions of rules, held against exchanges by whoever is not a rule. */
+/** Conditions of rules, tested on exchanges outside of rules. */
 
 import { check, closed } from '../../check/check.js'
 import { ProblemsError } from '../../check/problem.js'
@@ -34,7 +34,7 @@ export function conditionsOn(when: unknown): OnExchanges {
   }
 }
 
-/** What is no chat completion request for us may be one for whoever answers. */
+/** A request that we cannot read as a chat completion request may be one for the platform that answers it. */
 export function readable(exchange: Exchange): ChatRequest | undefined {
   try {
     return chatIn(exchange)

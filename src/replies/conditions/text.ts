@@ -14,7 +14,7 @@ export interface TextTest {
   holds(text: string): boolean
   /** What the first regular expression found, where there is one. */
   exec(text: string): RegExpExecArray | null
-  /** Texts of which at least one is a part of every text for which it holds; none where that cannot be told. */
+  /** Texts, at least one of which is part of every text for which it holds; none where that is not known. */
   readonly needles: readonly string[]
   /** Why it does not hold, as the rest of a sentence: `does not contain "weather"`. */
   readonly differs: string

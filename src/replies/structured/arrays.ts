@@ -43,7 +43,7 @@ function demandsOf(layers: Layers, attempt: number): readonly (readonly Normaliz
   return attempt % 3 === 2 && demanded.length > 1 ? [demanded.flat()] : demanded
 }
 
-/** Where only so many may be of a kind, the others must not be. */
+/** Where the number of items of a kind is limited, the other items must not be of it. */
 const demandedOfOthers = (layers: Layers): readonly NormalizedSchema[] =>
   layers.flatMap(({ contains, maxContains }) =>
     contains !== undefined && maxContains !== undefined ? [{ not: contains }] : [],
@@ -85,7 +85,7 @@ const prefixOf = ({ prefixItems, items }: SchemaObject): readonly NormalizedSche
 
 const prefixLength = (layers: Layers) => Math.max(0, ...layers.map(layer => prefixOf(layer).length))
 
-/** All that is said of the item at this index. */
+/** All that the schema says of the item at this index. */
 function itemSchemas(layers: Layers, index: number): readonly NormalizedSchema[] {
   const says = layers.some(({ items }) => items !== undefined)
   return layers.flatMap(layer => {
@@ -129,7 +129,7 @@ function* allOf(layers: Layers, taken: number): Generator<JsonValue> {
   if (types.includes('boolean')) yield* [true, false]
   if (types.includes('null')) yield null
   if (types.includes('integer')) yield* wholeNumbers(layers, 20 * taken + 1000)
-  // Whatever its letters are, a text can be told apart by its number.
+  // Whatever its letters are, a number makes a text different.
   if (types.includes('string')) for (let count = 0; count <= taken; count++) yield* [`${count}`, `item ${count}`]
 }
 

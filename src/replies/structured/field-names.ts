@@ -1,4 +1,4 @@
-/** What one expects to read under the name of a field. */
+/** The values that are usual under the name of a field. */
 import type { Faker } from '../fake.js'
 import type { SchemaPlace } from './place.js'
 import { isQuantity, quantityOf } from './quantities.js'
@@ -138,7 +138,7 @@ function numberText(faker: Faker, name: string): string {
   return faker.number.float({ min: least, max: most, fractionDigits: decimals }).toFixed(decimals)
 }
 
-/** `name` alone may be anybody's or anything's; what stands around it tells. */
+/** `name` alone may mean a person or a thing; the fields around it decide. */
 function nameFrom(faker: Faker, place: SchemaPlace): string {
   const { around } = place
   if (/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/.test(around)) return fullName(faker, place)
@@ -154,7 +154,7 @@ function nameFrom(faker: Faker, place: SchemaPlace): string {
   return fullName(faker, place)
 }
 
-/** Nobody's: RFC 2606 keeps the domain for examples. */
+/** RFC 2606 reserves the domain for examples, so these addresses are never real. */
 export const emailOf = (faker: Faker, place: SchemaPlace) => `${username(faker, place)}@example.com`
 
 const DAY_MS = 86_400_000

@@ -97,7 +97,7 @@ export function makersOf(format: string): readonly Make[] {
   return Object.hasOwn(formats, name) ? (formats[name] ?? []) : []
 }
 
-/** A text of a format that is at least so long, where it can be made longer without end. */
+/** A text of a format that has at least this length, where it can be made longer without end. */
 export function lengthened(format: string, text: string, least: number): string {
   const missing = least - text.length
   if (missing <= 0) return text

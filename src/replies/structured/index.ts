@@ -1,4 +1,4 @@
-/** Values made up from JSON Schemas: the front door. What is behind it is loaded by the first call. */
+/** Values made up from JSON Schemas: the entry point. What is behind it is loaded by the first call. */
 import { inWorker } from '../../core/in-worker.js'
 import { bounded, onceLoaded, TookTooLong } from '../../core/work.js'
 import { withFaker } from '../fake.js'
@@ -65,7 +65,7 @@ const TOO_DEEP = 'no value fits the schema: it is nested too deeply'
 export const loadSamples = onceLoaded(load)
 
 async function load(): Promise<Samples> {
-  // The one that all share; each sample sets it to its own seed, and lets nobody else in before it is done.
+  // The instance that all samples share; each sets its own seed, and is done before the next one starts.
   const [{ sampleOf }, faker] = await Promise.all([import('./sample.js'), withFaker(0, shared => shared)])
   function sample(schema: unknown, seed: number, name: string): unknown {
     try {
@@ -86,7 +86,7 @@ async function load(): Promise<Samples> {
   }
 }
 
-/** What is nested deeper than anybody writes is left as it is. */
+/** Deeper nesting than any author writes is left as it is. */
 const DEEPEST = 200
 
 const closing = new Set(['additionalProperties', 'unevaluatedProperties'])

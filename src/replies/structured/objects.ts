@@ -125,7 +125,7 @@ function isPossible(layers: Layers, key: string, { document }: Workshop): boolea
 const forbids = (not: NormalizedSchema, key: string) =>
   typeof not === 'object' && Object.keys(not).length === 1 && not.required?.length === 1 && not.required[0] === key
 
-/** All that is said of a property of this name. */
+/** All that the schema says of a property of this name. */
 function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
   const isDeclared = layers.some(({ properties }) => properties && Object.hasOwn(properties, key))
   return layers.flatMap(layer => {
@@ -169,7 +169,7 @@ function addEntries(
       typeof additionalProperties === 'object' || Object.keys(patternProperties ?? {}).length > 0,
   )
   const listed = listedNames(layers)
-  // Who lists the names of a map wants to see them all: it is what a record over an enum comes to.
+  // A schema that lists the names of a map wants to see them all: a record over an enum becomes one.
   const usual = listed?.length ?? shop.faker.number.int({ min: 1, max: 3 })
   const some = isMap && (saysMore || listed) && !place.shallow ? usual : 0
   const size = Math.min(most, Math.max(least, some))
@@ -193,7 +193,7 @@ function listedNames(layers: Layers): readonly string[] | undefined {
   return lists[0]?.filter(name => typeof name === 'string')
 }
 
-/** A name for a further entry: as the names are said to be, or a word. */
+/** A name for a further entry: as the schema of names demands, or a word. */
 function newKey(layers: Layers, attempt: number, place: SchemaPlace, { make, faker }: Workshop): string | undefined {
   const names = each(layers, ({ propertyNames }) => propertyNames)
   const patterns = each(layers, ({ patternProperties }) => patternProperties).flatMap(Object.keys)

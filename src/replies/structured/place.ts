@@ -3,13 +3,12 @@ import type { Faker } from '../fake.js'
 import type { SchemaDocument } from './document.js'
 import type { JsonValue, NormalizedSchema, SchemaObject } from './schema.js'
 
-/** Whoever the fields of one object are about, so that its name and its address belong together. */
+/** The person that the fields of one object are about, so that its name and its address belong together. */
 export interface MadeUpPerson {
   readonly first: string
   readonly last: string
 }
 
-/** Somebody. */
 export const drawPerson = (faker: Faker): MadeUpPerson => ({
   first: faker.person.firstName(),
   last: faker.person.lastName(),
@@ -28,7 +27,7 @@ export interface SchemaPlace {
   readonly shallow: boolean
 }
 
-/** A value that was made; without the box a missing one could not be told from null. */
+/** A value that was made; without the box a missing one would look like null. */
 export interface Made {
   readonly value: JsonValue
 }

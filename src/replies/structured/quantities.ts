@@ -1,4 +1,4 @@
-/** Which numbers one expects under a name. */
+/** The numbers that are usual under a name. */
 
 export interface Quantity {
   readonly least: number

@@ -11,10 +11,10 @@ import type { JsonValue, NormalizedSchema, SchemaObject, TypeName } from './sche
 import { makeText } from './texts.js'
 import { UnfitSchema } from './unfit.js'
 
-/** So many candidates are drawn. */
+/** At most this many candidates are drawn. */
 const CANDIDATES = 40
 
-/** So many places are tried for one candidate, and for all of them. */
+/** At most this many places are tried for one candidate, and for all of them. */
 const CANDIDATE_STEPS = 60_000
 const ALL_STEPS = 120_000
 
@@ -64,7 +64,7 @@ function createBudget(total: number): Budget {
   return { total, spend: () => ++spent <= total, spent: () => spent }
 }
 
-/** The values of which it must be one. */
+/** The values that are allowed, where they are listed. */
 export function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
   const [only] = each(layers, layer => layer.const)
   if (only !== undefined) return [only]
@@ -119,7 +119,7 @@ export function createMake(document: SchemaDocument, faker: Faker, budget: Budge
   const expand = createExpand(faker, document)
   /** How often each schema is around what is being made. */
   const around = new Map<SchemaObject, number>()
-  /** Schemas of which there is no value, found out the hard way. */
+  /** Schemas for which no value was found. */
   const hopeless = new Set<NormalizedSchema>()
   const shop: Workshop = { faker, document, expand, make }
 
@@ -212,7 +212,7 @@ export function createMake(document: SchemaDocument, faker: Faker, budget: Budge
   return make
 }
 
-/** Keywords of which only a look at the whole value tells whether they hold. */
+/** Keywords that can be checked only on the whole value. */
 const isIntricate = (layers: Layers) =>
   layers.some(
     layer =>
@@ -225,7 +225,7 @@ const isIntricate = (layers: Layers) =>
       layer.unevaluatedProperties !== undefined,
   )
 
-/** A whole number is one of the numbers; it is only a type of its own where somebody says so. */
+/** Whole numbers are numbers; `integer` counts as a type of its own only where a schema names it. */
 const withoutIntegers = (types: readonly TypeName[], layers: Layers) =>
   types.includes('number') && !layers.some(({ type }) => type?.includes('integer'))
     ? types.filter(type => type !== 'integer')

@@ -81,7 +81,7 @@ const MOST_REPEATED = 1_000_000
 /** More than there are characters to choose from: only repetitions are asked with such a range. */
 const LARGEST_SET = 100
 
-/** Makes texts that match a regular expression. The one door of the package `randexp`. */
+/** Makes texts that match a regular expression. The only entry point to the package `randexp`. */
 interface Lengths {
   readonly least: number
   readonly most: number

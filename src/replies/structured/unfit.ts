@@ -1,4 +1,4 @@
-/** What is thrown where no value can be made for a schema. */
+/** The error where no value can be made for a schema. */
 
 /** The schema cannot be answered. The message is the end of a sentence that begins with the name of the field. */
 export class UnfitSchema extends Error {

@@ -1,4 +1,4 @@
-/** Compiles the templates in a reply. The one door of the package `liquidjs`, together with the files beside it. */
+/** Compiles the templates in a reply. The only entry point to the package `liquidjs`, together with the files beside it. */
 import {
   Context,
   type Liquid,
@@ -47,7 +47,7 @@ interface Rendering {
 /** `undefined` is nothing: its key, or its place in a list, is left out. */
 type Render = (rendering: Rendering) => unknown
 
-/** So many items are made of lists in one rendering. */
+/** At most this many items are made of lists in one rendering. */
 const MOST_ITEMS = 1000
 
 /** Makes templates; without `faker` they cannot name it. */
@@ -202,7 +202,7 @@ function scopeOf(facts: TemplateFacts, { roots, functions }: Used): Scope {
 }
 
 const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => {
-  // Liquid goes by the clock: on a busy machine a template is given more of it, up to the same processor time.
+  // Liquid measures real time: on a busy machine a template is given more of it, up to the same processor time.
   for (let renderLimit = RENDER_MS; ; renderLimit *= 2) {
     const before = process.cpuUsage()
     try {
@@ -240,13 +240,13 @@ function checkMember(root: keyof TemplateFacts, { steps: [member], token }: Temp
   throw new TemplateMistake(`${root}.${member} is not known in templates.${didYouMean(member, members)}`, token)
 }
 
-/** Does something with a template; what goes wrong is told as a TemplateError. */
+/** Does something with a template; rejects with a TemplateError when that fails. */
 function placed<T>(engine: Liquid, path: Path, work: () => T, doing: 'read' | 'rendered' = 'read'): T {
   try {
     return work()
   } catch (error) {
     if (error instanceof TemplateMistake) throw at(error.token, error.message, path)
-    // Only what Liquid says of a template has a token.
+    // Only Liquid's own errors about a template have a token.
     if (!LiquidError.is(error)) throw error
     throw at(error.token, doing === 'read' ? unreadable(error, engine) : unrendered(error), path)
   }

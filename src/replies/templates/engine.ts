@@ -11,7 +11,7 @@ const CHARACTERS = 128_000_000
 /** Of processor time: rendering holds everything else up. */
 export const RENDER_MS = 50
 
-/** What Liquid says of a rendering that takes too long. */
+/** Liquid's message for a rendering that takes too long. */
 export const LATE = 'template render limit exceeded'
 
 /** Why a rendering was stopped, in the words of Liquid and in ours. */

@@ -12,7 +12,7 @@ export function* textsIn(value: unknown): Generator<string> {
   }
 }
 
-/** Whether a text, or any text inside of a JSON value, is to be rendered. */
+/** Whether a text, or any text inside of a JSON value, has to be rendered. */
 export function hasTemplate(value: unknown): boolean {
   for (const text of textsIn(value)) if (text.includes('{{') || text.includes('{%')) return true
   return false

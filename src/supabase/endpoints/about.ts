@@ -1,4 +1,4 @@
-/** What the auth backend says of itself: settings, health, keys, and where everything is. */
+/** The auth backend's own facts: settings, health, keys, and where everything is. */
 import type { Endpoint } from '../../core/exchange.js'
 import { jsonReply } from '../../core/reply.js'
 import { type Backend, externalUrl, issuerOf } from '../backend.js'

@@ -1,4 +1,4 @@
-/** POST /auth/v1/admin/users: a new user, as the service key says. */
+/** POST /auth/v1/admin/users: a new user, made with the service key. */
 import type { Endpoint } from '../../core/exchange.js'
 import { jsonReply } from '../../core/reply.js'
 import { problemOfImported } from '../../core/secrets.js'

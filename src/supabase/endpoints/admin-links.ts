@@ -19,7 +19,7 @@ export const invite = (backend: Backend): Endpoint =>
   forAdmin(backend)(
     'POST',
     '/invite',
-    { id: 'invite', does: 'A mail that invites somebody.', fields: inviteFields, answer: 'user' },
+    { id: 'invite', does: 'A mail that invites a user.', fields: inviteFields, answer: 'user' },
     async exchange => {
       const params = readParams(exchange, 'InviteParams', inviteFields)
       const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
@@ -37,7 +37,7 @@ function newcomer(backend: Backend, { email, data }: Pick<LinkParams, 'email' | 
   return invitedAs(newUser(at, { encrypted_password: password }), email, data, at)
 }
 
-/** Whoever has the newcomer's address and has not confirmed it, or else the newcomer, who is there from now on. Throws a 422 for one who has. */
+/** The unconfirmed user with the newcomer's address, or else the newcomer, who is added. Throws a 422 for a confirmed one. */
 async function unconfirmed({ users }: Tables, newcomer: UserRow): Promise<UserRow> {
   const [known] = await users.find({ email: newcomer.email })
   if (known && known.email_confirmed_at !== null) throw emailExists()
@@ -113,7 +113,7 @@ async function prepare(backend: Backend, tables: Tables, params: LinkParams, { c
   const { email, data } = params
   const at = momentOf(backend)
   const [known] = await tables.users.find({ email })
-  // A magic link for somebody who is not there yet signs them up.
+  // A magic link for an unknown address signs its user up.
   const type = !known && params.type === 'magiclink' ? 'signup' : params.type
   const who = () => known ?? notThere()
 

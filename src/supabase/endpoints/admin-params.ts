@@ -1,4 +1,4 @@
-/** What admins may say of a user, read and put in its one form. */
+/** What admins may set of a user, read and put in its one form. */
 import type { Exchange } from '../../core/exchange.js'
 import type { Moment, Tables } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
@@ -26,14 +26,14 @@ export type AdminParams = Params<typeof adminFields>
 /** The parameters of a request. Throws a 400 for what cannot be read. */
 export const adminParamsIn = (exchange: Exchange): AdminParams => readParams(exchange, 'AdminUserParams', adminFields)
 
-/** The same with addresses in their one form. Throws a 400 for what is none. */
+/** The same with addresses in their one form. Throws a 400 for a malformed one. */
 export const withValidAddresses = (params: AdminParams): AdminParams => ({
   ...params,
   email: params.email === '' ? '' : validEmail(params.email),
   phone: params.phone === '' ? '' : validPhone(params.phone),
 })
 
-/** Until when somebody is banned; `before` when nothing is said of it. Throws a 400 for what is no duration. */
+/** Until when a user is banned; `before` when no duration is given. Throws a 400 for what is no duration. */
 export function bannedUntil({ now }: Backend, duration: string, before: Moment | null): Moment | null {
   if (duration === '') return before
   if (duration === 'none') return null
@@ -42,7 +42,7 @@ export function bannedUntil({ now }: Backend, duration: string, before: Moment |
   return length.ms === 0 ? null : new Date(now() + length.ms).toISOString()
 }
 
-/** Throws a 422 when somebody else than `ownId` has one of the addresses. */
+/** Throws a 422 when a user other than `ownId` has one of the addresses. */
 export async function requireFree({ users }: Tables, { email, phone }: AdminParams, ownId?: string): Promise<void> {
   const others = async (address: { email: string } | { phone: string }) =>
     (await users.find(address)).some(({ id }) => id !== ownId)

@@ -1,4 +1,4 @@
-/** PUT /auth/v1/admin/users/{id}: what the service key changes of a user, without asking anybody. */
+/** PUT /auth/v1/admin/users/{id}: what the service key changes of a user, without a confirmation. */
 import type { Endpoint } from '../../core/exchange.js'
 import { jsonReply } from '../../core/reply.js'
 import type { UserRow } from '../../core/state.js'
@@ -47,7 +47,7 @@ export const updateUserById = (backend: Backend): Endpoint =>
         const changed = changedByAdmin(backend, user, params, password)
         await tables.users.update(user.id, changed)
         if (password !== undefined) await endSessionsOf(tables, user.id)
-        // What was sent to an old address, or to whoever knew the old password, opens nothing any more.
+        // Codes that were sent to an old address, or while the old password held, are void.
         if (password !== undefined || params.email !== '' || params.phone !== '') await dropTokens(tables, user.id)
         return changed
       })
@@ -79,7 +79,7 @@ function changedByAdmin(backend: Backend, user: UserRow, params: AdminParams, pa
   }
   return {
     ...changed,
-    // Nobody has vouched for an address that is not confirmed.
+    // A guest stays a guest until an address is confirmed.
     is_anonymous: user.is_anonymous && !(email !== '' && email_confirm) && !(phone !== '' && phone_confirm),
     app_metadata: app_metadata ? mergeMetadata(changed.app_metadata, app_metadata) : changed.app_metadata,
     user_metadata: user_metadata ? mergeMetadata(changed.user_metadata, user_metadata) : changed.user_metadata,

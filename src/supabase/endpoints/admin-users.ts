@@ -1,4 +1,4 @@
-/** /auth/v1/admin/users: all users, one of them, and one less. */
+/** /auth/v1/admin/users: listing users, getting one, and deleting one. */
 import type { Endpoint, Exchange } from '../../core/exchange.js'
 import { jsonReply } from '../../core/reply.js'
 import type { Tables, UserRow } from '../../core/state.js'
@@ -40,7 +40,7 @@ export const listUsers = (backend: Backend): Endpoint =>
     }
   })
 
-/** `created_at asc`, or the other way around, which is what it is without being told. */
+/** `created_at asc`, or the other way around, which is the default. */
 function directionIn(query: URLSearchParams): 'ASC' | 'DESC' {
   const [field, direction = 'desc'] = (query.get('sort') ?? 'created_at').split(/ (.*)/s)
   if (field !== 'created_at') throw validationFailed(`Bad Sort Parameters: bad field for sort '${field}'`)

@@ -1,4 +1,4 @@
-/** Further factors and passkeys: nobody has any here, and nobody gets one, as at a Supabase where these are off. */
+/** Further factors and passkeys: no user has any here, and no user can add one, as at a Supabase where these are off. */
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { jsonReply } from '../../core/reply.js'
 import { isUuid, type SignedIn } from '../authenticate.js'
@@ -17,7 +17,7 @@ const aboutEnrolling: About = {
 
 export function factors(backend: Backend): readonly Endpoint[] {
   const [user, admin] = [forUser(backend), forAdmin(backend)]
-  /** The answer to an admin who asks about a user who is there. */
+  /** The answer to an admin who asks about an existing user. */
   const ofUser = (answer: (exchange: Exchange) => Reply) => async (exchange: Exchange) => {
     await (await backend.state()).read(tables => userIn(tables, exchange))
     return answer(exchange)

@@ -15,20 +15,20 @@ type Method = Endpoint['method']
 
 type Answer = (exchange: Exchange) => Reply | Promise<Reply>
 
-/** An endpoint that anybody may ask who got past the gateway. */
+/** An endpoint for any caller that got past the gateway. */
 export const forAnyone = (method: Method, path: string, about: About, reply: Answer): Endpoint =>
   endpoint(method, path, reply, () => operationOf(about, []))
 
 const endpoint = (method: Method, path: string, reply: Answer, says: Endpoint['says'] & {}): Endpoint => ({
   ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET', says },
   reply(exchange) {
-    // Supabase knows no HEAD, and whoever only looks at a link must not use it up.
+    // Supabase knows no HEAD, and only looking at a link must not use it up.
     if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
     return reply(exchange)
   },
 })
 
-/** An endpoint for whoever sends a user token; refusals come before anything is read. */
+/** An endpoint for callers with a user token; refusals come before anything is read. */
 export const forUser =
   (backend: Backend) =>
   (
@@ -45,7 +45,7 @@ export const forUser =
     return endpoint(method, path, answer, () => operationOf(about, ['user']))
   }
 
-/** An endpoint for whoever sends the service key, or another token with an admin role. */
+/** An endpoint for callers with the service key, or another token with an admin role. */
 export const forAdmin =
   (backend: Backend) =>
   (method: Method, path: string, about: About, reply: Answer): Endpoint => {
@@ -61,7 +61,7 @@ export const forAdmin =
 
 const callerOf = ({ id, email }: UserRow): Caller => userCaller(id, email)
 
-/** What somebody who has signed in gets, with the headers that say who it is; `more` lays further members over the body. */
+/** What a user gets on signing in, with the headers that say who it is; `more` lays further members over the body. */
 export async function granted(backend: Backend, exchange: Exchange, grant: Grant, more: object = {}): Promise<Reply> {
   const { user, session, refreshToken } = grant
   exchange.caller = callerOf(user)
@@ -73,7 +73,7 @@ export async function granted(backend: Backend, exchange: Exchange, grant: Grant
   return { ...jsonReply({ ...(await tokenResponse(backend, grant)), ...more }), headers }
 }
 
-/** Where a link of this request's mail leads back to. */
+/** The destination of the link in this request's mail. */
 export function redirectOf({ settings }: Backend, exchange: Exchange): string {
   const { redirect_to: header, referer } = exchange.headers
   return redirectTo(settings, [header ? String(header) : (queryOf(exchange).get('redirect_to') ?? undefined), referer])
@@ -82,7 +82,7 @@ export function redirectOf({ settings }: Backend, exchange: Exchange): string {
 /** The part of the path behind `name`, which stands for an id. */
 export const idBehind = (name: string, { path }: Exchange) => path.split('/')[path.split('/').indexOf(name) + 1] ?? ''
 
-/** Tells of messages that are in the outbox for good. */
+/** Announces messages that are in the outbox for good. */
 export function announce(backend: Backend, messages: readonly MessageRow[]): void {
   for (const message of messages) backend.announce(message)
 }

@@ -1,4 +1,4 @@
-/** POST /auth/v1/otp and /magiclink: a code or a link with which somebody signs in without a password. */
+/** POST /auth/v1/otp and /magiclink: a code or a link for signing in without a password. */
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { jsonReply } from '../../core/reply.js'
 import type { UserRow } from '../../core/state.js'
@@ -32,7 +32,7 @@ export const otp = (backend: Backend): Endpoint =>
     '/otp',
     {
       id: 'sendCode',
-      does: 'A code or a link with which somebody signs in without a password.',
+      does: 'A code or a link for signing in without a password.',
       fields,
       answer: 'object',
     },
@@ -45,7 +45,7 @@ export const otp = (backend: Backend): Endpoint =>
         throw validationFailed('Channel should only be specified with Phone OTP')
       }
       challengeIn(params)
-      // An address that is none is nobody's either.
+      // An address that is malformed is unknown as well.
       if (params.create_user === false && !(await isKnown(backend, params))) throw otpDisabled()
       if (params.email !== '') return byEmail(backend, exchange, params)
       if (params.phone !== '') return byPhone(backend, exchange, params)
@@ -120,7 +120,7 @@ async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams):
   return jsonReply(messageIdOf(sent?.messages))
 }
 
-/** What is told of a text message that was sent. */
+/** What the answer says of a text message that was sent. */
 export const messageIdOf = (messages: readonly { id: string }[] = []) =>
   messages[0] ? { message_id: messages[0].id } : {}
 
@@ -128,13 +128,13 @@ const recoverFields = { email: 'string', code_challenge: 'string', code_challeng
 
 const recoverAbout: About = {
   id: 'recoverPassword',
-  does: 'A mail with which somebody who forgot their password signs in.',
+  does: 'A mail with which a user who forgot their password signs in.',
   query: { redirect_to: 'Where the link of the mail leads back to.' },
   fields: recoverFields,
   answer: 'object',
 }
 
-/** POST /auth/v1/recover: a mail with which somebody who forgot their password signs in. */
+/** POST /auth/v1/recover: a mail with which a user who forgot their password signs in. */
 export const recover = (backend: Backend): Endpoint =>
   forAnyone('POST', '/recover', recoverAbout, async exchange => {
     if (!backend.settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
@@ -147,6 +147,6 @@ export const recover = (backend: Backend): Endpoint =>
       return user && sendSignIn(backend, tables, user, 'recovery', back)
     })
     announce(backend, sent?.messages ?? [])
-    // The same for an address that nobody has: who is a user here is nobody's business.
+    // The same for an unknown address: the answer must not show who is a user here.
     return jsonReply({})
   })

@@ -1,4 +1,4 @@
-/** Reads what an auth request carries, as Go's JSON reader would: wrong types are told in its words, unknown fields passed over. */
+/** Reads what an auth request carries, as Go's JSON reader would: wrong types are refused in its words, unknown fields passed over. */
 import type { Exchange } from '../../core/exchange.js'
 import type { Json } from '../../core/state.js'
 import { kindOf } from '../claims.js'
@@ -51,7 +51,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Deeper is nobody's metadata. Go reads on until 10000, where JavaScript has long lost its way. */
+/** No real metadata is deeper. Go reads on until 10000, which is far more than JavaScript can follow. */
 const DEEPEST = 500
 
 /** The value as it can be kept: half a character becomes U+FFFD, as Go reads it; U+0000 is refused, as PostgreSQL does. */

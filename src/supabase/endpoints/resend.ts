@@ -56,7 +56,7 @@ export const resend = (backend: Backend): Endpoint =>
     },
   )
 
-/** What is to be sent, and whose address was given. Throws for what may not be asked. */
+/** What to send, and to which address. Throws for what may not be asked. */
 function checked(settings: AuthSettings, params: ResendParams) {
   const { type, email, phone } = params
   const kind = kinds.find(kind => kind === type)
@@ -81,7 +81,7 @@ interface Wanted {
   readonly back: Return
 }
 
-/** Nothing is sent for what is done already, and nobody is told so. */
+/** Nothing is sent for what is done already, and the answer does not show that. */
 async function sendAgain(
   backend: Backend,
   tables: Tables,
@@ -101,14 +101,14 @@ async function sendAgain(
   }
 }
 
-/** GET /auth/v1/reauthenticate: a code for whoever is signed in, to change their password with. */
+/** GET /auth/v1/reauthenticate: a code for the signed-in user, to change their password with. */
 export const reauthenticate = (backend: Backend): Endpoint =>
   forUser(backend)(
     'GET',
     '/reauthenticate',
     {
       id: 'reauthenticate',
-      does: 'Sends a code to whoever is signed in, to change their password with.',
+      does: 'Sends a code to the signed-in user, to change their password with.',
       answer: 'object',
     },
     async (_exchange, { user }) => {

@@ -1,8 +1,8 @@
-/** What the document says of endpoints of the auth backend; the platform's own document shows none of their paths. */
+/** What the OpenAPI document says of endpoints of the auth backend; the platform's own document shows none of their paths. */
 import type { Description, EndpointDescription, JsonSchema, NamedForm } from '../../core/operation.js'
 import type { Fields } from './params.js'
 
-/** What an endpoint says of itself. */
+/** How an endpoint describes itself. */
 export interface About {
   readonly id: string
   readonly does: string
@@ -38,7 +38,7 @@ export async function operationOf(about: About, access: readonly string[]): Prom
   }
 }
 
-/** Of an endpoint that nobody needs a name for: it is made from method and path. */
+/** About an endpoint that needs no name of its own: its id is made from method and path. */
 export function aboutOf(method: string, path: string, does: string, answer: Answer): About {
   const words = `${method.toLowerCase()} auth ${path}`.split(/[^a-z\d]+/i).filter(word => word !== '')
   const id = words.map((word, i) => (i === 0 ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`)).join('')

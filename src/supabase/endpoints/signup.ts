@@ -1,4 +1,4 @@
-/** POST /auth/v1/signup: a new user by e-mail, by phone, or without a name. */
+/** POST /auth/v1/signup: a new user by e-mail, by phone, or anonymous. */
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { jsonReply } from '../../core/reply.js'
 import type { Json, Tables, UserRow } from '../../core/state.js'
@@ -89,7 +89,7 @@ function checked({ settings }: Backend, params: SignupParams): Challenge | undef
   return challengeIn(params)
 }
 
-/** How somebody is to be known. */
+/** The kind of address that a user signs up with, and the address as it came. */
 type Way = { readonly provider: 'email' | 'phone'; readonly given: string }
 
 const wayOf = ({ email, phone }: SignupParams): Way =>
@@ -101,13 +101,13 @@ type Wanted = Way & {
   readonly challenge?: Challenge | undefined
 }
 
-/** What came of a sign-up; where somebody has the address, a user stands in who tells nothing of them. */
+/** The outcome of a sign-up; where the address is taken, a made-up user stands in who shows nothing of the real one. */
 type Done =
   | { readonly kind: 'in'; readonly grant: Grant }
   | ({ readonly kind: 'waiting' } & Sent)
   | { readonly kind: 'taken'; readonly instead: UserRow }
 
-/** Signs somebody up. Rejects with what Supabase answers when they may not. */
+/** Signs a user up. Rejects with what Supabase answers when they may not. */
 export async function signUp(backend: Backend, wanted: Wanted, redirect: string): Promise<Done> {
   const { settings } = backend
   const { provider, given, data, challenge } = wanted
@@ -124,7 +124,7 @@ export async function signUp(backend: Backend, wanted: Wanted, redirect: string)
     if (known && (isMail ? isConfirmed(known) : known.phone_confirmed_at !== null)) {
       return { kind: 'taken', instead: fakeUser(at, isMail ? { email: address } : { phone: address }, data) }
     }
-    // Whoever signs up again before confirming may be somebody else: what was there stays as it is.
+    // A second sign-up before confirming may come from another person: what was there stays as it is.
     const user =
       known ?? (await added(tables, signedUp(newUser(at, { encrypted_password }), { ...wanted, address, at })))
     if (isMail ? settings.mailerAutoconfirm : settings.smsAutoconfirm) {
@@ -147,7 +147,7 @@ async function added({ users }: Tables, user: UserRow): Promise<UserRow> {
   return user
 }
 
-/** Whoever signs up with the address of a guest learns nothing of what the admin said of them. */
+/** Signing up with the address of an invited guest must not show what the admin has said of them. */
 const forWhoeverAsks = (user: UserRow): UserRow =>
   user.invited_at === null ? user : { ...user, user_metadata: {}, identities: [] }
 

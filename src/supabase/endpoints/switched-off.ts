@@ -1,4 +1,4 @@
-/** What is off here as at a Supabase that was set up without it; each says so in Supabase's own words. */
+/** Endpoints that are off here, as at a Supabase set up without them; each says so in Supabase's own words. */
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { jsonReply } from '../../core/reply.js'
 import type { Backend } from '../backend.js'
@@ -30,7 +30,7 @@ function closed(make: Maker, refusal: () => Error, lines: readonly `${Method} ${
   })
 }
 
-const back = 'What another provider leads back to: nobody began a sign-in there.'
+const back = 'What another provider leads back to: no sign-in was begun there.'
 const start: About = {
   ...aboutOf('GET', '/authorize', 'Signing in at another provider, which is off here.', 'none'),
   query: { provider: 'The name of the provider.' },
@@ -93,7 +93,7 @@ function startElsewhere(exchange: Exchange): never {
   throw [...otherProviders, 'zoom'].includes(name) ? providerDisabled() : providerUnknown(name)
 }
 
-/** Nobody began a sign-in at another provider, so nothing can come back from there. */
+/** No sign-in was begun at another provider, so nothing can come back from there. */
 function seeSite({ settings: { siteUrl } }: Backend): Reply {
   const why = {
     error: 'invalid_request',

@@ -134,7 +134,7 @@ const issuers: ReadonlyMap<string, string> = new Map([
   ['keycloak', ''],
 ])
 
-/** No other provider is set up here, so there is nobody whose tokens could be taken. */
+/** No other provider is set up here, so there is none whose tokens could be taken. */
 function byIdToken(exchange: Exchange): never {
   const params = readParams(exchange, 'IdTokenGrantParams', {
     id_token: 'string',

@@ -61,7 +61,7 @@ export const updateUser = (backend: Backend): Endpoint =>
   forUser(backend)(
     'PUT',
     '/user',
-    { id: 'updateUser', does: 'Changes what somebody may change of themselves.', fields, answer: 'user' },
+    { id: 'updateUser', does: 'Changes what users may change of themselves.', fields, answer: 'user' },
     async (exchange, who) => {
       const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
       const state = await backend.state()
@@ -76,7 +76,7 @@ export const updateUser = (backend: Backend): Endpoint =>
     },
   )
 
-/** The parameters with addresses in their one form; one that they have already is none to change to. Throws for what may not be asked. */
+/** The parameters with addresses in their one form; an address that they have already is no change. Throws for what may not be asked. */
 function checked({ settings }: Backend, params: UserUpdate, user: UserRow): UserUpdate {
   const email = params.email === '' ? '' : validEmail(params.email)
   const phone = params.phone === '' ? '' : validPhone(params.phone)
@@ -88,7 +88,7 @@ function checked({ settings }: Backend, params: UserUpdate, user: UserRow): User
   return { ...params, email: email === user.email ? '' : email, phone: phone === user.phone ? '' : phone }
 }
 
-/** Throws a 422 when somebody else has one of the addresses. */
+/** Throws a 422 when another user has one of the addresses. */
 async function requireFree({ users }: Tables, { email, phone }: UserUpdate, { id }: UserRow): Promise<void> {
   const others = async (address: { email: string } | { phone: string }) =>
     (await users.find(address)).some(other => other.id !== id)
@@ -137,7 +137,7 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
   let user = await changedAtOnce(backend, tables, found, wanted)
   if (password !== undefined) {
     await dropTokens(tables, id)
-    // Whoever had the old password is out; whoever just set the new one stays.
+    // The old password's sessions end; the one that just set the new password stays.
     await endSessionsOf(tables, id, session?.id)
   }
   if (email !== '' && user.email !== email) {
@@ -153,7 +153,7 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
   return { user, messages }
 }
 
-/** What needs no confirmation: the password, what is known of somebody, and addresses where they are taken as they come. */
+/** What needs no confirmation: the password, metadata, and addresses where they are accepted unconfirmed. */
 async function changedAtOnce(
   backend: Backend,
   { users }: Tables,
@@ -165,7 +165,7 @@ async function changedAtOnce(
   let changed: UserRow = { ...user, updated_at: at }
   if (password !== undefined) changed = { ...changed, ...changedPassword(password) }
   if (data) changed = { ...changed, user_metadata: mergeMetadata(changed.user_metadata, data) }
-  // Whoever has an address already has to confirm the next one in any case.
+  // A user who has an address already has to confirm the next one in any case.
   if (email !== '' && user.is_anonymous && mailerAutoconfirm) {
     changed = { ...changed, ...changedEmail(changed, email, at) }
   }

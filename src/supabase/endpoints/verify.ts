@@ -101,7 +101,7 @@ export const followLink = (backend: Backend): Endpoint =>
 interface Followed {
   readonly type: string
   readonly hash: string
-  /** Where the link leads back to. */
+  /** The destination of the link. */
   readonly back: string
 }
 
@@ -136,7 +136,7 @@ async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise
   return String(new URLSearchParams({ access_token, ...times, refresh_token, sb: '', token_type, type }))
 }
 
-/** What there is to say stands behind the `#`; an app that waits with PKCE reads the query as well. */
+/** The fields stand behind the `#`; an app that waits with PKCE reads the query as well. */
 function toldTo(address: string, fields: Record<string, string>, withCode: boolean): string {
   const [there = ''] = (withCode ? withQuery(address, fields) : address).split('#', 1)
   return `${there}#${new URLSearchParams({ ...fields, sb: '' })}`
