@@ -14,7 +14,7 @@ import type { Target } from './target.js'
 /** An answer as it is compared with that of another target. */
 interface ComparedAnswer {
   readonly shape: AnswerShape
-  /** In what it does not fit the schema. */
+  /** How it does not fit the schema. */
   readonly misfit: string | undefined
 }
 
@@ -47,7 +47,7 @@ function misfitOf(name: string, { status, headers, text }: Answered): string | u
   return finding?.sentence
 }
 
-/** In what two targets do not answer in the same way. */
+/** How the answers of two targets differ. */
 export interface AnswerDifference {
   /** The calls for which exactly this is true. */
   readonly calls: readonly string[]

@@ -95,7 +95,7 @@ export const unknownPaths = {
     const credential = apiKey || anonKey
     return get(`/health/${UNKNOWN}`, credential && bearer(credential))
   },
-  /** Where frameworks that have a page for what cannot be had may have none for what cannot be sent. */
+  /** Frameworks that have a page for an unknown path asked with GET may have none for one asked with POST. */
   posted: target => ({ ...post({}, bearer(apiKeyOf(target))), path: `/v1/${UNKNOWN}` }),
 } satisfies Readonly<Record<string, CallFor>>
 
@@ -114,7 +114,7 @@ async function modelOf(target: Target): Promise<string> {
   return model
 }
 
-/** One that is listed, and as far from the usual one as can be. */
+/** A listed model, as far from the usual one as can be. */
 export const lastListedModel: CallFor = async target => chat({ model: (await listedModels(target)).at(-1) })(target)
 
 /** The shortest request there is: one message, and of the reply one token. */

@@ -138,7 +138,7 @@ export interface Broken {
   readonly shown: ShownCall
 }
 
-/** Nothing was found out, and why. */
+/** The verdict when nothing was found out, with the reason. */
 export interface Skipped {
   readonly kind: 'skipped'
   readonly why: string
@@ -150,7 +150,7 @@ export const held: ClauseVerdict = { kind: 'held' }
 
 export const skipped = (why: string): Skipped => ({ kind: 'skipped', why })
 
-/** What came of one clause. */
+/** The outcome of one clause. */
 export interface ClauseResult {
   readonly clause: Clause
   readonly verdict: ClauseVerdict

@@ -180,7 +180,7 @@ function compareContent({ parts: recorded }: StreamShape, { parts: live }: Strea
   return [{ severity: 'critical', path: 'choices[].delta.content', sentence: 'recorded with words, live without any' }]
 }
 
-/** Only of the parts that both have: which parts there are is for the frames to say. */
+/** Only of the parts that both have: the frames say which parts there are. */
 function compareOrder(recorded: StreamShape, live: StreamShape): readonly Finding[] {
   const was = recorded.parts.filter(part => live.parts.includes(part)).join(', ')
   const is = live.parts.filter(part => recorded.parts.includes(part)).join(', ')

@@ -80,7 +80,7 @@ const documented =
   (section: string): Report =>
   (path, sentence) => ({ path, sentence, severity: 'critical', source: 'documented', section })
 
-/** What it leaves open. */
+/** A finding where platform-api.md leaves it open. */
 const decided: Report = (path, sentence) => ({ path, sentence, severity: 'warning', source: 'decided' })
 
 type Schema = Parameters<typeof check>[0]

@@ -1,7 +1,7 @@
 /** What the platform's document says that cannot be checked from outside, and why not. */
 
 export interface Silent {
-  /** To the letter. */
+  /** Verbatim. */
   readonly quote: string
   readonly why: string
 }

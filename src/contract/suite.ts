@@ -24,7 +24,7 @@ export interface ContractTest {
   /** `EP-1 GET /health below the base address answers with status 200.` */
   readonly name: string
   readonly clause: Clause
-  /** What came of it. */
+  /** The outcome. */
   judge(): Promise<ClauseVerdict>
   /**
    * Gives nothing when the clause holds, and a sentence when nothing was found out, or when it is a decision that the target does not share

@@ -678,7 +678,7 @@ export const faultError = ({ status, message, retryAfter }: ErrorFault, code: st
     { hint },
   )
 
-/** What a stream says that ends in an error. */
+/** The event of a stream that ends in an error. */
 export const brokenStream = 'Something went wrong on the server while the answer was on its way.'
 
 /** An error as an event of a stream, in OpenAI's form: the AI SDK shows no other, and the platform's document covers HTTP errors only. */
@@ -691,7 +691,7 @@ export const faultsByHeaderOff = failure(
     `Header ${header}: faults by header are switched off here. Leave it out, or set the option faults.header to true.`,
 )
 
-/** Where the state is kept is away, full or damaged. `sentence` names it without credentials. */
+/** The place where the state is kept is away, full or damaged. `sentence` names it without credentials. */
 export const stateUnavailable = failure(503, 'state_unavailable', (sentence: string) => sentence)
 
 export const isStateUnavailable = (error: unknown) =>

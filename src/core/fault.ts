@@ -48,20 +48,20 @@ const faultEntries = {
 type Key = keyof typeof faultEntries
 type Entries = { readonly [K in Key]?: unknown }
 
-/** What only a stream can suffer. */
+/** What can go wrong only in a stream. */
 const ofStreams = ['cutAfterChunks', 'stallAfterChunks', 'malformedChunk', 'done', 'errorAfterChunks'] as const
 /** What ends an answer before its end. */
 const endings = ['cutAfterChunks', 'cutAfterBytes', 'errorAfterChunks', 'truncate', 'reset'] as const
 /** What goes wrong; the other keys say more about one of these. */
 const effects: readonly Key[] = ['status', 'delayMs', 'hang', 'contentType', ...new Set([...ofStreams, ...endings])]
-/** What means something only beside one of others. */
+/** Keys that mean something only beside one of others. */
 const companions: readonly (readonly [Key, readonly Key[]])[] = [
   ['message', ['status', 'errorAfterChunks']],
   ['retryAfter', ['status']],
   ['stallMs', ['stallAfterChunks']],
 ]
 
-/** What of a fault could never come about because of what stands beside it: its key, and the rest of a sentence. */
+/** What of a fault could never happen because of its other keys: its key, and the rest of a sentence. */
 function* contradictions(fault: Entries): Generator<readonly [Key, string]> {
   const there = (keys: readonly Key[]) => keys.filter(key => fault[key] !== undefined)
   const together = (key: Key, other: string) => [key, `is not possible together with ${other}.`] as const

@@ -45,7 +45,7 @@ const ABSENT = '(absent)'
 const asItIs = (text: string) => text
 const unpainted: Paint = { title: asItIs, faint: asItIs, harmless: asItIs }
 
-/** So much stands before the first letter that differs: enough to know where one is. */
+/** This many letters stand before the first one that differs: enough to recognize the place. */
 const BEFORE = 16
 
 /** Both texts, cut to `width` characters or a few more where one is longer than that. */

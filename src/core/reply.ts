@@ -21,7 +21,7 @@ export interface Reply {
   readonly answeredBy?: AnsweredBy | undefined
   /** What is known of it beyond that, for the log; worked out when it is read. */
   readonly remark?: (() => string | undefined) | undefined
-  /** What is to go wrong with it on its way. */
+  /** The fault on its way. */
   readonly fault?: Fault | undefined
   /** Whether it is played from a recording: then its headers are those of the live platform alone. */
   readonly isRecorded?: true
@@ -67,7 +67,7 @@ export interface Paced {
 /** Carry the request to the live platform. */
 export interface Forward {
   readonly kind: 'forward'
-  /** What is to go wrong with the answer on its way back. */
+  /** The fault of the answer on its way back. */
   readonly fault?: Fault | undefined
   /** The recording that is made of the answer. */
   readonly recordedAs?: string | undefined
@@ -125,7 +125,7 @@ export interface UpstreamResponse {
   bytes: number
 }
 
-/** What actually left. */
+/** What was actually sent. */
 export interface Outcome {
   /** 0 where a fault saw to it that none left. */
   readonly status: number

@@ -9,7 +9,7 @@ import { createPageFiles } from './page-files.js'
 
 export interface DashboardParts extends DashboardApiParts {
   readonly identify: Identify
-  /** What shows from another machine that the developer asks. */
+  /** What shows from another machine that the developer is asking. */
   readonly keys: ControlKeys
 }
 

@@ -90,7 +90,7 @@ const isOf =
   ({ call }: Waiting) =>
     scope === undefined || (call.scope ?? '') === scope
 
-/** Without a path it is the platform's own endpoints that are meant. */
+/** Without a path the platform's own endpoints are meant. */
 function fitting({ path, method, scope = '' }: FaultCall, conditions: Fits = () => true): Fits {
   const pattern = path === undefined ? undefined : glob(path)
   return exchange =>

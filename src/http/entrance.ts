@@ -63,7 +63,7 @@ export function createTraffic(): TrafficCount {
 }
 
 export function createEntrance({ line, rest }: Ways, { counts, gate }: TrafficCount = createTraffic()): Entrance {
-  // Classes of this entrance's own: express is going to put its methods behind their prototypes.
+  // Classes of this entrance's own: express puts its methods behind their prototypes.
   class Request extends IncomingMessage {}
   class Response<R extends IncomingMessage> extends ServerResponse<R> {}
   const prototypes = { request: Request.prototype, response: Response.prototype }
@@ -138,7 +138,7 @@ function createCount(counts: { underWay: number; readonly begun: number }) {
       tellQuiet()
     },
     left({ startedMs }: Pick<Exchange, 'startedMs'>) {
-      // One that was held back while the others were disowned began after that.
+      // A request that was held back while the others were disowned began after that.
       if (disowned > 0 && (startedMs < disownedAtMs || counts.underWay === 0)) disowned--
       else counts.underWay--
       if (counts.underWay === 0 && waiting.length > 0) tellQuiet()

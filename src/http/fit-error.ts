@@ -85,7 +85,7 @@ function fittedReply(reply: Reply, asked: Asked): Reply {
 /** Whether it is the status of an answer: RFC 9110 §15 ends at 599, and fetch refuses anything beyond. */
 export const isStatus = (status: number) => status >= 200 && status <= 599
 
-/** So much of a body is kept to be looked at. */
+/** At most this much of a body is kept to be looked at. */
 export const KEPT_BYTES = 65_536
 
 /** What the log says of a live error: its message as the client got it. */

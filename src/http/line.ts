@@ -39,7 +39,7 @@ export interface LineParts {
   readonly limits?: Limits | undefined
   /** The tokens of a prompt that takes long to count; `undefined` where it does not. */
   readonly heavyPrompt: HeavyPrompt
-  /** What is to go wrong. */
+  /** The faults to apply. */
   readonly faults: Faults
   /** The headers that name the contract on answers that are not made here, as node's flat array. */
   readonly contractHeaders?: (() => readonly string[]) | undefined
@@ -195,7 +195,7 @@ class Ending implements Ends {
     try {
       add(exchange)
     } catch (error) {
-      // The answer has left, and the next request has nothing to do with it.
+      // The answer has left, and the next request on the connection must not be affected.
       report(error)
     }
     left(exchange)
@@ -218,7 +218,7 @@ class Ending implements Ends {
     const error = cause instanceof PlatformError ? cause : internalError()
     if (error !== cause) this.fixed.report(cause)
     if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
-    // With the connection it was journaled, and what is in the journal does not change.
+    // It was journaled when the connection closed, and what is in the journal does not change.
     if (isStruck && response.destroyed) return
     if (response.headersSent) {
       // Too late to say anything: cutting the stream is how the client notices.

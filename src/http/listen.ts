@@ -45,7 +45,7 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
     else if (status && cause.code !== 'HPE_INVALID_EOF_STATE')
       note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
   })
-  // Node would refuse by itself what it expects to be expected; the line does it in the platform's words.
+  // Node would refuse unknown expectations by itself; the line does it in the platform's words.
   server.on('checkExpectation', answer)
 
   await new Promise<void>((resolve, reject) => {

@@ -66,7 +66,7 @@ function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typ
   if (advanceMs !== undefined && !isOnClock((now ?? clock.now()) + advanceMs)) {
     throw invalidRequest(`advanceMs must lead to a moment from 1970 to 9000, and ${advanceMs} does not.`)
   }
-  // Stopped before it is set, so that it shows what it was set to and no millisecond more.
+  // Stopped before it is set, so that it shows the time it was set to and no millisecond more.
   if (frozen === true) clock.freeze()
   if (now !== undefined) clock.set(now)
   if (advanceMs !== undefined) clock.advance(advanceMs)

@@ -162,7 +162,7 @@ async function replay(mixed: Mixed, exchange: Exchange): Promise<Answer> {
     case 'record':
       return record(mixed, exchange)
     case 'fail':
-      // A path that is neither documented nor recorded does not exist as far as is known here.
+      // A path that is neither documented nor recorded counts as not existing.
       if (exchange.endpoint?.isElsewhere && !found.isKnownPath) throw notFound()
       throw noRecording(exchange, found.why)
   }

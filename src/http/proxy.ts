@@ -30,7 +30,7 @@ const IDLE_CONNECTION_MS = 10_000
 /** Makes the way to `baseUrl`, and only there. */
 export function createProxy(options: ProxyOptions): Upstream {
   const { protocol, host, hostname, port, pathname } = new URL(options.baseUrl)
-  // A number in brackets is how an address is written; without them is how it is dialled.
+  // An IPv6 address is written in brackets, and dialled without them.
   const origin = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port }
   const prefix = pathname.replace(/\/+$/, '')
   const Agent = protocol === 'https:' ? HttpsAgent : HttpAgent

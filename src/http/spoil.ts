@@ -92,7 +92,7 @@ class SpoiltBody {
 
   write(bytes: Buffer): boolean {
     const { take } = this.open()
-    // Even nothing makes the head leave.
+    // An empty write is enough to send the head.
     if (!this.over && bytes.length === 0) this.real.write(nothing)
     if (!this.over) this.run(take(bytes))
     return !this.isFull()
@@ -159,7 +159,7 @@ class SpoiltBody {
         }
         return
       case 'cut':
-        // Where neither a length nor a frame tells the end of a body, a connection that is closed would be one.
+        // Where neither a length nor a frame marks the end of a body, closing the connection would look like its end.
         if (this.isMeasured || response.chunkedEncoding) return this.stopThen(() => response.destroy())
         return this.stopThen(() => resetSoon(response))
       case 'reset':
@@ -224,7 +224,7 @@ const changesLength = ({ malformedChunk, done, errorAfterChunks }: Fault) =>
 /** Resets the connection: a RST where a FIN is usual. */
 export function reset(response: ServerResponse): void {
   const tear = (socket: Socket) => void socket.resetAndDestroy()
-  // Of requests that were sent in one go the later ones have no socket until it is their turn.
+  // Of pipelined requests the later ones have no socket until it is their turn.
   if (response.socket) tear(response.socket)
   else response.once('socket', tear)
 }

@@ -43,7 +43,7 @@ export const limitChat =
     })
   }
 
-/** What the live platform makes of a body that is no chat completion request is for it to say. */
+/** The live platform decides what a body is that is no chat completion request. */
 function readable({ exchange, surface }: Visit): ChatRequest | undefined {
   try {
     return chatIn(exchange)

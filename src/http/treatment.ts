@@ -3,7 +3,7 @@ import { createEventSplitter, dataOf, halvedEvent } from '../completions/events.
 import { brokenStream, errorEvent } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 
-/** What is done next. After a `cut`, a `reset` or an `end` nothing is. */
+/** The next step. After a `cut`, a `reset` or an `end` there is none. */
 export type TreatmentStep =
   /** `spoilt` when it is not what was to leave here. */
   | { readonly kind: 'pass'; readonly bytes: Buffer; readonly spoilt?: boolean }

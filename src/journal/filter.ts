@@ -18,7 +18,7 @@ const status = v.union(
   aStatus,
 )
 
-/** What all that are wanted have in common; the same words everywhere: here, in tests, as flags of `standin tail`, and on the dashboard. */
+/** What all wanted exchanges have in common; the same words here, in tests, as flags of `standin tail`, and on the dashboard. */
 export const journalFilter = closed({
   method: optional(text, 'The method: POST.'),
   path: optional(text, 'The path; * stands for anything.'),

@@ -1,14 +1,14 @@
 /** Counts exchanges, their durations and the memory that they hold, cheaply enough for a flood. */
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 
-/** What has come together since it was last taken. */
+/** What was counted since it was last taken. */
 export interface Tallied {
   readonly requests: number
   /** Refused, failed, or not come to their end. */
   readonly errors: number
   /** The median, within a twentieth; null where there were no answers. */
   readonly p50Ms: number | null
-  /** And 95 of a hundred. */
+  /** The 95th percentile. */
   readonly p95Ms: number | null
 }
 

@@ -159,7 +159,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
         return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
       })
       if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
-      // Whatever the moment says: the clock of who revoked it may be ahead.
+      // Whatever the time in `revoked_at`: the clock of the process that revoked it may be ahead.
       if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked', key)
       const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
       if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)

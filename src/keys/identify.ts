@@ -71,7 +71,7 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     const before = revocations
     const beganMs = now()
     const known: Known = isJwt(secret) ? await tokens.find(secret, keyOr(secret)) : await apiKeys.find(secret)
-    // What was revoked while it was being looked up is not to be remembered.
+    // What was revoked while it was being looked up must not be remembered.
     if (before === revocations) remember(digest, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
     if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id)
     return known.caller

@@ -15,7 +15,7 @@ export interface Used {
   readonly resetMs: number
 }
 
-/** What one credential has used, as it is looked at. */
+/** What one credential has used, as it is shown. */
 export interface LimitUsage extends Used {
   readonly key: string
   /** How many of its streams are open. */

@@ -1,4 +1,4 @@
-/** What tests that hold the platform in their hands may do to it, beside what calls may. */
+/** What tests may do to a platform in their own process, beside what calls may. */
 import { developmentUser } from '../core/development.js'
 import { usersAreLive } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'

@@ -1,4 +1,4 @@
-/** What outlasts a reload: the parts that keep something of their own. */
+/** The parts that outlast a reload, since they keep something of their own. */
 import type { LoadedConfig } from '../config/load.js'
 import { createViolations } from '../contract/violations.js'
 import { createClock } from '../core/clock.js'

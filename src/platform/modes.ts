@@ -24,7 +24,7 @@ export const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<Chosen, 'm
   config: { ...loaded.config, mode, modes },
 })
 
-/** What code asks for is as unchecked as what comes over the wire. Throws a ProblemsError for modes that there are not. */
+/** Modes from code are as unchecked as those that come over the wire. Throws a ProblemsError for unknown ones. */
 function requireModes(asked: Pick<Chosen, 'mode' | 'modes'>): void {
   const checked = check(modeSwitch, asked)
   if ('value' in checked) return

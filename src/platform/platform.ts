@@ -79,7 +79,7 @@ export interface OpenPlatform {
   mintToken(wish: TokenRequest): Promise<MintedToken>
   /** Reads everything again. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
-  /** What else tests may do that hold it in their hands. */
+  /** What tests in the same process may do as well. */
   readonly forTests: ForTests & { readonly traffic: Traffic; readonly handler: Handler }
   /** Lets open streams end for `graceMs`, then cuts them. */
   stop(graceMs?: number): Promise<void>

@@ -36,7 +36,7 @@ export function inForce(config: Configured, { pace = {}, limits = {}, random }: 
 const given = (limits: LimitsChange) =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<Config['limits']>
 
-/** What is left of changes after a reload: where the configuration has changed as well, it wins. */
+/** The changes that a reload leaves: where the configuration has changed as well, it wins. */
 function keptChanges(changes: Changes, before: LoadedConfig, after: LoadedConfig): Changes {
   const [was, is] = [inForce(before.config, {}), inForce(after.config, {})]
   const kept = <Name extends keyof Changes>(name: Name) =>

@@ -44,7 +44,7 @@ function sortedFields(object: JsonObject, change = (value: unknown) => value): J
 
 /** Sets a field, whatever it is called. */
 export function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  // Set as any other it would become the prototype.
+  // An ordinary assignment would set the prototype.
   if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true })
   else object[key] = value
 }
@@ -93,7 +93,7 @@ const isWritten =
   (json: string): IsDefault =>
   value =>
     JSON.stringify(value) === json
-/** Where something may be called the model chooses, else it calls nothing. */
+/** Where tools may be called the default is that the model chooses, else that it calls none. */
 const isChoiceOf =
   (offered: string): IsDefault =>
   (value, body) =>

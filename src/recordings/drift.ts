@@ -45,7 +45,7 @@ interface ComparableAnswer extends Pick<RecordedResponse, 'status' | 'headers'> 
   readonly body: Buffer
 }
 
-/** What came of one recording. */
+/** The outcome of one recording. */
 export type DriftResult =
   | {
       readonly kind: 'compared'
@@ -56,7 +56,7 @@ export type DriftResult =
     }
   /** Its request cannot or must not be sent again. */
   | { readonly kind: 'skipped'; readonly file: string; readonly reason: string }
-  /** It was to be sent, but there was no answer that could be compared. */
+  /** It was to be sent, but there was no answer to compare. */
   | { readonly kind: 'notAsked'; readonly file: string; readonly reason: string }
   /** The live platform takes its credential for nothing at all. */
   | { readonly kind: 'refused'; readonly file: string; readonly credential: string; readonly status: number }
@@ -67,7 +67,7 @@ const GIVE_UP_AFTER = 5
 
 type Refused = Extract<DriftResult, { kind: 'refused' }>
 
-/** What became of the requests with one credential. */
+/** The outcome of the requests with one credential. */
 interface Standing {
   accepted: number
   refused: number
@@ -142,7 +142,7 @@ async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looke
   if (skipped !== undefined) return { finding: { kind: 'skipped', file, reason: skipped } }
   const credential = parts.credentialFor(recording.request.path)
   const standing = credential === undefined ? undefined : standingOf(credential, parts.standings)
-  // As with a platform that is away: a bad key is not sent ten thousand times.
+  // As with a platform that is down: a bad key is not sent ten thousand times.
   if (credential !== undefined && standing && standing.accepted === 0 && standing.refused >= GIVE_UP_AFTER) {
     return { finding: { kind: 'refused', file, credential, status: standing.status } }
   }

@@ -1,4 +1,4 @@
-/** What was read of files, for as long as they stay as they are. */
+/** What was read of files, kept for as long as they stay as they are. */
 import { LRUCache } from 'lru-cache'
 
 interface FileCacheParts<T> {

@@ -1,4 +1,4 @@
-/** What a file of a recording may say. */
+/** The form of a recording's file. */
 import * as v from 'valibot'
 import { closed, map, number, open } from '../check/check.js'
 import { isMoment } from '../check/formats.js'

@@ -149,7 +149,7 @@ async function isInUse(place: string, pid: number): Promise<boolean> {
     return mtimeMs >= performance.timeOrigin
   }
   try {
-    // 0 is no signal: it asks whether the process is there.
+    // 0 is no signal: it only checks whether the process exists.
     return process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'

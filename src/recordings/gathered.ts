@@ -79,7 +79,7 @@ interface Spill {
 
 const ALGORITHM = 'aes-256-ctr'
 
-/** What is recorded is redacted when it is complete; until then it must not lie around in the clear. */
+/** Recordings are redacted when they are complete; until then nothing may be on disk in the clear. */
 function createSpill(): Spill {
   const [key, iv] = [randomBytes(32), randomBytes(16)]
   const cipher = createCipheriv(ALGORITHM, key, iv)

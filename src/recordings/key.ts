@@ -25,7 +25,7 @@ export function requestOf(came: CameRequest, redaction: Redaction): RecordedRequ
   return {
     method: came.method.toUpperCase(),
     path: redaction.text(came.path),
-    // Sorted before as well, so that the numbers of placeholders do not hang on the order; what is secret then has the only brackets.
+    // Sorted before as well, so that the numbers of placeholders do not depend on the order; then only secrets have brackets.
     query: sortedQuery(redaction.query(normalQuery(came.query))),
     body: bodyIn(came, redaction),
   }

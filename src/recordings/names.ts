@@ -9,7 +9,7 @@ export interface RecordingFile {
   readonly file: string
   /** What its request comes to. */
   readonly key: string
-  /** Of those with the same request the how many-th, from 1 on. */
+  /** Its number among those with the same request, from 1 on. */
   readonly nth: number
 }
 

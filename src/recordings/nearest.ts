@@ -31,7 +31,7 @@ export async function nearest(
     const recorded = await shelf
       .text(kept.file)
       .then(text => requestIn(text, kept.file))
-      // What is no recording is near to nothing.
+      // A file that is no recording is not near to anything.
       .catch(() => undefined)
     if (recorded?.method !== request.method || recorded.path !== request.path) continue
     if (keyOf(recorded, ignore) === key) return { kept, isSame: true, differences: [] }

@@ -96,7 +96,7 @@ export function chunksOf(said: Reply | UpstreamResponse, times: PieceTimes): rea
   if (typeof body === 'string') return body === '' ? [] : [{ atMs: times.endMs, bytes: Buffer.from(body) }]
   if (!Buffer.isBuffer(body)) return timed(piecesOf(body), inRhythm(body, times))
   const bytes = again?.() ?? body
-  // A stream that was there at once: each event reads better by itself.
+  // The pieces of this stream came at once: each event reads better by itself.
   return timed(/^text\/event-stream\b/i.test(contentType) ? eventsIn(bytes) : [bytes], { piecesAtMs: [], endMs: 0 })
 }
 

@@ -28,7 +28,7 @@ function bodyAndHeaders(response: RecordedResponse, speed: number, slowed: (ms: 
   const headers = headersOf(response, name => !notPlayed.has(name))
   if (isStream(response) && speed !== 0) return { headers, body: rhythm(response, slowed) }
   const bytes = bodyOf(response)
-  // What broke off has no length that would make it look complete.
+  // What broke off gets no length that would make it look complete.
   if (isStream(response) || !response.complete) return { headers, body: bytes }
   const text = bytes.toString('utf8')
   if (Buffer.from(text).equals(bytes)) return { headers, body: text }

@@ -92,14 +92,14 @@ export function createRecorder(parts: RecorderParts): Recorder {
   function failed({ file }: RecordingFile, error: NodeJS.ErrnoException): void {
     const sentence = `${file} is not kept (${error.code ?? error.message}).`
     run.notRecorded(sentence)
-    // A disk that is full or not ours is no bug.
+    // A full or read-only disk is no bug.
     if (error.code === undefined) report(error)
     else warn(sentence)
   }
 
   async function keep(seen: Seen): Promise<void> {
     const { kept, isComplete, gathered } = seen
-    // What broke off never stands in the place of what did not.
+    // An answer that broke off never replaces a complete one.
     if (!isComplete && shelf.of(kept.key).some(({ file }) => file === kept.file)) return gathered.drop()
     const recording = await recordingOf(seen, parts)
     if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
@@ -152,7 +152,7 @@ async function recordingOf(seen: Seen, { redact, maxBytes }: RecorderParts): Pro
   const { request, redaction } = seen.redacted ?? redactedRequest(exchange, redact)
   const chunks = await gathered.take()
   const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
-  // Each of these steps is short, but all of them at once are not: the first time their code is still cold.
+  // Each of these steps is short, but not all of them at once: the first time their code is still cold.
   await turn()
   const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response

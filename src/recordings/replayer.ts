@@ -179,7 +179,7 @@ function whyNot(near: Nearest | undefined): string {
   return `${nearestIs}; there ${field} ${is(recorded, there)}, here it ${is(asked, here)}.${more}`
 }
 
-/** So much is shown of each in one line. */
+/** At most this much of each is shown in one line. */
 const SHOWN = 60
 
 const is = (json: string | undefined, shown: string) => (json === undefined ? 'is absent' : `is ${shown}`)

@@ -21,7 +21,7 @@ export interface Shelf {
   remove(kept: RecordingFile): Promise<void>
 }
 
-/** So much of what was read is remembered. */
+/** At most this much of what was read is remembered. */
 const REMEMBERED_BYTES = 64 * 1_048_576
 /** A file is not looked at again sooner: editing one takes longer. */
 const UNCHECKED_MS = 250

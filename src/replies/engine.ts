@@ -9,7 +9,7 @@ import { createRuleIndex, WORTH_INDEXING } from './rule-index.js'
 import type { Saying } from './saying.js'
 import { hasTemplate } from './templates.js'
 
-/** What is said next, and the how many-th answer of its rule that is. */
+/** The next reply, and its number among the replies of its rule. */
 export interface Taken {
   readonly saying: Saying
   readonly count: number

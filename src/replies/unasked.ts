@@ -32,7 +32,7 @@ export async function unasked(request: ChatRequest, seed: number): Promise<Gener
   return { choices: await texts(request, seed), answeredBy: { kind: 'canned', form: 'reply' } }
 }
 
-/** So much of a result is repeated. */
+/** At most this much of a result is repeated. */
 const REPEATED = 2000
 
 /** After tool calls a model reports what they have answered; so an app can see that its result has arrived. */

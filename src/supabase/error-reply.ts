@@ -21,7 +21,7 @@ export function authErrorReply(error: PlatformError, asked: Asked): TextReply {
     headers,
   })
   switch (error.code) {
-    // What no code of Supabase Auth has a hand in: its router, and the gateway in front of it.
+    // Errors without a code of Supabase Auth: those of its router, and of the gateway in front of it.
     case 'not_found':
       return plain('text/plain; charset=utf-8', '404 page not found\n')
     case 'method_not_allowed':

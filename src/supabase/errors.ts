@@ -7,7 +7,7 @@ const refusal = (status: number, code: string, message: string, more: PlatformEr
 
 const invalid = (message: string, status = 400) => refusal(status, 'validation_failed', message)
 
-// What was sent.
+// Requests.
 
 export const badJson = (why: string) => refusal(400, 'bad_json', `Could not parse request body as JSON: ${why}`)
 export const validationFailed = invalid
@@ -116,7 +116,7 @@ export const flowStateExpired = () => refusal(422, 'flow_state_expired', 'invali
 export const badCodeVerifier = () =>
   refusal(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier')
 
-// What is off here, as at a backend that was set up without it.
+// Features that are off here, as at a backend that was set up without them.
 
 export const samlDisabled = () => refusal(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
 export const ssoProviderNotFound = () => refusal(404, 'sso_provider_not_found', 'SSO Identity Provider not found')

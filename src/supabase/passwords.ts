@@ -51,7 +51,7 @@ const setsOf = (written: string) =>
     .map(set => set.replaceAll('\\:', ':'))
     .filter(set => set !== '')
 
-// Made for one machine where many sign-ins a second are tests, not attacks: some milliseconds on a thread of the pool.
+// Tuned for one machine where many sign-ins a second are tests, not attacks: some milliseconds on a thread of the pool.
 const LOG_N = 12
 const BLOCK = 8
 

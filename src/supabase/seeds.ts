@@ -207,7 +207,7 @@ async function plantKey(
   }
   const changes = {
     ...{ name: seed.name, user_id },
-    // The end of a key that was rolled is its owner's affair.
+    // When a rolled key ends is up to its owner.
     ...(!isRolled(known) && { expires_at, revoked_at: revocationOf(known, seed) }),
   }
   const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => known[key] === changes[key])

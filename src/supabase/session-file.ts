@@ -63,7 +63,7 @@ function orRefuse<T>(file: string, work: () => T): T {
 }
 
 function sessionsIn(file: string): Sessions {
-  // Below what is no folder there is nothing, either; Node 20 alone calls that an error.
+  // Below a path that is no folder there is nothing, either; Node 20 alone calls that an error.
   const stats = orRefuse(file, () => (existsSync(file) ? statSync(file) : undefined))
   if (!stats) return {}
   // Windows keeps permissions elsewhere; a user's own folder is private there.

@@ -90,7 +90,7 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
     }
     return { refusal: refreshTokenUsed() }
   }
-  // The client that asks twice may not have got the first answer.
+  // A client that asks twice may not have got the first answer.
   if (!isParentOfActive) await refresh_tokens.update(digest, { revoked: true, updated_at: at })
   // An active token of an earlier version has no salt, and cannot be worked out again: another one takes its place.
   const again = isParentOfActive && active.salt !== null ? tokenAfter(token, active.salt) : undefined

@@ -22,7 +22,7 @@ export function carryBack(passage: Passage): void {
     else if (isWhole(answer)) carryWhole(passage, answer)
     else stream(passage, answer)
   } catch (error) {
-    // Node's parser lets pass what node's writer throws at.
+    // Node's parser accepts some heads that its writer throws at.
     passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
   }
 }
@@ -38,10 +38,10 @@ function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): 
   if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
 }
 
-/** What leaves before the body. */
+/** What is sent before the body. */
 interface Head {
   readonly headers: readonly string[]
-  /** What stood in the place of what leaves. */
+  /** What was there instead of what is sent. */
   readonly upstream?: UpstreamResponse | undefined
   readonly remark?: (() => string | undefined) | undefined
   /** Where the times of a stream's pieces are noted. */

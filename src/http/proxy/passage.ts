@@ -45,7 +45,7 @@ export class Passage {
   readonly httpVersionMajor = 1
   readonly socket = { writable: true }
   headers: IncomingHttpHeaders = {}
-  // And of a response: who handles it by himself is not looked at closely.
+  // And of a response: the engine hardly looks at it when answers are handled here.
   readonly finished = false
 
   /** Behind the origin of the live side, with its query. */
@@ -69,11 +69,11 @@ export class Passage {
     this.method = journey.exchange.method
     this.witness = journey.witness
     journey.response.once('close', () => this.#clientGone())
-    // Its 'close' has been and gone.
+    // `close` has already fired.
     if (journey.response.destroyed) this.#clientGone()
   }
 
-  /** Nothing happens any more. */
+  /** The passage is over. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -88,7 +88,7 @@ export class Passage {
     return destination
   }
 
-  /** For the engine, which has come to know that no more will come. */
+  /** For the engine, once it knows that no more will come. */
   get destroyed(): boolean {
     return this.#isOver || this.#isAnswered
   }
@@ -163,7 +163,7 @@ export class Passage {
   /** The client has a part of the answer, and notices by the end of its connection that it was only a part. */
   cut(): void {
     const { response } = this.journey
-    // Where neither a length nor a frame tells the end of a body, a connection that is closed would be one.
+    // Where neither a length nor a frame marks the end of a body, closing the connection would look like its end.
     if (response.chunkedEncoding || this.answer?.headers['content-length'] !== undefined) response.destroy()
     else reset(response)
   }
@@ -179,7 +179,7 @@ export class Passage {
   #ends(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
-    // Of what was answered the connection serves others by now.
+    // After a complete answer the connection serves other requests by now.
     if (this.#isAnswered) return
     this.upstream?.destroy()
     this.witness?.end(false)

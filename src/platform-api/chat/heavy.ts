@@ -15,7 +15,7 @@ import { mostTokens } from './trim.js'
 const HEAVY_PROMPT_BYTES = 32_768
 const HEAVY_ANSWER_BYTES = 500_000
 export const MOST_ANSWER_BYTES = 33_554_432
-/** Of stops times the text that they are looked for in. */
+/** The number of stops times the length of the text that they are looked for in. */
 const HEAVY_STOPS = 10_000_000
 export const LONGEST_MS = 20_000
 

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { bodyOf, type RecordedRequest, type RecordedResponse, type Recording, type RequestBody } from '../recording.js'
 
-/** A recording, and of those with the same request the how many-th it is. */
+/** A recording, and its number among those with the same request. */
 interface Numbered {
   readonly recording: Recording
   readonly nth: number

@@ -64,7 +64,7 @@ const entry = open({
   timings: v.nullish(open({ wait: numbers, receive: numbers }), {}),
   // Chrome's and Firefox's: script, image, fetch …
   _resourceType: v.nullish(v.unknown()),
-  // Ours: of those with the same request the how many-th.
+  // Ours: its number among those with the same request.
   _nth: v.nullish(number, 0),
 })
 
@@ -123,7 +123,7 @@ function jsonIn(written: string, origin: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // Not the message itself, which repeats what stands there: that may be a secret.
+    // Not the message itself, which quotes the text: that may be a secret.
     const place = placeAt(json, positionOfMistake(json))
     throw new ProblemsError([{ origin, ...place, sentence: 'This is not valid JSON.' }])
   }

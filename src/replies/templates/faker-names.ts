@@ -114,7 +114,7 @@ export function fakerFact(faker: Faker, functions: readonly FakerFunction[]): ob
   return fact
 }
 
-/** So much of anything is made at most: words, letters, elements. */
+/** At most this much of anything is made: words, letters, elements. */
 const MOST = 1000
 /** Here numbers are no amounts of work. */
 const quantities = /^(number|image|location|commerce)\.|^finance\.amount$|^date\.(?!betweens$)/

@@ -83,7 +83,7 @@ export const generateLink = (backend: Backend): Endpoint =>
         ...userJson(user),
         action_link: actionLink(backend, hash, type.startsWith('email_change') ? 'email_change' : type, redirect),
         email_otp: code,
-        // Of the address that was asked for, also where the link goes to the new one: so it is at Supabase.
+        // For the requested address, even where the link goes to the new one: so it is at Supabase.
         hashed_token: hashOfCode(params.email, code),
         verification_type: type,
         redirect_to: redirect,
