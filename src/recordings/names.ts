@@ -44,7 +44,7 @@ export function endpointFolder(path: string): string {
   return isReserved.test(name) ? `path-${name}` : name || 'root'
 }
 
-/** What Windows keeps for its devices. */
+/** Names that Windows keeps for its devices. */
 const isReserved = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/
 
 /** Small letters and digits with dashes between; marks on letters are dropped, and so are letters of other scripts. */

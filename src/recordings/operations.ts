@@ -31,7 +31,7 @@ const listedRecording = v.union([readRecording, object({ file: text, problem: te
 export type ListedRecording = Of<typeof listedRecording>
 
 const existings = ['refuse', 'replace', 'append'] as const
-/** What becomes of the recordings of the same request that are there already. */
+/** What happens to existing recordings of the same request. */
 export type Existing = (typeof existings)[number]
 
 const id = 'the id of an exchange in the journal, such as 17'
@@ -117,7 +117,7 @@ export const recordingOperations = ({ library, journal }: LibraryParts) => ({
   }),
 })
 
-/** What is wrong with the files is not the caller's mistake. */
+/** Mistakes in the files are not the caller's. */
 function unreadable(error: unknown): never {
   const [first] = error instanceof ProblemsError ? error.problems : []
   throw first ? recordingsUnreadable(wordProblem(first)) : error
@@ -162,7 +162,7 @@ const receipt = object({
   /** What answers had against the contract. */
   violations: violationCounts,
 })
-/** What came of recordings in a run. */
+/** The outcome of recordings in a run. */
 export type Receipt = Of<typeof receipt>
 /** As far as recordings know it. */
 export type RunReceipt = Omit<Receipt, 'passed' | 'violations'>

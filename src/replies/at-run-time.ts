@@ -36,7 +36,7 @@ export interface RulesAtRunTime {
   all(scope?: string): readonly RuntimeRule[]
   /** Whether a rule for this scope, or for everybody, sets a fault. */
   fails(scope: string): boolean
-  /** What the first rule that matches says, counted as said; `undefined` when none does. */
+  /** The reply of the first rule that matches, counted as given; `undefined` when none does. */
   take(asked: Asked): Taken | undefined
 }
 

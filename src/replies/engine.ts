@@ -9,7 +9,7 @@ import { createRuleIndex, WORTH_INDEXING } from './rule-index.js'
 import type { Saying } from './saying.js'
 import { hasTemplate } from './templates.js'
 
-/** The next reply, and its number among the replies of its rule. */
+/** The next reply, and which answer of its rule it is, counted from 1. */
 export interface Taken {
   readonly saying: Saying
   readonly count: number
@@ -20,7 +20,7 @@ export interface Engine {
   readonly rules: readonly ReadyRule[]
   /** Whether anything that they say is to go wrong. */
   readonly fails: boolean
-  /** What the first rule that matches says, counted as said; `undefined` when none does. */
+  /** The reply of the first rule that matches, counted as given; `undefined` when none does. */
   take(asked: Asked): Taken | undefined
   /** The rule that would answer, without its answering. */
   find(asked: Asked): ReadyRule | undefined

@@ -21,7 +21,7 @@ export interface ReplyFiles {
   readonly required: boolean
 }
 
-/** What came of reading rules. */
+/** The outcome of reading rules. */
 export interface LoadedRules {
   readonly rules: readonly ReadyRule[]
   /** The files that rules say, to be watched with those in which they stand. */
@@ -115,7 +115,7 @@ async function findFiles(pattern: string, dir: string): Promise<string[]> {
   return found.map(file => path.normalize(file)).sort()
 }
 
-/** What came of reading one file; without problems its rules are good. */
+/** The outcome of reading one file; without problems its rules are good. */
 export interface ReadRules extends LoadedRules {
   readonly problems: readonly Problem[]
 }
@@ -158,17 +158,17 @@ export async function rulesInText(text: string, { name, dir, seed }: Written): P
   return { ...loaded, problems }
 }
 
-/** What came of rules that were sent as a text: what is wrong, or the rules as they are written. */
+/** The outcome for rules that were sent as a text: what is wrong, or the rules as they are written. */
 export interface SentRules {
   readonly problems: readonly Problem[]
   readonly rules: readonly RuleInput[]
 }
 
-/** What a text is called that is in no file. */
+/** The name of a text that is in no file. */
 const HERE = 'the rules'
 /** More are of no use to a reader. */
 const MOST_PROBLEMS = 1000
-/** Shorter files are read in less time than it takes to ask a worker. */
+/** Shorter texts are read in less time than it takes to ask a worker. */
 const SHORT_TEXT = 4096
 const LONGEST_MS = 20_000
 

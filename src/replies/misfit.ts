@@ -5,7 +5,7 @@ import { bounded } from '../core/work.js'
 import { offeredTools } from './called-tool.js'
 import type { Choice, Generation, ToolCall } from './said.js'
 
-/** What a value has against it, as a schema sees it. */
+/** Why a value does not fit a schema; `undefined` where it does. */
 type Objection = (schema: object, value: unknown) => string | undefined
 
 let objection: Objection | undefined

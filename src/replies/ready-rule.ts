@@ -26,9 +26,9 @@ export interface ReadyRule {
   readonly counts: boolean
   /** Whether anything that it says is to go wrong. */
   readonly fails: boolean
-  /** What it says first, and ever again where nothing about it changes. */
+  /** What it answers first, and always where nothing about it changes. */
   readonly first: Saying
-  /** What it says the time `count`, counted from 1. */
+  /** What it answers the time `count`, counted from 1. */
   readonly sayingAt: (count: number) => Saying
 }
 

@@ -45,7 +45,7 @@ export interface Generation {
   readonly usage?: UsageInput
   /** Its own rhythm, where it has one. */
   readonly pace?: PaceInput
-  /** What is to go wrong on the way. */
+  /** The fault on the way. */
   readonly fault?: Fault
   readonly answeredBy: AnsweredBy
   /** What else is known of it, for the log; worked out when it is read. */

@@ -51,7 +51,6 @@ export interface Saying {
   readonly calls: readonly string[]
   /** Whether it is what a model may always do: refuse, or fail. */
   readonly isAlwaysSayable: boolean
-  /** What is to go wrong with it. */
   readonly fault: ReplyForm['fault']
   /** `count` is how often the rule has answered with this answer, from 1. */
   said(asked: Asked, count: number): Generation | Promise<Generation>

@@ -14,7 +14,7 @@ export interface Hearing {
   end(): void
 }
 
-/** Nothing stays unheard for longer, even when the connection is away. */
+/** Nothing goes unnoticed for longer, even when the connection is away. */
 const DEAF_MS = 500
 /** A connection may go dead without a word, a cable pulled; so it is asked this often whether it is there, */
 const BEAT_MS = 250

@@ -57,7 +57,7 @@ const signInWanted = object({
   email: optional(email, 'The user; the development user where it is left out. Unknown users sign up.'),
   password: optional(text, 'Checked where it is given; a user who signs up gets it.'),
 })
-/** Whose session is wanted. */
+/** The user whose session is wanted. */
 export type SignInWanted = Of<typeof signInWanted>
 
 const grantedSession = object({

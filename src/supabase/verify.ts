@@ -152,7 +152,7 @@ async function changesBy(backend: Backend, tables: Tables, user: UserRow, proof:
   }
 }
 
-/** What changes in a user who has come to stay. */
+/** What changes in a new or invited user who confirms their address. */
 async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
   const identities = user.identities.map(identity =>
     identity.email !== undefined && identity.email === user.email

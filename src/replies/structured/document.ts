@@ -39,7 +39,7 @@ export function readDocument(sent: unknown): SchemaDocument {
   }
 }
 
-/** What a value has against it in the eyes of a schema: where, and why. Throws an UnfitSchema for a schema that cannot be read. */
+/** Where and why a value does not fit a schema. Throws an UnfitSchema for a schema that cannot be read. */
 export function objectionTo(sent: object, value: unknown): string | undefined {
   const root = tidied(sent)
   const lookup = lookupOf(root) as Record<string, ValidatorSchema>
@@ -82,7 +82,7 @@ function heightsOf(nodes: readonly SchemaObject[], target: (schema: SchemaObject
   return heights
 }
 
-/** Never more than is needed: of what would take a closer look it says 0. */
+/** Never more than is needed: 0 for whatever would take a closer look. */
 function nextHeight(
   node: SchemaObject,
   target: (s: SchemaObject) => NormalizedSchema,

@@ -32,7 +32,7 @@ export interface Made {
   readonly value: JsonValue
 }
 
-/** What those who make values work with. One for each candidate. */
+/** The tools for making values. One set for each candidate. */
 export interface Workshop {
   readonly faker: Faker
   readonly document: SchemaDocument
@@ -54,7 +54,7 @@ export const wordsOf = (key: string) =>
     .trim()
     .toLowerCase()
 
-/** What one of many is called: of `postal addresses` it is `postal address`. */
+/** The singular of a name: `postal address` for `postal addresses`. */
 export function singular(words: string): string {
   if (/(ss|us|is|news|data|address)$/.test(words)) return words
   if (/ies$/.test(words)) return words.replace(/ies$/, 'y')

@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
   [/\bid$/, 1, 10_000],
 ]
 
-/** What one expects under `name`. */
+/** The range that is usual under `name`. */
 export function quantityOf(name: string, whole: boolean): Quantity {
   const row = rowOf(name)
   if (!row) return { least: whole ? 1 : 0, most: 100, decimals: 2, isGuess: true }

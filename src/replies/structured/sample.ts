@@ -91,7 +91,7 @@ function exampleIn(description: string): readonly string[] {
   return example === undefined || / or | etc/.test(example) ? [] : [example]
 }
 
-/** So often one place of a candidate is tried. */
+/** How often one place of a candidate is tried. */
 const ATTEMPTS = 18
 
 /** Below this depth, and after this many steps, as little as possible is made. */

@@ -75,7 +75,7 @@ const RandExp = randexp as unknown as typeof randexp.default
 /** Stands for "without end" where randexp asks how often something is repeated. */
 const ENDLESS = 1_000_003
 
-/** So often things are repeated in all; a pattern that asks for more is not followed. */
+/** How many repetitions there may be in all; a pattern that asks for more is not followed. */
 const MOST_REPEATED = 1_000_000
 
 /** More than there are characters to choose from: only repetitions are asked with such a range. */

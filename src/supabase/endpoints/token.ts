@@ -124,7 +124,7 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
   return granted(backend, exchange, grant)
 }
 
-/** Whose tokens Supabase takes, by the names that it has for them. */
+/** The providers whose tokens Supabase takes, by its own names for them. */
 const issuers: ReadonlyMap<string, string> = new Map([
   ['apple', 'https://appleid.apple.com'],
   ['azure', 'https://login.microsoftonline.com/common/v2.0'],
