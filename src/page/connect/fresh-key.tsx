@@ -18,7 +18,7 @@ export function FreshKeyProvider({ children }: { readonly children: ComponentChi
   const [fresh, setFresh] = useState<NewApiKey>()
   // The next user must not see it.
   useEffect(() => {
-    if (session.kind === 'nobody') setFresh(undefined)
+    if (session.kind === 'signed-out') setFresh(undefined)
   }, [session.kind])
   return <Context.Provider value={{ fresh, setFresh }}>{children}</Context.Provider>
 }

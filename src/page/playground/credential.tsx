@@ -87,7 +87,7 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
     automatic: false,
     fresh: fresh !== undefined,
     // While it is not known whether a user is signed in, no key is asked for.
-    session: session.kind !== 'nobody',
+    session: session.kind !== 'signed-out',
     pasted: true,
     none: true,
   }

@@ -19,7 +19,7 @@ export function AccountMenu() {
   switch (session.kind) {
     case 'unknown':
       return <div class="account" />
-    case 'nobody':
+    case 'signed-out':
       return (
         <div class="account">
           <Link to={routes.signIn} class="account-button">

@@ -25,7 +25,7 @@ export function NewPassword() {
   switch (session.kind) {
     case 'unknown':
       return <Waiting />
-    case 'nobody':
+    case 'signed-out':
       return (
         <View title="This link opens nothing" narrow>
           <Notice tone="care">

@@ -9,7 +9,7 @@ import { type Auth, openAuth, requireSuccess, STORAGE_KEY } from './auth-client.
 type Session =
   | { readonly kind: 'unknown' }
   /** With the reason if a session ended without the user signing out. */
-  | { readonly kind: 'nobody'; readonly because?: string }
+  | { readonly kind: 'signed-out'; readonly because?: string }
   | { readonly kind: 'user'; readonly email: string }
 
 interface SessionAccess {
@@ -52,13 +52,13 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
           hadSession.current = true
           return setSession({ kind: 'user', email: found.user.email || 'Anonymous user' })
         }
-        const lost: Session = hadSession.current ? { kind: 'nobody', because: ENDED } : { kind: 'nobody' }
+        const lost: Session = hadSession.current ? { kind: 'signed-out', because: ENDED } : { kind: 'signed-out' }
         hadSession.current = false
-        setSession(before => (before.kind === 'nobody' ? before : lost))
+        setSession(before => (before.kind === 'signed-out' ? before : lost))
       })
       stop = () => data.subscription.unsubscribe()
     }
-    auth.then(listen).catch(() => setSession({ kind: 'nobody', because: NOT_LOADED }))
+    auth.then(listen).catch(() => setSession({ kind: 'signed-out', because: NOT_LOADED }))
     return () => stop()
   }, [auth])
 

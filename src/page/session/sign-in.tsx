@@ -27,7 +27,7 @@ export function SignIn() {
 
   return (
     <View title="Sign in" lead="To make the API keys with which your apps call the language model." narrow>
-      {session.kind === 'nobody' && session.because && <Notice tone="care">{session.because}</Notice>}
+      {session.kind === 'signed-out' && session.because && <Notice tone="care">{session.because}</Notice>}
       <Form send="Sign in" onSend={signIn}>
         <Field label="E-mail" type="email" autocomplete="username" value={email} onChange={setEmail} />
         <Field
@@ -112,7 +112,7 @@ export function RequireUser({ children }: { readonly children: ComponentChildren
   switch (session.kind) {
     case 'unknown':
       return <Waiting />
-    case 'nobody':
+    case 'signed-out':
       return <SignIn />
     case 'user':
       return <>{children}</>
