@@ -8,7 +8,7 @@ import { noFileDescriptors } from './errors.js'
 export type Sliced<T> = Generator<void, T, void>
 
 /** Well below the pause between two pieces of a stream. */
-const SLICE_MS = 5
+const SLICE_MS = 2
 
 /** Does the work, and lets others have their turn after every few milliseconds of it. Short work is done before this returns. */
 export async function inSlices<T>(work: Sliced<T>): Promise<T> {
