@@ -62,7 +62,8 @@ function createPlatformParts(sources: PlatformSources) {
   const delivery = createDelivery({
     ...{ line: () => current().line(), ...lasting },
     async loadApp(prototypes) {
-      const [{ loadApp }] = await Promise.all([import('./platform/app.js'), ready()])
+      await ready()
+      const { loadApp } = await import('./platform/app.js')
       return loadApp(prototypes, {
         sources,
         lasting,

@@ -2,13 +2,15 @@
 import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import express, { type Response, Router } from 'express'
 import { methodNotAllowed, pageNotBuilt } from '../core/errors.js'
 import { DASHBOARD } from '../core/paths.js'
 import { routes } from './routes.js'
 
 /** The same two steps up from src/dashboard as from dist/chunks, where the build puts this file. */
-const folder = path.join(import.meta.dirname, '../../dist/dashboard')
+// Not import.meta.dirname: jest 29 has none.
+const folder = fileURLToPath(new URL('../../dist/dashboard', import.meta.url))
 
 interface Addresses {
   readonly url: string
