@@ -5,6 +5,7 @@ import { ProblemsError, unreadable } from '../check/problem.js'
 import type { Finding } from '../core/finding.js'
 import { jsonOf } from '../core/json.js'
 import { makeFolder, StartError } from '../core/start-error.js'
+import { atOnce } from '../core/work.js'
 import type { Answered } from './call.js'
 import { compare } from './compare.js'
 import { judge } from './judge.js'
@@ -39,11 +40,13 @@ function misfitOf(name: string, { status, headers, text }: Answered): string | u
   const [, method = '', endpoint = ''] = /^(\S+) ([^\s?]+)/.exec(name) ?? []
   if (endpoint.startsWith('/auth/v1/')) return undefined
   const contentType = headers.get('content-type') ?? ''
-  const [finding] = judge({
-    ...{ method, status, contentType, path: endpoint, endpoint: `${method} ${endpoint}`, isWhole: true },
-    body: Buffer.from(text),
-    asked: { stream: /^text\/event-stream/i.test(contentType), usage: false },
-  })
+  const [finding] = atOnce(
+    judge({
+      ...{ method, status, contentType, path: endpoint, endpoint: `${method} ${endpoint}`, isWhole: true },
+      body: Buffer.from(text),
+      asked: { stream: /^text\/event-stream/i.test(contentType), usage: false },
+    }),
+  )
   return finding?.sentence
 }
 

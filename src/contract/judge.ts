@@ -10,6 +10,7 @@ import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import type { Violation } from '../core/finding.js'
 import { headerIn } from '../core/headers.js'
 import { jsonOf } from '../core/json.js'
+import type { Sliced } from '../core/work.js'
 
 /** An answer to be judged: that of the live platform, or a recording of it. */
 interface JudgedAnswer {
@@ -95,8 +96,8 @@ function misfits(schema: Schema, value: unknown, report: Report): readonly Viola
   return checked.mistakes.slice(0, MOST_FINDINGS).map(({ path, sentence }) => report(spoken(path), sentence))
 }
 
-/** Nothing where all is well. Whatever the answer says, it does not throw. */
-export function judge(answer: JudgedAnswer): readonly Violation[] {
+/** Nothing where all is well. Whatever the answer says, it does not throw. Pauses after each event of a stream. */
+export function* judge(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   const { status, method, endpoint } = answer
   const isHead = method === 'HEAD'
   if (status >= 400) return isHead ? [] : judgeError(answer)
@@ -107,7 +108,7 @@ export function judge(answer: JudgedAnswer): readonly Violation[] {
   if (status !== 200) return [decided('', `The status must be 200, not ${status}.`)]
   const form = forms[endpoint]
   if (form) return judgeJson(answer, form)
-  return endpoint === `POST ${CHAT}` ? judgeChat(answer) : []
+  return endpoint === `POST ${CHAT}` ? yield* judgeChat(answer) : []
 }
 
 /** What the answer of an endpoint has to be. */
@@ -152,11 +153,11 @@ function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, secti
   return [...type, ...misfits(schema, value, report)]
 }
 
-function judgeChat(answer: JudgedAnswer): readonly Violation[] {
+function* judgeChat(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   const { asked, contentType } = answer
   const isEvents = /^text\/event-stream\b/i.test(contentType)
   if (asked?.stream) {
-    if (isEvents) return judgeStream(answer)
+    if (isEvents) return yield* judgeStream(answer)
     return [decided('', 'With stream the answer must be text/event-stream, and its content type is not.')]
   }
   // Where the request is not known, the answer is judged as what it says that it is.
@@ -181,7 +182,7 @@ interface Chunk {
 }
 
 /** Each event by itself, and all of them together. */
-function judgeStream({ body, isWhole, asked }: JudgedAnswer): readonly Violation[] {
+function* judgeStream({ body, isWhole, asked }: JudgedAnswer): Sliced<readonly Violation[]> {
   const splitter = createEventSplitter()
   const complete = splitter.push(body)
   // Clients take a last event without its blank line as well.
@@ -189,10 +190,17 @@ function judgeStream({ body, isWhole, asked }: JudgedAnswer): readonly Violation
   const texts = events.flatMap(event => dataOf(event) ?? [])
   const done = texts.indexOf('[DONE]')
   const told = done < 0 ? texts : texts.slice(0, done)
-  const values = told.map(text => jsonOf(text))
+  const values: unknown[] = []
+  const found: Violation[] = []
+  for (const [i, text] of told.entries()) {
+    const value = jsonOf(text)
+    values.push(value)
+    found.push(...ofEvent(value, i))
+    yield
+  }
   const isOver = isWhole || done >= 0
   return [
-    ...values.flatMap((value, i) => ofEvent(value, i)),
+    ...found,
     ...(isOver ? ofEnd(texts, done, values) : []),
     ...(isOver && asked?.usage && !values.some(isError) ? ofUsage(values) : []),
     ...ofId(values),

@@ -1,7 +1,7 @@
 /** Judges the answers of the live platform and of recordings once they have left; nothing is loaded before there is one. */
 import type { Exchange } from '../core/exchange.js'
 import type { Violating, ViolationCounts } from '../core/finding.js'
-import { onceLoaded } from '../core/work.js'
+import { inSlices, onceLoaded } from '../core/work.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 
 export interface Violations {
@@ -43,7 +43,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     // One in a turn, so that requests are answered in between.
     await new Promise(setImmediate)
     const answer = judgedAnswer(exchange)
-    const found = answer ? judge(answer) : []
+    const found = answer ? await inSlices(judge(answer)) : []
     if (found.length === 0) return
     const { text } = redact()(credentialsOf(exchange, redact()))
     const violations = found.map(one => ({ ...one, path: text(one.path) }))
