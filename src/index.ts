@@ -1,12 +1,11 @@
 /** The programmatic entry point: start a platform inside a test or a script. */
 
-export { ProblemsError } from './check/problem.js'
+export type { Violating, Violation } from './check/finding.js'
+export { ProblemsError, StartError } from './check/problem.js'
 export type { ConfigInput } from './config/schema.js'
 export type { Clock } from './core/clock.js'
 export type { Mode } from './core/exchange.js'
 export type { Fault } from './core/fault.js'
-export type { Violating, Violation } from './core/finding.js'
-export { StartError } from './core/start-error.js'
 export type { Handler } from './http/mount.js'
 export type { JournalEntry } from './journal/index.js'
 export type { Miss, Receipt } from './recordings/index.js'

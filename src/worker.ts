@@ -1,6 +1,6 @@
-/** What runs in a worker thread: jobs by their names, for core/in-worker.ts. */
+/** What runs in a worker thread: jobs by their names, for core/work.ts. */
 import { parentPort } from 'node:worker_threads'
-import type { JobMessage, JobRequest } from './core/in-worker.js'
+import type { JobMessage, JobRequest } from './core/work.js'
 
 /** Each job's part is loaded by its first call; a job takes and gives back what can be copied. */
 const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> = {

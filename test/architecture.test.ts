@@ -175,6 +175,17 @@ test('a file in core that only one folder uses is reported', () => {
   expect(weighed({ ...files, 'auth/a.ts': "import type {} from '../core/words.js'" })).toEqual([])
 })
 
+test('a sixteenth file in core is reported', () => {
+  const names = Array.from({ length: 16 }, (_, i) => `core/word${i}.ts`)
+  const using = (names: readonly string[]) => ({
+    ...Object.fromEntries(names.map(name => [name, ''])),
+    'http/send.ts': names.map(name => `import '../${name}'`).join('\n'),
+    'supabase/a.ts': names.map(name => `import '../${name}'`).join('\n'),
+  })
+  expect(weighed(using(names))).toEqual(['core/ has 16 files; at most 15.'])
+  expect(weighed(using(names.slice(1)))).toEqual([])
+})
+
 test('a short file that only its neighbour imports is reported, unless it says why it is one', () => {
   const files = { 'http/body.ts': '', 'http/send.ts': "import './body.js'" }
   const [report] = weighed(files)

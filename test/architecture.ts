@@ -232,6 +232,7 @@ export function weightOf(sources: readonly Source[]): readonly string[] {
   const whoImports = (file: string) => [...(importers.get(file) ?? [])]
   return [
     ...typesOfOneName(sources),
+    ...crowdedCore(sources),
     ...sources.flatMap(({ file }) => ofOneFolder(file, whoImports(file))),
     ...sources.flatMap(source => crumb(source, whoImports(source.file))),
   ]
@@ -253,6 +254,14 @@ const exportedTypes = (file: string, text: string): readonly string[] =>
     const isType = /^(TSInterface|TSTypeAlias|Class)Declaration$/.test(declared?.type ?? '')
     return isType && declared && 'id' in declared && declared.id && 'name' in declared.id ? [declared.id.name] : []
   })
+
+/** More than a reader can learn on the first day. */
+const MOST_IN_CORE = 15
+
+function crowdedCore(sources: readonly Source[]): readonly string[] {
+  const count = sources.filter(({ file }) => part(file) === 'core').length
+  return count > MOST_IN_CORE ? [`core/ has ${count} files; at most ${MOST_IN_CORE}.`] : []
+}
 
 /** What core/ has is spoken of in several folders. */
 function ofOneFolder(file: string, importers: readonly string[]): readonly string[] {

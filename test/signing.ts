@@ -1,6 +1,6 @@
 /** Signs tokens as the auth backend would, and as nobody should. */
 import { importJWK, type JWTPayload, SignJWT } from 'jose'
-import { developmentSecret, developmentSigningKey } from '../src/core/development.js'
+import { developmentSecret, developmentSigningKey } from '../src/core/secrets.js'
 
 /** Claims to add, to change, or (undefined) to leave out. */
 type Claims = { readonly [claim: string]: unknown }

@@ -2,8 +2,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type * as v from 'valibot'
 import { check } from '../check/check.js'
-import type { Caller } from '../core/exchange.js'
-import type { SaidEvent } from '../core/operation.js'
+import type { Caller, EventDescription } from '../core/exchange.js'
 
 export type Schema = v.GenericSchema<unknown, unknown>
 
@@ -92,7 +91,7 @@ export interface Operation<
   /** 200 with a body and 204 without one, unless set. */
   readonly status?: 201
   /** The events of an answer that is a stream, and what it is in words. */
-  readonly streams?: { readonly answer: string; readonly events: readonly SaidEvent[] }
+  readonly streams?: { readonly answer: string; readonly events: readonly EventDescription[] }
   /** Errors beyond those that all operations have, by status. */
   readonly errors?: Readonly<Record<number, string>>
   /** The developer, unless set. */

@@ -1,4 +1,6 @@
 /** Something wrong in a file, the environment or the flags: reported with its place, all problems at once. */
+import { existsSync, mkdirSync } from 'node:fs'
+import path from 'node:path'
 
 export interface Problem {
   /** A file's path, or what else the value came from: `--port`, `STANDIN_PORT`. */
@@ -34,4 +36,32 @@ export class ProblemsError extends Error {
   ) {
     super(problems.map(wordProblem).join('\n'))
   }
+}
+
+/** Why a platform could not start, in a sentence for the user. */
+export class StartError extends Error {
+  override readonly name: string = 'StartError'
+}
+
+/** A command line that cannot be followed. */
+export class UsageError extends StartError {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * Makes a folder and those above it, and returns the first one that it made, if any. Throws what the system says. The `recursive` of node never ends where folders
+ * cannot be made although their parent is there, as below /proc.
+ */
+export function makeFolder(dir: string, mode?: number): string | undefined {
+  if (existsSync(dir)) return undefined
+  const above = path.dirname(dir)
+  const made = above === dir ? undefined : makeFolder(above, mode)
+  try {
+    mkdirSync(dir, { mode })
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return made
+    throw error
+  }
+  return made ?? dir
 }

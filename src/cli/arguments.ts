@@ -1,10 +1,10 @@
 /** Reads the command line: the command, its flags, and the configuration that they name. */
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { UsageError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import { loadConfig, type Override } from '../config/load.js'
 import { fromText } from '../config/options.js'
-import { UsageError } from '../core/start-error.js'
 
 export interface Flag {
   readonly type: 'string' | 'boolean'

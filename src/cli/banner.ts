@@ -1,10 +1,10 @@
 /** The text shown after a start: where the platform is, and what to copy. */
 import path from 'node:path'
 import { askingLive } from '../config/load.js'
-import { developmentSecret, developmentUser } from '../core/development.js'
 import { usesRecordings } from '../core/exchange.js'
 import { isLoopback } from '../core/origins.js'
 import { CONTROL } from '../core/paths.js'
+import { developmentSecret, developmentUser } from '../core/secrets.js'
 import { environmentOf } from '../platform/platform.js'
 import type { Platform } from '../platform.js'
 import { keptSession, sessionsFile } from '../supabase/session-file.js'

@@ -1,4 +1,5 @@
 /** `standin config …`, `standin replies …` and `standin openapi`: show the configuration and check it. */
+import { UsageError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import { yamlOf } from '../check/yaml.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
@@ -6,7 +7,6 @@ import { replyFilesOf } from '../config/load.js'
 import { configReference, printConfig } from '../config/print.js'
 import { configSchema } from '../config/schema.js'
 import { signingKeysOf } from '../config/signing-keys.js'
-import { UsageError } from '../core/start-error.js'
 import { urlHost } from '../http/address.js'
 import { loadRules } from '../replies/index.js'
 import { type CommandLine, load } from './arguments.js'

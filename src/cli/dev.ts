@@ -1,9 +1,9 @@
 /** `standin dev`: starts a platform, prints where it is, logs its requests, and stops on a signal. */
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { Violating, ViolationCounts } from '../check/finding.js'
 import { type Problem, ProblemsError, wordProblem } from '../check/problem.js'
 import { configFileName, replyFilesOf } from '../config/load.js'
-import type { Violating, ViolationCounts } from '../core/finding.js'
 import { openPlatform, type Platform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
 import { version } from '../version.js'

@@ -1,6 +1,6 @@
 /** The results of a drift check: in words for people, as counts, and as JUnit XML. */
+import { type Finding, fromWorst, isAtLeast, type Severity } from '../check/finding.js'
 import { wordProblem } from '../check/problem.js'
-import { type Finding, fromWorst, isAtLeast, type Severity } from '../core/finding.js'
 import type { DriftResult } from '../recordings/index.js'
 import { type Colors, harmless } from './output.js'
 import { countBySeverity, findingLine, type JunitCase, junitXml, listed } from './report.js'

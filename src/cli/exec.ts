@@ -1,10 +1,10 @@
 /** `standin exec -- <command>`: runs a command with its own platform in its environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import type { Violating, ViolationCounts } from '../check/finding.js'
+import { UsageError } from '../check/problem.js'
 import { type LoadedConfig, loadConfig, type Override } from '../config/load.js'
 import { allOptions } from '../config/options.js'
-import type { Violating, ViolationCounts } from '../core/finding.js'
-import { UsageError } from '../core/start-error.js'
 import type { MessageRow } from '../core/state.js'
 import { once } from '../core/work.js'
 import type { JournalEntry } from '../journal/index.js'

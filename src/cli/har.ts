@@ -1,8 +1,7 @@
 /** `standin import` and `standin export`: convert recordings from and to a HAR file. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { ProblemsError, unreadable, wordProblem } from '../check/problem.js'
-import { UsageError } from '../core/start-error.js'
+import { ProblemsError, UsageError, unreadable, wordProblem } from '../check/problem.js'
 import {
   type Folder,
   fileOf,

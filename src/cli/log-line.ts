@@ -1,6 +1,5 @@
 /** A line of the request log without secrets, made from an exchange or a journal entry. */
-import type { Exchange } from '../core/exchange.js'
-import { sourceOf } from '../core/reply.js'
+import { type Exchange, sourceOf } from '../core/exchange.js'
 import { once } from '../core/work.js'
 import type { JournalEntry } from '../journal/index.js'
 import { loadRedact } from '../platform/recordings.js'

@@ -1,8 +1,7 @@
 /** The command line: runs the command, and turns its result into an exit code. */
 import path from 'node:path'
-import { ProblemsError, wordProblem } from '../check/problem.js'
+import { ProblemsError, StartError, UsageError, wordProblem } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
-import { StartError, UsageError } from '../core/start-error.js'
 import { version } from '../version.js'
 import { type CommandLine, readCommandLine } from './arguments.js'
 import { dev } from './dev.js'

@@ -1,10 +1,10 @@
 /** `standin token` and `standin key create`: credentials for tests and scripts, made as the platform makes them. */
+import { StartError, UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { signingKeysOf } from '../config/signing-keys.js'
-import { developmentUser } from '../core/development.js'
 import { usersAreLive } from '../core/errors.js'
 import { AUTH } from '../core/paths.js'
-import { StartError, UsageError } from '../core/start-error.js'
+import { developmentUser } from '../core/secrets.js'
 import type { State } from '../core/state.js'
 import { createApiKeys } from '../keys/api-keys.js'
 import { configuredUser } from '../platform/state.js'

@@ -1,10 +1,10 @@
 /** How a run used its recordings: the receipt, misses, and what to do about them. */
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
+import { missText as textOf } from '../check/miss-text.js'
+import { UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { usesRecordings } from '../core/exchange.js'
-import { missText as textOf } from '../core/miss-text.js'
-import { UsageError } from '../core/start-error.js'
 import { quoted } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'

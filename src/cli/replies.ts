@@ -1,13 +1,12 @@
 /** `standin replies …`: shows what the rules would answer, and checks them. */
 import { readFileSync } from 'node:fs'
 import { check as checkForm } from '../check/check.js'
-import { unreadable, wordProblem } from '../check/problem.js'
+import { UsageError, unreadable, wordProblem } from '../check/problem.js'
 import { inlineYaml } from '../check/yaml.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
-import { inWords } from '../core/reply.js'
-import { UsageError } from '../core/start-error.js'
+import { inWords } from '../core/exchange.js'
 import {
   type Choice,
   createReplies,

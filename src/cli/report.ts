@@ -2,8 +2,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type Finding, type Severity, severities, type Violating, type ViolationCounts } from '../core/finding.js'
-import { makeFolder, StartError, UsageError } from '../core/start-error.js'
+import { type Finding, type Severity, severities, type Violating, type ViolationCounts } from '../check/finding.js'
+import { makeFolder, StartError, UsageError } from '../check/problem.js'
 import { type Colors, harmless } from './output.js'
 
 /** `critical  choices[].message: recorded object, live nothing`. */

@@ -1,6 +1,7 @@
 /** `standin verify --against`: compares a stand-in with the live platform, or with a baseline of it. */
 import path from 'node:path'
-import { ProblemsError } from '../check/problem.js'
+import type { Severity } from '../check/finding.js'
+import { ProblemsError, UsageError } from '../check/problem.js'
 import {
   answersOf,
   type Baseline,
@@ -12,8 +13,6 @@ import {
 import { type ClauseResult, judgeAll } from '../contract/clause.js'
 import { clauses } from '../contract/clauses/index.js'
 import { createTarget, type Target, type TargetOptions } from '../contract/target.js'
-import type { Severity } from '../core/finding.js'
-import { UsageError } from '../core/start-error.js'
 import { type CommandLine, load } from './arguments.js'
 import { near } from './output.js'
 import type { Progress } from './progress.js'

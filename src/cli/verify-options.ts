@@ -1,9 +1,9 @@
 /** The options of `standin verify`, from its flags. */
+import type { Severity } from '../check/finding.js'
+import { UsageError } from '../check/problem.js'
 import { type Clause, wantedOf } from '../contract/clause.js'
 import { clauses } from '../contract/clauses/index.js'
 import { USUAL_MAX_CALLS } from '../contract/target.js'
-import type { Severity } from '../core/finding.js'
-import { UsageError } from '../core/start-error.js'
 import type { CommandLine } from './arguments.js'
 import { severityIn } from './report.js'
 

@@ -1,8 +1,8 @@
 /** The results of `standin verify`: in words for people, as JSON, as JUnit XML, and as Markdown for a pull request. */
+import { type Finding, fromWorst, isAtLeast } from '../check/finding.js'
 import type { AnswerDifference } from '../contract/baseline.js'
 import { type Broken, type Clause, type ClauseResult, sections } from '../contract/clause.js'
 import { silent } from '../contract/silent.js'
-import { type Finding, fromWorst, isAtLeast } from '../core/finding.js'
 import { inAge } from './amounts.js'
 import { type Colors, harmless } from './output.js'
 import { countBySeverity, findingLine, type JunitCase, junitXml } from './report.js'

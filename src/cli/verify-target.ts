@@ -1,7 +1,7 @@
 /** The target of `standin verify` and its credentials: from flags first, then from the environment. */
 import { text as textOf } from 'node:stream/consumers'
+import { UsageError } from '../check/problem.js'
 import type { TargetOptions } from '../contract/target.js'
-import { UsageError } from '../core/start-error.js'
 import { openPlatform } from '../platform.js'
 import { type CommandLine, load } from './arguments.js'
 

@@ -1,5 +1,5 @@
 /** `--fail-on-violation`: whether a run can find violations, and whether it has found any that count. */
-import { UsageError } from '../core/start-error.js'
+import { UsageError } from '../check/problem.js'
 import type { Platform } from '../platform.js'
 import type { CommandLine } from './arguments.js'
 

@@ -1,7 +1,6 @@
 /** What chat completions are, whole and as the chunks of a stream (OpenAI's; the platform's document does not show them). */
 import * as v from 'valibot'
 import { open, word } from '../check/check.js'
-import type { AnswerBody } from '../core/answers.js'
 
 const text = v.string('text')
 const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
@@ -115,3 +114,10 @@ export type CompletionMessage = CompletionChoice['message']
 export type CompletionUsage = NonNullable<Completion['usage']>
 export type Logprobs = NonNullable<CompletionChoice['logprobs']>
 export type TokenLogprob = NonNullable<Logprobs['content']>[number]
+
+/** What an endpoint may say: the fields that a form names, however deep, and no others. */
+export type AnswerBody<T> = T extends readonly (infer Item)[]
+  ? readonly AnswerBody<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T as string extends K ? never : K]: AnswerBody<T[K]> }
+    : T

@@ -8,7 +8,7 @@ import {
   developmentSecret,
   developmentSecretKey,
   developmentUser,
-} from '../core/development.js'
+} from '../core/secrets.js'
 import {
   anAddress,
   credential,

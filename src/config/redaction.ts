@@ -1,5 +1,5 @@
 /** What the configuration says is secret, as rules for taking secrets out. */
-import { developmentSecret } from '../core/development.js'
+import { developmentSecret } from '../core/secrets.js'
 import type { RedactionRules } from '../redact/index.js'
 import type { Config } from './schema.js'
 

@@ -1,10 +1,9 @@
 /** The answers of a target by their shapes: kept in a file that is committed, and compared with those of another target. */
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { ProblemsError, unreadable } from '../check/problem.js'
-import type { Finding } from '../core/finding.js'
+import type { Finding } from '../check/finding.js'
+import { makeFolder, ProblemsError, StartError, unreadable } from '../check/problem.js'
 import { jsonOf } from '../core/json.js'
-import { makeFolder, StartError } from '../core/start-error.js'
 import { atOnce } from '../core/work.js'
 import type { Answered } from './call.js'
 import { compare } from './compare.js'

@@ -1,5 +1,5 @@
 /** Compares the shapes of two answers, field by field, and says how bad each difference is. */
-import type { Finding, Severity } from '../core/finding.js'
+import type { Finding, Severity } from '../check/finding.js'
 import type { AnswerShape, Field, Kind, Shape, StreamShape } from './shape.js'
 
 /** All that differs; `name` is what sentences call the first. The bodies of a success and of an error have nothing in common to compare. */

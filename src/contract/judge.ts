@@ -1,16 +1,14 @@
 /** Checks an answer against the contract: against platform-api.md, and against what was decided where that says nothing. */
-
 import { check, spoken } from '../check/check.js'
+import type { Violation } from '../check/finding.js'
 import { chunkAnswer, completionAnswer, errorEventAnswer } from '../completions/completion.js'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import { CHAT } from '../completions/request.js'
-import { errorAnswer, healthAnswer, indexAnswer, modelsAnswer, notFoundAnswer } from '../core/answers.js'
-import { decoded, replyBytes } from '../core/body.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
-import type { Violation } from '../core/finding.js'
-import { headerIn } from '../core/headers.js'
+import { decoded, headerIn, replyBytes } from '../core/http.js'
 import { jsonOf } from '../core/json.js'
 import type { Sliced } from '../core/work.js'
+import { errorAnswer, healthAnswer, indexAnswer, modelsAnswer, notFoundAnswer } from './answers.js'
 
 /** An answer to be judged: that of the live platform, or a recording of it. */
 interface JudgedAnswer {

@@ -6,7 +6,7 @@ import { dataIn } from '../completions/events.js'
 import { type Answered, Unasked } from './call.js'
 import type { Look } from './clause.js'
 
-/** One of core/answers.ts. */
+/** One of contract/answers.ts. */
 type Schema = Parameters<typeof check>[0]
 
 export const status = (wanted: number): Look => ({
@@ -44,7 +44,7 @@ function hasListedText(value: unknown, isListed: boolean): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(item => hasListedText(item, isListed))
 }
 
-/** The body as a whole fits a schema of core/answers.ts. */
+/** The body as a whole fits a schema of contract/answers.ts. */
 export const fitting = (schema: Schema, expected: string): Look => ({
   expected,
   differs: ({ text }) => mistakesIn(schema, text),

@@ -1,7 +1,7 @@
 /** What answers of the live platform and of recordings had against the contract, over HTTP. */
 import { operation } from '../api/operation.js'
 import { listOf, object } from '../api/shapes.js'
-import { type Violating, type ViolationCounts, violating, violationCounts } from '../core/finding.js'
+import { type Violating, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
 
 interface Parts {
   readonly violations: {

@@ -1,6 +1,6 @@
 /** The platform that the contract judges: asked as seldom as possible, and never more often than the budget allows. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { fetchFrom } from '../core/fetch-from.js'
+import { fetchFrom } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
 import { createRedact } from '../redact/index.js'
 import {

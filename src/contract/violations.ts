@@ -1,6 +1,6 @@
 /** Judges the answers of the live platform and of recordings once they have left; nothing is loaded before there is one. */
+import type { Violating, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
-import type { Violating, ViolationCounts } from '../core/finding.js'
 import { inSlices, onceLoaded } from '../core/work.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 

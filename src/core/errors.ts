@@ -1,6 +1,6 @@
 /**
  * Everything that can go wrong with a request, as a table: status, code, sentence, and what the log advises. Worded here and nowhere else;
- * what the auth backend says is in auth-errors.ts.
+ * what the auth backend says is in supabase/errors.ts.
  */
 import type { CredentialKind, Tried } from './caller.js'
 

@@ -98,7 +98,7 @@ const consistent = <F extends Entries>() =>
 export const faultSchema = v.pipe(closed(faultEntries), consistent())
 export type Fault = v.InferOutput<typeof faultSchema>
 
-/** Matched by `glob` of core/glob.ts. */
+/** Matched by `glob` of core/paths.ts. */
 const pathGlob = v.pipe(v.string('a path'), v.regex(/^[/*]/, 'a path such as /v1/*'))
 
 /** A fault that hits requests by chance. */
@@ -129,10 +129,3 @@ export const faultCallSchema = closed({
 })
 export type FaultCallInput = v.InferInput<typeof faultCallSchema>
 export type FaultCall = v.InferOutput<typeof faultCallSchema>
-
-/** `status=503; delayMs=200` or `hang`, as the header would say it; without the chance, which is over once it has come about, and without the message, which is told beside it. */
-export const faultInWords = (fault: Fault): string =>
-  Object.entries(fault)
-    .filter(([key, value]) => value !== undefined && key !== 'chance' && key !== 'message')
-    .map(([key, value]) => (value === true ? key : `${key}=${value}`))
-    .join('; ')

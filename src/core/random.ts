@@ -1,4 +1,5 @@
-/** Chance that can be repeated: numbers that follow from a seed. */
+/** Randomness: numbers that follow from a seed, and ids that no other start of the platform gives out. */
+import { randomBytes } from 'node:crypto'
 
 /** Tommy Ettinger's Mulberry32: from 0 to 1, without 1, evenly. Cheap to seed, which matters where every stream has its own. */
 export function mulberry32(seed: number): () => number {
@@ -9,4 +10,15 @@ export function mulberry32(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+}
+
+/** Makes ids of `prefix`, letters and digits: `random` of them the same for this start (a multiple of four), then eight that count. */
+export function createIds(prefix: string, random: number): () => string {
+  const begin =
+    prefix +
+    randomBytes((random * 3) / 4)
+      .toString('base64url')
+      .replace(/[-_]/g, 'x')
+  let count = 0
+  return () => begin + (count++).toString(36).padStart(8, '0')
 }

@@ -1,10 +1,9 @@
 /** Which fault hits a request: the only entry point of this part. */
-import { faultsByHeaderOff } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
+import { settingsIn } from '../check/settings.js'
+import { faultsByHeaderOff, invalidRequest } from '../core/errors.js'
+import type { AnsweredBy, Exchange, FaultDone } from '../core/exchange.js'
 import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
-import { settingsIn } from '../core/headers.js'
 import { glob } from '../core/paths.js'
-import type { AnsweredBy, FaultDone } from '../core/reply.js'
 import type { FaultCalls } from './calls.js'
 import type { Chances } from './chance.js'
 
@@ -60,7 +59,9 @@ export function createFaults({ header, random, seed, calls, chances }: Parts): F
       const text = exchange.headers[FAULT_HEADER]
       if (text !== undefined) {
         if (!header) throw faultsByHeaderOff(FAULT_HEADER)
-        const fault = settingsIn(FAULT_HEADER, String(text), faultSchema)
+        const settings = settingsIn(String(text), faultSchema)
+        if ('sentence' in settings) throw invalidRequest(`Header ${FAULT_HEADER}: ${settings.sentence}`)
+        const fault = settings.value
         if (comesAbout(exchange, fault, FAULT_HEADER)) return { fault, by: FAULT_HEADER }
       }
       const called = calls.take(exchange, (fault, entry) => comesAbout(exchange, fault, entry))

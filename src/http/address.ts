@@ -1,6 +1,6 @@
 /** Addresses of this machine: how a server here is reached, which address is its own, and why one cannot be had. */
+import { StartError } from '../check/problem.js'
 import { isLoopback } from '../core/origins.js'
-import { StartError } from '../core/start-error.js'
 
 /** How to reach a server that listens on `host` from this machine. */
 export function urlHost(host: string): string {

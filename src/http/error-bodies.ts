@@ -1,8 +1,7 @@
 /** The shapes of error bodies: the platform's `{ error }`, with `path` where the document says so, and the auth backend's. */
 import type { PlatformError } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
+import type { Exchange, TextReply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
-import type { TextReply } from '../core/reply.js'
 import { authErrorReply } from '../supabase/error-reply.js'
 
 type Asked = Pick<Exchange, 'path' | 'headers'>

@@ -1,9 +1,8 @@
 /** Lets a fault take its course with one answer: delays it, keeps it back, replaces it, or spoils its body on the way. */
 import type { ServerResponse } from 'node:http'
 import { faultError, type PlatformError } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
+import { type Exchange, faultDoneInWords } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
-import { faultDoneInWords } from '../core/reply.js'
 import type { ChosenFault } from '../faults/index.js'
 import { reset, type Spoilt, spoil } from './spoil.js'
 

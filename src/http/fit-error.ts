@@ -2,10 +2,9 @@
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { createEventSplitter, dataOf } from '../completions/events.js'
-import { decoded, replyBytes } from '../core/body.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
-import { headerIn } from '../core/headers.js'
+import { decoded, headerIn, replyBytes } from '../core/http.js'
 import { jsonOf } from '../core/json.js'
 import { pageText } from './page-text.js'
 

@@ -13,9 +13,9 @@ import {
   type ResponseObserver,
   usesRecordings,
 } from '../core/exchange.js'
-import { createIds } from '../core/ids.js'
 import { MOST_LEVELS, requireModestJson } from '../core/json.js'
 import { isAuth } from '../core/paths.js'
+import { createIds } from '../core/random.js'
 import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'

@@ -2,7 +2,7 @@
 import { OutgoingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Fault } from '../core/fault.js'
-import { headerIn } from '../core/headers.js'
+import { headerIn } from '../core/http.js'
 import { type BodyFacts, halfOf, type Treatment, type TreatmentStep, treatmentOf } from './treatment.js'
 
 export interface Spoilt {

@@ -1,9 +1,7 @@
 /** An exchange in a line: what a list of many shows of it, made without reading bodies. */
-
 import type { Facts } from '../core/caller.js'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
-import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
-import { sourceOf } from '../core/reply.js'
+import { type Exchange, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { bodyBytesOf, type JournaledExchange } from './entry.js'
 import type { JournalBrief } from './shapes.js'

@@ -1,9 +1,7 @@
 /** An exchange as the journal shows it: readable, and nothing secret in it. */
-
-import { decoded, replyBytes } from '../core/body.js'
-import type { Exchange, Outcome } from '../core/exchange.js'
+import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
+import { decoded, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
-import { sourceOf } from '../core/reply.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'

@@ -16,10 +16,10 @@ import {
   whole,
   yesOrNo,
 } from '../api/shapes.js'
+import { violation } from '../check/finding.js'
 import { headerFaults, keyFaults, tokenFaults } from '../core/caller.js'
 import { modes } from '../core/exchange.js'
 import { faultSchema } from '../core/fault.js'
-import { violation } from '../core/finding.js'
 
 const kind = <const K extends string>(name: K) => v.literal(name, name)
 

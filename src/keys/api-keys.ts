@@ -1,7 +1,6 @@
 /** The API keys of users and of the configuration: made, listed, rolled, revoked, and found again by their digests. */
 import { randomUUID } from 'node:crypto'
 import type { KeyFault, Tried } from '../core/caller.js'
-import { developmentApiKey } from '../core/development.js'
 import {
   alreadyRevokedApiKey,
   barredUser,
@@ -15,7 +14,7 @@ import {
   unknownApiKey,
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
-import { digestOf } from '../core/secrets.js'
+import { developmentApiKey, digestOf } from '../core/secrets.js'
 import { type ApiKeyRow, type Moment, mayAct, type State, type Tables } from '../core/state.js'
 import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
 import type { ApiKeyView, RefusedKey, UserKeys } from './operations.js'

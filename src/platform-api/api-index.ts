@@ -1,8 +1,6 @@
 /** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). A file of its own, as every endpoint is. */
-import type { IndexAnswer } from '../core/answers.js'
-import type { Access, Endpoint } from '../core/exchange.js'
-import type { Description } from '../core/operation.js'
-import { jsonReply } from '../core/reply.js'
+import type { IndexAnswer } from '../contract/answers.js'
+import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
 
 /** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
 export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {
@@ -17,8 +15,8 @@ export function withIndex(access: Access, endpoints: readonly Endpoint[]): reado
 /** The document does not show the elements; ours say method, path and which kinds of credential open it, none for anyone. */
 const listed = ({ method, path, access }: Endpoint) => ({ method, path, credential: access === 'anyone' ? [] : access })
 
-async function says(): Promise<Description> {
-  const { indexAnswer, listedIndexAnswer } = await import('../core/answers.js')
+async function says(): Promise<EndpointDescription> {
+  const { indexAnswer, listedIndexAnswer } = await import('../contract/answers.js')
   return {
     id: 'getIndex',
     does: 'The endpoints of the platform.',

@@ -1,11 +1,12 @@
 /** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
+import type { IncomingHttpHeaders } from 'node:http'
+import { settingsIn } from '../check/settings.js'
 import { didYouMean } from '../check/suggest.js'
 import { CHAT, type ChatRequest, chatIn } from '../completions/request.js'
 import type { Tokenizer } from '../completions/tokens/index.js'
 import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.js'
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
-import { PACE_HEADER, paceAsked } from '../core/headers.js'
-import { type Pace, type PaceInput, paceFrom } from '../core/pace.js'
+import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
 import type { Generation, Replies } from '../replies/index.js'
 import { createCompletions } from './chat/completion.js'
 import type { Form } from './chat/frame.js'
@@ -72,7 +73,7 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
     if (requests !== 'lenient') exchange.openaiRefuses = refusedAtOpenai(request)
     // Read before a rule counts its answer: a request that is refused has had none.
-    const asked = exchange.headers[PACE_HEADER] === undefined ? undefined : paceAsked(exchange.headers)
+    const asked = paceAsked(exchange.headers)
     const said = replies.answer(request, exchange)
     return said instanceof Promise ? said.then(found => answer(exchange, found, asked)) : answer(exchange, said, asked)
   }
@@ -102,4 +103,21 @@ function unknownModel(model: string, known: readonly string[]) {
   return invalidRequest(
     `model must be ${alternatives(firstOf(known))}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
   )
+}
+
+const PACE_HEADER = 'x-standin-pace'
+
+/**
+ * What `x-standin-pace: firstTokenMs=300; tokensPerSecond=50` asks for; nothing without the header. Throws a 400 that names the header
+ * and the first setting that is wrong.
+ */
+function paceAsked({ [PACE_HEADER]: asked }: IncomingHttpHeaders): PaceInput | undefined {
+  if (asked === undefined) return undefined
+  const text = String(asked)
+  // Two headers arrive here joined by a comma, which no setting of a pace has in it.
+  if (text.includes(','))
+    throw invalidRequest(`Header ${PACE_HEADER} must be there once, with ";" between its settings, not ",".`)
+  const settings = settingsIn(text, paceInput)
+  if ('sentence' in settings) throw invalidRequest(`Header ${PACE_HEADER}: ${settings.sentence}`)
+  return settings.value
 }

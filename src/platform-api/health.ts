@@ -1,16 +1,14 @@
 /** GET /health: whether it is up, and its version (platform-api.md, "Health response"). A file of its own, as every endpoint is. */
-import type { HealthAnswer } from '../core/answers.js'
-import type { Access, Endpoint } from '../core/exchange.js'
-import type { Description } from '../core/operation.js'
-import { jsonReply } from '../core/reply.js'
+import type { HealthAnswer } from '../contract/answers.js'
+import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
 
 export function health({ version, access }: { version: string; access: Access }): Endpoint {
   const reply = jsonReply({ status: 'ok', version } satisfies HealthAnswer)
   return { method: 'GET', path: '/health', access, takesBody: false, says, reply: () => reply }
 }
 
-async function says(): Promise<Description> {
-  const { healthAnswer } = await import('../core/answers.js')
+async function says(): Promise<EndpointDescription> {
+  const { healthAnswer } = await import('../contract/answers.js')
   return {
     id: 'getHealth',
     does: 'Whether the service is healthy, and its version.',

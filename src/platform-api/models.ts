@@ -1,8 +1,6 @@
 /** GET /v1/models: the models of the platform (platform-api.md, "Endpoints"; the form is OpenAI's). */
-import type { Access, Endpoint } from '../core/exchange.js'
-import type { Description } from '../core/operation.js'
+import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
 import type { PaceInput } from '../core/pace.js'
-import { jsonReply } from '../core/reply.js'
 
 export interface Model {
   readonly id: string
@@ -24,8 +22,8 @@ export function modelList({ models, access }: { models: readonly Model[]; access
 /** A model as the world sees it, without what only the platform itself needs. */
 const listed = ({ pace: _pace, maxPromptTokens: _maxPromptTokens, ...model }: Model) => model
 
-async function says(): Promise<Description> {
-  const { modelsAnswer } = await import('../core/answers.js')
+async function says(): Promise<EndpointDescription> {
+  const { modelsAnswer } = await import('../contract/answers.js')
   return {
     id: 'listModels',
     does: 'The models that chat completions can be asked of.',

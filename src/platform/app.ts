@@ -1,7 +1,7 @@
 /** What answers beside the request line: the control API and the dashboard. Loaded with the first request for them. */
 import { replyFilesOf } from '../config/load.js'
-import { developmentUser, isPublicSecret } from '../core/development.js'
 import type { Mode } from '../core/exchange.js'
+import { developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
 import type { App, Prototypes } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'

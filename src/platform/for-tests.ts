@@ -1,7 +1,7 @@
 /** What tests may do to a platform in their own process, beside what calls may. */
-import { developmentUser } from '../core/development.js'
 import { usersAreLive } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'
+import { developmentUser } from '../core/secrets.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import type { NewApiKey } from '../keys/operations.js'
 import type { Backend } from '../supabase/backend.js'

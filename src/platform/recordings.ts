@@ -1,10 +1,10 @@
 /** What one process has to do with recordings, over all reloads; nothing of it is loaded before a mode needs it. */
 import path from 'node:path'
+import type { ViolationCounts } from '../check/finding.js'
 import type { LoadedConfig } from '../config/load.js'
 import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
-import type { ViolationCounts } from '../core/finding.js'
 import { once, onceLoaded } from '../core/work.js'
 import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'

@@ -1,8 +1,8 @@
 /** Asks the live platform again for what was recorded, and says what has changed. */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Finding } from '../check/finding.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
-import type { Finding } from '../core/finding.js'
-import { headerIn } from '../core/headers.js'
+import { headerIn } from '../core/http.js'
 import { asksModel } from '../core/paths.js'
 import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'

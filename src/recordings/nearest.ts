@@ -1,5 +1,5 @@
 /** Finds the recording that comes nearest to a request that has none, so that a miss can say what is different. */
-import { sideBySide } from '../core/miss-text.js'
+import { sideBySide } from '../check/miss-text.js'
 import { asksForChat, isObject } from './canonical.js'
 import { requestIn } from './file-text.js'
 import type { Ignore } from './ignore.js'

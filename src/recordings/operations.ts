@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { dataOf, type ListingQuery, listingQuery, scopeQuery } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
 import { described, listOf, moment, object, oneOf, optional, orNull, text, whole, yesOrNo } from '../api/shapes.js'
+import { violationCounts } from '../check/finding.js'
 import { ProblemsError, wordProblem } from '../check/problem.js'
 import { noSuchExchange, noSuchRecording, recordingsUnreadable } from '../core/errors.js'
-import { violationCounts } from '../core/finding.js'
 import type { Past } from './past.js'
 
 const readRecording = object({

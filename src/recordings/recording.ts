@@ -1,8 +1,6 @@
 /** An exchange with the live platform as it is kept: what was asked, what was answered and when, and nothing secret. */
-
 import { isStreamType } from '../completions/events.js'
-import { decodedChunks } from '../core/body.js'
-import { headerIn } from '../core/headers.js'
+import { decodedChunks, headerIn } from '../core/http.js'
 
 /** One exchange; one file. */
 export interface Recording {

@@ -1,7 +1,7 @@
 /** Answers requests from recordings, or says why it cannot. */
+import { sideBySide } from '../check/miss-text.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
-import { sideBySide } from '../core/miss-text.js'
 import { variantsOf } from './canonical.js'
 import type { Ignore } from './ignore.js'
 import { type Identified, keyOf } from './key.js'

@@ -1,7 +1,7 @@
 /** What the model says in answer to one request, before it is given the form of a completion. */
+import type { AnsweredBy } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
-import type { AnsweredBy } from '../core/reply.js'
 
 /** Why a model stopped, in OpenAI's words. */
 export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter', 'function_call'] as const

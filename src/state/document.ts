@@ -4,8 +4,8 @@ import { ProblemsError } from '../check/problem.js'
 import { requireModestJson } from '../core/json.js'
 import { withDigests } from '../core/secrets.js'
 import type { State, TableName, Tables } from '../core/state.js'
-import { documentOf, type StateDocument, stateDocument } from '../core/state-document.js'
 import { inSlices, type Sliced } from '../core/work.js'
+import { documentOf, type StateDocument, stateDocument } from './document-form.js'
 import { type AnyRow, type AnyTable, forEachTable, shapeOf } from './shapes.js'
 
 const tableNames = Object.keys(forEachTable(() => undefined)) as TableName[]

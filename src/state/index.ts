@@ -1,8 +1,8 @@
 /** Opens a state: in memory, in an SQLite file or in PostgreSQL. */
 import path from 'node:path'
-import { StartError } from '../core/start-error.js'
+import { StartError } from '../check/problem.js'
 import type { State } from '../core/state.js'
-import type { StateDocument } from '../core/state-document.js'
+import type { StateDocument } from './document-form.js'
 import { createMemoryStore } from './memory.js'
 import { createState, type Store } from './store.js'
 
@@ -29,6 +29,7 @@ export async function openState(where: string, { dir, warn = () => {} }: Surroun
 }
 
 export { documentText, parseDocument } from './document.js'
+export type { StateDocument } from './document-form.js'
 
 // What a document may say is loaded for the first export or import.
 const documents = () => import('./document.js')

@@ -1,8 +1,8 @@
 /** The tables of a database, in the order in which versions of Standin made and changed them. */
 import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, RawBuilder } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
+import { StartError } from '../check/problem.js'
 import { tablesWithSecrets, withDigests } from '../core/secrets.js'
-import { StartError } from '../core/start-error.js'
 import type { Database } from './sql.js'
 
 const TABLE = 'standin_migrations'

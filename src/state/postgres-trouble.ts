@@ -1,6 +1,6 @@
 /** The address of a PostgreSQL, and why it could not be opened, with what to do about it. */
 import pg from 'pg'
-import { StartError } from '../core/start-error.js'
+import { StartError } from '../check/problem.js'
 import type { Trouble } from './store.js'
 
 interface Failure {

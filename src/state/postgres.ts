@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { StartError } from '../core/start-error.js'
+import { StartError } from '../check/problem.js'
 import { isCurrent, migrate } from './migrations.js'
 import { type Hearing, hear } from './notifications.js'
 import { addressOf, cannotOpen, troubleWith } from './postgres-trouble.js'

@@ -1,8 +1,7 @@
 /** The forms of error bodies of the auth backend: its own, that of its router, and that of the gateway in front of it. */
 import { randomUUID } from 'node:crypto'
 import type { PlatformError } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
-import type { TextReply } from '../core/reply.js'
+import type { Exchange, TextReply } from '../core/exchange.js'
 import { GATEWAY } from './errors.js'
 
 type Asked = Pick<Exchange, 'headers'>

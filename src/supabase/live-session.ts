@@ -1,6 +1,6 @@
 /** The user token of the session that `standin login` has kept, fresh for as long as the live auth backend renews it. */
 import { statSync } from 'node:fs'
-import { fetchFrom } from '../core/fetch-from.js'
+import { fetchFrom } from '../core/http.js'
 import { type KeptSession, keepSession, keptSession } from './session-file.js'
 
 export interface LiveSession {

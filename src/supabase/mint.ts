@@ -1,5 +1,5 @@
 /** Tokens for tests and scripts: signed and kept as the platform does it, without a password. */
-import { developmentUser } from '../core/development.js'
+import { developmentUser } from '../core/secrets.js'
 import { validEmail } from './addresses.js'
 import { type Backend, momentOf } from './backend.js'
 import type { MintedToken, TokenRequest } from './operations.js'

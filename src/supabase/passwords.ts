@@ -1,9 +1,8 @@
 /** Passwords: how strong they must be, how they are kept, and whether one fits. */
 import { createCipheriv, randomBytes, scrypt as scryptWithCallback, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { inWorker } from '../core/in-worker.js'
 import { firebaseHash, ownHash, problemOfHash } from '../core/secrets.js'
-import { TookTooLong } from '../core/work.js'
+import { inWorker, TookTooLong } from '../core/work.js'
 import type { AuthSettings } from './backend.js'
 import { tooManySignIns, validationFailed, weakPassword } from './errors.js'
 

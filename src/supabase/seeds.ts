@@ -1,8 +1,7 @@
 /** Users and API keys of the configuration: in the state from the start, with ids that stay the same. */
 import { scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
-import { developmentUser } from '../core/development.js'
-import { digestOf } from '../core/secrets.js'
+import { developmentUser, digestOf } from '../core/secrets.js'
 import type { ApiKeyRow, Json, State, Tables, UserRow } from '../core/state.js'
 import { startOf } from '../keys/api-key-form.js'
 import { isRolled } from '../keys/api-keys.js'

@@ -1,11 +1,10 @@
 /** Keeps the sessions of `standin login`: a file outside of every repository that its owner alone can read. */
-
 import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { StartError } from '../check/problem.js'
 import { jsonOf } from '../core/json.js'
-import { StartError } from '../core/start-error.js'
 
 /** A user who is signed in to a live auth backend. */
 export interface KeptSession {

@@ -18,7 +18,7 @@ import {
   wronglySignedToken,
 } from '../core/errors.js'
 import { type Caller, userCaller } from '../core/exchange.js'
-import { fetchFrom } from '../core/fetch-from.js'
+import { fetchFrom } from '../core/http.js'
 import { mayAct, type State } from '../core/state.js'
 import { isOfSpentKey, type Known, type TokenHolders } from '../keys/identify.js'
 import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'

@@ -1,6 +1,6 @@
 /** Signs and verifies JWTs. The only entry point to the package `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
-import { developmentSecret, developmentSigningKey } from '../core/development.js'
+import { developmentSecret, developmentSigningKey } from '../core/secrets.js'
 import { wellTyped } from './claims.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
 

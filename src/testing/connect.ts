@@ -1,8 +1,8 @@
 /** Connects a test to a platform in another process: a server started before all tests, or a container. */
 import { type Client, createClient } from '../api/client.js'
+import { missText } from '../check/miss-text.js'
 import { ProblemsError } from '../check/problem.js'
 import { withoutExpressions } from '../core/json.js'
-import { missText } from '../core/miss-text.js'
 import { DASHBOARD } from '../core/paths.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import type { ControlOperations } from '../http/operations.js'

@@ -1,7 +1,7 @@
 /** A running platform, as tests and scripts use it. */
+import type { Violating } from '../check/finding.js'
 import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
-import type { Violating } from '../core/finding.js'
 import type { Handler } from '../http/mount.js'
 import type { environmentOf } from '../platform/platform.js'
 import type { Platform as OpenPlatform } from '../platform.js'

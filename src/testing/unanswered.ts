@@ -1,6 +1,6 @@
 /** Requests for which nothing was prepared: no recording, or no rule with `strict`. */
+import { missText } from '../check/miss-text.js'
 import type { Exchange } from '../core/exchange.js'
-import { missText } from '../core/miss-text.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 

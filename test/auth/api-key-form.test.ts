@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { developmentApiKey } from '../../src/core/development.js'
-import { digestOf } from '../../src/core/secrets.js'
+import { developmentApiKey, digestOf } from '../../src/core/secrets.js'
 import { isMistyped, newSecret, startOf } from '../../src/keys/api-key-form.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -1,6 +1,6 @@
 /** The parts behind a credential check without a server: keys, tokens, a state in memory, and a clock that is given. */
 import { onTestFinished } from 'vitest'
-import { developmentSecret } from '../../src/core/development.js'
+import { developmentSecret } from '../../src/core/secrets.js'
 import type { State, Tables, UserRow } from '../../src/core/state.js'
 import { createApiKeys } from '../../src/keys/api-keys.js'
 import { createDoorkeeper } from '../../src/keys/identify.js'

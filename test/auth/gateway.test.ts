@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { developmentPublishableKey as publishable, developmentSecretKey as secret } from '../../src/core/development.js'
+import { developmentPublishableKey as publishable, developmentSecretKey as secret } from '../../src/core/secrets.js'
 import { send } from '../http/live.js'
 import { platformWith, type Scene } from '../scene.js'
 import { secretToken } from '../signing.js'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { developmentApiKey } from '../../src/core/development.js'
+import { developmentApiKey } from '../../src/core/secrets.js'
 import { doorAt, inMs, noon } from './door.js'
 import { sentences } from './people.js'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { developmentSecret, developmentSigningKey } from '../../src/core/development.js'
+import { developmentSecret, developmentSigningKey } from '../../src/core/secrets.js'
 import { platformWith } from '../scene.js'
 import { ada, inSeconds, secretToken, userToken } from '../signing.js'
 import { platformOf } from './edited.js'

@@ -1,6 +1,6 @@
 import { generateKeyPair, SignJWT } from 'jose'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { developmentSigningKey } from '../../src/core/development.js'
+import { developmentSigningKey } from '../../src/core/secrets.js'
 import { platformWith, refusalOf, unauthorized } from '../scene.js'
 import { ada, encoded, inSeconds, secretToken, unsignedToken, userToken } from '../signing.js'
 

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { developmentApiKey, developmentPublishableKey } from '../../src/core/development.js'
+import { developmentApiKey, developmentPublishableKey } from '../../src/core/secrets.js'
 
 const cli = path.join(import.meta.dirname, '../../dist/cli.js')
 const only = process.argv[2] ?? ''

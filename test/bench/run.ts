@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import autocannon from 'autocannon'
-import { developmentApiKey } from '../../src/core/development.js'
+import { developmentApiKey } from '../../src/core/secrets.js'
 
 const rounds = Number(process.argv[2] ?? 3)
 const SECONDS = 3

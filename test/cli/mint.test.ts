@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { developmentUser } from '../../src/core/development.js'
+import { developmentUser } from '../../src/core/secrets.js'
 import type { ConfigInput } from '../../src/index.js'
 import { platformOf, written } from '../auth/edited.js'
 import { keyFile, newKey, ownKeys } from '../auth/keys.js'

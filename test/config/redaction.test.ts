@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { redactionRules } from '../../src/config/redaction.js'
-import { developmentApiKey, developmentSecret } from '../../src/core/development.js'
+import { developmentApiKey, developmentSecret } from '../../src/core/secrets.js'
 import { folderWith } from '../command.js'
 
 function rulesOf(yaml: string) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { developmentUser } from '../../src/core/development.js'
+import { developmentUser } from '../../src/core/secrets.js'
 import type { ConfigInput } from '../../src/index.js'
 import { platformOf, written } from '../auth/edited.js'
 import {

@@ -1,7 +1,7 @@
 /** Targets with one thing wrong are caught by the clause that is meant for it, and by no other. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clauses, createTarget, judgeAll } from '../../src/contract/index.js'
-import { developmentUser } from '../../src/core/development.js'
+import { developmentUser } from '../../src/core/secrets.js'
 import { type Platform, startPlatform } from '../../src/index.js'
 import { type Change, sendingTo } from './breaking.js'
 import { broken } from './broken.js'

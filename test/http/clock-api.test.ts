@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { developmentUser } from '../../src/core/development.js'
+import { developmentUser } from '../../src/core/secrets.js'
 import { answerOf, sentences, signIn } from '../auth/people.js'
 import { platformWith, type Scene } from '../scene.js'
 

@@ -1,6 +1,6 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
-import { developmentSecret } from '../../src/core/development.js'
+import { developmentSecret } from '../../src/core/secrets.js'
 import { startReady } from '../command.js'
 import { platformWith } from '../scene.js'
 import { secretToken } from '../signing.js'

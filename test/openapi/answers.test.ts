@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { developmentUser } from '../../src/core/development.js'
+import { developmentUser } from '../../src/core/secrets.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { documentOf, judging, operationsOf, type Placed } from './document.js'
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
 import type { ChatRequest } from '../../src/completions/request.js'
-import { inWords } from '../../src/core/reply.js'
+import { inWords } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { repliesOf, textOf } from './said.js'
 

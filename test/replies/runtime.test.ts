@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inWords } from '../../src/core/reply.js'
+import { inWords } from '../../src/core/exchange.js'
 import { createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { asking, running } from './running.js'

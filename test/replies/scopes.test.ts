@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inWords } from '../../src/core/reply.js'
+import { inWords } from '../../src/core/exchange.js'
 import { createByScope } from '../../src/core/scope.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { running } from './running.js'

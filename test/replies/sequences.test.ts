@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/completions/request.js'
-import { inWords } from '../../src/core/reply.js'
+import { inWords } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { repliesOf, textOf } from './said.js'
 

@@ -2,8 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { developmentUser } from '../../src/core/development.js'
-import { digestOf } from '../../src/core/secrets.js'
+import { developmentUser, digestOf } from '../../src/core/secrets.js'
 import {
   adminOf,
   answerOf,

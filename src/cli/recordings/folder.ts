@@ -1,10 +1,9 @@
 /** The configured folder of recordings, for the commands that work on it. */
 import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import { type Problem, ProblemsError, wordProblem } from '../../check/problem.js'
+import { type Problem, ProblemsError, UsageError, wordProblem } from '../../check/problem.js'
 import { redactionRules } from '../../config/redaction.js'
 import type { Config } from '../../config/schema.js'
-import { UsageError } from '../../core/start-error.js'
 import { eachOf } from '../../core/work.js'
 import { type Folder, type Ignore, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
 import type { RedactionRules } from '../../redact/index.js'

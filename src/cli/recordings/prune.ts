@@ -1,6 +1,6 @@
 /** `standin recordings prune`: removes recordings that are no longer needed, and only the kinds that are asked for. */
+import { UsageError } from '../../check/problem.js'
 import { ageMsOf } from '../../config/recording-options.js'
-import { UsageError } from '../../core/start-error.js'
 import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
 import { counted } from '../amounts.js'
 import type { CommandLine } from '../arguments.js'

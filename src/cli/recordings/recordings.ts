@@ -1,6 +1,6 @@
 /** `standin recordings …`: inspects and maintains recordings. */
+import { UsageError } from '../../check/problem.js'
 import { didYouMean } from '../../check/suggest.js'
-import { UsageError } from '../../core/start-error.js'
 import type { CommandLine } from '../arguments.js'
 import { listRecordings } from './list.js'
 import { pruneRecordings } from './prune.js'

@@ -1,7 +1,7 @@
 /** `standin recordings rename`: renames recordings, and never overwrites one. */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path/posix'
-import { UsageError } from '../../core/start-error.js'
+import { UsageError } from '../../check/problem.js'
 import { type Folder, fileOf, keyOf } from '../../recordings/index.js'
 import { counted } from '../amounts.js'
 import type { CommandLine } from '../arguments.js'

@@ -1,7 +1,6 @@
 /** The flags of `standin tail`: which requests to show, and where Standin runs. */
-import { ProblemsError } from '../../check/problem.js'
+import { ProblemsError, UsageError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
-import { UsageError } from '../../core/start-error.js'
 import { urlHost } from '../../http/address.js'
 import { journalFilter } from '../../journal/index.js'
 import { type CommandLine, load } from '../arguments.js'

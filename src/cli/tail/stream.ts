@@ -1,7 +1,7 @@
 /** Reads the journal of a running Standin as an event stream, and resumes after a lost connection. */
 import { setTimeout } from 'node:timers/promises'
+import { StartError, UsageError } from '../../check/problem.js'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
-import { StartError, UsageError } from '../../core/start-error.js'
 import type { JournalEntry } from '../../journal/index.js'
 import { harmless } from '../output.js'
 import type { ControlAddress, TailOptions } from './options.js'

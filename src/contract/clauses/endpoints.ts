@@ -1,5 +1,5 @@
 /** Clauses about GET /health, GET /api/v1 and GET /v1/models. */
-import { healthAnswer, indexAnswer, listedEndpoint, modelsAnswer } from '../../core/answers.js'
+import { healthAnswer, indexAnswer, listedEndpoint, modelsAnswer } from '../answers.js'
 import { get, health, index, listedModels, models, withApiKey } from '../calls.js'
 import { asking, type ClauseForm, type Look } from '../clause.js'
 import { field, fitting, jsonIn, jsonObject, mistakesOf, someName, status } from '../looks.js'

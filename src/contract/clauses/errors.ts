@@ -1,5 +1,5 @@
 /** Clauses about errors, limits and calls from web pages. */
-import { errorAnswer, notFoundAnswer } from '../../core/answers.js'
+import { errorAnswer, notFoundAnswer } from '../answers.js'
 import type { Answered } from '../call.js'
 import {
   intruders,

@@ -1,5 +1,5 @@
 /** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
-import type { Violation } from '../../core/finding.js'
+import type { Violation } from '../../check/finding.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Miss } from '../../recordings/operations.js'
 import { Notice } from '../widgets/states.jsx'

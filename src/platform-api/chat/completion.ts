@@ -1,8 +1,8 @@
 /** The forms of a chat completion: one JSON object, or the events of a stream (OpenAI's; the document does not show them). */
 import type { ChatRequest } from '../../completions/request.js'
 import type { Tokenizer } from '../../completions/tokens/index.js'
-import { createIds } from '../../core/ids.js'
 import { isPaced, type Pace } from '../../core/pace.js'
+import { createIds } from '../../core/random.js'
 import type { Generation } from '../../replies/index.js'
 import {
   Cost,

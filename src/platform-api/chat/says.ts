@@ -1,11 +1,10 @@
 /** What the OpenAPI document says of chat completions. */
-import type { Mode } from '../../core/exchange.js'
-import type { Description } from '../../core/operation.js'
+import type { EndpointDescription, Mode } from '../../core/exchange.js'
 
 /** The fields of the request that platform-api.md names ("Chat completion request"). */
 const fields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']
 
-export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<Description> {
+export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<EndpointDescription> {
   const [{ chatRequest }, { chunkAnswer, completionAnswer, errorEventAnswer }] = await Promise.all([
     import('../../completions/request.js'),
     import('../../completions/completion.js'),

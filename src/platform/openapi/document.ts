@@ -2,9 +2,8 @@
 import type { Audience, Operation, Operations } from '../../api/operation.js'
 import { estimated } from '../../completions/tokens/index.js'
 import type { Config } from '../../config/schema.js'
-import { errorAnswer, notFoundAnswer } from '../../core/answers.js'
-import type { Endpoint } from '../../core/exchange.js'
-import type { Description } from '../../core/operation.js'
+import { errorAnswer, notFoundAnswer } from '../../contract/answers.js'
+import type { Endpoint, EndpointDescription } from '../../core/exchange.js'
 import { isLoopback } from '../../core/origins.js'
 import { CONTROL, DASHBOARD } from '../../core/paths.js'
 import { type DashboardApiParts, dashboardOperations } from '../../dashboard/operations.js'
@@ -121,7 +120,7 @@ function placedIn(
 function descriptionOf(
   id: string,
   { answer, returns, status, streams, access: _, ...operation }: Operation,
-): Description {
+): EndpointDescription {
   const answers = [
     { what: answer, ...(typeof returns === 'string' ? { type: returns } : returns && { schema: returns }) },
     ...(streams ? [{ what: streams.answer, type: 'text/event-stream', events: streams.events }] : []),

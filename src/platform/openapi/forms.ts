@@ -1,6 +1,6 @@
 /** The schemas of the document: each form once, under its name, with its fields distinguished by where they come from. */
 import { jsonSchemaOf } from '../../config/json-schema.js'
-import type { DocumentedSchema, JsonSchema, NamedForm } from '../../core/operation.js'
+import type { DocumentedSchema, JsonSchema, NamedForm } from '../../core/exchange.js'
 import { sourced } from './surface.js'
 
 export interface Forms {

@@ -1,5 +1,5 @@
 /** Writes one operation as OpenAPI has it. */
-import type { Description, EndpointDescription, JsonSchema, SaidEvent } from '../../core/operation.js'
+import type { AnswerDescription, EndpointDescription, EventDescription, JsonSchema } from '../../core/exchange.js'
 import type { Forms } from './forms.js'
 import { errorForm, errorsOf, type Placed, sourced } from './surface.js'
 
@@ -43,7 +43,10 @@ function queryParameters({ properties = {}, required = [] }: JsonSchema): readon
   }))
 }
 
-async function requestBodyOf({ id, body, isBodyOptional, narrowed, section, fields }: Description, forms: Forms) {
+async function requestBodyOf(
+  { id, body, isBodyOptional, narrowed, section, fields }: EndpointDescription,
+  forms: Forms,
+) {
   if (!body) return undefined
   const form = `${id.charAt(0).toUpperCase()}${id.slice(1)}Body`
   const reference = await forms.named([form, body], { section: fields && requestSection(section), fields })
@@ -55,7 +58,7 @@ async function requestBodyOf({ id, body, isBodyOptional, narrowed, section, fiel
 const requestSection = (section: string | undefined) =>
   section === undefined ? undefined : 'Chat completion request (JSON body)'
 
-async function answersOf({ answers }: Description, forms: Forms): Promise<object> {
+async function answersOf({ answers }: EndpointDescription, forms: Forms): Promise<object> {
   const written = Object.entries(answers).map(async ([status, said]) => {
     const all = [said].flat()
     const contents = await Promise.all(all.map(one => contentOf(one, forms)))
@@ -75,7 +78,7 @@ async function answersOf({ answers }: Description, forms: Forms): Promise<object
 type Content = readonly (readonly [type: string, content: object])[]
 
 async function contentOf(
-  { schema, form, type, events, section, fields }: EndpointDescription,
+  { schema, form, type, events, section, fields }: AnswerDescription,
   forms: Forms,
 ): Promise<Content> {
   if (form) return [['application/json', { schema: await forms.named(form, { section, fields }) }]]
@@ -86,7 +89,7 @@ async function contentOf(
 }
 
 /** OpenAPI 3.1 has no word of its own for what is in a stream. */
-async function eventOf({ what, name, data }: SaidEvent, forms: Forms): Promise<object> {
+async function eventOf({ what, name, data }: EventDescription, forms: Forms): Promise<object> {
   return {
     description: what,
     ...(name !== undefined && { event: name }),
@@ -94,7 +97,7 @@ async function eventOf({ what, name, data }: SaidEvent, forms: Forms): Promise<o
   }
 }
 
-function dataOf(data: SaidEvent['data'], forms: Forms): Promise<JsonSchema> | JsonSchema {
+function dataOf(data: EventDescription['data'], forms: Forms): Promise<JsonSchema> | JsonSchema {
   if (typeof data === 'string') return { const: data }
   return '~run' in data ? forms.of(data) : forms.named(data)
 }

@@ -1,5 +1,5 @@
 /** The parts of everything that is answered, and what holds for all operations of one. */
-import type { Description, JsonSchema } from '../../core/operation.js'
+import type { EndpointDescription, JsonSchema } from '../../core/exchange.js'
 
 /** What differs between the parts: their errors, and who may ask. */
 export type DocumentPart = 'platform' | 'auth' | 'dashboard' | 'control'
@@ -10,7 +10,7 @@ export interface Placed {
   readonly method: string
   /** The whole path. */
   readonly path: string
-  readonly operation: Description
+  readonly operation: EndpointDescription
   /** Any one of these alternatives gives access; with none listed, none is needed. */
   readonly security: readonly Readonly<Record<string, readonly never[]>>[]
 }

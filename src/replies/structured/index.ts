@@ -1,6 +1,5 @@
 /** Values made up from JSON Schemas: the entry point. What is behind it is loaded by the first call. */
-import { inWorker } from '../../core/in-worker.js'
-import { bounded, onceLoaded, TookTooLong } from '../../core/work.js'
+import { bounded, inWorker, onceLoaded, TookTooLong } from '../../core/work.js'
 import { withFaker } from '../fake.js'
 import { UnfitSchema } from './unfit.js'
 

@@ -1,6 +1,5 @@
 /** The auth backend's own facts: settings, health, keys, and where everything is. */
-import type { Endpoint } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import { type Backend, externalUrl, issuerOf } from '../backend.js'
 import { forAnyone } from './frame.js'
 

@@ -1,6 +1,5 @@
 /** POST /auth/v1/admin/users: a new user, made with the service key. */
-import type { Endpoint } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import { problemOfImported } from '../../core/secrets.js'
 import type { Identity, UserRow } from '../../core/state.js'
 import { isUuid } from '../authenticate.js'

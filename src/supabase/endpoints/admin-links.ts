@@ -1,6 +1,5 @@
 /** POST /auth/v1/invite and /admin/generate_link: mails that admins send, or links that they send themselves. */
-import type { Endpoint } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { OneTimeTokenType, Tables, UserRow } from '../../core/state.js'
 import { validEmail } from '../addresses.js'
 import { type Backend, momentOf } from '../backend.js'

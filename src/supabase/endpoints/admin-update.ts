@@ -1,6 +1,5 @@
 /** PUT /auth/v1/admin/users/{id}: what the service key changes of a user, without a confirmation. */
-import type { Endpoint } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { UserRow } from '../../core/state.js'
 import { type Backend, momentOf } from '../backend.js'
 import { dropTokens } from '../codes.js'

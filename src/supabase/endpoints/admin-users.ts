@@ -1,6 +1,5 @@
 /** /auth/v1/admin/users: listing users, getting one, and deleting one. */
-import type { Endpoint, Exchange } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, type Exchange, jsonReply } from '../../core/exchange.js'
 import type { Tables, UserRow } from '../../core/state.js'
 import { isUuid } from '../authenticate.js'
 import { type Backend, momentOf } from '../backend.js'

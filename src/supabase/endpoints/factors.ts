@@ -1,6 +1,5 @@
 /** Further factors and passkeys: no user has any here, and no user can add one, as at a Supabase where these are off. */
-import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import { isUuid, type SignedIn } from '../authenticate.js'
 import type { Backend } from '../backend.js'
 import { anonymousNotAllowed, factorNotFound, idNotUuid, mfaDisabled, passkeyNotFound } from '../errors.js'

@@ -1,8 +1,7 @@
 /** The form of the auth backend's endpoints: who may ask, and how they answer. */
 import { methodNotAllowed } from '../../core/errors.js'
-import { type Caller, type Endpoint, type Exchange, type Reply, userCaller } from '../../core/exchange.js'
+import { type Caller, type Endpoint, type Exchange, jsonReply, type Reply, userCaller } from '../../core/exchange.js'
 import { AUTH } from '../../core/paths.js'
-import { jsonReply } from '../../core/reply.js'
 import type { MessageRow, UserRow } from '../../core/state.js'
 import { authenticate, requireAdmin, type SignedIn } from '../authenticate.js'
 import type { Backend } from '../backend.js'

@@ -1,6 +1,5 @@
 /** POST /auth/v1/otp and /magiclink: a code or a link for signing in without a password. */
-import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import type { UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
 import type { Backend } from '../backend.js'

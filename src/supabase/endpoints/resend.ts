@@ -1,6 +1,5 @@
 /** POST /auth/v1/resend: the last mail or text message once more, with a new code. */
-import type { Endpoint } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
 import type { AuthSettings, Backend } from '../backend.js'

@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of endpoints of the auth backend; the platform's own document shows none of their paths. */
-import type { Description, EndpointDescription, JsonSchema, NamedForm } from '../../core/operation.js'
+import type { AnswerDescription, EndpointDescription, JsonSchema, NamedForm } from '../../core/exchange.js'
 import type { Fields } from './params.js'
 
 /** How an endpoint describes itself. */
@@ -27,7 +27,7 @@ type Answer =
   | 'redirect'
   | 'none'
 
-export async function operationOf(about: About, access: readonly string[]): Promise<Description> {
+export async function operationOf(about: About, access: readonly string[]): Promise<EndpointDescription> {
   const { id, does, query, fields, isBodyOptional, answer } = about
   return {
     ...{ id, does, access },
@@ -54,7 +54,7 @@ function mapped<T>(record: Readonly<Record<string, T>>, make: (value: T) => Json
 /** Null is the same as nothing. */
 const fieldOf = (kind: Fields[string]): JsonSchema => ({ type: [kind.replace('?', ''), 'null'] })
 
-async function answersOf(answer: Answer): Promise<Readonly<Record<number, EndpointDescription>>> {
+async function answersOf(answer: Answer): Promise<Readonly<Record<number, AnswerDescription>>> {
   const { linkAnswer, sessionAnswer, userAnswer } = await import('../answers.js')
   const forms = { user: ['User', userAnswer], session: ['Session', sessionAnswer], link: ['Link', linkAnswer] } as const
   const formed = (what: string, form: NamedForm) => ({ 200: { what, form } })

@@ -1,6 +1,5 @@
 /** POST /auth/v1/signup: a new user by e-mail, by phone, or anonymous. */
-import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import type { Json, Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
 import { type Backend, momentOf } from '../backend.js'

@@ -1,6 +1,5 @@
 /** Endpoints that are off here, as at a Supabase set up without them; each says so in Supabase's own words. */
-import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import type { Backend } from '../backend.js'
 import {
   customProvidersDisabled,

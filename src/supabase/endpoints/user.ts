@@ -1,6 +1,5 @@
 /** GET and PUT /auth/v1/user: who is signed in, and what they may change of themselves. */
-import type { Endpoint } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
 import { requireAudience, type SignedIn } from '../authenticate.js'

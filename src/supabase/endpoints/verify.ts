@@ -1,7 +1,6 @@
 /** POST and GET /auth/v1/verify: a session for a code that was typed in, or for a link that was followed. */
 import { PlatformError } from '../../core/errors.js'
-import type { Endpoint, Exchange } from '../../core/exchange.js'
-import { jsonReply } from '../../core/reply.js'
+import { type Endpoint, type Exchange, jsonReply } from '../../core/exchange.js'
 import { validEmail, validPhone } from '../addresses.js'
 import type { Backend } from '../backend.js'
 import { PKCE } from '../codes.js'

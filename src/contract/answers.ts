@@ -1,6 +1,7 @@
 /** The answers of the platform other than chat completions, as the contract, the OpenAPI document and the check of live answers see them. */
 import * as v from 'valibot'
 import { open } from '../check/check.js'
+import type { AnswerBody } from '../completions/completion.js'
 
 const text = v.string('text')
 const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
@@ -46,13 +47,6 @@ export const modelsAnswer = open({
     'models',
   ),
 })
-
-/** What an endpoint may say: the fields that a form names, however deep, and no others. */
-export type AnswerBody<T> = T extends readonly (infer Item)[]
-  ? readonly AnswerBody<Item>[]
-  : T extends object
-    ? { readonly [K in keyof T as string extends K ? never : K]: AnswerBody<T[K]> }
-    : T
 
 export type HealthAnswer = AnswerBody<v.InferInput<typeof healthAnswer>>
 export type IndexAnswer = AnswerBody<v.InferInput<typeof listedIndexAnswer>>

@@ -1,7 +1,6 @@
 /** A finding: something that is not as the contract, a recording or another platform has it. */
-
 import * as v from 'valibot'
-import { closed, word } from '../check/check.js'
+import { closed, word } from './check.js'
 
 /** From the least to the worst. */
 export const severities = ['info', 'warning', 'critical'] as const

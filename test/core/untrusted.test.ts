@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import https, { type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { fetchFrom } from '../../src/core/fetch-from.js'
+import { fetchFrom } from '../../src/core/http.js'
 import { selfSigned } from '../certificate.js'
 
 /** A server with a certificate that nobody vouches for; it says what it was asked. */

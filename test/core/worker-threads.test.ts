@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { endIdleWorkers, inWorker } from '../../src/core/in-worker.js'
-import { TookTooLong } from '../../src/core/work.js'
+import { endIdleWorkers, inWorker, TookTooLong } from '../../src/core/work.js'
 import { startReady } from '../command.js'
 
 /** Each schema has the next one twice: 2^40 ways down. */

@@ -1,8 +1,8 @@
 /** The state as one JSON document: what its rows may say, for writing or editing one. */
 import * as v from 'valibot'
 import { closed, word } from '../check/check.js'
-import { problemOfHash } from './secrets.js'
-import { isKeepable, type Json, type Rows, type TableName } from './state.js'
+import { problemOfHash } from '../core/secrets.js'
+import { isKeepable, type Json, type Rows, type TableName } from '../core/state.js'
 
 /** Changes when earlier documents can no longer be read. */
 const VERSION = 1
