@@ -7,7 +7,7 @@ const LIMIT = 20
 /** The search waits until the user stops typing. */
 const SETTLE_MS = 150
 
-interface Search {
+export interface Search {
   /** The text in the field. */
   readonly words: string
   /** The query for the list, updated a moment after the last key press. */

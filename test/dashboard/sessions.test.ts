@@ -40,7 +40,7 @@ inBrowser('one session is ended, then all of a user, by keyboard alone', async (
   await ofAda.first().click()
   await page.getByLabel('All sessions of this user').check()
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
-  await page.getByText('No session is of such a user').waitFor()
+  await page.getByText('No sessions match').waitFor()
   expect([await opens(platform, first), await opens(platform, second), await opens(platform, other)]).toEqual([
     401, 401, 200,
   ])

@@ -4,7 +4,7 @@ import { configHasChanged, useConfig } from '../config.jsx'
 import { useListing } from '../listing.js'
 import { DeveloperOnly } from '../people/developer-only.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { ConfirmDialog } from '../widgets/dialog.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
 import { View } from '../widgets/view.jsx'
 import { ClockSection } from './clock-section.jsx'
 import { type Controls, type ControlsClient, useControlsClient } from './controls-client.js'
@@ -75,7 +75,7 @@ export function ResetDialog({ client, onReset, onClosed }: Props) {
     announce('Everything is reset.')
   }
   return (
-    <ConfirmDialog title="Reset everything?" send="Reset" tone="danger" onSend={reset} onClosed={onClosed}>
+    <Confirm title="Reset everything?" send="Reset" tone="danger" onSend={reset} onClosed={onClosed}>
       <p>
         Mode, pace, limits and faults by chance are as the configuration has them again, and the clock shows the real
         time.
@@ -84,6 +84,6 @@ export function ResetDialog({ client, onReset, onClosed }: Props) {
         Faults that wait, rules that were added while it ran, what rules remember, what was used of the limits and the
         journal are forgotten. Users, keys and recordings stay.
       </p>
-    </ConfirmDialog>
+    </Confirm>
   )
 }

@@ -1,7 +1,7 @@
 /** A form for any fault, for the next matching requests or for random ones. */
 import { useId, useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
-import { Field, SelectField } from '../widgets/fields.jsx'
+import { Field, Select } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { faultFrom, faultKinds } from './fault-kinds.js'
 
@@ -40,7 +40,7 @@ export function FaultForm({ onNext, onChance }: Props) {
   return (
     <Form send="Add the fault" onSend={send}>
       <div class="form-columns">
-        <SelectField
+        <Select
           label="What goes wrong"
           value={name}
           options={kindOptions}
@@ -54,7 +54,7 @@ export function FaultForm({ onNext, onChance }: Props) {
           const value = values[key] ?? initial
           const change = (value: string) => setValues(before => ({ ...before, [key]: value }))
           return choices ? (
-            <SelectField key={name + key} label={label} value={value} options={choices} onChange={change} />
+            <Select key={name + key} label={label} value={value} options={choices} onChange={change} />
           ) : (
             <Field
               key={name + key}
@@ -146,8 +146,8 @@ function TargetFields({ id, target, models, onChange }: TargetFieldsProps) {
         />
         {!isByChance && (
           <>
-            <SelectField label="Method" value={method} options={methods} onChange={set('method')} />
-            <SelectField
+            <Select label="Method" value={method} options={methods} onChange={set('method')} />
+            <Select
               label="Model"
               value={model}
               options={[['', 'any'], ...models.map(id => [id, id] as const)]}

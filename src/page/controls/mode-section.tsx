@@ -2,7 +2,7 @@
 import { useId, useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { ConfirmDialog } from '../widgets/dialog.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/states.jsx'
 import type { ChosenMode, ModesJson } from './controls-client.js'
@@ -78,14 +78,14 @@ export function ModeSection({ controls, client, reload }: ControlProps) {
       {failure && <Notice tone="danger">{failure.message}</Notice>}
       <EndpointModes current={current} reasonOf={reasonOf} onChoose={choose} />
       {asked && (
-        <ConfirmDialog
+        <Confirm
           title={`Switch to ${modeWords[asked.mode].name.toLowerCase()}?`}
           send="Switch"
           onSend={() => change(asked.to)}
           onClosed={() => setAsked(undefined)}
         >
           <p>{modeWords[asked.mode].warns} It may cost something.</p>
-        </ConfirmDialog>
+        </Confirm>
       )}
     </Section>
   )

@@ -147,7 +147,7 @@ export function NumberField({ label, value, onChange, unit, hint, error, step = 
         </span>
       </div>
       {problem !== undefined && (
-        <p class="mistake" id={`${id}-error`} role="alert">
+        <p class="error" id={`${id}-error`} role="alert">
           {problem}
         </p>
       )}

@@ -1,10 +1,9 @@
 /** Creates a key with a name and an expiry. */
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
-import { Dialog } from '../widgets/dialog.jsx'
-import { Field } from '../widgets/fields.jsx'
-import { Form } from '../widgets/form.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
+import { Field, Select } from '../widgets/fields.jsx'
 import { exactly } from '../widgets/moment.jsx'
 
 interface Props {
@@ -17,33 +16,23 @@ export function CreateDialog({ api, onMade, onClosed }: Props) {
   const [name, setName] = useState('')
   const [expiry, setExpiry] = useState<Expiry>({ choice: 'never', day: '' })
   return (
-    <Dialog title="Create an API key" onClosed={onClosed}>
-      {close => (
-        <Form
-          send="Create key"
-          onSend={async () => {
-            const key = await api('POST /keys', { body: { name, expires_at: momentOf(expiry, Date.now()) } })
-            close()
-            onMade(key)
-          }}
-          beside={
-            <button type="button" class="button" onClick={close}>
-              Cancel
-            </button>
-          }
-        >
-          <Field
-            label="Name"
-            value={name}
-            onChange={setName}
-            maxLength={100}
-            autocomplete="off"
-            hint="Where it is used, for example “my laptop” or “CI”."
-          />
-          <ExpiryField value={expiry} onChange={setExpiry} />
-        </Form>
-      )}
-    </Dialog>
+    <Confirm
+      title="Create an API key"
+      send="Create key"
+      isEdited={name !== ''}
+      onSend={() => api('POST /keys', { body: { name, expires_at: momentOf(expiry, Date.now()) } })}
+      onDone={onMade}
+      onClosed={onClosed}
+    >
+      <Field
+        label="Name"
+        value={name}
+        onChange={setName}
+        maxLength={100}
+        hint="Where it is used, for example “my laptop” or “CI”."
+      />
+      <ExpiryField value={expiry} onChange={setExpiry} />
+    </Confirm>
   )
 }
 
@@ -87,39 +76,28 @@ interface ExpiryFieldProps {
 
 /** Chooses when a key expires. */
 function ExpiryField({ value, onChange }: ExpiryFieldProps) {
-  const id = useId()
-  const today = dayOf(new Date())
   const isWhole = value.choice !== 'date' || value.day !== ''
   const at = isWhole ? momentOf(value, Date.now()) : null
   return (
     <>
-      <div class="field">
-        <label for={id}>Expires</label>
-        <select
-          id={id}
-          value={value.choice}
-          aria-describedby={`${id}-hint`}
-          onChange={({ currentTarget }) => onChange({ ...value, choice: currentTarget.value as Expiry['choice'] })}
-        >
-          {choices.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <p class="hint" id={`${id}-hint`}>
-          {at
+      <Select
+        label="Expires"
+        value={value.choice}
+        options={choices.map(({ id, name }) => [id, name])}
+        onChange={choice => onChange({ ...value, choice })}
+        hint={
+          at
             ? `It works until ${exactly(at)}.`
             : isWhole
               ? 'It works until you revoke it.'
-              : 'It works to the end of that day.'}
-        </p>
-      </div>
+              : 'It works to the end of that day.'
+        }
+      />
       {value.choice === 'date' && (
         <Field
           label="Last day"
           type="date"
-          min={today}
+          min={dayOf(new Date())}
           value={value.day}
           onChange={day => onChange({ ...value, day })}
         />

@@ -4,7 +4,7 @@ import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { ConfirmDialog, Dialog } from '../widgets/dialog.jsx'
+import { Confirm, Dialog } from '../widgets/dialog.jsx'
 import { Form } from '../widgets/form.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { goOnFromHeading } from '../widgets/view.jsx'
@@ -76,7 +76,7 @@ interface RevokeDialogProps {
 /** Asks for confirmation, then revokes a key. */
 export function RevokeDialog({ old, api, onRevoked, onClosed }: RevokeDialogProps) {
   return (
-    <ConfirmDialog
+    <Confirm
       title={`Revoke “${old.name}”?`}
       send="Revoke key"
       tone="danger"
@@ -91,7 +91,7 @@ export function RevokeDialog({ old, api, onRevoked, onClosed }: RevokeDialogProp
       <p>
         Whatever uses <code>{old.start}…</code> is refused from now on. This cannot be taken back.
       </p>
-    </ConfirmDialog>
+    </Confirm>
   )
 }
 

@@ -2,26 +2,26 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useConfig } from '../config.jsx'
-import type { Loaded } from '../listing.js'
 import { Field } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
+import type { Resource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { useServiceKey } from './service-key.jsx'
 
 interface Props<Value> {
-  readonly of: Loaded<Value>
+  readonly of: Resource<Value>
   readonly children: (value: Value) => ComponentChildren
 }
 
 export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
   const { serviceKey, setServiceKey } = useServiceKey()
   const [written, setWritten] = useState('')
-  const { listing } = of
-  const refused = listing.kind !== 'loading' && [401, 403].includes(listing.failure?.status ?? 0)
+  const { failure } = of
+  const refused = [401, 403].includes(failure?.status ?? 0)
   if (!refused) return <Shown of={of}>{children}</Shown>
   return (
     <div class="view-narrow">
-      <p>{listing.failure?.message}</p>
+      <p>{failure?.message}</p>
       <Form send="Show" onSend={async () => setServiceKey(written.trim())}>
         <Field
           label="Control token or service key"

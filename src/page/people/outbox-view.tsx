@@ -5,7 +5,7 @@ import { useDeveloperApi } from '../api.js'
 import { type Listing, useListing } from '../listing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { ConfirmDialog } from '../widgets/dialog.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { Empty } from '../widgets/states.jsx'
@@ -83,7 +83,7 @@ interface Props {
 /** Asks for confirmation, then empties the outbox. */
 function ClearDialog({ onClear, onCleared, onClosed }: Props) {
   return (
-    <ConfirmDialog
+    <Confirm
       title="Clear the outbox?"
       send="Clear"
       tone="danger"
@@ -96,7 +96,7 @@ function ClearDialog({ onClear, onCleared, onClosed }: Props) {
       onClosed={onClosed}
     >
       <p>The messages are gone for good. Their codes and links go on working until they expire.</p>
-    </ConfirmDialog>
+    </Confirm>
   )
 }
 

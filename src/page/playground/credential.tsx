@@ -5,7 +5,7 @@ import { useConfig } from '../config.jsx'
 import { useFreshKey } from '../connect/fresh-key.jsx'
 import { Failure, failureOf, noAnswer } from '../failure.js'
 import { useSession } from '../session/session.jsx'
-import { SelectField } from '../widgets/fields.jsx'
+import { Select } from '../widgets/fields.jsx'
 import { Link } from '../widgets/link.jsx'
 import { placeOf } from './at-the-end.js'
 import { type Conversation, type CredentialChoice, edit } from './conversation.js'
@@ -20,7 +20,7 @@ interface Props {
 export function CredentialField({ credential: { choice, options }, pastedKey, onSettled }: Props) {
   return (
     <>
-      <SelectField
+      <Select
         id={placeOf('credential')}
         label="Credential"
         value={choice}

@@ -1,6 +1,7 @@
 /** The parameters of a request. */
 import { useState } from 'preact/hooks'
-import { SelectField, TextArea } from '../widgets/fields.jsx'
+import { Disclosure } from '../widgets/disclosure.jsx'
+import { Checkbox, NumberField, Select, TextArea } from '../widgets/fields.jsx'
 import { placeOf } from './at-the-end.js'
 import { type Conversation, setUp } from './conversation.js'
 import { type Credential, CredentialField, type Models } from './credential.jsx'
@@ -28,7 +29,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
     id: placeOf(name),
     value: String(settings[name]),
     onChange: (value: string) => setUp({ [name]: value }),
-    mistake: mistakeIn(settings, name),
+    error: mistakeIn(settings, name),
   })
   const names = toolNames(settings.tools)
   const choices = [...toolChoices, ...names]
@@ -41,7 +42,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
       </summary>
       <div class="settings-fields">
         <CredentialField credential={credential} pastedKey={pastedKey} onSettled={onCredentialSettled} />
-        <SelectField
+        <Select
           label="Model"
           value={model}
           options={ids.map(id => [id, id])}
@@ -50,17 +51,10 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
         />
         <div class="numbers">
           {numbers.map(([name, label]) => (
-            <NumberField key={name} label={label} {...field(name)} />
+            <NumberField key={name} label={label} placeholder="not sent" {...field(name)} />
           ))}
         </div>
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={settings.stream}
-            onChange={({ currentTarget }) => setUp({ stream: currentTarget.checked })}
-          />
-          Stream the answer
-        </label>
+        <Checkbox label="Stream the answer" checked={settings.stream} onChange={stream => setUp({ stream })} />
         <JsonField
           {...field('tools')}
           label="Tools"
@@ -69,7 +63,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
           hint="A list of functions that the model may call."
         />
         {names.length > 0 && (
-          <SelectField
+          <Select
             label="Tool choice"
             value={choices.includes(settings.toolChoice) ? settings.toolChoice : 'auto'}
             options={choices.map(choice => [choice, choice])}
@@ -94,7 +88,7 @@ interface JsonFieldProps {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly hint: string
-  readonly mistake: string | undefined
+  readonly error: string | undefined
   readonly sample: string
   /** The text shown while the field is folded. */
   readonly summary: string
@@ -104,59 +98,20 @@ interface JsonFieldProps {
 function JsonField({ sample, summary, ...field }: JsonFieldProps) {
   const { label, value, onChange } = field
   return (
-    <details class="fold">
-      <summary>
-        {label} <span class="fold-note">{summary}</span>
-      </summary>
-      <div class="fold-content">
-        <TextArea {...field} label={`${label} (JSON)`} rows={8} code />
-        <div class="fold-buttons">
-          {value === '' ? (
-            <button type="button" class="button button-small" onClick={() => onChange(sample)}>
-              Fill in a sample<span class="unseen"> of {label}</span>
-            </button>
-          ) : (
-            <button type="button" class="button button-small" onClick={() => onChange('')}>
-              Remove<span class="unseen"> {label}</span>
-            </button>
-          )}
-        </div>
+    <Disclosure summary={label} note={summary}>
+      <TextArea {...field} label={`${label} (JSON)`} rows={8} code />
+      <div class="fold-buttons">
+        {value === '' ? (
+          <button type="button" class="button button-small" onClick={() => onChange(sample)}>
+            Fill in a sample<span class="unseen"> of {label}</span>
+          </button>
+        ) : (
+          <button type="button" class="button button-small" onClick={() => onChange('')}>
+            Remove<span class="unseen"> {label}</span>
+          </button>
+        )}
       </div>
-    </details>
-  )
-}
-
-interface NumberFieldProps {
-  readonly id: string
-  readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-  readonly mistake: string | undefined
-}
-
-/** An optional number. */
-function NumberField({ id, label, value, onChange, mistake }: NumberFieldProps) {
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        // Not `type="number"`: such fields drop invalid text, and change when the page is scrolled over them.
-        type="text"
-        inputMode="decimal"
-        value={value}
-        placeholder="not sent"
-        autocomplete="off"
-        aria-invalid={mistake !== undefined}
-        aria-describedby={mistake ? `${id}-mistake` : undefined}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-      {mistake && (
-        <p class="mistake" id={`${id}-mistake`}>
-          {mistake}
-        </p>
-      )}
-    </div>
+    </Disclosure>
   )
 }
 

@@ -9,7 +9,7 @@ import { useSearch } from '../search.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Scrolling } from '../widgets/code-block.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { ConfirmDialog } from '../widgets/dialog.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
 import { Link } from '../widgets/link.jsx'
 import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
@@ -36,7 +36,7 @@ interface Props {
 /** Asks for confirmation, then deletes a recording. */
 export function DeleteDialog({ file, control, onDeleted, onClosed }: Props) {
   return (
-    <ConfirmDialog
+    <Confirm
       title="Delete this recording?"
       send="Delete"
       tone="danger"
@@ -52,7 +52,7 @@ export function DeleteDialog({ file, control, onDeleted, onClosed }: Props) {
         <code>{file}</code>
       </p>
       <p>The file is removed from the disk. In mode replay its request is answered no longer.</p>
-    </ConfirmDialog>
+    </Confirm>
   )
 }
 

@@ -8,7 +8,7 @@ import { DeveloperOnly } from '../people/developer-only.jsx'
 import { useSearch } from '../search.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
-import { ConfirmDialog, Dialog } from '../widgets/dialog.jsx'
+import { Confirm, Dialog } from '../widgets/dialog.jsx'
 import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { TableHead } from '../widgets/table-head.jsx'
@@ -116,7 +116,7 @@ interface RemoveDialogProps {
 /** Asks for confirmation, then removes a rule that was added at run time. */
 export function RemoveDialog({ rule, onRemove, onRemoved, onClosed }: RemoveDialogProps) {
   return (
-    <ConfirmDialog
+    <Confirm
       title={`Remove “${nameOf(rule)}”?`}
       send="Remove rule"
       tone="danger"
@@ -129,7 +129,7 @@ export function RemoveDialog({ rule, onRemove, onRemoved, onClosed }: RemoveDial
       onClosed={onClosed}
     >
       <p>It was added while Standin runs and is in no file, so it is gone for good.</p>
-    </ConfirmDialog>
+    </Confirm>
   )
 }
 

@@ -3,12 +3,12 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
 import { type Control, useControl } from '../api.js'
-import type { Listing } from '../listing.js'
 import { DeveloperOnly } from '../people/developer-only.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Icon } from '../widgets/icon.jsx'
+import type { Resource } from '../widgets/resource.js'
 import { Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { ExchangePanel } from './exchange-panel.jsx'
@@ -25,7 +25,7 @@ export function RequestsView() {
   const { live, forget } = useLive(control)
   return (
     <View title="Requests" lead="What apps ask, and why they get what they get.">
-      <DeveloperOnly of={{ listing: listingOf(live), reload: () => {} }}>
+      <DeveloperOnly of={resourceOf(live)}>
         {live => <Requests live={live} forget={forget} control={control} />}
       </DeveloperOnly>
     </View>
@@ -33,9 +33,13 @@ export function RequestsView() {
 }
 
 /** A lost connection is restored automatically. Only a refusal needs the user's help. */
-function listingOf(live: LiveList): Listing<LiveList> {
-  if (live.failure && isRefusal(live.failure)) return { kind: 'failed', failure: live.failure }
-  return live.connection === 'opening' ? { kind: 'loading' } : { kind: 'ready', value: live }
+function resourceOf(live: LiveList): Resource<LiveList> {
+  const isRefused = live.failure !== undefined && isRefusal(live.failure)
+  return {
+    value: isRefused || live.connection === 'opening' ? undefined : live,
+    failure: isRefused ? live.failure : undefined,
+    reload: () => {},
+  }
 }
 
 interface Props {

@@ -1,26 +1,24 @@
 /** The open sessions, and signing users out. */
-import { useCallback, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { OpenSession } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
-import { useListing } from '../listing.js'
-import { DeveloperOnly, UnlessKeptElsewhere } from '../people/developer-only.jsx'
-import { useSearch } from '../search.js'
+import { UnlessKeptElsewhere } from '../people/developer-only.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { Dialog } from '../widgets/dialog.jsx'
-import { Form } from '../widgets/form.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
+import { RadioGroup } from '../widgets/fields.jsx'
 import { Link } from '../widgets/link.jsx'
+import { List, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
-import { TableHead } from '../widgets/table-head.jsx'
+import type { Column } from '../widgets/table.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
 
 const EVERY_MS = 5000
 
 export function SessionsView() {
   return (
-    <View title="Sessions" lead="Who is signed in with the auth backend, in which browsers and apps.">
+    <View title="Sessions" lead="Users who are signed in, and how they signed in.">
       <UnlessKeptElsewhere>
         <Sessions />
       </UnlessKeptElsewhere>
@@ -30,51 +28,42 @@ export function SessionsView() {
 
 function Sessions() {
   const control = useControl()
-  const { words, query, limit, offset, setWords, move } = useSearch(routes.sessions)
-  const load = useCallback(
-    async (signal: AbortSignal) => ({ ...(await control('GET /sessions', { query, signal })), begin: offset }),
-    [control, query],
+  const list = useList(
+    routes.sessions,
+    (query, signal) => control('GET /sessions', { query, signal }),
+    [control],
+    EVERY_MS,
   )
-  const loaded = useListing(load, EVERY_MS)
   const [leaving, setLeaving] = useState<OpenSession>()
   return (
-    <DeveloperOnly of={loaded}>
-      {({ data, total, begin }) => (
-        <>
-          {(total > 0 || words !== '') && (
-            <SearchField label="Search users" value={words} onChange={setWords} found={counted(total, 'session')} />
-          )}
-          {data.length > 0 && <SessionTable sessions={data} onSignOut={setLeaving} />}
-          {total === 0 && (
-            <Empty title={words === '' ? 'No open sessions' : 'No session is of such a user'}>
-              <p>
-                {words === '' ? (
-                  <>
-                    A session appears here as soon as a user signs in, in your app or{' '}
-                    <Link to={routes.signIn}>here</Link>.
-                  </>
-                ) : (
-                  'The search looks at addresses, phone numbers and ids of users.'
-                )}
-              </p>
-            </Empty>
-          )}
-          <Pager offset={begin} limit={limit} total={total} onMove={move} />
-          {leaving && (
-            <SignOutDialog
-              of={leaving}
-              onSend={everywhere =>
-                everywhere
-                  ? control('DELETE /sessions', { query: { user: leaving.user_id } })
-                  : control('DELETE /sessions/{id}', { id: leaving.id })
-              }
-              onDone={loaded.reload}
-              onClosed={() => setLeaving(undefined)}
-            />
-          )}
-        </>
-      )}
-    </DeveloperOnly>
+    <>
+      <List
+        of={list}
+        what="session"
+        searchLabel="Search users"
+        caption="Sessions"
+        columns={columns}
+        keyOf={({ id }) => id}
+        actions={session => (
+          <button type="button" class="button button-small button-warns" onClick={() => setLeaving(session)}>
+            Sign out<span class="unseen"> {nameOf(session)}</span>
+          </button>
+        )}
+        empty={
+          <Empty title="No open sessions">
+            <p>
+              A session appears here as soon as a user signs in, in your app or <Link to={routes.signIn}>here</Link>.
+            </p>
+          </Empty>
+        }
+        nothingFound={
+          <Empty title="No sessions match">
+            <p>The search looks at email addresses, phone numbers and user ids.</p>
+          </Empty>
+        }
+      />
+      {leaving && <SignOut of={leaving} onDone={list.reload} onClosed={() => setLeaving(undefined)} />}
+    </>
   )
 }
 
@@ -82,98 +71,65 @@ function Sessions() {
 const nameOf = ({ email, phone, is_anonymous }: OpenSession) =>
   email || phone || (is_anonymous ? 'Anonymous user' : 'No address')
 
-interface Props {
-  readonly sessions: readonly OpenSession[]
-  readonly onSignOut: (session: OpenSession) => void
-}
+const columns: readonly Column<OpenSession>[] = [
+  {
+    name: 'User',
+    of: session => (
+      <>
+        {nameOf(session)}
+        <span class="row-detail">
+          {session.aal}, with {session.methods.join(' and ')}
+        </span>
+      </>
+    ),
+  },
+  { name: 'Signed in', width: '16%', of: ({ created_at }) => <Moment at={created_at} /> },
+  {
+    name: 'Refreshed',
+    width: '16%',
+    of: ({ refreshed_at }) => (refreshed_at ? <Moment at={refreshed_at} /> : 'never'),
+  },
+  { name: 'Token expires', width: '16%', of: ({ token_expires_at }) => <Moment at={token_expires_at} /> },
+]
 
-/** A table of sessions. */
-export function SessionTable({ sessions, onSignOut }: Props) {
-  return (
-    <table class="table table-stacking sessions-table">
-      <caption class="unseen">Sessions</caption>
-      <TableHead columns={['User', 'Signed in', 'Refreshed', 'Token expires']} />
-      <tbody>
-        {sessions.map(session => (
-          <tr key={session.id}>
-            <th scope="row">
-              {nameOf(session)}
-              <span class="row-detail">
-                {session.aal}, with {session.methods.join(' and ')}
-              </span>
-            </th>
-            <td data-label="Signed in">
-              <Moment at={session.created_at} />
-            </td>
-            <td data-label="Refreshed">{session.refreshed_at ? <Moment at={session.refreshed_at} /> : 'never'}</td>
-            <td data-label="Token expires">
-              <Moment at={session.token_expires_at} />
-            </td>
-            <td class="row-actions">
-              <span class="row-buttons">
-                <button type="button" class="button button-small button-warns" onClick={() => onSignOut(session)}>
-                  Sign out<span class="unseen"> {nameOf(session)}</span>
-                </button>
-              </span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
-
-interface SignOutDialogProps {
+interface SignOutProps {
   readonly of: OpenSession
-  readonly onSend: (everywhere: boolean) => Promise<void>
   readonly onDone: () => void
   readonly onClosed: () => void
 }
 
 /** Asks for confirmation, then signs a user out, in this session or everywhere. */
-export function SignOutDialog({ of: session, onSend, onDone, onClosed }: SignOutDialogProps) {
+function SignOut({ of: session, onDone, onClosed }: SignOutProps) {
+  const control = useControl()
   const [everywhere, setEverywhere] = useState(false)
   const name = nameOf(session)
-  const choices = [
-    ['This session', false],
-    ['All sessions of this user', true],
-  ] as const
   return (
-    <Dialog title={`Sign out ${name}?`} onClosed={onClosed}>
-      {close => (
-        <Form
-          send="Sign out"
-          tone="danger"
-          onSend={async () => {
-            await onSend(everywhere)
-            close()
-            goOnFromHeading()
-            onDone()
-            announce(`${name} is signed out.`)
-          }}
-          beside={
-            <button type="button" class="button" onClick={close}>
-              Cancel
-            </button>
-          }
-        >
-          <fieldset>
-            <legend>What ends</legend>
-            {choices.map(([label, value]) => (
-              <label key={label} class="choice">
-                <input
-                  type="radio"
-                  name="everywhere"
-                  checked={everywhere === value}
-                  onChange={() => setEverywhere(value)}
-                />
-                {label}
-              </label>
-            ))}
-          </fieldset>
-          <p>Its access token is refused from now on, and it cannot be refreshed.</p>
-        </Form>
-      )}
-    </Dialog>
+    <Confirm
+      title={`Sign out ${name}?`}
+      send="Sign out"
+      tone="danger"
+      onSend={() =>
+        everywhere
+          ? control('DELETE /sessions', { query: { user: session.user_id } })
+          : control('DELETE /sessions/{id}', { id: session.id })
+      }
+      onDone={() => {
+        goOnFromHeading()
+        onDone()
+        announce(`${name} is signed out.`)
+      }}
+      onClosed={onClosed}
+    >
+      <RadioGroup
+        label="What ends"
+        value={everywhere}
+        onChange={setEverywhere}
+        options={[
+          { value: false, label: 'This session' },
+          { value: true, label: 'All sessions of this user' },
+        ]}
+      />
+      <p>Access tokens stop working at once, and cannot be refreshed.</p>
+    </Confirm>
   )
 }

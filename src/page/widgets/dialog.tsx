@@ -1,6 +1,6 @@
 /** Dialogs based on the browser's `<dialog>`: Escape closes them, and the focus returns to where it was. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Form } from './form.jsx'
 import { goOnFromHeading } from './view.jsx'
 
@@ -8,55 +8,99 @@ interface Props {
   readonly title: string
   /** Called when the dialog has closed for any reason. */
   readonly onClosed: () => void
-  /** `close` closes the dialog. */
-  readonly children: (close: () => void) => ComponentChildren
+  /** Whether something was typed that closing would throw away. Escape and `close` ask first then. */
+  readonly isEdited?: boolean
+  readonly wide?: boolean
+  /** `close` closes the dialog. `finish` closes it without asking, when its work is done. */
+  readonly children: (close: () => void, finish: () => void) => ComponentChildren
 }
 
-export function Dialog({ title, onClosed, children }: Props) {
+export function Dialog({ title, onClosed, isEdited = false, wide = false, children }: Props) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
-  const closed = () => {
+  const [isAsking, setAsking] = useState(false)
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  const finish = () => dialog.current?.close()
+  const close = () => (isEdited ? setAsking(true) : finish())
+  const closed = ({ target }: Event) => {
+    // A dialog within it closes, too.
+    if (target !== dialog.current) return
     onClosed()
     // The element that opened it may be gone.
     if (document.activeElement === document.body) goOnFromHeading()
   }
+  // The browser's own `cancel` can only be held back once.
+  const leave = (event: Event) => {
+    if (event.defaultPrevented || !isEdited || isAsking) return
+    event.preventDefault()
+    setAsking(true)
+  }
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={closed}>
+    <dialog
+      ref={dialog}
+      class={wide ? 'dialog-wide' : undefined}
+      aria-labelledby={id}
+      onClose={closed}
+      onCancel={leave}
+      onKeyDown={event => event.key === 'Escape' && leave(event)}
+    >
       <h2 id={id}>{title}</h2>
-      {children(() => dialog.current?.close())}
+      {children(close, finish)}
+      {isAsking && (
+        <Confirm
+          title="Discard your changes?"
+          send="Discard"
+          cancel="Keep editing"
+          tone="danger"
+          onSend={async () => {}}
+          onDone={finish}
+          onClosed={() => setAsking(false)}
+        />
+      )}
     </dialog>
   )
 }
 
-interface ConfirmDialogProps {
+interface ConfirmProps<Result> {
   readonly title: string
   /** The label of the button that confirms. */
   readonly send: string
+  readonly cancel?: string
   readonly tone?: 'main' | 'danger'
-  readonly onSend: () => Promise<unknown>
+  readonly onSend: () => Promise<Result>
   /** Called after the action has succeeded and the dialog has closed. */
-  readonly onDone?: () => void
+  readonly onDone?: (result: Result) => void
   readonly onClosed: () => void
-  readonly children: ComponentChildren
+  /** Whether a field in it was edited. */
+  readonly isEdited?: boolean
+  /** What happens, and fields if the action needs any. */
+  readonly children?: ComponentChildren
 }
 
-/** Asks for confirmation, then runs an action. */
-export function ConfirmDialog({ title, send, tone = 'main', onSend, onDone, onClosed, children }: ConfirmDialogProps) {
+/** A dialog that asks, with fields or without, then runs an action. */
+export function Confirm<Result>({
+  title,
+  send,
+  cancel = 'Cancel',
+  tone = 'main',
+  children,
+  ...more
+}: ConfirmProps<Result>) {
+  const { onSend, onDone, onClosed, isEdited = false } = more
   return (
-    <Dialog title={title} onClosed={onClosed}>
-      {close => (
+    <Dialog title={title} onClosed={onClosed} isEdited={isEdited}>
+      {(close, finish) => (
         <Form
           send={send}
           tone={tone}
           onSend={async () => {
-            await onSend()
-            close()
-            onDone?.()
+            const result = await onSend()
+            finish()
+            onDone?.(result)
           }}
           beside={
             <button type="button" class="button" onClick={close}>
-              Cancel
+              {cancel}
             </button>
           }
         >

@@ -1,45 +1,43 @@
-/** Form fields with a label and a hint: text, choice, and several lines of text. */
+/** Form fields. Each has a label, an optional hint, and an error that screen readers hear with it. */
+import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
-interface Props {
+/** What all fields have in common. */
+interface FieldBase {
   readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
   readonly id?: string
-  readonly rows?: number
-  readonly hint?: string | undefined
-  readonly mistake?: string | undefined
-  /** Whether the content is code. */
-  readonly code?: boolean
-  readonly placeholder?: string
+  readonly hint?: ComponentChildren
+  /** What is wrong with the value. */
+  readonly error?: string | undefined
   /** Whether the label is visible to screen readers only. */
   readonly bare?: boolean
-  readonly onKeyDown?: (event: KeyboardEvent) => void
 }
 
-export function TextArea({ label, value, onChange, hint, mistake, bare, code, rows = 3, ...more }: Props) {
+interface LabelledProps extends FieldBase {
+  /** Further text for screen readers, by its id. */
+  readonly describedBy?: string | undefined
+  readonly class?: string
+  readonly children: (control: {
+    readonly id: string
+    readonly 'aria-invalid': boolean
+    readonly 'aria-describedby': string | undefined
+  }) => ComponentChildren
+}
+
+/** A label, a hint and an error around any control. */
+export function Labelled({ label, hint, error, bare, describedBy, class: name, children, ...more }: LabelledProps) {
   const ownId = useId()
   const id = more.id ?? ownId
-  const about = [...(mistake ? [`${id}-mistake`] : []), ...(hint ? [`${id}-hint`] : [])].join(' ')
+  const about = [describedBy, error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
   return (
-    <div class="field">
+    <div class={name ? `field ${name}` : 'field'}>
       <label for={id} class={bare ? 'unseen' : undefined}>
         {label}
       </label>
-      <textarea
-        {...more}
-        id={id}
-        rows={rows}
-        class={code ? 'text-area text-area-code' : 'text-area'}
-        value={value}
-        spellcheck={!code}
-        aria-invalid={mistake !== undefined}
-        aria-describedby={about || undefined}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-      {mistake && (
-        <p class="mistake" id={`${id}-mistake`}>
-          {mistake}
+      {children({ id, 'aria-invalid': error !== undefined, 'aria-describedby': about || undefined })}
+      {error !== undefined && (
+        <p class="error" id={`${id}-error`}>
+          {error}
         </p>
       )}
       {hint && (
@@ -51,81 +49,214 @@ export function TextArea({ label, value, onChange, hint, mistake, bare, code, ro
   )
 }
 
-interface FieldProps {
-  readonly label: string
+interface FieldProps extends FieldBase {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly type?: 'text' | 'email' | 'password' | 'date' | 'number'
+  readonly type?: 'text' | 'email' | 'password' | 'date' | 'number' | 'tel' | 'datetime-local'
   readonly autocomplete?: string
-  readonly hint?: string
   readonly maxLength?: number
+  readonly minLength?: number
   readonly min?: string
   readonly required?: boolean
   readonly placeholder?: string
   readonly step?: string
 }
 
-/** A text field with a label and a hint. */
-export function Field({ label, value, onChange, hint, type = 'text', required = true, ...more }: FieldProps) {
-  const id = useId()
+/** One line of text. */
+export function Field({ label, hint, error, bare = false, id, value, onChange, ...input }: FieldProps) {
+  const { type = 'text', required = true, autocomplete = 'off', ...more } = input
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        {...more}
-        // Preact types inputs by their `type`, and needs to know which one this is.
-        type={type as 'text'}
-        id={id}
-        value={value}
-        required={required}
-        spellcheck={false}
-        autocapitalize="off"
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
+    <Labelled {...{ label, hint, error, bare, ...(id !== undefined && { id }) }}>
+      {control => (
+        <input
+          {...control}
+          {...more}
+          // Preact types inputs by their `type`, and needs to know which one this is.
+          type={type as 'text'}
+          value={value}
+          required={required}
+          autocomplete={autocomplete}
+          spellcheck={false}
+          autocapitalize="off"
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
       )}
-    </div>
+    </Labelled>
   )
 }
 
-interface SelectFieldProps {
-  readonly label: string
-  readonly id?: string
+interface TextAreaProps extends FieldBase {
   readonly value: string
-  /** Values with their labels. */
-  readonly options: readonly (readonly [value: string, words: string])[]
   readonly onChange: (value: string) => void
-  readonly hint?: string | undefined
+  readonly rows?: number
+  /** Whether the content is code. */
+  readonly code?: boolean
+  readonly placeholder?: string
+  readonly onKeyDown?: (event: KeyboardEvent) => void
+  readonly onPaste?: (event: ClipboardEvent) => void
 }
 
-/** A choice of one value, with a label and a hint. */
-export function SelectField({ label, value, options, onChange, hint, ...more }: SelectFieldProps) {
-  const ownId = useId()
-  const id = more.id ?? ownId
+/** Several lines of text or code. */
+export function TextArea({ label, hint, error, bare = false, id, value, onChange, code, ...area }: TextAreaProps) {
+  const { rows = 3, ...more } = area
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={value}
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      >
-        {options.map(([one, words]) => (
-          <option key={one} value={one}>
-            {words}
-          </option>
-        ))}
-      </select>
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
+    <Labelled {...{ label, hint, error, bare, ...(id !== undefined && { id }) }}>
+      {control => (
+        <textarea
+          {...control}
+          {...more}
+          rows={rows}
+          class={code ? 'text-area text-area-code' : 'text-area'}
+          value={value}
+          spellcheck={!code}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
       )}
-    </div>
+    </Labelled>
+  )
+}
+
+interface NumberFieldProps extends FieldBase {
+  /** As written, so that invalid text stays until it is corrected. */
+  readonly value: string
+  /** Called with each key press. */
+  readonly onChange: (value: string) => void
+  /** Called when the field is left, Enter is pressed or the slider is released. */
+  readonly onSettle?: (value: string) => void
+  readonly unit?: string | undefined
+  readonly placeholder?: string
+  /** Shows a slider from 0 to `max`. Larger numbers can be typed. */
+  readonly slider?: { readonly max: number; readonly step: number } | undefined
+}
+
+/** A number, with a unit and a slider if given. */
+export function NumberField({ value, onChange, onSettle, unit, placeholder, slider, ...field }: NumberFieldProps) {
+  const unitId = useId()
+  const settle = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => onSettle?.(currentTarget.value)
+  const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => onChange(currentTarget.value)
+  return (
+    <Labelled {...field} class="number-field" describedBy={unit && unitId}>
+      {control => (
+        <div class="number-line">
+          {slider && (
+            <input
+              type="range"
+              aria-label={`${field.label}, slider`}
+              min={0}
+              max={slider.max}
+              step={slider.step}
+              value={Math.min(Number(value) || 0, slider.max)}
+              onInput={change}
+              onChange={settle}
+            />
+          )}
+          <span class="number-box">
+            <input
+              {...control}
+              // Not `type="number"`: such fields drop invalid text, and change when the page is scrolled over them.
+              type="text"
+              inputMode="decimal"
+              autocomplete="off"
+              value={value}
+              placeholder={placeholder}
+              onInput={change}
+              onChange={settle}
+            />
+            {unit !== undefined && (
+              <span class="number-unit" id={unitId}>
+                {unit}
+              </span>
+            )}
+          </span>
+        </div>
+      )}
+    </Labelled>
+  )
+}
+
+/** A value with its label. */
+export type Option<Value extends string = string> = readonly [value: Value, words: string, disabled?: boolean]
+
+interface SelectProps<Value extends string> extends FieldBase {
+  readonly value: Value
+  readonly options: readonly Option<Value>[]
+  readonly onChange: (value: Value) => void
+}
+
+/** A choice of one value from a list. */
+export function Select<Value extends string>({ value, options, onChange, ...field }: SelectProps<Value>) {
+  return (
+    <Labelled {...field}>
+      {control => (
+        <select {...control} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
+          {options.map(([one, words, disabled]) => (
+            <option key={one} value={one} disabled={disabled}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  )
+}
+
+interface Choice<Value> {
+  readonly value: Value
+  readonly label: string
+  readonly hint?: ComponentChildren
+  readonly disabled?: boolean
+}
+
+interface RadioGroupProps<Value> {
+  readonly label: string
+  readonly value: Value
+  readonly options: readonly Choice<Value>[]
+  readonly onChange: (value: Value) => void
+  /** Whether the label is visible to screen readers only. */
+  readonly bare?: boolean
+}
+
+/** A choice of one value, with all values visible. */
+export function RadioGroup<Value>({ label, value, options, onChange, bare = false }: RadioGroupProps<Value>) {
+  const id = useId()
+  return (
+    <fieldset>
+      <legend class={bare ? 'unseen' : undefined}>{label}</legend>
+      {options.map(({ value: one, label, hint, disabled = false }, index) => (
+        <div key={label} class="choice">
+          <input
+            type="radio"
+            id={`${id}-${index}`}
+            name={id}
+            checked={one === value}
+            disabled={disabled}
+            aria-describedby={hint ? `${id}-${index}-hint` : undefined}
+            onChange={() => onChange(one)}
+          />
+          <label for={`${id}-${index}`}>{label}</label>
+          {hint && (
+            <p class="hint" id={`${id}-${index}-hint`}>
+              {hint}
+            </p>
+          )}
+        </div>
+      ))}
+    </fieldset>
+  )
+}
+
+interface CheckboxProps {
+  readonly label: string
+  readonly checked: boolean
+  readonly onChange: (checked: boolean) => void
+}
+
+/** A choice between yes and no. */
+export function Checkbox({ label, checked, onChange }: CheckboxProps) {
+  return (
+    <label class="choice">
+      <input type="checkbox" checked={checked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+      {label}
+    </label>
   )
 }

@@ -1,21 +1,22 @@
 /** Notices, and the states of a list: loading, empty, failed or loaded. */
 import type { ComponentChildren } from 'preact'
 import type { Failure } from '../failure.js'
-import type { Loaded } from '../listing.js'
 import { Icon, type IconName } from './icon.jsx'
+import type { Resource } from './resource.js'
 
 interface Props<Value> {
-  readonly of: Loaded<Value>
+  readonly of: Resource<Value>
   readonly children: (value: Value) => ComponentChildren
 }
 
-export function Shown<Value>({ of: { listing, reload }, children }: Props<Value>) {
-  if (listing.kind === 'loading') return <Waiting />
-  if (listing.kind === 'failed') return <FailureNote failure={listing.failure} retry={reload} />
+/** What was loaded, or why it was not. That Standin does not run is said by the frame, once for all. */
+export function Shown<Value>({ of: { value, failure, reload }, children }: Props<Value>) {
+  const refusal = failure?.status === 0 ? undefined : failure
+  if (value === undefined && !refusal) return <Waiting />
   return (
     <>
-      {listing.failure && <FailureNote failure={listing.failure} retry={reload} />}
-      {children(listing.value)}
+      {refusal && <FailureNote failure={refusal} retry={reload} />}
+      {value !== undefined && children(value)}
     </>
   )
 }

@@ -1,0 +1,96 @@
+/** A page with a list: search, table, pages, row actions, and what is shown when there is nothing. */
+import type { ComponentChildren } from 'preact'
+import { DeveloperOnly } from '../people/developer-only.jsx'
+import { type Search, useSearch } from '../search.js'
+import { type Resource, useResource } from './resource.js'
+import { counted, Pager, SearchField } from './search-field.jsx'
+import { Table, type TableProps } from './table.jsx'
+import { View } from './view.jsx'
+
+interface Page<Row> {
+  readonly data: readonly Row[]
+  /** How many there are on all pages, if there are pages. */
+  readonly total?: number | undefined
+}
+
+interface PagedList<Row> extends Resource<Page<Row> & { readonly offset: number }> {
+  readonly search: Search
+}
+
+/** A list that the server searches and pages. The search and the page are kept in the address. */
+export function useList<Row>(
+  route: string,
+  load: (query: Search['query'], signal: AbortSignal) => Promise<Page<Row>>,
+  inputs: readonly unknown[],
+  everyMs?: number,
+): PagedList<Row> {
+  const search = useSearch(route)
+  const { query } = search
+  // The offset belongs to the loaded page, which stays visible until the next one has loaded.
+  const resource = useResource(
+    async signal => ({ ...(await load(query, signal)), offset: query.offset }),
+    [...inputs, query],
+    everyMs,
+  )
+  return { ...resource, search }
+}
+
+interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+  /** From `useList`, or a resource that has everything on one page. */
+  readonly of: Resource<Page<Row>> & { readonly search?: Search }
+  /** One of them, such as `session`. */
+  readonly what: string
+  /** The label of the search field, such as `Search users`. Without it there is none. */
+  readonly searchLabel?: string
+  /** Shown when there is nothing at all. */
+  readonly empty: ComponentChildren
+  /** Shown when the search finds nothing. */
+  readonly nothingFound?: ComponentChildren
+}
+
+/** The list alone, for a part of a page. */
+export function List<Row>({ of, what, searchLabel, empty, nothingFound, ...table }: ListProps<Row>) {
+  const { search } = of
+  return (
+    <DeveloperOnly of={of}>
+      {page => {
+        const { data, total = data.length } = page
+        const offset = 'offset' in page ? Number(page.offset) : 0
+        const isSearching = search !== undefined && search.words !== ''
+        return (
+          <>
+            {search && searchLabel && (total > 0 || isSearching) && (
+              <SearchField
+                label={searchLabel}
+                value={search.words}
+                onChange={search.setWords}
+                found={counted(total, what)}
+              />
+            )}
+            {data.length > 0 && <Table {...table} rows={data} />}
+            {total === 0 && (isSearching && nothingFound ? nothingFound : empty)}
+            {search && <Pager offset={offset} limit={search.limit} total={total} onMove={search.move} />}
+          </>
+        )
+      }}
+    </DeveloperOnly>
+  )
+}
+
+interface ListPageProps<Row> extends ListProps<Row> {
+  readonly title: string
+  readonly lead?: ComponentChildren
+  /** The actions of the whole page. */
+  readonly action?: ComponentChildren
+  /** Shown below the list: dialogs, and more sections. */
+  readonly children?: ComponentChildren
+}
+
+export function ListPage<Row>({ title, lead, action, children, ...list }: ListPageProps<Row>) {
+  return (
+    <View title={title} lead={lead} action={action}>
+      <List {...list} />
+      {children}
+    </View>
+  )
+}

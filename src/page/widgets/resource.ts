@@ -1,0 +1,94 @@
+/** Data that is loaded, shown and reloaded, and whether Standin answers at all. */
+import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { type Failure, failureOf } from '../failure.js'
+
+export interface Resource<Value> {
+  /** The last value that was loaded. It stays while newer ones fail to load. */
+  readonly value: Value | undefined
+  /** Why the last load failed; undefined if it succeeded. */
+  readonly failure: Failure | undefined
+  reload(): void
+}
+
+interface State<Value> {
+  readonly value: Value | undefined
+  readonly failure: Failure | undefined
+}
+
+/** How soon a request that was not answered is repeated. */
+const RETRY_MS = 2000
+
+/**
+ * Loads at once, when `inputs` change, when the page becomes visible again, and every `everyMs` while it is visible, if given.
+ * While Standin does not run, it tries again by itself.
+ */
+export function useResource<Value>(
+  load: (signal: AbortSignal) => Promise<Value>,
+  inputs: Inputs,
+  everyMs?: number,
+): Resource<Value> {
+  const [state, setState] = useState<State<Value>>({ value: undefined, failure: undefined })
+  const [round, setRound] = useState(0)
+  const latest = useRef(0)
+  const reload = useCallback(() => setRound(++latest.current), [])
+
+  useEffect(() => {
+    const leaving = new AbortController()
+    let next: ReturnType<typeof setTimeout> | undefined
+    const settle = (failure: Failure | undefined, change: (before: State<Value>) => State<Value>) => {
+      if (leaving.signal.aborted) return
+      reportAnswer(failure?.status !== 0)
+      // An answer from before the last reload was requested may be outdated.
+      if (round !== latest.current) return
+      setState(change)
+      const waitMs = failure?.status === 0 ? Math.min(everyMs ?? RETRY_MS, RETRY_MS) : everyMs
+      // Counted from the answer, so that a slow answer never overlaps with the next request.
+      if (waitMs !== undefined && !document.hidden) next = setTimeout(reload, waitMs)
+    }
+    load(leaving.signal).then(
+      value => settle(undefined, () => ({ value, failure: undefined })),
+      thrown => {
+        const failure = failureOf(thrown)
+        settle(failure, before => ({ ...before, failure }))
+      },
+    )
+    return () => {
+      leaving.abort()
+      clearTimeout(next)
+    }
+    // A new round triggers a reload.
+  }, [...inputs, everyMs, round])
+
+  useEffect(() => {
+    const comeBack = () => document.hidden || reload()
+    addEventListener('focus', comeBack)
+    document.addEventListener('visibilitychange', comeBack)
+    return () => {
+      removeEventListener('focus', comeBack)
+      document.removeEventListener('visibilitychange', comeBack)
+    }
+  }, [reload])
+
+  return { ...state, reload }
+}
+
+const CHANGED = 'standin-answers-changed'
+let isAnswering = true
+
+/** Tells the frame whether a request was answered. It shows one banner for all views while none is. */
+export function reportAnswer(answered: boolean): void {
+  if (answered === isAnswering) return
+  isAnswering = answered
+  dispatchEvent(new Event(CHANGED))
+}
+
+/** Whether Standin answers, kept up to date. */
+export function useIsAnswering(): boolean {
+  const [shown, setShown] = useState(isAnswering)
+  useEffect(() => {
+    const update = () => setShown(isAnswering)
+    addEventListener(CHANGED, update)
+    return () => removeEventListener(CHANGED, update)
+  }, [])
+  return shown
+}

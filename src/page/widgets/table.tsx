@@ -1,0 +1,72 @@
+/** Tables: one column a fact, actions at the end. Where there is no room for columns, each row becomes a block. */
+import type { ComponentChildren } from 'preact'
+
+export interface Column<Row> {
+  readonly name: string
+  readonly of: (row: Row) => ComponentChildren
+  /** A CSS width. Columns without one share what is left; none moves when its content changes. */
+  readonly width?: string
+  /** Whether its content speaks for itself, so that it needs no label where rows are blocks. */
+  readonly plain?: boolean
+}
+
+export interface TableProps<Row> {
+  /** What is in it, for screen readers. */
+  readonly caption: string
+  /** The first column names the row. */
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string
+  /** The buttons of a row. */
+  readonly actions?: (row: Row) => ComponentChildren
+  /** The CSS width of the column of buttons. */
+  readonly actionsWidth?: string
+  /** Whether a row is shown as no longer active. */
+  readonly isDim?: (row: Row) => boolean
+}
+
+export function Table<Row>({ caption, columns, rows, keyOf, actions, actionsWidth = '9rem', isDim }: TableProps<Row>) {
+  const [first, ...others] = columns
+  return (
+    <table class="table table-fixed table-stacking">
+      <caption class="unseen">{caption}</caption>
+      <colgroup>
+        {columns.map(({ name, width }) => (
+          <col key={name} style={width === undefined ? undefined : { width }} />
+        ))}
+        {actions && <col style={{ width: actionsWidth }} />}
+      </colgroup>
+      <thead>
+        <tr>
+          {columns.map(({ name }) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+          {actions && (
+            <th scope="col">
+              <span class="unseen">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(row => (
+          <tr key={keyOf(row)} class={isDim?.(row) ? 'row-dim' : undefined}>
+            <th scope="row">{first?.of(row)}</th>
+            {others.map(({ name, of, plain }) => (
+              <td key={name} data-label={plain ? undefined : name}>
+                {of(row)}
+              </td>
+            ))}
+            {actions && (
+              <td class="row-actions">
+                <span class="row-buttons">{actions(row)}</span>
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,38 @@
+import { expect } from 'vitest'
+import { platformWith } from '../scene.js'
+import { inBrowser, useBrowser } from './browser.js'
+import { ada } from './people.js'
+
+const openPage = useBrowser()
+
+inBrowser('a dialog in which something was typed asks before it is closed', async () => {
+  const { dashboardUrl } = await platformWith({ users: [ada] })
+  const { page } = await openPage()
+  await page.goto(`${dashboardUrl}/keys`)
+  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Password').fill(ada.password)
+  await page.getByRole('main').getByRole('button', { name: 'Sign in', exact: true }).click()
+  const create = page.getByRole('button', { name: 'Create key' })
+  await create.click()
+  const dialog = page.getByRole('dialog', { name: 'Create an API key' })
+  // Nothing was typed, so nothing is lost.
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'hidden' })
+
+  await create.click()
+  await dialog.waitFor()
+  await page.keyboard.type('my laptop')
+  await page.keyboard.press('Escape')
+  const question = page.getByRole('dialog', { name: 'Discard your changes?' })
+  await question.waitFor()
+  await page.keyboard.press('Escape')
+  await question.waitFor({ state: 'hidden' })
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('my laptop')
+  // However often.
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Create key')
+})
