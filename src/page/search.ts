@@ -7,7 +7,7 @@ const LIMIT = 20
 /** The search waits until the user stops typing. */
 const SETTLE_MS = 150
 
-export interface Search {
+export interface PagedSearch {
   /** The text in the field. */
   readonly words: string
   /** The query for the list, updated a moment after the last key press. */
@@ -18,7 +18,7 @@ export interface Search {
   move(offset: number): void
 }
 
-export function useSearch(route: string): Search {
+export function useSearch(route: string): PagedSearch {
   const { query: address } = useAddress()
   const words = address.get('search') ?? ''
   const page = Math.max(1, Math.floor(Number(address.get('page'))) || 1)

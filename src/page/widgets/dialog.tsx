@@ -29,9 +29,10 @@ export function Dialog({ title, onClosed, isEdited = false, wide = false, childr
     // The element that opened it may be gone.
     if (document.activeElement === document.body) goOnFromHeading()
   }
-  // The browser's own `cancel` can only be held back once.
+  // Escape is held back as a key, because browsers close at the second `cancel` in a row, whatever the page says.
   const leave = (event: Event) => {
-    if (event.defaultPrevented || !isEdited || isAsking) return
+    const isOfQuestion = (event.target as Element).closest('dialog') !== dialog.current
+    if (!isEdited || isOfQuestion) return
     event.preventDefault()
     setAsking(true)
   }

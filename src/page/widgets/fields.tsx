@@ -175,11 +175,11 @@ export function NumberField({ value, onChange, onSettle, unit, placeholder, slid
 }
 
 /** A value with its label. */
-export type Option<Value extends string = string> = readonly [value: Value, words: string, disabled?: boolean]
+type SelectOption<Value extends string = string> = readonly [value: Value, words: string, disabled?: boolean]
 
 interface SelectProps<Value extends string> extends FieldBase {
   readonly value: Value
-  readonly options: readonly Option<Value>[]
+  readonly options: readonly SelectOption<Value>[]
   readonly onChange: (value: Value) => void
 }
 

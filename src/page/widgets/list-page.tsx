@@ -1,7 +1,7 @@
 /** A page with a list: search, table, pages, row actions, and what is shown when there is nothing. */
 import type { ComponentChildren } from 'preact'
 import { DeveloperOnly } from '../people/developer-only.jsx'
-import { type Search, useSearch } from '../search.js'
+import { type PagedSearch, useSearch } from '../search.js'
 import { type Resource, useResource } from './resource.js'
 import { counted, Pager, SearchField } from './search-field.jsx'
 import { Table, type TableProps } from './table.jsx'
@@ -14,13 +14,13 @@ interface Page<Row> {
 }
 
 interface PagedList<Row> extends Resource<Page<Row> & { readonly offset: number }> {
-  readonly search: Search
+  readonly search: PagedSearch
 }
 
 /** A list that the server searches and pages. The search and the page are kept in the address. */
 export function useList<Row>(
   route: string,
-  load: (query: Search['query'], signal: AbortSignal) => Promise<Page<Row>>,
+  load: (query: PagedSearch['query'], signal: AbortSignal) => Promise<Page<Row>>,
   inputs: readonly unknown[],
   everyMs?: number,
 ): PagedList<Row> {
@@ -37,7 +37,7 @@ export function useList<Row>(
 
 interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   /** From `useList`, or a resource that has everything on one page. */
-  readonly of: Resource<Page<Row>> & { readonly search?: Search }
+  readonly of: Resource<Page<Row>> & { readonly search?: PagedSearch }
   /** One of them, such as `session`. */
   readonly what: string
   /** The label of the search field, such as `Search users`. Without it there is none. */
