@@ -1,21 +1,15 @@
 /** Sends a list what happens: exchanges in short, many at a time, and each second how many there were and how long they took. */
 import type { ServerResponse } from 'node:http'
-import { passedMs } from '../core/clock.js'
 import type { JournaledExchange } from './entry.js'
-import { filterOf, type JournalFilter } from './filter.js'
+import type { JournalFilter } from './filter.js'
+import { followWith, MOST_WAITING, readSafely } from './follow.js'
 import type { Journal } from './journal.js'
-import type { JournalBrief } from './shapes.js'
+import type { JournalBrief, Tick } from './shapes.js'
 import { createTally, sizeOf } from './tally.js'
 
-/** What comes in this time is sent together. */
-const PAUSE_MS = 100
-/** If more are waiting, the last ones are sent, and the rest is counted. */
-const MOST_WAITING = 1000
 /** They are held with their bodies, which the journal may have forgotten by then. */
 const MOST_WAITING_BYTES = 8 * 1_048_576
-/** No longer than this at a time: answering requests comes first. */
-const MOST_WORK_MS = 5
-const TICK_MS = 1000
+const SECOND_MS = 1000
 
 interface Followed {
   readonly filter: JournalFilter
@@ -25,106 +19,85 @@ interface Followed {
   readonly run: string
 }
 
-/** Takes a response whose head has been written. It ends with the connection, or by calling what is given back. */
+/** Takes a response whose head has been written. It ends with the connection, or by calling what it returns. */
 export function followInBrief(
   response: ServerResponse,
   journal: Journal,
   { filter, first, run }: Followed,
 ): () => void {
-  const fits = filterOf(filter)
   const tally = createTally()
   let tallyFromMs = performance.now()
-  const waiting: JournaledExchange[] = []
-  let waitingBytes = 0
-  let skipped = 0
-  let timer: NodeJS.Timeout | undefined
+  const waiting = new Waiting()
 
   const write = (event: string, value: object, id = '') =>
     response.write(`event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(value)}\n\n`)
 
-  /** The one that has waited for longest. */
-  function nextWaiting(): JournaledExchange | undefined {
-    const seen = waiting.shift()
-    waitingBytes = waiting.length === 0 || !seen ? 0 : waitingBytes - sizeOf(seen.exchange)
-    return seen
-  }
-
-  function tellSoon(): void {
-    timer ??= setTimeout(tell, PAUSE_MS)
-  }
-
-  function tell(): void {
-    timer = undefined
-    // A slow reader gets it when there is room again.
-    if (response.writableNeedDrain) return
-    const untilMs = performance.now() + MOST_WORK_MS
-    const briefs: JournalBrief[] = []
-    while (performance.now() < untilMs) {
-      const seen = nextWaiting()
-      if (!seen) break
-      const brief = briefOf(seen)
-      if (brief) briefs.push(brief)
-      else skipped++
-    }
-    if (skipped > 0) write('skipped', { count: skipped })
-    skipped = 0
-    tellAll(briefs)
-    if (waiting.length > 0) tellSoon()
-  }
-
-  /** In a timer nothing catches what is thrown. */
-  function briefOf(seen: JournaledExchange): JournalBrief | undefined {
-    try {
-      return journal.brief(seen)
-    } catch {
-      return undefined
-    }
-  }
-
-  function tellAll(briefs: readonly JournalBrief[]): void {
+  function sendAll(briefs: readonly JournalBrief[]): void {
     if (briefs.length > 0) write('exchanges', briefs, briefs.at(-1)?.id)
   }
 
-  function tick(): void {
-    // What was not sent yet stays counted.
-    if (response.writableNeedDrain) return
-    const nowMs = performance.now()
-    write('tick', { at: new Date().toISOString(), overMs: Math.round(nowMs - tallyFromMs), ...tally.take() })
-    tallyFromMs = nowMs
-  }
-
-  const unfollow = journal.follow((exchange, id) => {
-    const seen = seenNow(exchange, id)
-    if (!fits(seen)) return
-    tally.add(exchange, seen.durationMs)
-    waiting.push(seen)
-    waitingBytes += sizeOf(exchange)
-    while (waiting.length > MOST_WAITING || (waitingBytes > MOST_WAITING_BYTES && waiting.length > 1)) {
-      nextWaiting()
-      skipped++
-    }
-    tellSoon()
-  })
-  const ticking = setInterval(tick, TICK_MS)
-
-  function leave(): void {
-    unfollow()
-    clearInterval(ticking)
-    clearTimeout(timer)
-  }
-
-  response.on('drain', tellSoon)
-  response.once('close', leave)
   // From here on ids have gaps only where something is skipped.
-  write('began', { run, after: first[0] ? String(Number(first[0].id) - 1) : journal.lastId() })
-  tellAll(first)
-  return () => {
-    leave()
-    response.end()
-  }
+  const after = first[0] ? String(Number(first[0].id) - 1) : journal.lastId()
+  write('began', { run, after, ticks: Object.keys(filter).length === 0 ? ticksOf(journal) : [] })
+  sendAll(first)
+  return followWith(response, journal, {
+    ...{ filter, pauseMs: 100, beatMs: SECOND_MS },
+    take(seen) {
+      tally.add(seen.exchange, seen.durationMs)
+      waiting.add(seen)
+    },
+    send(untilMs) {
+      const briefs: JournalBrief[] = []
+      for (let seen = waiting.next(); seen; seen = performance.now() < untilMs ? waiting.next() : undefined) {
+        const next = seen
+        const brief = readSafely(() => journal.brief(next))
+        if (brief) briefs.push(brief)
+        else waiting.skipped++
+      }
+      if (waiting.skipped > 0) write('skipped', { count: waiting.skipped })
+      waiting.skipped = 0
+      sendAll(briefs)
+      return waiting.isLeft
+    },
+    beat() {
+      const nowMs = performance.now()
+      write('tick', { at: new Date().toISOString(), overMs: Math.round(nowMs - tallyFromMs), ...tally.take() })
+      tallyFromMs = nowMs
+    },
+  })
 }
 
-function seenNow(exchange: JournaledExchange['exchange'], id: string): JournaledExchange {
-  const durationMs = passedMs() - exchange.startedMs
-  return { id: Number(id), exchange, atMs: Date.now() - durationMs, durationMs }
+const ticksOf = (journal: Journal): readonly Tick[] =>
+  journal.seconds().map(({ endMs, ...counted }) => ({
+    at: new Date(endMs).toISOString(),
+    overMs: SECOND_MS,
+    ...counted,
+  }))
+
+/** Exchanges on their way to a reader: of too many, or too large ones, the newest. */
+class Waiting {
+  private readonly waiting: JournaledExchange[] = []
+  private bytes = 0
+  /** How many there was no room for. */
+  skipped = 0
+
+  add(seen: JournaledExchange): void {
+    this.waiting.push(seen)
+    this.bytes += sizeOf(seen.exchange)
+    while (this.waiting.length > MOST_WAITING || (this.bytes > MOST_WAITING_BYTES && this.waiting.length > 1)) {
+      this.next()
+      this.skipped++
+    }
+  }
+
+  /** The one that has waited for longest. */
+  next(): JournaledExchange | undefined {
+    const seen = this.waiting.shift()
+    this.bytes = this.waiting.length === 0 || !seen ? 0 : this.bytes - sizeOf(seen.exchange)
+    return seen
+  }
+
+  get isLeft(): boolean {
+    return this.waiting.length > 0
+  }
 }

@@ -1,17 +1,83 @@
 /** Sends what happens as an event stream. What its reader is too slow for is dropped, and the reader is told how much. */
 import type { ServerResponse } from 'node:http'
+import { passedMs } from '../core/clock.js'
+import type { Exchange } from '../core/exchange.js'
+import type { JournaledExchange } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
 import type { Journal } from './journal.js'
-import type { JournalEntry } from './shapes.js'
 
-/** Exchanges are sent together, so that many at a time do not hold each other up. */
-const PAUSE_MS = 20
-/** And no longer than this at a time: answering requests comes first. */
+/** At most this many exchanges wait for a slow reader. */
+export const MOST_WAITING = 1000
+/** No longer than this at a time: answering requests comes first. */
 const MOST_WORK_MS = 5
-/** At most this many wait for a slow reader. */
-const MOST_WAITING = 1000
-/** Keeps what is in between from taking a quiet stream for a dead one. */
-const HEARTBEAT_MS = 15_000
+
+interface Following {
+  readonly filter: JournalFilter
+  /** Exchanges that come within this time are sent together, so that they do not hold each other up. */
+  readonly pauseMs: number
+  readonly beatMs: number
+  /** Takes an exchange that fits; it is sent later. */
+  take(seen: JournaledExchange): void
+  /** Sends what is waiting until then; true if more is waiting. */
+  send(untilMs: number): boolean
+  /** Called at regular intervals while the reader keeps up. */
+  beat(): void
+}
+
+/** Takes a response whose head has been written. Following ends with the connection, or by calling what it returns. */
+export function followWith(response: ServerResponse, journal: Journal, following: Following): () => void {
+  const fits = filterOf(following.filter)
+  let timer: NodeJS.Timeout | undefined
+
+  function sendSoon(): void {
+    timer ??= setTimeout(sendNow, following.pauseMs)
+  }
+
+  function sendNow(): void {
+    timer = undefined
+    // A slow reader gets the rest when there is room again.
+    if (response.writableNeedDrain) return
+    if (following.send(performance.now() + MOST_WORK_MS)) sendSoon()
+  }
+
+  const unfollow = journal.follow((exchange, id) => {
+    const seen = seenNow(exchange, id)
+    if (!fits(seen)) return
+    following.take(seen)
+    sendSoon()
+  })
+  const beating = setInterval(() => {
+    if (!response.writableNeedDrain) following.beat()
+  }, following.beatMs)
+
+  function leave(): void {
+    unfollow()
+    clearInterval(beating)
+    clearTimeout(timer)
+  }
+
+  response.on('drain', sendSoon)
+  response.once('close', leave)
+  sendSoon()
+  return () => {
+    leave()
+    response.end()
+  }
+}
+
+function seenNow(exchange: Exchange, id: string): JournaledExchange {
+  const durationMs = passedMs() - exchange.startedMs
+  return { id: Number(id), exchange, atMs: Date.now() - durationMs, durationMs }
+}
+
+/** In a timer nothing catches what is thrown: an exchange that cannot be read counts as skipped. */
+export function readSafely<Value>(read: () => Value): Value | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
 
 interface Followed {
   readonly filter: JournalFilter
@@ -19,75 +85,41 @@ interface Followed {
   readonly first: readonly string[]
 }
 
-/** Takes a response whose head has been written. It ends with the connection, or by calling what is given back. */
+/** Sends each exchange in full, as an event of its own. */
 export function follow(response: ServerResponse, journal: Journal, { filter, first }: Followed): () => void {
-  const fits = filterOf(filter)
   const waiting = [...first]
   let skipped = 0
-  let timer: NodeJS.Timeout | undefined
 
-  function tellSoon(): void {
-    if (timer || response.writableNeedDrain) return
-    timer = setTimeout(tell, PAUSE_MS)
-  }
-
-  function tell(): void {
-    timer = undefined
-    const untilMs = performance.now() + MOST_WORK_MS
-    while (waiting.length > 0 && !response.writableNeedDrain && performance.now() < untilMs) tellOne()
-    if (waiting.length > 0) tellSoon()
-    else tellSkipped()
-  }
-
-  function tellOne(): void {
+  function sendOne(): void {
     const id = waiting.shift() ?? ''
-    const entry = entryOf(id)
+    const entry = readSafely(() => journal.get(id))
     // In a flood not everything is kept, and not for long.
     if (!entry) return void skipped++
-    tellSkipped()
+    sendSkipped()
     response.write(`event: exchange\nid: ${id}\ndata: ${JSON.stringify(entry)}\n\n`)
   }
 
-  /** In a timer nothing catches what is thrown. */
-  function entryOf(id: string): JournalEntry | undefined {
-    try {
-      return journal.get(id)
-    } catch {
-      return undefined
-    }
-  }
-
-  function tellSkipped(): void {
+  function sendSkipped(): void {
     if (skipped > 0) response.write(`event: skipped\ndata: {"count":${skipped}}\n\n`)
     skipped = 0
   }
 
-  const unfollow = journal.follow((exchange, id) => {
-    if (!fits({ exchange, id: Number(id) })) return
-    waiting.push(id)
-    if (waiting.length > Math.max(MOST_WAITING, first.length)) {
-      waiting.shift()
-      skipped++
-    }
-    tellSoon()
-  })
-  const heart = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(': still here\n\n')
-  }, HEARTBEAT_MS)
-
-  function leave(): void {
-    unfollow()
-    clearInterval(heart)
-    clearTimeout(timer)
-  }
-
-  response.on('drain', tellSoon)
-  response.once('close', leave)
   // The head leaves with the first bytes.
   response.write(': following\n\n')
-  if (waiting.length > 0) tellSoon()
-  return () => {
-    leave()
-    response.end()
-  }
+  return followWith(response, journal, {
+    ...{ filter, pauseMs: 20, beatMs: 15_000 },
+    take({ id }) {
+      waiting.push(String(id))
+      if (waiting.length <= Math.max(MOST_WAITING, first.length)) return
+      waiting.shift()
+      skipped++
+    },
+    send(untilMs) {
+      while (waiting.length > 0 && !response.writableNeedDrain && performance.now() < untilMs) sendOne()
+      if (waiting.length === 0) sendSkipped()
+      return waiting.length > 0
+    },
+    // So that a quiet stream is not taken for a dead one.
+    beat: () => void response.write(': still here\n\n'),
+  })
 }

@@ -6,8 +6,9 @@ import { briefOf } from './brief.js'
 import { curlOf } from './curl.js'
 import { entryOf, type JournaledExchange } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
+import { type Place, Ring } from './ring.js'
 import type { JournalBrief, JournalEntry } from './shapes.js'
-import { sizeOf } from './tally.js'
+import { createSeconds, type Second } from './tally.js'
 
 export interface Journal {
   /** Takes an exchange whose answer has left, or never will. */
@@ -39,6 +40,8 @@ export interface Journal {
   lastId(): string
   /** How many were not kept because there were too many at once. */
   passedOver(): number
+  /** The last two minutes, second by second, from the first that had a request. */
+  seconds(): readonly Second[]
   /** Forgets those that fit; all if no filter is given. */
   clear(filter?: JournalFilter): void
 }
@@ -53,35 +56,43 @@ interface JournalParts {
   readonly report?: (error: unknown) => void
 }
 
+type Listener = (exchange: Exchange, id: string) => void
+
 export function createJournal({ maxEntries, maxBytes, redact, report = console.error }: JournalParts): Journal {
-  const listeners = new Set<(exchange: Exchange, id: string) => void>()
-  const errorListeners: ((exchange: Exchange) => void)[] = []
-  /** A ring of the last that were kept. */
-  const ring: (JournaledExchange | undefined)[] = Array.from({ length: maxEntries })
-  /** What each of them was counted as: judging an answer may add to it later. */
-  const sizes = new Float64Array(maxEntries)
-  let keptCount = 0
+  const listeners = new Set<Listener>()
+  const errorListeners: Listener[] = []
+  const notify = notifier(report)
+  const ring = new Ring(maxEntries, maxBytes)
+  const seconds = createSeconds()
   let lastId = 0
-  let bytes = 0
-  /** How many more may be kept now. */
-  let room = maxEntries
-  let roomAtMs = passedMs()
   let passedOver = 0
-
-  function add(exchange: Exchange): void {
-    const id = ++lastId
-    const nowMs = passedMs()
-    if (hasRoom(nowMs)) keep(id, exchange, nowMs)
-    else passedOver++
-    for (const listener of listeners) told(listener, exchange, String(id))
-    if (exchange.outcome?.error !== undefined)
-      for (const listener of errorListeners) told(listener, exchange, String(id))
+  return {
+    add(exchange) {
+      const id = ++lastId
+      const nowMs = passedMs()
+      if (!ring.add(id, exchange, nowMs)) passedOver++
+      seconds.add(exchange, nowMs - exchange.startedMs, nowMs)
+      for (const listener of listeners) notify(listener, exchange, String(id))
+      if (exchange.outcome?.error === undefined) return
+      for (const listener of errorListeners) notify(listener, exchange, String(id))
+    },
+    followErrors: listener => void errorListeners.push(listener),
+    follow(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    ...reading(ring, redact, maxEntries),
+    lastId: () => String(lastId),
+    passedOver: () => passedOver,
+    seconds: () => seconds.last(),
+    clear: (filter = {}) => ring.clear(placesOf(ring, filter)),
   }
+}
 
+/** Calls listeners. The answer has left already: an error is reported, once for each listener, and affects nothing else. */
+function notifier(report: (error: unknown) => void) {
   const failing = new WeakSet<object>()
-
-  /** The answer has left already: what fails now is reported, once for each listener, and harms nothing else. */
-  function told(listener: (exchange: Exchange, id: string) => void, exchange: Exchange, id: string): void {
+  return (listener: Listener, exchange: Exchange, id: string) => {
     try {
       listener(exchange, id)
     } catch (error) {
@@ -89,119 +100,52 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
       failing.add(listener)
     }
   }
+}
 
-  /**
-   * What is kept has to be looked after by the garbage collector, which in a flood costs more than answering does. After as many at once as there
-   * is place for, a quarter of that is kept each second: with more, the first ones could not be seen any more.
-   */
-  function hasRoom(nowMs: number): boolean {
-    if (room < 1) {
-      room = Math.min(maxEntries, ((nowMs - roomAtMs) / 4000) * maxEntries)
-      if (room < 1) return false
-      roomAtMs = nowMs
-    }
-    room--
-    return true
-  }
+function placesOf(ring: Ring, filter: JournalFilter): readonly Place[] {
+  const fits = filterOf(filter)
+  return [...ring.all()].filter(([kept]) => fits(kept))
+}
 
-  function keep(id: number, exchange: Exchange, nowMs: number): void {
-    const { body } = exchange
-    // What the network delivered may be a small part of a large buffer, which would be kept whole.
-    if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
-    const { said } = exchange.outcome ?? {}
-    if (said?.kind === 'heard') together(said.beginning)
-    const place = keptCount % maxEntries
-    forget(place)
-    const durationMs = nowMs - exchange.startedMs
-    const size = sizeOf(exchange)
-    sizes[place] = size
-    ring[place] = { id, exchange, atMs: Date.now() - durationMs, durationMs }
-    keptCount++
-    bytes += size
-    for (let oldest = keptCount - maxEntries; bytes > maxBytes && oldest < keptCount - 1; oldest++) {
-      if (oldest >= 0) forget(oldest % maxEntries)
-    }
-  }
+/** What can be read of the exchanges that are kept. */
+function reading(ring: Ring, redact: () => Redact, most: number) {
+  const fitting = (filter: JournalFilter) => placesOf(ring, filter).map(([kept]) => kept)
 
-  function forget(place: number): void {
-    if (!ring[place]) return
-    bytes -= sizes[place] ?? 0
-    ring[place] = undefined
-  }
-
-  /** From the oldest to the newest, with their places. */
-  function* all(): Generator<readonly [kept: JournaledExchange, place: number]> {
-    for (let nth = Math.max(0, keptCount - maxEntries); nth < keptCount; nth++) {
-      const kept = ring[nth % maxEntries]
-      if (kept) yield [kept, nth % maxEntries]
-    }
-  }
-
-  function fitting(filter: JournalFilter): readonly (readonly [kept: JournaledExchange, place: number])[] {
-    const fits = filterOf(filter)
-    return [...all()].filter(([kept]) => fits(kept))
-  }
-
-  /** Of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
   function partOf(filter: JournalFilter, limit: number): readonly JournaledExchange[] {
-    const found = fitting(filter).map(([kept]) => kept)
+    const found = fitting(filter)
     return filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
   }
 
   function kept(id: string): JournaledExchange | undefined {
     // A number is compared with each, not made a text first.
     const wanted = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
-    for (const [found] of all()) if (found.id === wanted || found.exchange.outcome?.requestId === id) return found
+    for (const [found] of ring.all()) if (found.id === wanted || found.exchange.outcome?.requestId === id) return found
     return undefined
   }
 
   return {
-    add,
-    followErrors: listener => void errorListeners.push(listener),
-    follow(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    entries: (filter = {}, limit = maxEntries) =>
+    entries: (filter: JournalFilter = {}, limit = most) =>
       fitting(filter)
         .slice(-limit)
-        .map(([found]) => entryOf(found, redact())),
-    ids: (filter = {}, limit = maxEntries) => partOf(filter, limit).map(({ id }) => String(id)),
-    exchanges: (filter = {}) => fitting(filter).map(([{ id, exchange }]) => ({ id: String(id), exchange })),
-    get(id, shownBytes) {
+        .map(found => entryOf(found, redact())),
+    ids: (filter: JournalFilter = {}, limit = most) => partOf(filter, limit).map(({ id }) => String(id)),
+    exchanges: (filter: JournalFilter = {}) =>
+      fitting(filter).map(({ id, exchange }) => ({ id: String(id), exchange })),
+    get(id: string, shownBytes?: number) {
       const found = kept(id)
       return found && entryOf(found, redact(), shownBytes)
     },
     kept,
-    brief: seen => briefOf(seen, redact()),
-    briefs: (filter = {}, limit = maxEntries) => partOf(filter, limit).map(found => briefOf(found, redact())),
-    redaction(id) {
+    brief: (seen: JournaledExchange) => briefOf(seen, redact()),
+    briefs: (filter: JournalFilter = {}, limit = most) => partOf(filter, limit).map(found => briefOf(found, redact())),
+    redaction(id: string) {
       const found = kept(id)
       return found && redact()(credentialsOf(found.exchange, redact())).text
     },
-    curl(id, url) {
+    curl(id: string, url: string) {
       const found = kept(id)
       return found && curlOf(found.exchange, redact(), url)
     },
-    count: (filter = {}) => fitting(filter).length,
-    lastId: () => String(lastId),
-    passedOver: () => passedOver,
-    clear(filter = {}) {
-      const cleared = fitting(filter)
-      for (const [, place] of cleared) forget(place)
-      // What is gone is no longer looked after: a test has as much room as the first one.
-      room = Math.min(maxEntries, room + cleared.length)
-    },
-  }
-}
-
-/** Puts the bytes of all pieces into one buffer: node's buffers for small pieces are kept whole for the sake of any one piece in them. */
-function together(pieces: Buffer[]): void {
-  const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
-  let start = 0
-  for (const [i, piece] of pieces.entries()) {
-    piece.copy(bytes, start)
-    pieces[i] = bytes.subarray(start, start + piece.length)
-    start += piece.length
+    count: (filter: JournalFilter = {}) => fitting(filter).length,
   }
 }

@@ -171,14 +171,17 @@ export const exchangeInBrief = named(
 export type JournalBrief = Of<typeof exchangeInBrief>
 
 /** How many exchanges there were in a while, and how long they took. */
-const tick = object({
-  at: moment,
-  overMs: whole,
-  requests: whole,
-  errors: whole,
-  p50Ms: orNull(number),
-  p95Ms: orNull(number),
-})
+const tick = named(
+  'Tick',
+  object({
+    at: moment,
+    overMs: whole,
+    requests: whole,
+    errors: whole,
+    p50Ms: orNull(number),
+    p95Ms: orNull(number),
+  }),
+)
 export type Tick = Of<typeof tick>
 
 /** The events of a follower. */
@@ -186,8 +189,8 @@ export const followed = [
   { name: 'exchange', what: 'An exchange.', data: exchange },
   {
     name: 'began',
-    what: 'With `brief`, first: `run` changes with each start of Standin, when ids start over; every exchange after the id `after` is sent or skipped.',
-    data: named('Began', object({ run: text, after: text })),
+    what: 'With `brief`, first: `run` changes with each start of Standin, when ids start over; every exchange after the id `after` is sent or skipped. `ticks` are those of the last two minutes, where no filter is given.',
+    data: named('Began', object({ run: text, after: text, ticks: listOf(tick) })),
   },
   {
     name: 'exchanges',
@@ -202,6 +205,6 @@ export const followed = [
   {
     name: 'tick',
     what: 'With `brief`, each second: how many there were and how long they took, skipped ones included.',
-    data: named('Tick', tick),
+    data: tick,
   },
 ] as const

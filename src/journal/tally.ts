@@ -1,4 +1,5 @@
 /** Counts exchanges, their durations and the memory that they hold, cheaply enough for a flood. */
+import { passedMs } from '../core/clock.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 
 /** What was counted since it was last taken. */
@@ -14,7 +15,9 @@ export interface Tallied {
 
 export interface Tally {
   add(exchange: Exchange, durationMs: number): void
-  /** Gives back what was counted, and starts over. */
+  /** What was counted so far. */
+  peek(): Tallied
+  /** The same, and starts over. */
   take(): Tallied
 }
 
@@ -27,6 +30,12 @@ export function createTally(): Tally {
   const steps = new Uint32Array(STEPS)
   let requests = 0
   let errors = 0
+  const peek = () => ({
+    requests,
+    errors,
+    p50Ms: percentile(steps, requests, 0.5),
+    p95Ms: percentile(steps, requests, 0.95),
+  })
   return {
     add(exchange, durationMs) {
       requests++
@@ -34,13 +43,9 @@ export function createTally(): Tally {
       const step = Math.ceil(Math.log(Math.max(durationMs, SHORTEST_MS) / SHORTEST_MS) / STEP)
       steps[Math.min(step, STEPS - 1)] = (steps[Math.min(step, STEPS - 1)] ?? 0) + 1
     },
+    peek,
     take() {
-      const tallied = {
-        requests,
-        errors,
-        p50Ms: percentile(steps, requests, 0.5),
-        p95Ms: percentile(steps, requests, 0.95),
-      }
+      const tallied = peek()
       steps.fill(0)
       requests = 0
       errors = 0
@@ -48,6 +53,59 @@ export function createTally(): Tally {
     },
   }
 }
+
+/** What was counted in one second. */
+export interface Second extends Tallied {
+  /** When it was over, in milliseconds since 1970. */
+  readonly endMs: number
+}
+
+export interface Seconds {
+  add(exchange: Exchange, durationMs: number, nowMs: number): void
+  /** The last two minutes at most: from the first second with a request to the one that is not over yet. */
+  last(nowMs?: number): readonly Second[]
+}
+
+const SECOND_MS = 1000
+/** How many seconds are kept. */
+export const MOST_SECONDS = 120
+
+/** Counts second by second. No timer: a second is closed by the first request after it, or by reading. */
+export function createSeconds(): Seconds {
+  const tally = createTally()
+  const over = new Map<number, Tallied>()
+  let current = 0
+
+  function goTo(nowMs: number): void {
+    const now = Math.floor(nowMs / SECOND_MS)
+    if (now === current) return
+    const tallied = tally.take()
+    if (tallied.requests > 0) over.set(current, tallied)
+    for (const second of over.keys()) if (second <= now - MOST_SECONDS) over.delete(second)
+    current = now
+  }
+
+  return {
+    add(exchange, durationMs, nowMs) {
+      goTo(nowMs)
+      tally.add(exchange, durationMs)
+    },
+    last(nowMs = passedMs()) {
+      goTo(nowMs)
+      const now = tally.peek()
+      const first = over.keys().next().value ?? current
+      if (first === current && now.requests === 0) return []
+      const startMs = Date.now() - nowMs
+      return Array.from({ length: current - first + 1 }, (_, i) => {
+        const second = first + i
+        const counted = second === current ? now : (over.get(second) ?? nothingCounted)
+        return { ...counted, endMs: Math.round(startMs + (second + 1) * SECOND_MS) }
+      })
+    },
+  }
+}
+
+const nothingCounted: Tallied = { requests: 0, errors: 0, p50Ms: null, p95Ms: null }
 
 const hasFailed = ({ outcome }: Exchange) => !outcome?.complete || outcome.status === 0 || outcome.status >= 400
 

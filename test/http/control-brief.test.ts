@@ -164,6 +164,21 @@ test('a follower is told first which run it is, then the last ones, then what co
   expect(again.valuesOf('began')).toMatchObject([{ after: '4' }])
 })
 
+test('a follower is first told how many there were in the last two minutes, unless it filters', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/health', '/nope')
+  const ticksOf = async (query: string) => {
+    const { events, valuesOf, until } = await follower(platform, query)
+    await until(() => events.length > 0)
+    const ticks = valuesOf<{ ticks: readonly Tick[] }>('began')[0]?.ticks ?? []
+    return ticks.reduce(([asked = 0, failed = 0], { requests, errors }) => [asked + requests, failed + errors], [
+      0, 0,
+    ] as readonly number[])
+  }
+  expect(await ticksOf('')).toEqual([2, 1])
+  expect(await ticksOf('&status=4xx')).toEqual([0, 0])
+})
+
 test('a filter holds for what is told and for what is counted', async () => {
   const platform = await platformWith()
   const { briefs, ticks, until } = await follower(platform, '&status=4xx')

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Outcome } from '../../src/core/exchange.js'
 import { createTally } from '../../src/journal/index.js'
+import { createSeconds, MOST_SECONDS } from '../../src/journal/tally.js'
 import { exchangeWith } from '../exchanges.js'
 
 const ended = (status: number, complete = true) =>
@@ -30,4 +31,18 @@ test('what was refused, failed, cut or never answered is an error; each taking b
   }
   expect(tally.take()).toMatchObject({ requests: 6, errors: 5 })
   expect(tally.take()).toEqual({ requests: 0, errors: 0, p50Ms: null, p95Ms: null })
+})
+
+test('the last two minutes are kept second by second, quiet ones included, without a timer', () => {
+  const seconds = createSeconds()
+  const requestsAt = (nowMs: number) => seconds.last(nowMs).map(({ requests }) => requests)
+  expect(requestsAt(5000)).toEqual([])
+  seconds.add(ended(200), 5, 5000)
+  seconds.add(ended(404), 5, 5999)
+  seconds.add(ended(200), 5, 8000)
+  expect(requestsAt(8500)).toEqual([2, 0, 0, 1])
+  expect(seconds.last(8500)[0]).toMatchObject({ errors: 1, p50Ms: expect.any(Number) })
+  const lastMs = (MOST_SECONDS + 6) * 1000
+  expect(requestsAt(lastMs).filter(requests => requests > 0)).toEqual([1])
+  expect(requestsAt(lastMs + 3000)).toEqual([])
 })

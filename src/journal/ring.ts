@@ -1,0 +1,99 @@
+/** The last exchanges, up to a number and a size. In a flood only some are kept. */
+import { passedMs } from '../core/clock.js'
+import type { Exchange } from '../core/exchange.js'
+import type { JournaledExchange } from './entry.js'
+import { sizeOf } from './tally.js'
+
+/** An exchange, and its index in the ring. */
+export type Place = readonly [kept: JournaledExchange, index: number]
+
+export class Ring {
+  private readonly ring: (JournaledExchange | undefined)[]
+  /** What each counts as. Judging an answer may make it larger later. */
+  private readonly sizes: Float64Array
+  private keptCount = 0
+  private bytes = 0
+  /** How many more may be kept now. */
+  private room: number
+  private roomAtMs = passedMs()
+
+  constructor(
+    private readonly maxEntries: number,
+    private readonly maxBytes: number,
+  ) {
+    this.ring = Array.from({ length: maxEntries })
+    this.sizes = new Float64Array(maxEntries)
+    this.room = maxEntries
+  }
+
+  /** Keeps an exchange if there is room for it. */
+  add(id: number, exchange: Exchange, nowMs: number): boolean {
+    if (!this.hasRoom(nowMs)) return false
+    freeBuffers(exchange)
+    const index = this.keptCount % this.maxEntries
+    this.forget(index)
+    const durationMs = nowMs - exchange.startedMs
+    const size = sizeOf(exchange)
+    this.sizes[index] = size
+    this.ring[index] = { id, exchange, atMs: Date.now() - durationMs, durationMs }
+    this.keptCount++
+    this.bytes += size
+    const newest = this.keptCount - 1
+    for (let nth = this.keptCount - this.maxEntries; this.bytes > this.maxBytes && nth < newest; nth++) {
+      if (nth >= 0) this.forget(nth % this.maxEntries)
+    }
+    return true
+  }
+
+  /** From the oldest to the newest. */
+  *all(): Generator<Place> {
+    for (let nth = Math.max(0, this.keptCount - this.maxEntries); nth < this.keptCount; nth++) {
+      const kept = this.ring[nth % this.maxEntries]
+      if (kept) yield [kept, nth % this.maxEntries]
+    }
+  }
+
+  /** Removes these, and makes room for as many: the next test has as much as the first one. */
+  clear(places: readonly Place[]): void {
+    for (const [, index] of places) this.forget(index)
+    this.room = Math.min(this.maxEntries, this.room + places.length)
+  }
+
+  private forget(index: number): void {
+    if (!this.ring[index]) return
+    this.bytes -= this.sizes[index] ?? 0
+    this.ring[index] = undefined
+  }
+
+  /**
+   * What is kept costs garbage collections, and in a flood those cost more than answering. Once the ring has been filled
+   * in one go, a quarter of it is kept each second: more could not be looked at anyway.
+   */
+  private hasRoom(nowMs: number): boolean {
+    if (this.room < 1) {
+      this.room = Math.min(this.maxEntries, ((nowMs - this.roomAtMs) / 4000) * this.maxEntries)
+      if (this.room < 1) return false
+      this.roomAtMs = nowMs
+    }
+    this.room--
+    return true
+  }
+}
+
+/** What the network delivers may be a small part of a large buffer, which would be kept whole. */
+function freeBuffers(exchange: Exchange): void {
+  const { body, outcome } = exchange
+  if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
+  if (outcome?.said?.kind === 'heard') moveTogether(outcome.said.beginning)
+}
+
+/** Puts all pieces into one buffer: node keeps a whole buffer for the sake of any one piece in it. */
+function moveTogether(pieces: Buffer[]): void {
+  const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
+  let start = 0
+  for (const [i, piece] of pieces.entries()) {
+    piece.copy(bytes, start)
+    pieces[i] = bytes.subarray(start, start + piece.length)
+    start += piece.length
+  }
+}
