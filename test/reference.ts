@@ -1,9 +1,96 @@
-/** `npm run reference`: writes anew what follows from the schemas, the reference configuration and the JSON Schemas for editors. */
-import { writeFileSync } from 'node:fs'
+/** `npm run reference`: writes what follows from the schemas, the configuration's reference file, JSON Schemas for editors and tables in docs/. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inlineYaml } from '../src/check/yaml.js'
 import { configJsonSchema } from '../src/cli/config.js'
 import { repliesJsonSchema } from '../src/cli/replies.js'
+import { loadConfig } from '../src/config/load.js'
+import { allOptions } from '../src/config/options.js'
 import { configReference } from '../src/config/print.js'
+import { openApiOf } from '../src/platform/openapi/document.js'
 
-writeFileSync('platform.config.yaml', configReference('./src/config/config.schema.json'))
-writeFileSync('src/config/config.schema.json', await configJsonSchema())
-writeFileSync('src/replies/replies.schema.json', await repliesJsonSchema())
+const root = path.resolve(import.meta.dirname, '..')
+
+interface DocumentOperation {
+  readonly summary: string
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: BodySchema }>> }
+}
+
+interface BodySchema {
+  readonly $ref?: string
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+
+interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, BodySchema>> }
+}
+
+const row = (...cells: readonly string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+
+const inCode = (names: readonly string[]) => names.map(name => `\`${name}\``).join(', ')
+
+/** A row for each operation whose path begins with `prefix`. */
+function operationsTable({ paths, components }: OpenApiDocument, prefix: string): string {
+  const fieldsOf = ({ $ref, properties = {} }: BodySchema = {}): readonly string[] =>
+    $ref ? fieldsOf(components.schemas[path.basename($ref)]) : Object.keys(properties)
+  const rows = Object.entries(paths)
+    .filter(([at]) => at.startsWith(prefix))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([at, methods]) =>
+      Object.entries(methods).map(([method, { summary, parameters = [], requestBody }]) => {
+        const query = parameters.filter(one => one.in === 'query').map(({ name }) => name)
+        const body = fieldsOf(requestBody?.content['application/json']?.schema)
+        const takes = [
+          ...(query.length > 0 ? [`Query: ${inCode(query)}.`] : []),
+          ...(body.length > 0 ? [`Body: \`{ ${body.join(', ')} }\`.`] : []),
+        ]
+        return row(`\`${method.toUpperCase()} ${at.slice(prefix.length)}\``, [summary, ...takes].join(' '))
+      }),
+    )
+  return ['| request | what it does |', '| --- | --- |', ...rows].join('\n')
+}
+
+/** A row for each option. */
+const optionsTable = (): string =>
+  [
+    '| option | default | meaning |',
+    '| --- | --- | --- |',
+    ...allOptions().map(({ path: at, initial, meaning }) =>
+      row(`\`${at.join('.')}\``, `\`${inlineYaml(initial)}\``, meaning),
+    ),
+  ].join('\n')
+
+/** The page with `table` between the comments of that name. */
+function withTable(page: string, name: string, table: string): string {
+  const [start, end] = [`<!-- ${name}: npm run reference -->`, `<!-- /${name} -->`]
+  const [before, rest = ''] = page.split(start)
+  const [, after] = rest.split(end)
+  if (after === undefined) throw new Error(`The page has no ${start} … ${end}.`)
+  return `${before}${start}\n\n${table}\n\n${end}${after}`
+}
+
+/** The files that follow from the code, by their paths. */
+export async function referenceFiles(): Promise<Readonly<Record<string, string>>> {
+  const { config } = loadConfig({ cwd: root, file: false, env: {} })
+  const document = (await openApiOf(config, { url: 'http://127.0.0.1:4100' })) as OpenApiDocument
+  const page = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
+  return {
+    'platform.config.yaml': configReference('./src/config/config.schema.json'),
+    'src/config/config.schema.json': await configJsonSchema(),
+    'src/replies/replies.schema.json': await repliesJsonSchema(),
+    'docs/control-api.md': withTable(page('control-api.md'), 'operations', operationsTable(document, '/__standin')),
+    'docs/dashboard.md': withTable(
+      page('dashboard.md'),
+      'dashboard-operations',
+      operationsTable(document, '/dashboard/api'),
+    ),
+    'docs/configuration.md': withTable(page('configuration.md'), 'options', optionsTable()),
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [file, text] of Object.entries(await referenceFiles())) writeFileSync(path.join(root, file), text)
+}

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '..')
-const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
+const readme = ['README.md', 'docs/dashboard.md'].map(name => readFileSync(path.join(root, name), 'utf8')).join('\n')
 const views = ['requests', 'playground', 'controls', 'replies']
 
 /** Whether a file begins as a PNG does, and how wide it says it is. */
@@ -17,7 +17,7 @@ test('the pictures of the dashboard are there, light and dark', () => {
     for (const look of ['light', 'dark']) expect(pngWidth(`fixtures/screenshots/${view}-${look}.png`)).toBe(1280)
 })
 
-test('every picture that the README names is there', () => {
-  const named = [...readme.matchAll(/(?:src|srcset)="([^"]+\.png)"/g)].map(([, file = '']) => file)
+test('every picture that the README and the page about the dashboard name is there', () => {
+  const named = [...readme.matchAll(/(?:src|srcset)="(?:\.\.\/)?([^"]+\.png)"/g)].map(([, file = '']) => file)
   expect(named.filter(file => !existsSync(path.join(root, file)))).toEqual([])
 })

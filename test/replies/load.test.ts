@@ -194,10 +194,10 @@ function complaintsOfEditor(yaml: string): readonly unknown[] {
   return validate(readYaml(yaml, 'a.yaml').value) ? [] : (validate.errors ?? [])
 }
 
-test('an editor finds nothing wrong with the rules in fixtures and in the README', () => {
+test('an editor finds nothing wrong with the rules in fixtures and on the page about rules', () => {
   const read = (name: string) => readFileSync(new URL(name, root), 'utf8')
   expect(complaintsOfEditor(read('fixtures/replies/examples.yaml'))).toEqual([])
-  const chapter = read('README.md').split('\n## What the model says')[1] ?? ''
+  const chapter = read('docs/rules-and-replies.md')
   expect(complaintsOfEditor(chapter.match(/^```yaml\n(.*?)^```/ms)?.[1] ?? '- 3')).toEqual([])
 })
 

@@ -1,0 +1,252 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '../src/config/load.js'
+import { recordingIn } from '../src/recordings/file-text.js'
+import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
+import { createReplies, lint, loadRules, magicWords } from '../src/replies/index.js'
+import { start } from './command.js'
+import { referenceFiles } from './reference.js'
+import { platformWith } from './scene.js'
+
+const root = path.resolve(import.meta.dirname, '..')
+const page = (name: string) => readFileSync(path.join(root, name), 'utf8')
+const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(path.join(root, 'docs')).map(name => `docs/${name}`)]
+
+/** The code blocks of a page in one language, each under the heading that it stands under. */
+const blocksOf = (name: string, language: string) =>
+  page(name)
+    .split(/\n#{2,3} /)
+    .flatMap(section => {
+      const heading = section.split('\n', 1)[0] ?? ''
+      const blocks = section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))
+      return [...blocks].map(([, code = '']) => ({ heading, code }))
+    })
+
+/** All that stand by themselves. */
+const recipesIn = (language: string) =>
+  ['README.md', 'docs/getting-started.md', 'docs/ci-and-containers.md'].flatMap(name => blocksOf(name, language))
+
+/** A folder inside the repository, so that the packages which a recipe imports are found as they are in an app. */
+function folder(): string {
+  const dir = path.join(root, '.standin', `recipe-${process.pid}-${Math.random().toString(36).slice(2)}`)
+  mkdirSync(dir, { recursive: true })
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  return dir
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  cwd: string,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env }, timeout: 35_000 })
+  return stdout
+}
+
+/** The environment that the banner tells people to copy. */
+async function environment(): Promise<Record<string, string>> {
+  const { url, authUrl, apiKey, anonKey, serviceKey } = await platformWith({
+    rules: [
+      { when: { user: 'hello' }, reply: { text: 'Hello from the platform!' } },
+      { when: { user: 'refund' }, reply: { text: 'Thirty days.' } },
+    ],
+  })
+  return {
+    PLATFORM_BASE_URL: url,
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: apiKey,
+    SUPABASE_URL: authUrl,
+    SUPABASE_ANON_KEY: anonKey,
+    SUPABASE_SERVICE_ROLE_KEY: serviceKey,
+    STANDIN_STATE: 'memory',
+  }
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return String(port)
+}
+
+const expected: Record<string, RegExp> = {
+  curl: /Hello from the platform!/,
+  'The API index': /"endpoints":\[/,
+  openai: /^Hello from the platform!\nThirty days\.$/,
+  'Tools, JSON and failures': /^Oslo\nfind_person\nRateLimitError 2$/m,
+  'Vercel AI SDK': /^Hello from the platform!$/,
+  'supabase-js': /^INITIAL_SESSION\nSIGNED_IN\nSIGNED_OUT\nSIGNED_IN\nTOKEN_REFRESHED\nada@example.com\nSIGNED_OUT$/m,
+  'From sign-in to a reply': /^sk-local-\w{4}\nHello from the platform!$/m,
+  '@supabase/ssr': /^developer@example.com \[ 'sb-127-auth-token' \]$/m,
+  'Verifying a user token': /^developer@example.com authenticated$/m,
+  'Tokens and keys for tests': /"object":"list".*\{"error":"The token has expired\./s,
+  'With `startPlatform()`': /^pong$/m,
+  'Record and replay in CI': /^(\{"object":"list".*\}){2}No secrets in 1 file\.\n$/s,
+  'Beside the tests': /"ready":true/,
+}
+
+const alone = blocksOf('docs/testing.md', 'js').filter(({ heading }) => heading === 'With `startPlatform()`')
+
+test.each([...recipesIn('js'), ...alone])('the recipe "$heading" works as it stands', async ({ heading, code }) => {
+  const dir = folder()
+  writeFileSync(path.join(dir, 'recipe.mjs'), code)
+  const printed = await run(process.execPath, ['recipe.mjs'], await environment(), dir)
+  expect(printed).toMatch(expected[heading] as RegExp)
+})
+
+test.each(recipesIn('bash'))('the recipe "$heading" works as it stands', async ({ heading, code }) => {
+  const dir = folder()
+  // What npm puts into node_modules/.bin once it is installed.
+  writeFileSync(
+    path.join(dir, 'standin'),
+    `#!/bin/sh
+exec "${process.execPath}" "${root}/dist/cli.js" "$@"
+`,
+    { mode: 0o755 },
+  )
+  const env = { ...(await environment()), PORT: await freePort(), PATH: `${dir}:${process.env.PATH}` }
+  const printed = await run('bash', ['-euc', code], env, dir)
+  expect(printed).toMatch(expected[heading] as RegExp)
+})
+
+/** The rules of a block, and what they answer to "Hello Ada". */
+async function greetingOf(yaml: string) {
+  const dir = folder()
+  writeFileSync(path.join(dir, 'rules.yaml'), yaml)
+  const { rules } = await loadRules({ patterns: ['rules.yaml'], dir, required: true }, 0)
+  expect(lint(rules, ['gpt-4o-mini'])).toEqual([])
+  const replies = createReplies({ rules, seed: 0, strict: true, magic: false })
+  const messages = [{ role: 'user' as const, content: 'Hello Ada' }]
+  const { choices } = await replies.answer({ model: 'gpt-4o-mini', messages })
+  return { count: rules.length, said: choices[0]?.text }
+}
+
+test('the rules in the README are good, and answer what they seem to', async () => {
+  const [rules] = blocksOf('README.md', 'yaml')
+  expect(await greetingOf(rules?.code ?? '')).toEqual({ count: 3, said: 'Hi Ada!' })
+})
+
+test('the rules that the page about rules begins with are good, and answer what they seem to', async () => {
+  const [rules] = blocksOf('docs/rules-and-replies.md', 'yaml')
+  expect(await greetingOf(rules?.code ?? '')).toEqual({ count: 5, said: 'Hi Ada, you said "Hello Ada"' })
+})
+
+test('the magic words are listed as they are', () => {
+  const rows = page('docs/faults-and-pace.md').matchAll(/^\| `standin:(\S+)` \| (.*) \|$/gm)
+  const listed = [...rows].map(([, word, meaning]) => ({ word, meaning }))
+  expect(listed).toEqual(magicWords.map(({ word, meaning }) => ({ word, meaning })))
+})
+
+test('the recording on the page about the live platform is one, under its own key', () => {
+  const [recording, options] = blocksOf('docs/live-platform.md', 'yaml').map(({ code }) => code)
+  const { request, response } = recordingIn(recording ?? '', 'live-platform.md')
+  expect(recording).toContain(`key: ${keyOf(request, ignoreFrom([]))}\n`)
+  expect(assembledText(response)).toBe('Paris.')
+  const dir = folder()
+  writeFileSync(path.join(dir, 'platform.config.yaml'), options ?? '')
+  expect(loadConfig({ cwd: dir }).config.recordings.ignore).toHaveLength(4)
+})
+
+test('every recipe that can be run here is run', () => {
+  const headings = [...recipesIn('js'), ...recipesIn('bash'), ...alone].map(({ heading }) => heading)
+  expect(headings.toSorted()).toEqual(Object.keys(expected).toSorted())
+})
+
+test('the README can be read in one sitting', () => {
+  expect(page('README.md').split(/\s+/).length).toBeLessThanOrEqual(2500)
+})
+
+test('tables that follow from the code are as "npm run reference" writes them', async () => {
+  for (const [file, text] of Object.entries(await referenceFiles())) expect(page(file), file).toBe(text)
+})
+
+test('each error is explained once, by its code', () => {
+  const table = page('src/core/errors.ts')
+  const rows = table.matchAll(/(?:failure|unauthorized|overLimit)\(\s*(?:\d+,\s*)?'(\w+)'|PlatformError\(\d+, '(\w+)'/g)
+  const codes = [...new Set([...rows].map(([, row, made]) => row ?? made))]
+  const explained = page('docs/troubleshooting.md')
+  expect(codes.length).toBeGreaterThan(80)
+  expect(codes.filter(code => explained.split(`\`${code}\``).length !== 2)).toEqual([])
+})
+
+/** The anchor that a heading gets where repositories are shown. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+
+test.each(pages)('the links of %s lead somewhere', name => {
+  const dead = [...page(name).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].filter(([, file, anchor]) => {
+    const target = path.join(path.dirname(name), file || path.basename(name))
+    if (!existsSync(path.join(root, target))) return true
+    const headings = [...page(target).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
+    return anchor !== undefined && !headings.includes(anchor)
+  })
+  expect(dead.map(([link]) => link)).toEqual([])
+})
+
+/** What the tests on the pages have before them: a small app that asks the platform. */
+const ask = `import OpenAI from 'openai'
+
+const openai = new OpenAI()
+const system = { role: 'system', content: 'You are a bot.' }
+
+export async function ask(question) {
+  const messages = [system, { role: 'user', content: question }]
+  const { choices } = await openai.chat.completions.create({ model: 'gpt-4o-mini', messages })
+  return choices[0].message.content
+}
+`
+
+/** A project with the app, and with these files in its test folder. */
+function projectWith(tests: Readonly<Record<string, string>>): string {
+  const dir = folder()
+  for (const below of ['src', 'test']) mkdirSync(path.join(dir, below))
+  writeFileSync(path.join(dir, 'src/ask.js'), ask)
+  writeFileSync(path.join(dir, 'vitest.config.mjs'), 'export default {}')
+  for (const [name, code] of Object.entries(tests)) writeFileSync(path.join(dir, 'test', name), code)
+  return dir
+}
+
+test('the tests in the README and on the page about testing pass, in files side by side', async () => {
+  const [readme] = blocksOf('README.md', 'ts')
+  const [weather, colors] = blocksOf('docs/testing.md', 'ts')
+  const files = {
+    'readme.test.ts': readme?.code ?? '',
+    'weather.test.ts': weather?.code ?? '',
+    'colors.test.ts': colors?.code ?? '',
+  }
+  const dir = projectWith(files)
+  const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
+  const printed = await run(process.execPath, [vitest, 'run', '--root', dir], { NO_COLOR: '1' }, dir)
+  expect(printed).toMatch(/Test Files +3 passed/)
+  expect(printed).toMatch(/Tests +6 passed/)
+})
+
+test('the test for node:test on the page about testing passes', async () => {
+  const code = blocksOf('docs/testing.md', 'js').find(block => block.heading.startsWith('With node:test'))?.code ?? ''
+  const dir = projectWith({ 'bot.test.mjs': code })
+  const printed = await run(process.execPath, ['--test', '--test-reporter=spec'], {}, dir)
+  expect(printed).toMatch(/^ℹ pass 1$/m)
+})
+
+test('the README shows the banner that a fresh clone prints', async () => {
+  const { stdout } = start(['dev', '--port', '0'], { files: { 'platform.config.yaml': page('platform.config.yaml') } })
+  await stdout.next('To copy into .env')
+  const bannerOf = (text: string) => {
+    const lines = text.split('\n')
+    return lines
+      .slice(0, lines.findIndex(line => line.includes('To copy into .env')) + 1)
+      .filter(line => line !== '')
+      .map(line => line.replace(/:\d{4,5}\b/, ':PORT').replace(/(?<=Anon key +.{50}).*/, ''))
+  }
+  const shown = /^```\n( +Standin .*?)^```/ms.exec(page('README.md'))?.[1] ?? ''
+  expect(bannerOf(stdout.text)).toEqual(bannerOf(shown))
+})
