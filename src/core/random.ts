@@ -1,5 +1,4 @@
 /** Randomness: numbers that follow from a seed, and ids that no other start of the platform gives out. */
-import { randomBytes } from 'node:crypto'
 
 /** Tommy Ettinger's Mulberry32: from 0 to 1, without 1, evenly. Cheap to seed, which matters where every stream has its own. */
 export function mulberry32(seed: number): () => number {
@@ -14,6 +13,8 @@ export function mulberry32(seed: number): () => number {
 
 /** Makes ids of `prefix`, letters and digits: `random` of them the same for this start (a multiple of four), then eight that count. */
 export function createIds(prefix: string, random: number): () => string {
+  // Not imported: the dashboard's page uses the numbers, and a browser has no such module.
+  const { randomBytes } = process.getBuiltinModule('node:crypto')
   const begin =
     prefix +
     randomBytes((random * 3) / 4)
