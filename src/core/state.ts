@@ -1,4 +1,7 @@
 /** What is kept of users, sessions and keys, and how it is read and written. The names of columns are those of Supabase Auth. */
+import * as v from 'valibot'
+import { closed, word } from '../check/check.js'
+import { problemOfHash } from './secrets.js'
 
 /** A moment as ISO 8601 text in UTC: sorts as time does, and goes onto the wire as it is. */
 export type Moment = string
@@ -6,152 +9,197 @@ export type Moment = string
 /** A JSON object, as the app wrote it. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** A way in which a user is known (an e-mail address, a phone number). */
-export interface Identity {
-  readonly identity_id: string
-  /** What the provider calls the user; for e-mail and phone that is the user's own id. */
-  readonly id: string
-  readonly user_id: string
-  readonly identity_data: Json
-  readonly provider: 'email' | 'phone'
-  readonly last_sign_in_at: Moment
-  readonly created_at: Moment
-  readonly updated_at: Moment
-  readonly email?: string
-}
-
-export interface UserRow {
-  readonly id: string
-  readonly aud: string
-  readonly role: string
-  /** In small letters; unique. */
-  readonly email: string | null
-  /** Digits alone; unique. */
-  readonly phone: string | null
-  /** The hash of the password; null for those who have none. */
-  readonly encrypted_password: string | null
-  readonly email_confirmed_at: Moment | null
-  readonly phone_confirmed_at: Moment | null
-  readonly invited_at: Moment | null
-  readonly confirmation_sent_at: Moment | null
-  readonly recovery_sent_at: Moment | null
-  readonly new_email: string | null
-  readonly email_change_sent_at: Moment | null
-  /** How many of the two addresses have confirmed a change: 0 or 1. */
-  readonly email_change_confirm_status: number
-  readonly new_phone: string | null
-  readonly phone_change_sent_at: Moment | null
-  readonly reauthentication_sent_at: Moment | null
-  readonly last_sign_in_at: Moment | null
-  readonly app_metadata: Json
-  readonly user_metadata: Json
-  readonly identities: readonly Identity[]
-  readonly is_anonymous: boolean
-  readonly banned_until: Moment | null
-  readonly deleted_at: Moment | null
-  /** A digest of the configured user that this row was made from; null for users of the app's own making. */
-  readonly seed: string | null
-  readonly created_at: Moment
-  readonly updated_at: Moment
-}
-
-/** How a user proved who they are, and when (seconds since 1970, as tokens have it). */
-export interface Proof {
-  readonly method: string
-  readonly timestamp: number
-}
-
-export interface SessionRow {
-  readonly id: string
-  readonly user_id: string
-  readonly amr: readonly Proof[]
-  readonly created_at: Moment
-  readonly refreshed_at: Moment | null
-}
-
-export interface RefreshTokenRow {
-  /** SHA-256 of the token, hex. */
-  readonly token: string
-  readonly session_id: string
-  readonly user_id: string
-  /** SHA-256 of the token that this one replaced. */
-  readonly parent: string | null
-  /** What the token was derived from besides its parent; null for the first of a session, and for those of earlier versions. */
-  readonly salt: string | null
-  readonly revoked: boolean
-  readonly created_at: Moment
-  readonly updated_at: Moment
-}
-
-/** What a one-time token is good for; the names are Supabase's. */
-export type OneTimeTokenType =
-  | 'confirmation_token'
-  | 'recovery_token'
-  | 'email_change_token_new'
-  | 'email_change_token_current'
-  | 'phone_change_token'
-  | 'reauthentication_token'
-
-export interface OneTimeTokenRow {
-  /** The user's id and the type, with a space between: a user has one token of each type. */
-  readonly id: string
-  readonly user_id: string
-  readonly token_type: OneTimeTokenType
-  /** SHA-256 of what the link carries, hex. */
-  readonly token_hash: string
-  readonly created_at: Moment
-}
-
-/** Half of a sign-in with PKCE (RFC 7636), waiting for the other half. */
-export interface FlowStateRow {
-  readonly id: string
-  readonly user_id: string | null
-  /** SHA-256 of the code, hex. */
-  readonly auth_code: string
-  readonly code_challenge: string
-  readonly code_challenge_method: string
-  readonly authentication_method: string
-  readonly created_at: Moment
-  readonly auth_code_issued_at: Moment | null
-}
-
-export interface ApiKeyRow {
-  readonly id: string
-  /** Whose it is; null for a configured key without an owner. */
-  readonly user_id: string | null
-  readonly name: string
-  /** SHA-256 of the secret, hex; unique. The secret itself is kept nowhere. */
-  readonly digest: string
-  /** The first characters of the secret, to recognize keys by. */
-  readonly start: string
-  /** Whether the configuration made it. */
-  readonly seeded: boolean
-  readonly created_at: Moment
-  readonly last_used_at: Moment | null
-  readonly expires_at: Moment | null
-  readonly revoked_at: Moment | null
-}
-
-/** A mail or a text message that a live backend would have sent. */
-export interface MessageRow {
-  readonly id: string
-  readonly user_id: string | null
-  readonly channel: 'email' | 'sms'
-  readonly recipient: string
-  /** What it is about: signup, recovery, magiclink, invite, email_change, reauthentication, sms, phone_change. */
-  readonly kind: string
-  readonly subject: string
-  /** The code to type in; null where there is none. */
-  readonly code: string | null
-  /** The link to follow; null where there is none. */
-  readonly link: string | null
-  readonly created_at: Moment
-}
-
 /** Half of a surrogate pair has no UTF-8. NUL is where SQLite ends a text, and PostgreSQL takes none. */
 export const isKeepable = (text: string): boolean => !(text.includes('\0') || /\p{Surrogate}/u.test(text))
 
-/** Every table with what a row of it is. */
+/** Real metadata is never deeper; the auth backend takes less. */
+const DEEPEST = 1000
+
+const words = (what: string) => v.pipe(v.string(what), v.check(isKeepable, `${what} of whole characters, without NUL`))
+const text = words('a text')
+const textOrNull = v.nullable(words('a text or null'))
+const yesOrNo = v.boolean('true or false')
+
+// Compared as text, so that one form is the only one.
+const isMoment = (written: string) => {
+  const ms = Date.parse(written)
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === written
+}
+const momentSaid = (what: string) => v.pipe(v.string(what), v.check(isMoment, what))
+const moment = momentSaid('a moment such as 2030-01-31T12:00:00.000Z')
+const momentOrNull = v.nullable(momentSaid('a moment such as 2030-01-31T12:00:00.000Z, or null'))
+
+const isShallow = (value: unknown, depth = 0): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (depth < DEEPEST && Object.values(value).every(inside => isShallow(inside, depth + 1)))
+
+const json = v.custom<Json>(
+  value => typeof value === 'object' && value !== null && !Array.isArray(value) && isShallow(value),
+  `an object of at most ${DEEPEST} levels`,
+)
+
+const passwordSaid = `null, or a hash that Standin can check: its own, or bcrypt, argon2 or Firebase scrypt of an accepted cost`
+const passwordHash = v.nullable(
+  v.pipe(
+    v.string(passwordSaid),
+    v.check(hash => problemOfHash(hash) === undefined, passwordSaid),
+  ),
+)
+
+/** A way in which a user is known (an e-mail address, a phone number). */
+const identity = closed({
+  identity_id: text,
+  /** What the provider calls the user; for e-mail and phone that is the user's own id. */
+  id: text,
+  user_id: text,
+  identity_data: json,
+  provider: word(['email', 'phone']),
+  last_sign_in_at: moment,
+  created_at: moment,
+  updated_at: moment,
+  email: v.exactOptional(text),
+})
+
+/** How a user proved who they are, and when (seconds since 1970, as tokens have it). */
+const proof = closed({ method: text, timestamp: v.number('a number of seconds') })
+
+/** Every table with what a row of it is. Types, documents and the forms in which columns are kept follow from this; state/migrations.ts makes the columns. */
+export const rowSchemas = {
+  users: closed({
+    id: text,
+    aud: text,
+    role: text,
+    /** In small letters; unique. */
+    email: textOrNull,
+    /** Digits alone; unique. */
+    phone: textOrNull,
+    /** The hash of the password; null for those who have none. */
+    encrypted_password: passwordHash,
+    email_confirmed_at: momentOrNull,
+    phone_confirmed_at: momentOrNull,
+    invited_at: momentOrNull,
+    confirmation_sent_at: momentOrNull,
+    recovery_sent_at: momentOrNull,
+    new_email: textOrNull,
+    email_change_sent_at: momentOrNull,
+    /** How many of the two addresses have confirmed a change. */
+    email_change_confirm_status: v.picklist([0, 1], '0 or 1'),
+    new_phone: textOrNull,
+    phone_change_sent_at: momentOrNull,
+    reauthentication_sent_at: momentOrNull,
+    last_sign_in_at: momentOrNull,
+    app_metadata: json,
+    user_metadata: json,
+    identities: v.array(identity, 'a list of identities'),
+    is_anonymous: yesOrNo,
+    banned_until: momentOrNull,
+    deleted_at: momentOrNull,
+    /** A digest of the configured user that this row was made from; null for users of the app's own making. */
+    seed: textOrNull,
+    created_at: moment,
+    updated_at: moment,
+  }),
+  sessions: closed({
+    id: text,
+    user_id: text,
+    amr: v.array(proof, 'a list of proofs'),
+    created_at: moment,
+    refreshed_at: momentOrNull,
+  }),
+  refresh_tokens: closed({
+    /** SHA-256 of the token, hex. */
+    token: text,
+    session_id: text,
+    user_id: text,
+    /** SHA-256 of the token that this one replaced. */
+    parent: textOrNull,
+    /** What the token was derived from besides its parent; null for the first of a session, and for those of earlier versions. */
+    salt: v.optional(textOrNull, null),
+    revoked: yesOrNo,
+    created_at: moment,
+    updated_at: moment,
+  }),
+  one_time_tokens: closed({
+    /** The user's id and the type, with a space between: a user has one token of each type. */
+    id: text,
+    user_id: text,
+    /** What it is good for; the names are Supabase's. */
+    token_type: word([
+      'confirmation_token',
+      'recovery_token',
+      'email_change_token_new',
+      'email_change_token_current',
+      'phone_change_token',
+      'reauthentication_token',
+    ]),
+    /** SHA-256 of what the link carries, hex. */
+    token_hash: text,
+    created_at: moment,
+  }),
+  /** Half of a sign-in with PKCE (RFC 7636), waiting for the other half. */
+  flow_states: closed({
+    id: text,
+    user_id: textOrNull,
+    /** SHA-256 of the code, hex. */
+    auth_code: text,
+    code_challenge: text,
+    code_challenge_method: text,
+    authentication_method: text,
+    created_at: moment,
+    auth_code_issued_at: momentOrNull,
+  }),
+  api_keys: closed({
+    id: text,
+    /** Whose it is; null for a configured key without an owner. */
+    user_id: textOrNull,
+    name: text,
+    /** SHA-256 of the secret, hex; unique. The secret itself is kept nowhere. */
+    digest: text,
+    /** The first characters of the secret, to recognize keys by. */
+    start: text,
+    /** Whether the configuration made it. */
+    seeded: yesOrNo,
+    created_at: moment,
+    last_used_at: momentOrNull,
+    expires_at: momentOrNull,
+    revoked_at: momentOrNull,
+  }),
+  /** Mails and text messages that a live backend would have sent. */
+  messages: closed({
+    id: text,
+    user_id: textOrNull,
+    channel: word(['email', 'sms']),
+    recipient: text,
+    /** What it is about: signup, recovery, magiclink, invite, email_change, reauthentication, sms, phone_change. */
+    kind: text,
+    subject: text,
+    /** The code to type in; null where there is none. */
+    code: textOrNull,
+    /** The link to follow; null where there is none. */
+    link: textOrNull,
+    created_at: moment,
+  }),
+} as const
+
+export type TableName = keyof typeof rowSchemas
+
+type Values<N extends TableName> = v.InferOutput<(typeof rowSchemas)[N]>
+type Row<N extends TableName> = {
+  readonly [C in keyof Values<N>]: Values<N>[C] extends readonly (infer Item)[]
+    ? readonly Readonly<Item>[]
+    : Values<N>[C]
+}
+
+// Interfaces, so that messages of the compiler name them.
+export interface UserRow extends Row<'users'> {}
+export interface SessionRow extends Row<'sessions'> {}
+export interface RefreshTokenRow extends Row<'refresh_tokens'> {}
+export interface OneTimeTokenRow extends Row<'one_time_tokens'> {}
+export interface FlowStateRow extends Row<'flow_states'> {}
+export interface ApiKeyRow extends Row<'api_keys'> {}
+export interface MessageRow extends Row<'messages'> {}
+
 export interface Rows {
   readonly users: UserRow
   readonly sessions: SessionRow
@@ -162,7 +210,9 @@ export interface Rows {
   readonly messages: MessageRow
 }
 
-export type TableName = keyof Rows
+export type Identity = UserRow['identities'][number]
+export type Proof = SessionRow['amr'][number]
+export type OneTimeTokenType = OneTimeTokenRow['token_type']
 
 /** Columns that can be asked for by their value. */
 export type Where<Row> = { readonly [C in keyof Row as Row[C] extends string | boolean | null ? C : never]?: Row[C] }

@@ -1,12 +1,39 @@
 /** The state as a document: writing it, reading it back, and its text. */
-import { check, type Path, spoken } from '../check/check.js'
+import * as v from 'valibot'
+import { check, closed, type Path, spoken } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { requireModestJson } from '../core/json.js'
-import { withDigests } from '../core/secrets.js'
-import type { State, TableName, Tables } from '../core/state.js'
+import { type Rows, rowSchemas, type State, type TableName, type Tables } from '../core/state.js'
 import { inSlices, type Sliced } from '../core/work.js'
-import { documentOf, type StateDocument, stateDocument } from './document-form.js'
-import { type AnyRow, type AnyTable, forEachTable, shapeOf } from './shapes.js'
+import { type AnyRow, type AnyTable, forEachTable, shapeOf, withDigests } from './shapes.js'
+
+/** Changes when earlier documents can no longer be read. */
+const VERSION = 1
+
+const list = <N extends TableName>(name: N) => v.array(rowSchemas[name], 'a list of rows')
+
+export const stateDocument = closed({
+  version: v.literal(VERSION, `${VERSION}, the version that this Standin reads and writes`),
+  users: list('users'),
+  sessions: list('sessions'),
+  refresh_tokens: list('refresh_tokens'),
+  one_time_tokens: list('one_time_tokens'),
+  flow_states: list('flow_states'),
+  api_keys: list('api_keys'),
+  messages: list('messages'),
+})
+
+/**
+ * Every table with its rows, the newest first. Passwords, keys, refresh tokens and one-time tokens are in it as the hashes that are kept of
+ * them; the messages of the outbox have their codes and links in clear, as a mailbox would. Refresh tokens, links and auth codes in clear, as
+ * earlier versions exported them, are read as well.
+ */
+export type StateDocument = { readonly version: typeof VERSION } & {
+  readonly [N in TableName]: readonly Rows[N][]
+}
+
+/** A document with these rows. */
+export const documentOf = (rows: Omit<StateDocument, 'version'>): StateDocument => ({ version: VERSION, ...rows })
 
 const tableNames = Object.keys(forEachTable(() => undefined)) as TableName[]
 

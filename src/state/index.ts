@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { StartError } from '../check/problem.js'
 import type { State } from '../core/state.js'
-import type { StateDocument } from './document-form.js'
+import type { StateDocument } from './document.js'
 import { createMemoryStore } from './memory.js'
 import { createState, type Store } from './store.js'
 
@@ -28,8 +28,8 @@ export async function openState(where: string, { dir, warn = () => {} }: Surroun
   return createState(await openStore(where, dir, warn), warn)
 }
 
+export type { StateDocument } from './document.js'
 export { documentText, parseDocument } from './document.js'
-export type { StateDocument } from './document-form.js'
 
 // What a document may say is loaded for the first export or import.
 const documents = () => import('./document.js')

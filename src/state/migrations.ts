@@ -2,7 +2,7 @@
 import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, RawBuilder } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { StartError } from '../check/problem.js'
-import { tablesWithSecrets, withDigests } from '../core/secrets.js'
+import { tablesWithSecrets, withDigests } from './shapes.js'
 import type { Database } from './sql.js'
 
 const TABLE = 'standin_migrations'

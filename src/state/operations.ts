@@ -6,8 +6,7 @@ import { operation, Streamed } from '../api/operation.js'
 import { named } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
 import { invalidRequest } from '../core/errors.js'
-import { documentText, parseDocument } from './document.js'
-import { type StateDocument, stateDocument } from './document-form.js'
+import { documentText, parseDocument, type StateDocument, stateDocument } from './document.js'
 
 /** Some thousands of users with their sessions. It is put in place in one go, which takes the longer the more there is. */
 export const STATE_LIMIT_BYTES = 8_388_608

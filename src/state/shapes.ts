@@ -1,10 +1,9 @@
 /** What a table is besides the columns of its rows: what is unique, what is asked for, what gives access. */
-import { isKeepable, type Page, type Rows, type TableName, type Tables, TakenError } from '../core/state.js'
+import { digestOf } from '../core/secrets.js'
+import { isKeepable, type Page, type Rows, rowSchemas, type TableName, type Tables, TakenError } from '../core/state.js'
 
-interface Shape<Row> {
+interface Lookup<Row> {
   readonly key: keyof Row & string
-  readonly json: readonly (keyof Row & string)[]
-  readonly booleans: readonly (keyof Row & string)[]
   /** Null may be there any number of times. */
   readonly unique: readonly (keyof Row & string)[]
   /** What rows are found by besides; asking for these never looks through all rows. */
@@ -13,42 +12,35 @@ interface Shape<Row> {
   readonly doors?: readonly (keyof Row & string)[]
 }
 
-const shapes: { readonly [N in TableName]: Shape<Rows[N]> } = {
+const lookups: { readonly [N in TableName]: Lookup<Rows[N]> } = {
   users: {
     key: 'id',
-    json: ['app_metadata', 'user_metadata', 'identities'],
-    booleans: ['is_anonymous'],
     unique: ['email', 'phone'],
     indexed: ['new_email', 'new_phone'],
     doors: ['banned_until', 'deleted_at', 'role'],
   },
-  sessions: { key: 'id', json: ['amr'], booleans: [], unique: [], indexed: ['user_id'], doors: [] },
-  refresh_tokens: {
-    key: 'token',
-    json: [],
-    booleans: ['revoked'],
-    unique: [],
-    indexed: ['session_id', 'user_id', 'parent'],
-  },
-  one_time_tokens: { key: 'id', json: [], booleans: [], unique: [], indexed: ['user_id', 'token_hash'] },
-  flow_states: { key: 'id', json: [], booleans: [], unique: [], indexed: ['user_id', 'auth_code'] },
+  sessions: { key: 'id', unique: [], indexed: ['user_id'], doors: [] },
+  refresh_tokens: { key: 'token', unique: [], indexed: ['session_id', 'user_id', 'parent'] },
+  one_time_tokens: { key: 'id', unique: [], indexed: ['user_id', 'token_hash'] },
+  flow_states: { key: 'id', unique: [], indexed: ['user_id', 'auth_code'] },
   api_keys: {
     key: 'id',
-    json: [],
-    booleans: ['seeded'],
     unique: ['digest'],
     indexed: ['user_id'],
     doors: ['user_id', 'digest', 'expires_at', 'revoked_at'],
   },
-  messages: { key: 'id', json: [], booleans: [], unique: [], indexed: [] },
+  messages: { key: 'id', unique: [], indexed: [] },
 }
 
 export type AnyRow = Readonly<Record<string, unknown>>
 
-/** The shape of a table whose rows are not known any closer. */
-export type AnyShape = Shape<AnyRow>
+/** A table whose rows are not known any closer. */
+export interface AnyShape extends Lookup<AnyRow> {
+  readonly json: readonly string[]
+  readonly booleans: readonly string[]
+}
 
-export const shapeOf = (name: TableName): AnyShape => shapes[name] as AnyShape
+export const shapeOf = (name: TableName): AnyShape => shapes[name]
 
 /** A table as the code sees it that is the same for all of them. */
 export interface AnyTable {
@@ -69,6 +61,13 @@ export const forEachTable = <T>(make: (name: TableName) => T): Record<TableName,
   flow_states: make('flow_states'),
   api_keys: make('api_keys'),
   messages: make('messages'),
+})
+
+/** What is kept as JSON or as 0 and 1 follows from the schemas of the rows. */
+const shapes = forEachTable((name): AnyShape => {
+  const columns = Object.entries<{ readonly type: string }>(rowSchemas[name].entries)
+  const ofType = (...types: string[]) => columns.flatMap(([column, { type }]) => (types.includes(type) ? [column] : []))
+  return { ...(lookups[name] as Lookup<AnyRow>), json: ofType('array', 'custom'), booleans: ofType('boolean') }
 })
 
 // The one place where tables without types get theirs: what goes in is checked against Rows, so what comes out is of it.
@@ -112,3 +111,23 @@ export const isWhole = (value: ColumnValue): boolean => typeof value !== 'string
 
 export const taken = () =>
   new TakenError('A row with this key, or a value that may be there only once, is there already.')
+
+const refreshToken = /^[a-z0-9]{12}$/
+
+/** The forms of secrets in clear, as earlier versions kept them; a document that is written by hand may have them as well. */
+const inClear: { readonly [N in TableName]?: Readonly<Record<string, RegExp>> } = {
+  refresh_tokens: { token: refreshToken, parent: refreshToken },
+  one_time_tokens: { token_hash: /^(pkce_)?[\da-f]{56}$/ },
+  flow_states: { auth_code: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/ },
+}
+
+export const tablesWithSecrets = Object.keys(inClear) as readonly TableName[]
+
+/** The row with digests in place of secrets in clear. */
+export function withDigests(table: TableName, row: AnyRow): AnyRow {
+  const digests = Object.entries(inClear[table] ?? {}).flatMap(([column, form]) => {
+    const value = row[column]
+    return typeof value === 'string' && form.test(value) ? [[column, digestOf(value)]] : []
+  })
+  return { ...row, ...Object.fromEntries(digests) }
+}

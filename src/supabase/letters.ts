@@ -87,7 +87,11 @@ export async function sendEmailChange(
   newEmail: string,
   back: Return,
 ): Promise<Sent> {
-  const changes = { new_email: newEmail, email_change_sent_at: momentOf(backend), email_change_confirm_status: 0 }
+  const changes = {
+    new_email: newEmail,
+    email_change_sent_at: momentOf(backend),
+    email_change_confirm_status: 0,
+  } as const
   const toNew = await sendWithFlow(backend, tables, user, 'email_change', {
     kind: 'email_change',
     token: 'email_change_token_new',

@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import { developmentApiKey, developmentUser } from '../../src/core/secrets.js'
-import type { StateDocument } from '../../src/state/document-form.js'
+import type { StateDocument } from '../../src/state/document.js'
 import { adminOf, answerOf, sentences, signIn, signUp } from '../auth/people.js'
 import { platformWith, type Scene } from '../scene.js'
 

@@ -1,6 +1,6 @@
 /** Documents of a whole state, as chance would have them. */
 import fc from 'fast-check'
-import { documentOf, type StateDocument } from '../../src/state/document-form.js'
+import { documentOf, type StateDocument } from '../../src/state/document.js'
 import { apiKey, at, flowState, message, oneTimeToken, refreshToken, session, user } from './rows.js'
 
 const moment = fc.integer({ min: 0, max: 5 }).map(at)

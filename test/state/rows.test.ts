@@ -1,6 +1,6 @@
 /** Rows come back as they went in, are found by what they say, and say what is unique only once. */
 import { describe, expect, test } from 'vitest'
-import { type TableName, type Tables, TakenError } from '../../src/core/state.js'
+import { type TableName, type Tables, TakenError, type UserRow } from '../../src/core/state.js'
 import { fresh, kinds } from './kinds.js'
 import { apiKey, at, flowState, message, oneTimeToken, refreshToken, session, user } from './rows.js'
 
@@ -129,7 +129,12 @@ describe.each(kinds)('in $kind', kind => {
     const before = user({ email: 'ada@example.com', user_metadata: { a: 1 } })
     await state.write(({ users }) => users.insert(before))
     await state.write(({ users }) => users.insert(user({ id: 'bob' })))
-    const changes = { email: null, user_metadata: { b: [2] }, is_anonymous: true, email_change_confirm_status: 1 }
+    const changes: Partial<UserRow> = {
+      email: null,
+      user_metadata: { b: [2] },
+      is_anonymous: true,
+      email_change_confirm_status: 1,
+    }
     await state.write(({ users }) => users.update('ada', changes))
     await state.write(({ users }) => users.update('ada', {}))
     expect(await state.read(({ users }) => users.get('ada'))).toEqual({ ...before, ...changes })

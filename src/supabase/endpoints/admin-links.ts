@@ -151,7 +151,7 @@ async function prepare(backend: Backend, tables: Tables, params: LinkParams, { c
       const new_email = validEmail(params.new_email)
       const others = await tables.users.find({ email: new_email })
       if (others.length > 0) throw emailExists()
-      const changes = { new_email, email_change_sent_at: at, email_change_confirm_status: 0 }
+      const changes = { new_email, email_change_sent_at: at, email_change_confirm_status: 0 } as const
       if (isNew) return kept(user, 'email_change_token_new', changes, new_email)
       return kept(user, 'email_change_token_current', changes)
     }
