@@ -45,7 +45,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
   const shared = { returns: modesInForce, answer: 'The mode, and the modes of single endpoints.' } as const
 
   return {
-    getMode: operation({ at: 'GET /mode', does: 'Where answers come from.', ...shared, run: current }),
+    getMode: operation({ at: 'GET /mode', does: 'Returns where answers come from.', ...shared, run: current }),
     setMode: operation({
       at: 'PUT /mode',
       does: 'Changes where answers come from, from the next request on.',
@@ -128,7 +128,7 @@ const usage = object({
 
 interface Changed<P extends `/${string}`, B extends Schema, R extends Schema> {
   readonly path: P
-  /** The beginning of sentences: "The pace of streams". */
+  /** The object of a sentence: "the pace of streams". */
   readonly what: string
   readonly body: B
   readonly returns: R
@@ -147,16 +147,16 @@ function changeable<const P extends `/${string}`, B extends Schema, R extends Sc
     return show()
   }
   return {
-    get: operation({ at: `GET ${path}` as const, does: `${what}.`, returns, answer, run: show as never }),
+    get: operation({ at: `GET ${path}` as const, does: `Returns ${what}.`, returns, answer, run: show as never }),
     set: operation({
       at: `PUT ${path}` as const,
-      does: `${what}, from the next request on, until the configuration says something else or everything is reset. What is left out is as the configuration has it.`,
+      does: `Sets ${what}, from the next request on. Left-out fields go back to the configuration.`,
       ...{ body, returns, answer },
       run: run as never,
     }),
     restore: operation({
       at: `DELETE ${path}` as const,
-      does: `${what}, as the configuration has it.`,
+      does: `Restores ${what} from the configuration.`,
       ...{ returns, answer },
       run: run as never,
     }),
@@ -168,7 +168,7 @@ const standing = <S extends Schema>(shape: S) => ({ inForce: shape, configured: 
 export const steeringOperations = ({ steering }: { readonly steering: Steering }) => {
   const streams = changeable({
     path: '/pace',
-    what: 'The usual pace of streams, and those of models that have one of their own',
+    what: 'the pace of streams and of single models',
     body: paceChange,
     returns: object(standing(object({ ...pace, models: mapOf(paceInput) }))),
     show: () => steering.standing('pace'),
@@ -176,7 +176,7 @@ export const steeringOperations = ({ steering }: { readonly steering: Steering }
   })
   const most = changeable({
     path: '/limits',
-    what: 'What a credential may use, and what each has used of it in its minute',
+    what: 'the limits of each credential',
     body: limitsChange,
     returns: object({ ...standing(object(limits)), used: listOf(usage) }),
     show: async () => ({ ...steering.standing('limits'), used: await steering.usage() }),
@@ -184,7 +184,7 @@ export const steeringOperations = ({ steering }: { readonly steering: Steering }
   })
   const chances = changeable({
     path: '/faults/random',
-    what: 'Faults that happen by chance',
+    what: 'the faults that happen by chance',
     body: randomFaultsChange,
     returns: object(standing(listOf(randomFaultSchema))),
     show: () => steering.standing('random'),

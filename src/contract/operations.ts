@@ -15,7 +15,7 @@ interface Parts {
 export const violationOperations = ({ violations }: Parts) => ({
   listViolations: operation({
     at: 'GET /violations',
-    does: 'What answers of the live platform and of recordings had against the contract.',
+    does: 'Lists what live and recorded answers broke of the contract.',
     returns: object({ counts: violationCounts, data: listOf(violating) }),
     answer:
       'How many violations there are, and the last exchanges that had some, the newest first, with their ids in the journal.',

@@ -297,14 +297,14 @@ export const noRuleMatches = failure(
 export const bodyIsGone = failure(
   500,
   'body_is_gone',
-  'The body was read before the request came to platform.handler. Mount it before whatever reads bodies.',
+  'The body was read before the request came to platform.handler. Mount it before the middleware that reads bodies.',
 )
 
 /** A mounted platform cannot know who else reaches the server that it is mounted in. */
 export const loopbackOnly = failure(
   403,
   'loopback_only',
-  'A mounted platform is steered on loopback addresses only, such as 127.0.0.1.',
+  'The control API of a mounted platform answers on loopback addresses only, such as 127.0.0.1.',
 )
 
 /** For handlers that outlive their platform. */
@@ -405,7 +405,7 @@ export const unknownMagic = failure(
   400,
   'unknown_magic',
   (written: string, near: string, words: readonly string[]) =>
-    `The prompt says ${JSON.stringify(written.slice(0, 100))}, which is no magic word.${near} Behind "standin:" may stand ${alternatives(words)}.`,
+    `The prompt says ${JSON.stringify(written.slice(0, 100))}, which is no magic word.${near} After "standin:" use ${alternatives(words)}.`,
 )
 
 export const noToolOffered = failure(
@@ -431,7 +431,7 @@ export const expressionTakesTooLong = failure(
   500,
   'expression_failed',
   (expression: RegExp) =>
-    `The expression ${String(expression).slice(0, 200)} of a rule takes too long for this request. Write it without repetitions inside or behind one another.`,
+    `The expression ${String(expression).slice(0, 200)} of a rule takes too long for this request. Avoid repetitions that are nested or follow one another.`,
 )
 
 export const foreignHost = failure(
@@ -522,7 +522,7 @@ export const notForControl = failure(
 export const publicServiceKey = failure(
   403,
   'public_service_key',
-  `The service key opens nothing here: it is signed with a public auth.jwtSecret, so that everybody can make it. ${howToControl}`,
+  `The service key opens nothing here: it is signed with a public auth.jwtSecret, so anyone can make it. ${howToControl}`,
 )
 
 export const noSuchExchange = failure(
@@ -557,7 +557,7 @@ export const alreadyRecorded = failure(
   409,
   'already_recorded',
   (file: string, count: number) =>
-    `This request is recorded already, in ${file}${count > 1 ? ` and ${count - 1} more` : ''}. It was left alone. Say whether to replace it or to append to it.`,
+    `This request is recorded already, in ${file}${count > 1 ? ` and ${count - 1} more` : ''}. Say whether to replace it or to append to it.`,
 )
 
 export const notWritten = failure(
@@ -622,7 +622,7 @@ export const upstreamUnreachable = failure(
 )
 
 export const upstreamUntrusted = failure(502, 'upstream_untrusted', (why: string) => upstreamUnreachable(why).message, {
-  hint: 'Its certificate is signed by no authority that is known here. The option upstream.insecure accepts it all the same.',
+  hint: 'Its certificate is not signed by a known authority. To accept it, set the option upstream.insecure.',
 })
 
 export const upstreamUnreadable = failure(
@@ -700,7 +700,7 @@ export const isStateUnavailable = (error: unknown) =>
 export const internalError = failure(
   500,
   'internal_error',
-  'Something went wrong inside Standin. Its own output says more.',
+  'Something went wrong inside Standin. See its output for details.',
 )
 
 /** `a`, `a or b`, `a, b or c`. */

@@ -33,7 +33,7 @@ interface ConfigParts {
 const configOperations = ({ config: current }: ConfigParts) => ({
   getConfig: operation({
     at: 'GET /config',
-    does: 'What the page has to know before anyone signs in.',
+    does: 'Returns what the page needs before anyone signs in.',
     access: 'anyone',
     returns: config,
     answer: 'Addresses, the public key, and what can be asked.',

@@ -20,7 +20,7 @@ export interface WaitingFaults {
 export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) => ({
   listFaults: operation({
     at: 'GET /faults',
-    does: 'Lists the faults that still wait for requests, in their order.',
+    does: 'Lists the faults that wait for requests, in order.',
     query: scopeQuery,
     returns: dataOf(waitingFault),
     answer: 'The faults; `times` is how many requests each is still for.',
@@ -28,7 +28,7 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
   }),
   addFault: operation({
     at: 'POST /faults',
-    does: 'Makes the next requests that fit fail.',
+    does: 'Makes the next matching requests fail.',
     body: faultCallSchema,
     returns: object({ id: text }),
     status: 201,
@@ -41,14 +41,14 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
   }),
   clearFaults: operation({
     at: 'DELETE /faults',
-    does: 'Removes the faults that wait.',
+    does: 'Removes all waiting faults.',
     query: scopeQuery,
     answer: 'None waits.',
     run: ({ scope }) => faults.clear(scope),
   }),
   removeFault: operation({
     at: 'DELETE /faults/{id}',
-    does: 'Removes one fault that waits.',
+    does: 'Removes one waiting fault.',
     answer: 'It waits no longer.',
     run({ id }) {
       if (!faults.remove(id)) throw noSuchFault(id)

@@ -80,7 +80,7 @@ const clockAnswer = 'What it shows, whether it stands still, and how far it is a
 const platformOperations = ({ readiness, reset, clock, credentials: current, document }: PlatformParts) => ({
   getReady: operation({
     at: 'GET /ready',
-    does: 'Answers as soon as the platform does.',
+    does: 'Answers as soon as the platform is ready.',
     access: 'anyone',
     returns: object({ ready: v.literal(true), mode: oneOf(modes), url: text, version: text }),
     answer: 'It is ready.',
@@ -88,7 +88,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
   }),
   reset: operation({
     at: 'POST /reset',
-    does: 'Forgets what tests have left behind in a scope, or in all of them: rules, what rules remember, faults, which recordings were played, and the journal. Without a scope everything is as at the start: pace, limits, faults by chance, mode and clock as well, and, where the state is in memory, users, sessions, keys and messages.',
+    does: 'Goes back to the start: for a scope its rules, what rules remember, faults, turns of recordings and journal; without a scope also pace, limits, faults by chance, mode and clock, and, where the state is in memory, users, sessions, keys and messages.',
     query: scopeQuery,
     body: object({
       ...scopeQuery.entries,
@@ -100,14 +100,14 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
   }),
   getClock: operation({
     at: 'GET /clock',
-    does: 'The time that everything which expires goes by.',
+    does: 'Returns the clock by which tokens, keys, sessions, codes and limits expire.',
     returns: clockState,
     answer: clockAnswer,
     run: () => clock.state(),
   }),
   setClock: operation({
     at: 'PUT /clock',
-    does: 'Turns the clock.',
+    does: 'Changes the clock.',
     body: clockRequest,
     returns: clockState,
     answer: clockAnswer,
@@ -118,7 +118,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
   }),
   getCredentials: operation({
     at: 'GET /credentials',
-    does: 'The keys that clients need, as the start prints them.',
+    does: 'Returns the keys that the start prints.',
     returns: credentials,
     answer:
       'The anon and the service key, the first configured API key that works, and the keys of newer Supabase clients; empty where there is none.',
@@ -126,7 +126,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
   }),
   getDocument: operation({
     at: 'GET /openapi.json',
-    does: 'This document.',
+    does: 'Returns this OpenAPI document.',
     returns: objectOf(),
     answer: 'A document of OpenAPI 3.1.',
     run: document,

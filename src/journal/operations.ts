@@ -36,7 +36,7 @@ const pageAnswer =
 export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   listExchanges: operation({
     at: 'GET /journal',
-    does: 'Lists the last exchanges, or those that fit; with `follow` those that come; with `brief` each in short.',
+    does: 'Lists the last exchanges that match; with `follow` streams new ones, with `brief` returns each in short.',
     query: journalQuery,
     headers: { 'Last-Event-ID': 'The id of the last event that a follower has seen; goes on after it.' },
     returns: v.union([exchanges, briefs]),
@@ -49,14 +49,14 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   }),
   clearExchanges: operation({
     at: 'DELETE /journal',
-    does: 'Forgets all exchanges, or those of one scope.',
+    does: 'Deletes all exchanges, or those of one scope.',
     query: scopeQuery,
     answer: 'They are forgotten.',
     run: ({ query }) => reader.clear(query),
   }),
   countExchanges: operation({
     at: 'POST /journal/count',
-    does: 'Counts the exchanges that fit.',
+    does: 'Counts the exchanges that match.',
     body: journalFilter,
     returns: object({ count: whole }),
     answer: 'Their number.',
@@ -64,7 +64,7 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   }),
   findExchanges: operation({
     at: 'POST /journal/find',
-    does: 'Finds the exchanges that fit, a thousand at most.',
+    does: 'Returns the exchanges that match, at most a thousand.',
     body: object({
       ...journalSearch.entries,
       whole: optional(yesOrNo, 'Shows bodies in full, however long they are.'),
@@ -75,14 +75,14 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   }),
   getExchange: operation({
     at: 'GET /journal/{id}',
-    does: 'One exchange.',
+    does: 'Returns one exchange.',
     returns: exchange,
     answer: 'The exchange.',
     run: ({ id }) => found(reader.get(id), id),
   }),
   getExchangeAsCurl: operation({
     at: 'GET /journal/{id}/curl',
-    does: 'A command for a shell that sends the request once more; credentials come from the environment.',
+    does: 'Returns a curl command that sends the request again, with credentials from the environment.',
     returns: 'text/plain',
     answer: 'The command.',
     run: ({ id }) => new TextAnswer('text/plain; charset=utf-8', found(reader.curl(id), id)),

@@ -104,7 +104,7 @@ const noSuchKey = 'There is no such key among those of the user.'
 export const keyOperations = ({ apiKeys, now }: Parts) => ({
   listKeys: operation({
     at: 'GET /keys',
-    does: 'The API keys of the user.',
+    does: 'Lists the API keys of the user.',
     access: 'user',
     returns: named('Keys', dataOf(key)),
     answer: 'The keys.',
@@ -112,8 +112,8 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
   }),
   createKey: operation({
     at: 'POST /keys',
-    does: 'A new API key.',
-    more: 'The secret is told once. With neither expires_at nor expires_in it works until it is revoked.',
+    does: 'Creates an API key.',
+    more: 'The secret is returned once. Without expires_at and expires_in the key works until it is revoked.',
     access: 'user',
     body: newKeyRequest(now),
     returns: newKey,
@@ -136,7 +136,7 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
   }),
   rollKey: operation({
     at: 'POST /keys/{id}/roll',
-    does: 'A new key in the place of one, which lives on for the overlap.',
+    does: 'Creates a new key in place of one, which keeps working for the overlap.',
     access: 'user',
     body: rollRequest,
     isBodyOptional: true,
@@ -148,7 +148,7 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
   }),
   listRefusals: operation({
     at: 'GET /refusals',
-    does: 'Lists the API keys that were refused lately.',
+    does: 'Lists the API keys that were refused recently.',
     returns: dataOf(refusal),
     answer: 'Which keys, why, and how often.',
     run: () => ({ data: apiKeys.refusals() }),

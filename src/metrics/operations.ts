@@ -12,7 +12,7 @@ export function metricOperations({ metrics }: { readonly metrics: () => Promise<
   return {
     getMetrics: operation({
       at: 'GET /metrics',
-      does: 'Metrics of this process, for Prometheus.',
+      does: 'Returns metrics of this process, for Prometheus.',
       returns: 'text/plain',
       answer: 'Requests, times, tokens, recordings and the process itself, in the text format of Prometheus.',
       async run() {

@@ -67,7 +67,7 @@ const unreadableFiles = { 409: 'The files cannot be read, or have mistakes.' }
 export const recordingOperations = ({ library, journal }: LibraryParts) => ({
   listRecordings: operation({
     at: 'GET /recordings',
-    does: 'Lists the recordings in the folder by name: what each answers, and whether it was played or made in this run.',
+    does: 'Lists the recordings by name: what each answers, and whether it was played or made in this run.',
     query: listingQuery,
     returns: object({ folder: text, data: listOf(listedRecording), total: whole }),
     answer: 'A part of the list, and how many there are on the whole.',
@@ -79,7 +79,7 @@ export const recordingOperations = ({ library, journal }: LibraryParts) => ({
   }),
   makeRecording: operation({
     at: 'POST /recordings',
-    does: 'Makes a recording of an exchange in the journal, as the recorder would have made it.',
+    does: 'Makes a recording of an exchange in the journal, as mode record would have written it.',
     body: recordingWanted,
     returns: object({ file: text }),
     status: 201,
@@ -96,7 +96,7 @@ export const recordingOperations = ({ library, journal }: LibraryParts) => ({
   }),
   getRecording: operation({
     at: 'GET /recordings/{name}',
-    does: 'One recording as it is written. The slashes in its name are encoded as %2F.',
+    does: 'Returns the text of one recording. Encode the slashes in its name as %2F.',
     returns: object({ file: text, text }),
     answer: 'The text of its file.',
     errors: unreadableFiles,
@@ -177,7 +177,7 @@ interface RunParts {
 export const runOperations = ({ misses, receipt: current }: RunParts) => ({
   listMisses: operation({
     at: 'GET /misses',
-    does: 'Lists the last requests that no recording answered, each with what it differs in from the nearest one.',
+    does: 'Lists the last requests without a recording, each with its differences from the nearest one.',
     query: scopeQuery,
     returns: dataOf(miss),
     answer: 'The misses, the newest first.',
@@ -185,7 +185,7 @@ export const runOperations = ({ misses, receipt: current }: RunParts) => ({
   }),
   getReceipt: operation({
     at: 'GET /receipt',
-    does: 'What came of recordings so far.',
+    does: 'Returns how many requests recordings have answered, and which recordings were not used.',
     returns: orNull(receipt),
     answer: 'The receipt; null where no mode has needed recordings.',
     run: () => current() ?? null,

@@ -80,7 +80,7 @@ export const magicWords: readonly MagicWord[] = [
   },
   {
     word: 'stall',
-    meaning: 'Falls silent after 3 chunks of the stream.',
+    meaning: 'Stalls after 3 chunks of the stream.',
     effect: fails({ stallAfterChunks: 3 }),
   },
   {
@@ -115,7 +115,7 @@ export const magicWords: readonly MagicWord[] = [
   },
   {
     word: 'length',
-    meaning: 'Stops in the midst of a word, with finish_reason length.',
+    meaning: 'Stops in the middle of a word, with finish_reason length.',
     effect: says({ finishReason: 'length' }),
   },
   {
@@ -125,32 +125,32 @@ export const magicWords: readonly MagicWord[] = [
   },
   {
     word: 'refusal',
-    meaning: 'Refuses, in the refusal of the message.',
+    meaning: 'Refuses, with a refusal in the message.',
     effect: says({ refusal: texts.refusal }),
   },
   {
     word: 'empty',
-    meaning: 'Says nothing: the text is empty.',
+    meaning: 'Answers with an empty text.',
     effect: says({ text: '' }),
   },
   {
     word: 'json',
-    meaning: 'Says a JSON object.',
+    meaning: 'Answers with a JSON object.',
     effect: says({ text: texts.json }),
   },
   {
     word: 'long',
-    meaning: 'Says about 2,000 words.',
+    meaning: 'Answers with about 2,000 words.',
     effect: says({ text: texts.long }),
   },
   {
     word: 'markdown',
-    meaning: 'Says Markdown: headings, lists, a table, code.',
+    meaning: 'Answers with Markdown: headings, lists, a table, code.',
     effect: says({ text: texts.markdown }),
   },
   {
     word: 'unicode',
-    meaning: 'Says emoji, Chinese, Japanese, Korean, right-to-left text and combining characters.',
+    meaning: 'Answers with emoji, Chinese, Japanese, Korean, right-to-left text and combining characters.',
     effect: says({ text: texts.unicode }),
   },
   {

@@ -48,7 +48,7 @@ export interface RunningRules {
 export const ruleOperations = ({ rules }: { readonly rules: RunningRules }) => ({
   listRules: operation({
     at: 'GET /replies',
-    does: 'Lists the rules in force, in the order in which they are tried: all of them, or a part where search, limit or offset is given.',
+    does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
     query: object({ ...scopeQuery.entries, ...listingQuery.entries }),
     returns: object({ data: listOf(object({ ...listed, yaml: maybe(text) })), total: maybe(whole) }),
     answer: 'The rules; with a part of them how many there are, and how a file would have each.',
@@ -169,7 +169,7 @@ export const draftOperations = ({ drafts, rules, journal }: DraftParts) => {
   return {
     draftRule: operation({
       at: 'POST /replies/draft',
-      does: 'Drafts a rule that says again what was said in an exchange of the journal.',
+      does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
       body: object({
         exchange: described(v.pipe(v.string(id), v.regex(/^\d{1,15}$/, id)), 'The id of the exchange in the journal.'),
       }),
@@ -188,7 +188,7 @@ export const draftOperations = ({ drafts, rules, journal }: DraftParts) => {
     }),
     checkRules: operation({
       at: 'POST /replies/check',
-      does: 'Says what is wrong with rules, without adding them.',
+      does: 'Checks rules without adding them.',
       body: object({ yaml }),
       reads,
       returns: object({ problems: listOf(ruleProblem) }),

@@ -20,7 +20,7 @@ interface Parts {
 export const stateOperations = ({ exportState, importState }: Parts) => ({
   exportState: operation({
     at: 'GET /state',
-    does: 'Users, sessions, keys and messages as one document.',
+    does: 'Returns users, sessions, keys and messages as one document.',
     returns: named('StateDocument', stateDocument),
     answer: 'The document.',
     async run() {
@@ -34,7 +34,7 @@ export const stateOperations = ({ exportState, importState }: Parts) => ({
   }),
   importState: operation({
     at: 'PUT /state',
-    does: 'Replaces all of the state by what a document says.',
+    does: 'Replaces the whole state by a document.',
     body: stateDocument,
     takes: v.unknown(),
     reads: { bytes: STATE_LIMIT_BYTES, parse: parseDocument },

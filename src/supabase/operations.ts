@@ -102,7 +102,7 @@ interface SessionParts {
 export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
   startSession: operation({
     at: 'POST /sessions',
-    does: 'Signs a user in without a password, for a test. Unknown users sign up.',
+    does: 'Signs a user in without a password, for a test. An unknown user signs up.',
     body: signInWanted,
     isBodyOptional: true,
     returns: grantedSession,
@@ -113,7 +113,7 @@ export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
   }),
   createTestKey: operation({
     at: 'POST /keys',
-    does: 'Makes an API key, for a test.',
+    does: 'Creates an API key, for a test.',
     body: keyWanted,
     isBodyOptional: true,
     returns: object({ key: text }),
@@ -124,7 +124,7 @@ export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
   }),
   listSessions: operation({
     at: 'GET /sessions',
-    does: 'Lists the open sessions of the auth backend, the newest first, without their tokens.',
+    does: 'Lists the open sessions, newest first, without their tokens.',
     query: listingQuery,
     returns: pageOf(session),
     answer: 'A part of the list, and how many there are on the whole.',
@@ -132,7 +132,7 @@ export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
   }),
   endSessions: operation({
     at: 'DELETE /sessions',
-    does: 'Signs a user out everywhere, or everyone. Their access tokens are refused from then on.',
+    does: 'Signs one user out everywhere, or all users. Their access tokens are refused from then on.',
     query: object({ user: optional(text, 'The id of the user; all users without it.') }),
     answer: 'They are signed out.',
     run: ({ query }) => sessions.endAll(query.user),
@@ -171,7 +171,7 @@ export interface Messages {
 export const outboxOperations = ({ people }: { readonly people: Messages }) => ({
   listMessages: operation({
     at: 'GET /outbox',
-    does: 'Lists the mail and text messages that a live backend would have sent, the newest first, with their codes and links.',
+    does: 'Lists the emails and text messages that a live backend would have sent, newest first, with their codes and links.',
     returns: dataOf(message),
     answer: 'The messages.',
     run: async () => ({ data: await people.messages() }),
@@ -213,7 +213,7 @@ export type MintedToken = Of<typeof mintedToken>
 export const tokenOperations = ({ mintToken }: { mintToken(wanted: TokenRequest): Promise<MintedToken> }) => ({
   createToken: operation({
     at: 'POST /tokens',
-    does: 'Makes a token without a password. Unknown users sign up.',
+    does: 'Creates a token without a password. An unknown user signs up.',
     body: tokenRequest,
     returns: mintedToken,
     status: 201,
@@ -265,7 +265,7 @@ export interface People extends Messages {
 export const peopleOperations = ({ people }: { readonly people: People }) => ({
   listPeople: operation({
     at: 'GET /users',
-    does: 'Lists the users, the newest first.',
+    does: 'Lists the users, newest first.',
     query: userPage,
     returns: users,
     answer: 'A page of the users, and how many there are.',
@@ -273,7 +273,7 @@ export const peopleOperations = ({ people }: { readonly people: People }) => ({
   }),
   listUserMessages: operation({
     at: 'GET /messages',
-    does: 'Lists the messages that were not sent, the newest first.',
+    does: 'Lists the captured messages, newest first.',
     returns: dataOf(message),
     answer: 'The messages.',
     run: async () => ({ data: await people.messages() }),

@@ -133,7 +133,8 @@ test('a body that is gone is an error that says what to do', async () => {
     .use((request, _response, next) => void request.resume().on('end', next))
     .use(handler)
   await supertest(app).post('/v1/chat/completions').auth(apiKey, { type: 'bearer' }).send(hello).expect(500, {
-    error: 'The body was read before the request came to platform.handler. Mount it before whatever reads bodies.',
+    error:
+      'The body was read before the request came to platform.handler. Mount it before the middleware that reads bodies.',
   })
 })
 
