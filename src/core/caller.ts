@@ -132,6 +132,8 @@ export interface Facts {
   readonly status: number | null
   readonly mode: string | null
   readonly model: string | null
+  /** The beginning of what was asked. */
+  readonly prompt: string | null
   readonly caller: Caller
   readonly source: string | null
   readonly scope: string
@@ -187,8 +189,8 @@ function part(fact: Fact) {
 }
 
 /** What is looked for without saying where. */
-function inShort({ method, path, status, source, model, error, caller }: Facts): string {
-  return [`${method} ${path}`, status, source, model, error, callerInWords(caller)].join('\n')
+function inShort({ method, path, status, source, model, prompt, error, caller }: Facts): string {
+  return [`${method} ${path}`, status, source, model, prompt, error, callerInWords(caller)].join('\n')
 }
 
 function isOf(wanted: string, status: number | null): boolean {

@@ -230,8 +230,8 @@ export type AnsweredBy =
   /** Magic words in the prompt. */
   | { readonly kind: 'magic'; readonly words: readonly string[] }
   | { readonly kind: 'recording'; readonly file: string }
-  /** The live platform, and the recording that was made of its answer. */
-  | { readonly kind: 'live'; readonly recordedAs?: string }
+  /** The live platform at this address, and the recording that was made of its answer. */
+  | { readonly kind: 'live'; readonly baseUrl?: string; readonly recordedAs?: string }
 
 /** A fault on its way with an answer. */
 export interface FaultDone {

@@ -33,6 +33,8 @@ export function createProxy(options: ProxyOptions): Upstream {
   // An IPv6 address is written in brackets, and dialled without them.
   const origin = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port }
   const prefix = pathname.replace(/\/+$/, '')
+  // What the journal shows: without a user name and password.
+  const manners = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
   const Agent = protocol === 'https:' ? HttpsAgent : HttpAgent
 
   const way: Options = {
@@ -98,7 +100,7 @@ export function createProxy(options: ProxyOptions): Upstream {
 
   return {
     forward(journey) {
-      const passage = new Passage(journey, options)
+      const passage = new Passage(journey, manners)
       // A path that climbs would come out beside the prefix, or beside the auth backend.
       if (climbs(journey.exchange.path)) return passage.fail(notFound())
       try {

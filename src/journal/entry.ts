@@ -3,6 +3,7 @@ import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { decoded, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
+import { bodyBytesOf, firstTokenMsOf, rounded, tokensOf } from './facts.js'
 import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
 
@@ -47,7 +48,7 @@ export function entryOf(
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
     source: sourceOf(outcome),
-    answeredBy: outcome?.answeredBy ?? null,
+    answeredBy: outcome?.answeredBy ? (redaction.value(outcome.answeredBy) as JournalEntry['answeredBy']) : null,
     fault: outcome?.fault ? (redaction.value(outcome.fault) as JournalEntry['fault']) : null,
     // It may quote the prompt.
     remark: told(outcome?.remark?.()),
@@ -63,13 +64,12 @@ export function entryOf(
       ...saidJson(outcome, { path, redaction, shownBytes }),
       piecesAtMs: outcome?.piecesAtMs ?? [],
     },
+    tokens: tokensOf(exchange),
     firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
+    firstTokenMs: firstTokenMsOf(exchange),
     durationMs: rounded(durationMs),
   }
 }
-
-/** How large the body of a request is, as far as that is known. */
-export const bodyBytesOf = ({ body, bodyCutFromBytes }: Exchange) => bodyCutFromBytes ?? body?.length ?? 0
 
 interface Telling {
   readonly path: string
@@ -107,8 +107,6 @@ function unpacked(beginning: Buffer, headers: readonly string[], bytes: number):
 }
 
 const MOST_UNPACKED_BYTES = 1_048_576
-
-const rounded = (ms: number) => Math.round(ms * 100) / 100
 
 function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
   // A header may be called `constructor`, or even `__proto__`.

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { closed, number, optional, word } from '../check/check.js'
 import { factTest } from '../core/caller.js'
 import { callerKinds, modes } from '../core/exchange.js'
-import { factsOf } from './brief.js'
 import type { JournaledExchange } from './entry.js'
+import { factsOf } from './facts.js'
 
 const text = v.string('text')
 const anId = 'the id of an exchange, such as 17'
@@ -36,7 +36,7 @@ export const journalFilter = closed({
   ),
   source: optional(text, 'A part of what gave the answer: a rule, a recording.'),
   scope: optional(text, 'The scope that asked.'),
-  search: optional(text, 'A part of the path, status, source, model, error or credential.'),
+  search: optional(text, 'A part of the path, status, source, model, prompt (its beginning), error or credential.'),
   text: optional(text, 'A part of the body of the request.'),
   complete: optional(v.boolean('true or false'), 'Whether the answer came to its end.'),
   problems: optional(v.boolean('true or false'), 'Whether it was missed, refused, failed or cut.'),

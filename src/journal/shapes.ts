@@ -54,7 +54,7 @@ const answeredBy = named(
     object({ kind: kind('canned'), form: oneOf(['reply', 'JSON', 'tool call']) }),
     object({ kind: kind('magic'), words: listOf(text) }),
     object({ kind: kind('recording'), file: text }),
-    object({ kind: kind('live'), recordedAs: maybe(text) }),
+    object({ kind: kind('live'), baseUrl: maybe(text), recordedAs: maybe(text) }),
   ]),
 )
 
@@ -77,6 +77,15 @@ const content = {
   truncated: yesOrNo,
 }
 const said = { headers: mapOf(text), ...content }
+
+const times = {
+  /** What the answer says it used; of a stream without usage, what is counted here; null where neither is known. */
+  tokens: orNull(object({ prompt: whole, completion: whole })),
+  /** From the request to the headers of the answer; null where none has left. */
+  firstByteMs: orNull(number),
+  /** From the request to the first piece of a stream; null where the answer left in one piece. */
+  firstTokenMs: orNull(number),
+}
 
 export const exchange = named(
   'Exchange',
@@ -120,8 +129,7 @@ export const exchange = named(
       /** When pieces of a stream left, after its head, in milliseconds. */
       piecesAtMs: listOf(number),
     }),
-    /** From the request to the head of the answer; null where none has left. */
-    firstByteMs: orNull(number),
+    ...times,
     /** From the request to the end. */
     durationMs: number,
   }),
@@ -144,6 +152,10 @@ export const exchangeInBrief = named(
     mode: orNull(oneOf(modes)),
     /** The model that was asked, where one was. */
     model: orNull(text),
+    /** The beginning of the user's last message, where the request has messages. */
+    prompt: orNull(text),
+    /** Whether a stream was asked for; null where the request has no messages. */
+    stream: orNull(yesOrNo),
     /** What gave the answer. */
     source: orNull(text),
     /** Whether no rule or recording fitted. */
@@ -159,8 +171,7 @@ export const exchangeInBrief = named(
     complete: yesOrNo,
     requestBytes: whole,
     responseBytes: whole,
-    /** From the request to the head of the answer; null where none has left. */
-    firstByteMs: orNull(number),
+    ...times,
     durationMs: number,
     /** How many pieces of a stream have left. */
     pieces: whole,

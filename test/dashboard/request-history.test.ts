@@ -16,6 +16,8 @@ const brief = (id: number, more: Partial<JournalBrief> = {}): JournalBrief => ({
   endpoint: null,
   mode: null,
   model: null,
+  prompt: null,
+  stream: null,
   source: null,
   missed: false,
   status: 200,
@@ -26,7 +28,9 @@ const brief = (id: number, more: Partial<JournalBrief> = {}): JournalBrief => ({
   complete: true,
   requestBytes: 0,
   responseBytes: 0,
+  tokens: null,
   firstByteMs: 1,
+  firstTokenMs: null,
   durationMs: 1,
   pieces: 0,
   piecesAtMs: [],
@@ -97,6 +101,7 @@ test.each([
   [{ search: 'gpt' }, true],
   [{ search: 'ada@' }, true],
   [{ search: '200' }, true],
+  [{ search: 'weather' }, true],
   [{ search: 'nowhere' }, false],
   [{ search: 'model:gpt-* status:2xx credential:"ada@example.com" greet' }, true],
   [{ search: 'model:gpt-4 greet' }, false],
@@ -112,6 +117,7 @@ test.each([
   const of = {
     source: 'rule "greet"',
     model: 'gpt-4o',
+    prompt: 'How is the Weather?',
     caller: { kind: 'user', id: 'a', email: 'ada@example.com' },
   } as const
   expect(matching({ ...everything, ...filter })(brief(1, { ...of, mode: 'emulate', scope: 'one' }))).toBe(fits)

@@ -68,7 +68,9 @@ test('an exchange is told with what was asked, by whom, what was said and why', 
         truncated: false,
         piecesAtMs: [],
       },
+      tokens: { prompt: expect.any(Number), completion: expect.any(Number) },
       firstByteMs: expect.any(Number),
+      firstTokenMs: null,
       durationMs: expect.any(Number),
     },
   ])
@@ -247,4 +249,39 @@ test('what is looked for in bodies may be of any letters', () => {
   const journal = journalOf()
   for (const text of ['Grüße', 'Gruesse', '😀']) journal.add(exchangeWith({ body: Buffer.from(text) }))
   expect(['üß', 'ues', '😀', 'G', ''].map(text => journal.count({ text }))).toEqual([1, 1, 1, 2, 3])
+})
+
+test('tokens are those that the answer names; of a stream that names none, they are counted here', async () => {
+  const live = await liveWith((_request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end('{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":11,"total_tokens":18}}')
+  })
+  const { journal } = await asked([hello], { mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
+  const told = { tokens: { prompt: 7, completion: 11 }, answeredBy: { kind: 'live', baseUrl: live.url } }
+  expect(journal.entries()).toMatchObject([told])
+  const rules = [{ when: { user: 'hello' }, reply: { text: 'Hi there, and welcome.' } }]
+  const streamed = await asked([{ ...hello, stream: true }], { rules, pace: { firstTokenMs: 20 } })
+  const [entry] = streamed.journal.entries()
+  expect(entry?.tokens?.completion).toBeGreaterThan(3)
+  expect((entry?.firstTokenMs ?? 0) - (entry?.firstByteMs ?? 0)).toBeGreaterThan(10)
+})
+
+test('the beginning of the last user message is told, also of a refused request, without its secrets', async () => {
+  const content = [
+    { type: 'text', text: 'Is sk-live-0123456789abcdefghijklmnop' },
+    { type: 'text', text: 'mine?' },
+  ]
+  const messages = [
+    { role: 'user', content: 'before' },
+    { role: 'assistant', content: 'Yes?' },
+    { role: 'user', content },
+  ]
+  const { journal } = await asked(
+    [{ model: 'gpt-4o', messages, stream: true }],
+    {},
+    { authorization: 'Bearer nothing' },
+  )
+  expect(journal.briefs()).toMatchObject([
+    { status: 401, model: 'gpt-4o', stream: true, prompt: expect.stringMatching(/^Is \[.*\] mine\?$/), tokens: null },
+  ])
 })

@@ -61,7 +61,7 @@ function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream
   response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), leaving)
   passage.outcome = {
     status,
-    answeredBy: { kind: 'live', ...(recordedAs !== undefined && { recordedAs }) },
+    answeredBy: { kind: 'live', baseUrl: manners.baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
     error: undefined,
     remark,
     said: asSaid(headers, nothing),

@@ -26,6 +26,8 @@ export interface Journey {
 }
 
 export interface Manners {
+  /** The live side. */
+  readonly baseUrl: string
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   /** Whether errors with another body than the documented one are made to fit. */

@@ -1,0 +1,131 @@
+/** What is known of an exchange without making all of it readable: what it asks, what that cost, and when its first token came. */
+import type { Facts } from '../core/caller.js'
+import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
+import { sourceOf } from '../core/exchange.js'
+
+/** The same without taking anything out, and only as far as it is looked at. */
+export function factsOf(exchange: Exchange): Facts {
+  const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
+  return {
+    ...{ method, path, caller, scope, mode },
+    endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    status: outcome?.status || null,
+    source: sourceOf(outcome),
+    error: outcome?.error ?? null,
+    complete: outcome?.complete ?? false,
+    get model() {
+      return askedOf(exchange).model
+    },
+    get prompt() {
+      return askedOf(exchange).prompt
+    },
+    get missed() {
+      return isMissed(exchange)
+    },
+  }
+}
+
+/** What a request asks, in its own words. */
+interface Asked {
+  readonly model: string | null
+  /** The beginning of the last message of the user. */
+  readonly prompt: string | null
+  readonly stream: boolean | null
+}
+
+/** Longer bodies are not read for it. */
+const READ_BYTES = 262_144
+const nothing: Asked = { model: null, prompt: null, stream: null }
+const known = new WeakMap<Buffer, Asked>()
+
+/** Also of a request that went no further: that was refused, or carried to the live platform. */
+export function askedOf({ chat, body }: Exchange): Asked {
+  if (!body) return chat ? askedIn(chat) : nothing
+  const before = known.get(body)
+  if (before) return before
+  // A chat request is an object: anything else need not be read.
+  const asked = chat ? askedIn(chat) : body[0] === 0x7b && body.length <= READ_BYTES ? askedIn(jsonIn(body)) : nothing
+  known.set(body, asked)
+  return asked
+}
+
+function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function askedIn(value: unknown): Asked {
+  const { model, messages, stream } = (value ?? {}) as Record<string, unknown>
+  const isChat = Array.isArray(messages)
+  return {
+    model: typeof model === 'string' ? model : null,
+    prompt: isChat ? promptIn(messages) : null,
+    stream: isChat ? stream === true : null,
+  }
+}
+
+/** More than is shown, so that a secret at its end is whole or missing: half a secret is not recognized. */
+const PROMPT = 2000
+
+function promptIn(messages: readonly unknown[]): string | null {
+  const last = messages.findLast(message => (message as { role?: unknown } | null)?.role === 'user')
+  const content = (last as { content?: unknown } | undefined)?.content
+  const texts = Array.isArray(content) ? content.map(part => (part as { text?: unknown } | null)?.text) : [content]
+  const text = texts.filter(text => typeof text === 'string').join(' ')
+  return text.length <= PROMPT ? text.trim() || null : text.slice(0, PROMPT).replace(/\S+$/, '').trim() || null
+}
+
+/** Counting those of a longer prompt takes too long. */
+const COUNTED_BYTES = 32_768
+/** Usage stands at the end of an answer. */
+const USAGE_BYTES = 1024
+
+interface Tokens {
+  readonly prompt: number
+  readonly completion: number
+}
+
+/** As the answer says them; of a stream that does not, as they are counted here. */
+export function tokensOf({ body, outcome }: Exchange): Tokens | null {
+  const { said } = outcome ?? {}
+  if (said?.kind === 'reply' && said.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
+    const { prompt, completion } = said.tokens
+    return { prompt, completion }
+  }
+  const end = endOf(said)
+  const [, prompt] = /"prompt_tokens"\s*:\s*(\d+)/.exec(end) ?? []
+  const [, completion] = /"completion_tokens"\s*:\s*(\d+)/.exec(end) ?? []
+  return prompt && completion ? { prompt: Number(prompt), completion: Number(completion) } : null
+}
+
+function endOf(said: Reply | UpstreamResponse | undefined): string {
+  if (!said) return ''
+  if (said.kind === 'heard') {
+    const kept = Buffer.concat(said.beginning)
+    return kept.length < said.bytes ? '' : kept.subarray(-USAGE_BYTES).toString('latin1')
+  }
+  const { body, again } = said
+  if (typeof body === 'string') return body.slice(-USAGE_BYTES)
+  if (Buffer.isBuffer(body)) return (again?.() ?? body).subarray(-USAGE_BYTES).toString('latin1')
+  return `${body.pieces.at(-1) ?? ''}${body.tail}`.slice(-USAGE_BYTES)
+}
+
+/** When the first piece of a stream left, from the request; null where the answer left in one piece. */
+export function firstTokenMsOf({ outcome, startedMs }: Exchange): number | null {
+  const [first] = outcome?.piecesAtMs ?? []
+  return first === undefined || outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs + first)
+}
+
+export const rounded = (ms: number) => Math.round(ms * 100) / 100
+
+/** A canned reply has a remark about the nearest rule, where there are rules. */
+export const isMissed = ({ outcome }: Exchange) =>
+  (outcome?.remark !== undefined && outcome.answeredBy?.kind === 'canned') ||
+  outcome?.code === 'no_rule_matches' ||
+  outcome?.code === 'no_recording'
+
+/** How large the body of a request is, as far as that is known. */
+export const bodyBytesOf = ({ body, bodyCutFromBytes }: Exchange) => bodyCutFromBytes ?? body?.length ?? 0
