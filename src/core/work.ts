@@ -225,10 +225,14 @@ function createThread() {
   return thread
 }
 
-/** The built file, or the source with what reads it. */
+/** The built worker. The source has none, and compiles its workers when they start; our tests set it, since that takes a second. */
+export const builtWorker: { url?: URL } = import.meta.url.endsWith('.ts')
+  ? {}
+  : { url: new URL('../worker.js', import.meta.url) }
+
 function entry(): ConstructorParameters<typeof Worker> {
   const options = { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: MOST_MEMORY_MB } }
-  if (!import.meta.url.endsWith('.ts')) return [new URL('../worker.js', import.meta.url), options]
+  if (builtWorker.url) return [builtWorker.url, options]
   const loader = createRequire(import.meta.url)
     .resolve('tsx/esm/api')
     .replace(/cjs$/, 'mjs')

@@ -1,4 +1,4 @@
-/** Signing keys of every kind, made anew for each run, and the file that they are configured in. */
+/** Signing keys of every kind, new ones for each run, and the file that they are configured in. */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { Files } from '../command.js'
 
@@ -17,12 +17,23 @@ const curves = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' } as const
 export const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'HS256'] as const
 export type Algorithm = (typeof algorithms)[number]
 
+const RSA_PAIRS = 4
+const rsaPairs: { readonly privateKey: KeyObject }[] = []
+let rsaPairsTaken = 0
+
+/** RSA keys take up to half a second each, so a few of them go round. No test needs more at a time. */
+function rsaPair(): { readonly privateKey: KeyObject } {
+  const at = rsaPairsTaken++ % RSA_PAIRS
+  rsaPairs[at] ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return rsaPairs[at]
+}
+
 function pairFor(alg: Exclude<Algorithm, 'HS256'>): { readonly privateKey: KeyObject } {
   switch (alg) {
     case 'RS256':
     case 'RS384':
     case 'RS512':
-      return generateKeyPairSync('rsa', { modulusLength: 2048 })
+      return rsaPair()
     case 'EdDSA':
       return generateKeyPairSync('ed25519')
     default:
@@ -30,7 +41,7 @@ function pairFor(alg: Exclude<Algorithm, 'HS256'>): { readonly privateKey: KeyOb
   }
 }
 
-/** A new key; the one that signs says so. */
+/** A key with this id; the one that signs says so. */
 export function newKey(alg: Algorithm, kid: string, { signs = false } = {}): KeyInFile {
   const jwk =
     alg === 'HS256'

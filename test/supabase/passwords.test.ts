@@ -187,6 +187,14 @@ test('a password that has become too weak still signs in, and says so', async ()
   })
 })
 
+test('Standin itself spends some milliseconds on each password; only its tests spend less', async () => {
+  // Loaded a second time, without what test/runs.ts has set.
+  const asShipped = '../../src/supabase/passwords.js?as-shipped'
+  const { hashOf }: typeof import('../../src/supabase/passwords.js') = await import(asShipped)
+  expect(await hashOf(password)).toMatch(/^\$scrypt\$ln=12,r=8,p=1\$/)
+  expect(await fits(password, await hashOf(password))).toBe(true)
+})
+
 test('a hash is never told', async () => {
   const time = clock()
   const { admin, client } = await backendWith()
