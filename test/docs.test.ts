@@ -175,6 +175,19 @@ test('each error is explained once, by its code', () => {
   expect(codes.filter(code => explained.split(`\`${code}\``).length !== 2)).toEqual([])
 })
 
+test('every word of the glossary is a type', () => {
+  const words = [...page('CONTRIBUTING.md').matchAll(/^\| `([A-Z]\w+)` \|/gm)].map(([, word]) => word)
+  const sources = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => page(`src/${file}`))
+    .join('\n')
+  expect(words.length).toBeGreaterThan(20)
+  expect(words.length).toBeLessThanOrEqual(30)
+  expect(
+    words.filter(word => !new RegExp(`^(?:export )?(?:interface|type|class) ${word}\\b`, 'm').test(sources)),
+  ).toEqual([])
+})
+
 /** The anchor that a heading gets where repositories are shown. */
 const anchorOf = (heading: string) =>
   heading
