@@ -1,10 +1,11 @@
 /** Where every request comes in: onto the line, or to express behind it; and how many are under way. */
-import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http'
+import { IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { CONTROL, DASHBOARD, isReserved } from '../core/paths.js'
 import type { Line } from './line.js'
+import { OwnResponse } from './send.js'
 
 /** The prototypes of the server's requests and responses. */
 export interface Prototypes {
@@ -65,7 +66,7 @@ export function createTraffic(): TrafficCount {
 export function createEntrance({ line, rest }: Ways, { counts, gate }: TrafficCount = createTraffic()): Entrance {
   // Classes of this entrance's own: express puts its methods behind their prototypes.
   class Request extends IncomingMessage {}
-  class Response<R extends IncomingMessage> extends ServerResponse<R> {}
+  class Response<R extends IncomingMessage> extends OwnResponse<R> {}
   const prototypes = { request: Request.prototype, response: Response.prototype }
   return {
     classes: { IncomingMessage: Request, ServerResponse: Response },

@@ -6,6 +6,7 @@ import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest 
 import { startError } from './address.js'
 import type { Entrance } from './entrance.js'
 import { errorReply } from './error-bodies.js'
+import { KEEP_ALIVE_MS } from './send.js'
 
 export interface Listener {
   /** The port that was taken. */
@@ -32,8 +33,7 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
       joinDuplicateHeaders: true,
       // The line says so itself, in the platform's words.
       requireHostHeader: false,
-      // Longer than clients keep a connection for reuse, so that none reuses one that is just being closed.
-      keepAliveTimeout: 65_000,
+      keepAliveTimeout: KEEP_ALIVE_MS,
     },
     answer,
   )

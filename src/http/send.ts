@@ -1,5 +1,5 @@
 /** Sends a reply: the one place where an answer of ours becomes bytes. */
-import type { ServerResponse } from 'node:http'
+import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { Paced, Reply } from '../core/exchange.js'
 import { isForeign } from './foreign.js'
@@ -40,9 +40,70 @@ function sendText(response: ServerResponse, status: number, headers: string[], b
   // RFC 9110 §8.6: a 204 has no length, not even zero; and a head alone only that of the body that would be there, if that is known.
   if (status !== 204 && (size > 0 || (status !== 304 && response.req.method !== 'HEAD')))
     headers.push('content-length', String(size))
+  const encoding = size === body.length ? 'latin1' : 'utf8'
+  if (response instanceof OwnResponse && response.canLeaveAtOnce(status)) {
+    return response.leaveAtOnce(status, headOf(status, headers), body, encoding)
+  }
   response.writeHead(status, headers)
-  // One byte a character: then node puts head and body together and writes once.
-  response.end(body, size === body.length ? 'latin1' : 'utf8')
+  response.end(body, encoding)
+}
+
+/** Longer than clients keep a connection for reuse, so that none reuses one that is just being closed. */
+export const KEEP_ALIVE_MS = 65_000
+
+const afterHeaders = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1000}\r\n\r\n`
+
+/** The head of an answer on a connection that stays open: letter for letter what node writes. */
+function headOf(status: number, headers: readonly string[]): string {
+  let head = status === 200 ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
+  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
+  return `${head}Date: ${dateNow()}${afterHeaders}`
+}
+
+let dateMs = 0
+let date = ''
+
+function dateNow(): string {
+  const nowMs = Date.now()
+  if (nowMs - dateMs >= 1000 || nowMs < dateMs) {
+    dateMs = nowMs - (nowMs % 1000)
+    date = new Date(nowMs).toUTCString()
+  }
+  return date
+}
+
+/**
+ * A response of our own server. Where nothing is unusual, head and body leave it as one text in one write: node hands an empty text on
+ * behind them, so that the socket has two to gather, which takes a quarter of the time of a whole request.
+ */
+export class OwnResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+  /**
+   * False for all that node frames in another way, or later: a client of HTTP/1.0, a connection that is to be closed, HEAD, a status without a
+   * body, a response that another one is ahead of, and one whose methods were replaced, as a fault does.
+   */
+  canLeaveAtOnce(status: number): boolean {
+    const { socket, req } = this
+    return (
+      this.shouldKeepAlive &&
+      socket?.writable === true &&
+      status >= 200 &&
+      status !== 204 &&
+      status !== 304 &&
+      req.httpVersionMinor === 1 &&
+      req.method !== 'HEAD' &&
+      this.end === ServerResponse.prototype.end
+    )
+  }
+
+  leaveAtOnce(status: number, head: string, body: string, encoding: 'latin1' | 'utf8'): void {
+    this.statusCode = status
+    // What node notes when it has written a head; `end` then only ends.
+    const noted = this as unknown as { _header: string; _headerSent: boolean }
+    noted._header = head
+    noted._headerSent = true
+    this.socket?.write(head + body, encoding)
+    this.end()
+  }
 }
 
 type Write = (text: string, behind: string) => void
