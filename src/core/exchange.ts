@@ -60,7 +60,9 @@ export interface Exchange {
   /** Set where only the beginning of the body was read: its size, as announced or as far as it came. */
   bodyCutFromBytes?: number
   /** What the body asks of a model, once it was read; completions/request.ts knows what is in it. */
-  chat?: { readonly model: string; readonly messages: readonly { readonly content?: unknown }[] }
+  chat?: { readonly model: string; readonly messages: readonly { readonly content?: unknown }[] } | undefined
+  /** Whether it is of the kind that neither the schema nor OpenAI finds anything wrong with. */
+  isUsualChat?: boolean | undefined
   /** What OpenAI says to the request, where it is known to refuse it with a 400 and it was answered all the same. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined

@@ -13,9 +13,8 @@ export const isJson = ({ headers: { 'content-type': type } }: IncomingMessage): 
 /** Throws a 415 when the body cannot be JSON by what its headers say. */
 export function requireJson(request: IncomingMessage): void {
   const { headers } = request
-  const { 'content-type': type } = headers
+  const { 'content-type': type, 'content-encoding': encoding } = headers
   if (type !== undefined && type !== 'application/json' && !json.test(type)) throw notJsonContent(type)
-  const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
 }
 
@@ -34,24 +33,28 @@ export function readBody(
   if (announced > limitBytes) return done(bodyTooLarge(limitBytes))
   if (announced === 0) return done(Buffer.alloc(0))
 
-  let chunks: Buffer[] | undefined = []
+  let chunks: Buffer[] | undefined
   let size = 0
-  const finish = (body: Buffer | PlatformError | undefined) => {
-    if (!chunks) return
-    chunks = undefined
+  let isOver = false
+  request.on('data', (chunk: Buffer) => {
+    if (isOver) return
+    size += chunk.length
+    // The last byte is there: node would say so only in a later turn.
+    isOver = size > limitBytes || size === announced
+    if (size > limitBytes) return done(bodyTooLarge(limitBytes))
+    if (size === announced && !chunks) return done(chunk)
+    chunks ??= []
+    chunks.push(chunk)
+    if (isOver) done(Buffer.concat(chunks))
+  })
+  function end(body: Buffer | undefined): void {
+    if (isOver) return
+    isOver = true
     done(body)
   }
-  request.on('data', (chunk: Buffer) => {
-    if (!chunks) return
-    size += chunk.length
-    if (size > limitBytes) return finish(bodyTooLarge(limitBytes))
-    chunks.push(chunk)
-    // The last byte is there: node would say so only in a later turn.
-    if (size === announced) finish(chunks.length === 1 ? chunk : Buffer.concat(chunks))
-  })
   // With an announced length the last byte is the end; a body that stops short of it is an error.
-  if (Number.isNaN(announced)) request.on('end', () => finish(Buffer.concat(chunks ?? [])))
-  request.on('error', () => finish(undefined))
+  if (Number.isNaN(announced)) request.on('end', () => end(Buffer.concat(chunks ?? [])))
+  request.on('error', () => end(undefined))
 }
 
 /** As much as the journal shows of a body. */

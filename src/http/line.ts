@@ -25,7 +25,7 @@ import { isPreflight } from './cors.js'
 import { type Adopted, BODY } from './foreign.js'
 import type { Pacer } from './pacer.js'
 import type { Journey } from './proxy/passage.js'
-import { send } from './send.js'
+import { sendPaced, sendWhole } from './send.js'
 import type { Ends, Options, Stage, Step, Surface, Visit } from './stage.js'
 import { type HeavyPrompt, limitChat, limitRequests, ownPagesOnly, strikeAfter, strikeBefore } from './stages.js'
 
@@ -75,7 +75,8 @@ export function createLine(current: () => LineParts, fixed: Fixed): Line {
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
       const visit = { request, response, exchange, surface, live, pass: undefined, answer: undefined, isStruck: false }
       try {
-        requireOneHost(request)
+        const { host, expect } = request.headers
+        if (host === undefined || expect !== undefined || host.includes(',')) requireOneHost(request)
         if (request.headers[FAULT_HEADER] === undefined) first(visit)
         else withFault(visit)
       } catch (error) {
@@ -109,12 +110,6 @@ function composed(parts: LineParts, fixed: Fixed) {
 const entering =
   (scopes: Scopes | undefined): Stage =>
   (next, { when, deliver, end }) => {
-    function enter(visit: Visit): void {
-      const caller = visit.surface.enter(visit.exchange)
-      if (caller instanceof Promise) when(visit, caller, found => admit(visit, found))
-      else admit(visit, caller)
-    }
-
     function admit(visit: Visit, caller: Caller): void {
       const { response, exchange } = visit
       exchange.caller = caller
@@ -124,15 +119,22 @@ const entering =
       next(visit)
     }
 
-    return visit => {
+    function tellOptions(visit: Visit): void {
       const { request, exchange, surface } = visit
-      if (exchange.method !== 'OPTIONS') return enter(visit)
       when(visit, surface.options(exchange, isPreflight(request.headers)), options => {
         if (!options) return enter(visit)
         visit.answer = optionsReply(visit, options)
         deliver(visit)
       })
     }
+
+    function enter(visit: Visit): void {
+      const caller = visit.surface.enter(visit.exchange)
+      if (caller instanceof Promise) when(visit, caller, found => admit(visit, found))
+      else admit(visit, caller)
+    }
+
+    return visit => (visit.exchange.method === 'OPTIONS' ? tellOptions(visit) : enter(visit))
   }
 
 const reading: Stage =
@@ -267,7 +269,6 @@ class Ending implements Ends {
     const { body, contentType, headers: own, tokens } = reply
     // A recording has its own.
     const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
-    const piecesAtMs = typeof body === 'string' || Buffer.isBuffer(body) ? undefined : []
     const { origin } = request.headers
     const { cors } = live ?? surface
     // The one array of headers that is made for an answer; what depends on the body is added where that is sent.
@@ -280,10 +281,17 @@ class Ending implements Ends {
     }
     if (exchange.mode !== 'emulate') headers.push(...this.contractOf(exchange))
     if (own) headers.push(...own)
+    const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
+    const piecesAtMs = isWhole ? undefined : []
     const outcome = newOutcome(reply, error, requestId, piecesAtMs)
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
-    send(response, reply, headers, { pacer: this.fixed.pacer, piecesAtMs }, complete => {
+    if (isWhole) {
+      sendWhole(response, reply, body, headers)
+      outcome.complete = true
+      return this.end(visit)
+    }
+    sendPaced(response, reply.status, headers, body, { pacer: this.fixed.pacer, piecesAtMs }, complete => {
       outcome.complete = complete
       this.end(visit)
     })
@@ -345,6 +353,9 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     endpoint: undefined,
     mode: undefined,
     body: undefined,
+    chat: undefined,
+    isUsualChat: undefined,
+    openaiRefuses: undefined,
     outcome: undefined,
   }
 }

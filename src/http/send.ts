@@ -12,36 +12,25 @@ interface Playing {
   readonly piecesAtMs: number[] | undefined
 }
 
-/**
- * Writes `reply` with these headers, to which it adds, and calls `done` once: with true when all of it was handed over, with false when the
- * client left before.
- */
-export function send(
+/** Writes a reply whose body is all there, with these headers, to which it adds. */
+export function sendWhole(
   response: ServerResponse,
-  { status, body, sent }: Reply,
+  { status, sent }: Reply,
+  body: string | Buffer,
   headers: string[],
-  playing: Playing,
-  done: (complete: boolean) => void,
 ): void {
-  if (typeof body === 'string') sendText(response, status, headers, body)
-  else if (Buffer.isBuffer(body)) {
+  if (typeof body !== 'string') {
     // A stream whose every event is there already; no length is sent, as with any other stream.
     response.writeHead(status, headers)
     response.end(body, sent)
-  } else {
-    response.writeHead(status, headers)
-    return sendPaced(response, body, playing, done)
+    return
   }
-  done(true)
-}
-
-function sendText(response: ServerResponse, status: number, headers: string[], body: string): void {
   const size = Buffer.byteLength(body)
   // RFC 9110 §8.6: a 204 has no length, not even zero; and a head alone only that of the body that would be there, if that is known.
   if (status !== 204 && (size > 0 || (status !== 304 && response.req.method !== 'HEAD')))
     headers.push('content-length', String(size))
   const encoding = size === body.length ? 'latin1' : 'utf8'
-  if (response instanceof OwnResponse && response.canLeaveAtOnce(status)) {
+  if (response instanceof OwnResponse && response.isUsual(status)) {
     return response.leaveAtOnce(status, headOf(status, headers), body, encoding)
   }
   response.writeHead(status, headers)
@@ -81,7 +70,7 @@ export class OwnResponse<R extends IncomingMessage = IncomingMessage> extends Se
    * False for all that node frames in another way, or later: a client of HTTP/1.0, a connection that is to be closed, HEAD, a status without a
    * body, a response that another one is ahead of, and one whose methods were replaced, as a fault does.
    */
-  canLeaveAtOnce(status: number): boolean {
+  isUsual(status: number): boolean {
     const { socket, req } = this
     return (
       this.shouldKeepAlive &&
@@ -108,12 +97,16 @@ export class OwnResponse<R extends IncomingMessage = IncomingMessage> extends Se
 
 type Write = (text: string, behind: string) => void
 
-function sendPaced(
+/** Writes a reply whose body has a rhythm, and calls `done` once: with true when all of it was handed over, with false when the client left before. */
+export function sendPaced(
   response: ServerResponse,
+  status: number,
+  headers: readonly string[],
   body: Paced,
   { pacer, piecesAtMs }: Playing,
   done: (complete: boolean) => void,
 ): void {
+  response.writeHead(status, headers as string[])
   // A HEAD request need not wait for a body to be played.
   if (response.req.method === 'HEAD') {
     response.end()

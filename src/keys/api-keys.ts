@@ -29,8 +29,8 @@ export interface WorkingApiKey {
 export interface ApiKeys extends UserKeys {
   /** The key with this secret. Rejects with a 401: unknown, mistyped, revoked, expired, or its owner is gone. */
   find(secret: string): Promise<WorkingApiKey>
-  /** Notes that a key was used just now; written down at leisure. */
-  used(id: string): void
+  /** Notes that a key was used; written down at leisure. */
+  used(id: string, atMs: number): void
   /** Writes down which keys were used; resolves when it is done. */
   flush(): Promise<void>
 }
@@ -93,7 +93,7 @@ function createRefusals(moment: () => Moment) {
 type Write = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>
 
 /** Gathers the uses of keys, and writes them down together. */
-function createUses(write: Write, { now = Date.now, report }: Pick<Parts, 'now' | 'report'>) {
+function createUses(write: Write, report: Parts['report']) {
   const usedAtMs = new Map<string, number>()
   let flushing: NodeJS.Timeout | undefined
 
@@ -111,8 +111,8 @@ function createUses(write: Write, { now = Date.now, report }: Pick<Parts, 'now' 
   return {
     flush,
     lastOf: (id: string) => usedAtMs.get(id),
-    used(id: string): void {
-      usedAtMs.set(id, now())
+    used(id: string, atMs: number): void {
+      usedAtMs.set(id, atMs)
       flushing ??= setTimeout(() => flush().catch(report), FLUSH_AFTER_MS).unref()
     },
   }
@@ -123,7 +123,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
   const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
 
   const refusals = createRefusals(() => moment())
-  const uses = createUses(write, { now, report })
+  const uses = createUses(write, report)
   const { refuse } = refusals
 
   function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {

@@ -63,17 +63,18 @@ export interface Doorkeeper {
 
 /** Joins the two kinds of credential: JWTs, known by their two dots, and API keys. */
 export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Doorkeeper {
-  // Verifying a signature costs more than all the rest of a request, and its result holds until it expires or is revoked.
+  // Verifying a signature costs more than all the rest of a request, and its result holds until it expires or is revoked. By the header as it
+  // came: finding and hashing the token in it would take longer than all of this.
   const remembered = new Map<string, Remembered>()
   let revocations = 0
 
-  async function lookUp(secret: string, digest: string): Promise<Caller> {
+  async function lookUp(secret: string, header: string): Promise<Caller> {
     const before = revocations
     const beganMs = now()
     const known: Known = isJwt(secret) ? await tokens.find(secret, keyOr(secret)) : await apiKeys.find(secret)
     // What was revoked while it was being looked up must not be remembered.
-    if (before === revocations) remember(digest, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
-    if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id)
+    if (before === revocations) remember(header, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
+    if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id, now())
     return known.caller
   }
 
@@ -83,25 +84,23 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
       throw error instanceof PlatformError && isNoKey(error) ? otherwise : error
     })
 
-  function remember(digest: string, known: Remembered): void {
+  function remember(header: string, known: Remembered): void {
     if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
-    remembered.set(digest, known)
+    remembered.set(header, known)
   }
 
   return {
-    identify(authorization) {
-      const secret = bearerToken(authorization)
-      const digest = hash('sha256', secret, 'hex')
-      const known = remembered.get(digest)
-      if (known === undefined) return lookUp(secret, digest)
+    identify(header) {
+      const known = remembered.get(header ?? '')
+      if (known === undefined) return lookUp(bearerToken(header), header ?? '')
       const nowMs = known.isLive ? Date.now() : now()
       // A clock that was moved back may be in the middle of what had passed by then, such as a ban.
-      if (known.expiresAtMs > nowMs && known.lookedUpAtMs <= nowMs) {
-        if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id)
-        return known.caller
+      if (known.expiresAtMs <= nowMs || known.lookedUpAtMs > nowMs) {
+        remembered.delete(header ?? '')
+        return lookUp(bearerToken(header), header ?? '')
       }
-      remembered.delete(digest)
-      return lookUp(secret, digest)
+      if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id, nowMs)
+      return known.caller
     },
     forget() {
       revocations++

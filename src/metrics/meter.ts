@@ -1,6 +1,6 @@
 /** Counts exchanges as they end, and no more than that: what Prometheus wants to read is written when it asks. */
 import { passedMs } from '../core/clock.js'
-import type { Exchange } from '../core/exchange.js'
+import type { Endpoint, Exchange } from '../core/exchange.js'
 
 /** The upper bounds of what times are sorted into, in seconds; one more takes what is longer. */
 export const bucketsSeconds: readonly number[] = [
@@ -37,23 +37,26 @@ export interface Meter {
 
 export function createMeter(): Meter {
   const all = new Map<string, Series>()
+  /** The same by endpoint: putting its name together for every request would take longer than counting it. */
+  const known = new WeakMap<Endpoint, { [mode: string]: Series | undefined }>()
 
-  function seriesOf({ endpoint, mode = 'none' }: Pick<Exchange, 'endpoint'> & { readonly mode?: string | undefined }) {
+  function seriesOf(endpoint: Endpoint | undefined, mode: string): Series {
+    const ofEndpoint = endpoint && known.get(endpoint)
+    const counted = ofEndpoint?.[mode]
+    if (counted) return counted
     // Clients choose the paths that only the live platform knows, and there may be any number of them.
     const path = endpoint?.isElsewhere ? 'elsewhere' : (endpoint?.path ?? 'none')
     const method = endpoint?.method ?? 'none'
-    const key = `${method} ${path} ${mode}`
-    const known = all.get(key)
-    if (known) return known
-    const first = newSeries(method, path, mode)
-    all.set(key, first)
-    return first
+    const name = `${method} ${path} ${mode}`
+    const series = all.get(name) ?? newSeries(method, path, mode)
+    all.set(name, series)
+    if (endpoint && !endpoint.isElsewhere) known.set(endpoint, { ...ofEndpoint, [mode]: series })
+    return series
   }
 
   return {
-    count(exchange) {
-      const { outcome, startedMs } = exchange
-      const series = seriesOf(exchange)
+    count({ endpoint, mode = 'none', outcome, startedMs }) {
+      const series = seriesOf(endpoint, mode)
       const status = outcome?.status ?? 0
       series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1)
       note(series.total, passedMs() - startedMs)

@@ -8,10 +8,10 @@ import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
 import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
 import type { Generation, Replies } from '../replies/index.js'
-import { createCompletions } from './chat/completion.js'
 import type { Form } from './chat/frame.js'
 import { heavyCompletion, isHeavyAnswer, isHeavyPrompt } from './chat/heavy.js'
 import { openaiRefusal } from './chat/openai-refuses.js'
+import { createCompletions } from './chat/plain.js'
 import { chatSays } from './chat/says.js'
 import type { Model } from './models.js'
 
@@ -38,22 +38,17 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
 
   function answer(exchange: Exchange, said: Generation, asked: PaceInput | undefined): Reply | Promise<Reply> {
     const request = chatIn(exchange)
-    const { answeredBy, fault } = said
     const remark =
       said.remark ??
       (request.response_format || said.choices.length > 1 || said.choices[0]?.toolCalls
         ? replies.misfit?.(request, said)
         : undefined)
-    const replyOf = ({ contentType, headers, body, sent, again, tokens }: Form): Reply => {
-      const common = { kind: 'reply', status: 200, answeredBy, remark, fault } as const
-      return { ...common, contentType, headers, body, sent, again, tokens }
-    }
     const pace = request.stream ? paceOf(request, said, asked) : undefined
     // The answer first: one that would be too large is refused, however long its prompt is.
     if (!isSmall(exchange, request, said) && (isHeavyAnswer(request, said) || isHeavyPrompt(exchange, tokenizer))) {
-      return heavyCompletion(exchange, said, tokenizer, pace).then(replyOf)
+      return heavyCompletion(exchange, said, tokenizer, pace).then(form => replyOf(form, said, remark))
     }
-    return replyOf(pace ? completions.streamed(request, said, pace) : completions.whole(request, said))
+    return replyOf(pace ? completions.streamed(request, said, pace) : completions.whole(request, said), said, remark)
   }
 
   /** What the request itself asks for, else the rule, else the model. */
@@ -71,7 +66,7 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     const request = chatIn(exchange)
     // The document: "Valid identifiers are those the model listing returns."
     if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
-    if (requests !== 'lenient') exchange.openaiRefuses = refusedAtOpenai(request)
+    if (requests !== 'lenient' && !exchange.isUsualChat) exchange.openaiRefuses = refusedAtOpenai(request)
     // Read before a rule counts its answer: a request that is refused has had none.
     const asked = paceAsked(exchange.headers)
     const said = replies.answer(request, exchange)
@@ -80,6 +75,12 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
 
   return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }
 }
+
+const replyOf = (
+  { contentType, headers, body, sent, again, tokens }: Form,
+  { answeredBy, fault }: Generation,
+  remark: Reply['remark'],
+): Reply => ({ kind: 'reply', status: 200, contentType, body, sent, again, headers, answeredBy, remark, fault, tokens })
 
 const SMALL_REQUEST = 10_000
 const SMALL_ANSWER = 1000

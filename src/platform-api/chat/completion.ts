@@ -4,49 +4,23 @@ import type { Tokenizer } from '../../completions/tokens/index.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import { createIds } from '../../core/random.js'
 import type { Generation } from '../../replies/index.js'
-import {
-  Cost,
-  completionTokens,
-  type Form,
-  inOnePiece,
-  type Opening,
-  secondsNow,
-  streamForm,
-  usageOf,
-} from './frame.js'
-import { createPlainTexts, plainStream, plainWhole } from './plain.js'
+import { Cost, completionTokens, type Form, inOnePiece, openingOf, streamForm, usageOf } from './frame.js'
 import { paced } from './rhythm.js'
 import { spokenChoices } from './trim.js'
 import { streamEvents, wholeCompletion } from './whole.js'
 
-/** Makes completions; their tokens are those of `tokenizer`. */
-export function createCompletions(tokenizer: Tokenizer) {
-  const plainText = createPlainTexts(tokenizer)
-  const nextId = createIds('chatcmpl-', 12)
+/** Makes completions of any kind; their tokens are those of `tokenizer`. */
+export function createAnyCompletions(tokenizer: Tokenizer) {
   const nextCallId = createIds('call_', 16)
-  const opening = ({ model }: ChatRequest): Opening => ({ id: nextId(), created: secondsNow(), model })
-
-  const costOf = (request: ChatRequest, { usage }: Generation, answer: { readonly tokens: number }) =>
-    new Cost(request, usage, tokenizer, answer)
 
   /** The completion as one JSON object. */
   function whole(request: ChatRequest, said: Generation): Form {
-    const plain = plainText(request, said)
-    if (plain) {
-      const tokens = costOf(request, said, plain)
-      return { contentType: 'application/json', body: plainWhole(plain, opening(request), tokens), tokens }
-    }
     const { completion, tokens } = made(request, said, true)
     return { contentType: 'application/json', body: JSON.stringify(completion), tokens }
   }
 
   /** The completion as server-sent events, in the rhythm of `pace`. */
   function streamed(request: ChatRequest, said: Generation, pace: Pace): Form {
-    const plain = plainText(request, said)
-    if (plain) {
-      const tokens = costOf(request, said, plain)
-      return plainStream(plain, opening(request), request, pace, tokens)
-    }
     const { completion, tokens } = made(request, said, request.stream_options?.include_usage === true)
     const events = streamEvents(completion, tokenizer)
     if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(inOnePiece(events)), tokens }
@@ -58,12 +32,10 @@ export function createCompletions(tokenizer: Tokenizer) {
   /** Without the usage where it is not sent: the prompt may be long. */
   function made(request: ChatRequest, said: Generation, tellsUsage: boolean) {
     const choices = spokenChoices(said, request, tokenizer)
-    const tokens = costOf(request, said, { tokens: completionTokens(choices, said.usage) })
+    const tokens = new Cost(request, said.usage, tokenizer, { tokens: completionTokens(choices, said.usage) })
     const usage = tellsUsage ? usageOf(tokens, choices, said.usage) : undefined
-    return {
-      completion: wholeCompletion(request, { opening: opening(request), choices, usage, tokenizer, nextCallId }),
-      tokens,
-    }
+    const opening = openingOf(request)
+    return { completion: wholeCompletion(request, { opening, choices, usage, tokenizer, nextCallId }), tokens }
   }
 
   return { whole, streamed }

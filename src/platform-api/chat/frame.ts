@@ -3,6 +3,7 @@ import type { CompletionUsage } from '../../completions/completion.js'
 import type { ChatRequest } from '../../completions/request.js'
 import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
 import type { Paced, Reply } from '../../core/exchange.js'
+import { createIds } from '../../core/random.js'
 import type { UsageInput } from '../../replies/index.js'
 import type { Spoken } from './trim.js'
 
@@ -29,7 +30,13 @@ const streamHeaders = ['cache-control', 'no-cache', 'x-accel-buffering', 'no'] a
 /** What every stream leaves with. Some clients, such as Python's requests, read text without a charset as Latin-1. */
 export const streamForm = { contentType: 'text/event-stream; charset=utf-8', headers: streamHeaders } as const
 
-export const secondsNow = () => Math.floor(Date.now() / 1000)
+const nextId = createIds('chatcmpl-', 12)
+
+export const openingOf = ({ model }: ChatRequest): Opening => ({
+  id: nextId(),
+  created: Math.floor(Date.now() / 1000),
+  model,
+})
 
 /** How every object of a completion begins. */
 export const start = ({ id, created, model }: Opening, object: string) =>
@@ -111,5 +118,5 @@ export function usageOf(
 const noDetails = JSON.stringify(detailsOf(0, 0)).slice(1)
 
 /** The same as JSON for a plain text, which has no details. */
-export const plainUsage = ({ prompt, completion }: Cost) =>
+export const plainUsage = ({ prompt, completion }: Pick<Cost, 'prompt' | 'completion'>) =>
   `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${noDetails}`

@@ -6,8 +6,8 @@ import type { Exchange } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
 import { inWorker, TookTooLong } from '../../core/work.js'
 import type { Choice, Generation } from '../../replies/index.js'
-import { createCompletions } from './completion.js'
 import type { Form } from './frame.js'
+import { createCompletions } from './plain.js'
 import { mostTokens } from './trim.js'
 
 /** Letters without words take a microsecond each to count; up to here that is some 50 ms. */

@@ -1,19 +1,21 @@
 /**
- * The forms of a completion that is one plain text, as nearly all are. Their frames are put together as text: all that differs from
+ * Makes completions, and by itself those that are one plain text, as nearly all are. Their frames are put together as text: all that differs from
  * one to the next is the id, the time, the model and the words, and JSON.stringify for each event of a stream takes seven times as long.
  */
 import type { ChatRequest } from '../../completions/request.js'
-import type { Tokenizer } from '../../completions/tokens/index.js'
+import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import { once } from '../../core/work.js'
-import type { Choice, Generation } from '../../replies/index.js'
+import type { Generation } from '../../replies/index.js'
+import { createAnyCompletions } from './completion.js'
 import {
-  type Cost,
+  Cost,
   FINGERPRINT,
   type Form,
   frame,
   inOnePiece,
   type Opening,
+  openingOf,
   plainUsage,
   start,
   streamForm,
@@ -23,9 +25,11 @@ import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
 
 /** Work on a text that is the same each time it is sent; done when it is first needed. */
-export class Prepared {
+class Prepared {
   /** The text as a JSON string. */
   readonly json: string
+  /** What stands in a whole completion between its model and its usage. */
+  readonly choices: string
   /** The text in pieces, each as a JSON string. */
   readonly pieces: () => readonly string[]
   readonly ascii: () => boolean
@@ -38,6 +42,9 @@ export class Prepared {
     private readonly tokenizer: Tokenizer,
   ) {
     this.json = JSON.stringify(text)
+    this.choices =
+      `"choices":[{"index":0,"message":{"role":"assistant","content":${this.json},"refusal":null},` +
+      `"logprobs":null,"finish_reason":"stop"}],"usage":`
     this.pieces = once(() => tokenizer.pieces(text).map(piece => JSON.stringify(piece)))
     this.ascii = once(() => isAscii(text))
   }
@@ -48,56 +55,69 @@ export class Prepared {
   }
 }
 
-/** Remembers what was worked out for a text for as long as the reply is in use. */
-export function createPlainTexts(tokenizer: Tokenizer) {
+/** Makes completions; their tokens are those of `tokenizer`. What was worked out for a plain text is remembered for as long as the reply is in use. */
+export function createCompletions(tokenizer: Tokenizer) {
   const known = new WeakMap<Generation, Prepared>()
+  const any = createAnyCompletions(tokenizer)
 
   /** The text, made ready; `undefined` where there is more to say than a text, or the request wants something done to it. */
-  return (request: ChatRequest, said: Generation): Prepared | undefined => {
-    if (!asksForText(request) || said.usage !== undefined) return undefined
-    const [choice] = said.choices
-    if (!choice || !isText(choice)) return undefined
+  function plainText(request: ChatRequest, said: Generation): Prepared | undefined {
+    const { n, stop, logprobs } = request
+    if ((n ?? 1) !== 1 || (stop ?? null) !== null || logprobs) return undefined
     let prepared = known.get(said)
     if (!prepared) {
-      prepared = new Prepared(choice.text, tokenizer)
+      const text = onlyText(said)
+      if (text === undefined) return undefined
+      prepared = new Prepared(text, tokenizer)
       known.set(said, prepared)
     }
-    return fits(prepared, request) ? prepared : undefined
+    // Most requests say how long the answer may become, and most answers are shorter.
+    const most = request.max_tokens ?? request.max_completion_tokens ?? null
+    return most === null || prepared.tokens <= mostTokens(request) ? prepared : undefined
+  }
+
+  return {
+    /** The completion as one JSON object. */
+    whole(request: ChatRequest, said: Generation): Form {
+      const own = plainText(request, said)
+      if (!own) return any.whole(request, said)
+      const tokens = { prompt: promptTokens(request, tokenizer), completion: own.tokens }
+      return {
+        contentType: 'application/json',
+        body: `${start(openingOf(request), 'chat.completion')}${own.choices}${plainUsage(tokens)}${wholeEnd}`,
+        tokens,
+      }
+    },
+
+    /** The completion as server-sent events: in the rhythm of `pace`, or without one complete already. */
+    streamed(request: ChatRequest, said: Generation, pace: Pace): Form {
+      const own = plainText(request, said)
+      if (!own) return any.streamed(request, said, pace)
+      const opening = openingOf(request)
+      const tokens = new Cost(request, undefined, tokenizer, own)
+      const total = request.stream_options?.include_usage ? plainUsage(tokens) : undefined
+      if (!isPaced(pace)) return atOnce(own, opening, total, tokens)
+      const ascii = own.ascii() && isAscii(opening.model)
+      return {
+        ...streamForm,
+        body: { ...paced(events(own, opening, total), pace, request, tokens), bytewise: ascii },
+        tokens,
+      }
+    },
   }
 }
 
-const asksForText = ({ n, stop, logprobs }: ChatRequest) => (n ?? 1) === 1 && (stop ?? null) === null && !logprobs
+const wholeEnd = `,"system_fingerprint":"${FINGERPRINT}"}`
 
-/** Most requests say how long the answer may become, and most answers are shorter. */
-const fits = (prepared: Prepared, request: ChatRequest) =>
-  (request.max_tokens ?? request.max_completion_tokens ?? null) === null || prepared.tokens <= mostTokens(request)
-
-const isText = (choice: Choice): choice is Choice & { readonly text: string } =>
-  choice.text !== null &&
-  !choice.toolCalls?.length &&
-  choice.refusal === undefined &&
-  choice.reasoning === undefined &&
-  choice.finishReason === undefined
+/** What is said where it is one text and nothing else. */
+function onlyText({ usage, choices }: Generation): string | undefined {
+  const [choice] = choices
+  if (usage !== undefined || !choice) return undefined
+  const { text, toolCalls, refusal, reasoning, finishReason } = choice
+  return toolCalls?.length || (refusal ?? reasoning ?? finishReason) !== undefined ? undefined : (text ?? undefined)
+}
 
 const isAscii = (text: string) => Buffer.byteLength(text) === text.length
-
-/** The completion as JSON. */
-export const plainWhole = (own: Prepared, opening: Opening, cost: Cost) =>
-  `${start(opening, 'chat.completion')}"choices":[{"index":0,` +
-  `"message":{"role":"assistant","content":${own.json},"refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
-  `"usage":${plainUsage(cost)},"system_fingerprint":"${FINGERPRINT}"}`
-
-/** The completion as a stream: in its rhythm, or without a pace complete already. */
-export function plainStream(own: Prepared, opening: Opening, request: ChatRequest, pace: Pace, tokens: Cost): Form {
-  const total = request.stream_options?.include_usage ? plainUsage(tokens) : undefined
-  if (!isPaced(pace)) return atOnce(own, opening, total, tokens)
-  const ascii = own.ascii() && isAscii(opening.model)
-  return {
-    ...streamForm,
-    body: { ...paced(events(own, opening, total), pace, request, tokens), bytewise: ascii },
-    tokens,
-  }
-}
 
 /**
  * Without a pace the stream leaves in one piece: many times faster than an event at a time, and clients see no difference. Within a second

@@ -8,7 +8,7 @@ import { estimated } from '../../../src/completions/tokens/index.js'
 import type { Exchange, Reply } from '../../../src/core/exchange.js'
 import { unpaced } from '../../../src/core/pace.js'
 import { createPacer } from '../../../src/http/pacer.js'
-import { send } from '../../../src/http/send.js'
+import { sendPaced, sendWhole } from '../../../src/http/send.js'
 import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
 import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
@@ -65,7 +65,9 @@ export async function serverSaying(said: Partial<Generation>): Promise<string> {
   const server = createServer(async (request, response) => {
     const reply = model.answer(await buffer(request))
     const headers = ['content-type', reply.contentType, ...(reply.headers ?? [])]
-    send(response, reply, headers, { pacer, piecesAtMs: undefined }, () => {})
+    const { body } = reply
+    if (typeof body === 'string' || Buffer.isBuffer(body)) sendWhole(response, reply, body, headers)
+    else sendPaced(response, reply.status, headers, body, { pacer, piecesAtMs: undefined }, () => {})
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {

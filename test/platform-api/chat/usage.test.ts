@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { estimated, type Tokenizer } from '../../../src/completions/tokens/index.js'
 import { unpaced } from '../../../src/core/pace.js'
-import { createCompletions } from '../../../src/platform-api/chat/completion.js'
+import { createCompletions } from '../../../src/platform-api/chat/plain.js'
 import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
 import { modelSaying } from './saying.js'
