@@ -8,14 +8,14 @@ import { group, integer } from './forms.js'
 const most = integer(0, 1_000_000_000)
 
 const limits = {
-  bodyBytes: described(integer(1, 2 ** 30), 'Largest request body, in bytes; more is a 413.'),
-  requestsPerMinute: described(most, 'Requests of one credential in a minute; more is a 429. 0 is any number.'),
+  bodyBytes: described(integer(1, 2 ** 30), 'Largest request body, in bytes; above that 413.'),
+  requestsPerMinute: described(most, 'Requests of one credential in a minute; above that 429. 0 means no limit.'),
   tokensPerMinute: described(
     most,
-    'Tokens of one credential in a minute, prompts and answers (in mode proxy prompts only); more is a 429. 0 is any number.',
+    'Tokens of one credential in a minute, of prompts and answers (in mode proxy of prompts only); above that 429. 0 means no limit.',
   ),
-  concurrentStreams: described(most, 'Streams of one credential at the same time; more is a 429. 0 is any number.'),
-  maxPromptTokens: described(most, 'Tokens of one prompt; more is a 400. A model can have its own. 0 is any number.'),
+  concurrentStreams: described(most, 'Streams of one credential at the same time; above that 429. 0 means no limit.'),
+  maxPromptTokens: described(most, 'Tokens of one prompt; above that 400. A model can have its own. 0 means no limit.'),
 } as const
 
 export const limitOptions = group(

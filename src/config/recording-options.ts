@@ -68,20 +68,20 @@ export const recordingOptions = group(
     save: option(
       word(['all', 'onlyNew']),
       'all',
-      'What mode record keeps: all (in place of what is there) or onlyNew (requests that have no recording yet).',
+      'What mode record keeps: all (replacing existing recordings) or onlyNew (requests that have no recording yet).',
     ),
     onMiss: option(
       word(['fail', 'emulate', 'record']),
       'fail',
-      'What replay does without a recording: fail (424 that names the nearest), emulate, or record (ask the live platform and keep it).',
+      'What replay does without a recording: fail (a 424 that names the nearest one), emulate, or record (ask the live platform and record it).',
     ),
     // biome-ignore lint/suspicious/noThenProperty: the word of reply rules for the same, and options are never awaited.
     then: option(
       word(['repeat-last', 'cycle', 'miss']),
       'repeat-last',
-      'What follows after the last recording of a request that was recorded several times.',
+      'What follows the last recording of a request that was recorded several times: repeat-last, cycle or miss.',
     ),
-    incomplete: flag(false, 'Whether recordings of answers that broke off are played, up to where they did.'),
+    incomplete: flag(false, 'Whether recordings of answers that broke off are played, up to that point.'),
     speed: option(
       number(0, 1000),
       1,
@@ -94,9 +94,9 @@ export const recordingOptions = group(
     ),
     redact: group(
       {
-        headers: option(list(filled, 'names'), [], 'Further headers whose values are secret.'),
-        query: option(list(filled, 'names'), [], 'Further query parameters whose values are secret.'),
-        emails: flag(false, 'Whether e-mail addresses are secret.'),
+        headers: option(list(filled, 'names'), [], 'Other headers whose values are secret.'),
+        query: option(list(filled, 'names'), [], 'Other query parameters whose values are secret.'),
+        emails: flag(false, 'Whether email addresses are secret.'),
         patterns: option(
           list(secretPattern, 'expressions'),
           [],
@@ -110,8 +110,12 @@ export const recordingOptions = group(
       '',
       'How old a recording may be: 30d, 12h, 15m; empty for any age.',
     ),
-    stale: option(word(['warn', 'fail']), 'warn', 'What happens with an older one: warn plays it, fail is a miss.'),
-    maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Largest body that is recorded, in bytes; more is not kept.'),
+    stale: option(
+      word(['warn', 'fail']),
+      'warn',
+      'What happens with an older recording: warn plays it, fail makes it a miss.',
+    ),
+    maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Largest body that is recorded, in bytes.'),
   },
   'What the live platform said, kept on disk.',
 )

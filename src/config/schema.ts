@@ -100,12 +100,16 @@ const withoutV1 = (base: string) =>
 export const defaultReplies = 'fixtures/replies/*.yaml'
 
 export const configSchema = closed({
-  host: option(filled, '127.0.0.1', 'Address to listen on. Anything but a loopback address lets other machines in.'),
-  port: option(integer(0, 65535), 4100, 'Port to listen on; 0 takes any free one.'),
+  host: option(
+    filled,
+    '127.0.0.1',
+    'Address to listen on. Any address other than a loopback one lets other machines in.',
+  ),
+  port: option(integer(0, 65535), 4100, 'Port to listen on; 0 means any free port.'),
   controlToken: option(
     secret(credential),
     '',
-    'Opens the control API under /__standin to other machines and under other host names. Empty: made up at the start where others can reach the address; on a loopback address none is needed.',
+    'Token for the control API under /__standin, for other machines and other host names. Empty: a random one at each start, where others can reach the address. A loopback address needs none.',
   ),
   mode: option(
     word(modes),
@@ -115,7 +119,7 @@ export const configSchema = closed({
   modes: option(
     modesByEndpoint,
     {},
-    'Modes of single endpoints, such as { "POST /v1/chat/completions": replay, "*": proxy }; the first that fits, and mode where none does.',
+    'Modes of single endpoints, such as { "POST /v1/chat/completions": replay, "*": proxy }. The first match counts; without one, mode does.',
   ),
   version: option(
     v.pipe(text, v.regex(/^\d+\.\d+\.\d+$/, 'three numbers with dots, such as 1.0.0')),
@@ -135,32 +139,32 @@ export const configSchema = closed({
       { id: 'mistral-small-latest', owned_by: 'mistralai' },
       { id: 'qwen2.5-72b-instruct', owned_by: 'qwen' },
     ],
-    'What GET /v1/models lists and chat accepts. Further fields of a model are listed as they are.',
+    'The models that GET /v1/models lists and chat accepts. Other fields of a model are listed unchanged.',
   ),
   replies: option(
     v.union([filled, list(filled, 'files, folders or globs')], 'a file, a folder or a glob, or a list of them'),
     defaultReplies,
-    'Files with the rules of what the model says, or their folder, relative to this file; the first rule that matches answers.',
+    'Files with rules for what the model says, or their folder, relative to this file. The first matching rule answers.',
   ),
   strict: option(
     v.boolean('true or false'),
     false,
-    'Whether a chat request that no rule matches is an error (424) that names the nearest rule, instead of a canned reply.',
+    'Whether a chat request without a matching rule is an error (424) that names the nearest rule, instead of a made-up reply.',
   ),
   requests: option(
     word(['warn', 'strict', 'lenient']),
     'warn',
-    'What is made of a chat request that OpenAI is known to refuse with 400, such as a tool message without its call: warn answers it and reports it in the log and the journal, strict refuses it in the same words, lenient says nothing.',
+    "What happens to a chat request that OpenAI is known to refuse with 400, such as a tool message without its call: warn answers and reports it in the log and the journal, strict refuses it in OpenAI's words, lenient answers silently.",
   ),
   magic: option(
     v.boolean('true or false'),
     true,
-    'Whether words such as standin:error-500 or standin:slow in the last user message do what they say; standin:help lists them.',
+    'Whether words such as standin:error-500 or standin:slow in the last user message take effect; standin:help lists them.',
   ),
   seed: option(
     integer(0, 2 ** 31 - 1),
     0,
-    'Changes the canned replies; the same request and seed give the same reply.',
+    'Changes the made-up replies. The same request and seed give the same reply.',
   ),
   pace: group(
     {
@@ -195,7 +199,7 @@ export const configSchema = closed({
       baseUrl: option(
         v.union([v.literal(''), baseAddress], anAddress),
         '',
-        'Address of the live platform without /v1, for the modes proxy and record.',
+        'Address of the live platform, without /v1, for the modes proxy and record.',
       ),
       authUrl: option(
         v.union(
@@ -205,8 +209,12 @@ export const configSchema = closed({
         '',
         'Address of the live auth backend without /auth/v1, for auth.mode proxy.',
       ),
-      apiKey: option(secret(credential), '', "The live platform's API key; sent instead of the caller's on /v1."),
-      anonKey: option(secret(credential), '', "The live platform's anon key; sent instead of the caller's on /api/v1."),
+      apiKey: option(secret(credential), '', "The live platform's API key, sent on /v1 in place of the caller's."),
+      anonKey: option(
+        secret(credential),
+        '',
+        "The live platform's anon key, sent on /api/v1 in place of the caller's.",
+      ),
       credentials: option(
         word(['swap', 'pass']),
         'swap',
@@ -217,15 +225,19 @@ export const configSchema = closed({
           input === 'normalise' ? 'says normalise, which is called documented now.' : `one of ${errorForms.join(', ')}`,
         ),
         'documented',
-        'Whether errors of the live platform and of recordings are delivered with the documented body { error }, made from what they say (documented), or just as they came (untouched).',
+        'How errors of the live platform and of recordings are delivered: with the documented body { error }, made from their text (documented), or as they came (untouched).',
       ),
-      insecure: flag(false, 'Whether untrusted certificates, such as self-signed ones, are accepted.'),
+      insecure: flag(false, 'Whether self-signed and other untrusted certificates are accepted.'),
       firstByteTimeoutMs: option(
         integer(1, 3_600_000),
         60_000,
-        'How long the live platform may take until it answers.',
+        'How long the live platform may take to its first byte, in milliseconds.',
       ),
-      idleTimeoutMs: option(integer(1, 3_600_000), 60_000, 'How long a stream of the live platform may be silent.'),
+      idleTimeoutMs: option(
+        integer(1, 3_600_000),
+        60_000,
+        'How long a stream of the live platform may pause, in milliseconds.',
+      ),
     },
     'The live platform.',
   ),
@@ -234,7 +246,7 @@ export const configSchema = closed({
     {
       check: flag(
         true,
-        'Whether answers of the live platform and of recordings are held against the contract, once they have left.',
+        'Whether answers of the live platform and of recordings are checked against the contract, after they were sent.',
       ),
     },
     'What answers have to be.',
@@ -244,9 +256,9 @@ export const configSchema = closed({
       maxEntries: option(
         integer(1, 1_000_000),
         2000,
-        'So many of the last exchanges are kept to be looked at; in a flood a quarter of that a second.',
+        'How many exchanges are kept; in a flood of requests, a quarter of that for each second.',
       ),
-      maxBytes: option(integer(0, 2 ** 31), 33_554_432, 'So many bytes of their bodies are kept.'),
+      maxBytes: option(integer(0, 2 ** 31), 33_554_432, 'How many bytes of their bodies are kept.'),
     },
     'What is remembered of requests and answers, in memory.',
   ),
@@ -255,7 +267,7 @@ export const configSchema = closed({
       origins: option(
         v.union([word(['auto', '*']), list(origin, 'origins')], 'auto, "*" or a list of origins'),
         'auto',
-        'Whose pages may call: auto (any page what is made here; only pages of this machine what goes to the live platform or administers users), a list such as [https://app.example.com], or "*" (any page everything, the live key included).',
+        'Whose pages may call: auto (any page, but only pages of this machine where the live platform is asked or users are administered), a list such as [https://app.example.com], or "*" (any page, also with the live key).',
       ),
     },
     'Calls from web pages of other origins.',

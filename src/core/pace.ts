@@ -14,7 +14,7 @@ export interface Pace {
   /** How far pauses vary: 0.2 is a fifth up or down (uniform), or the sigma of the logarithm (lognormal). */
   readonly jitter: number
   readonly distribution: (typeof distributions)[number]
-  /** Tokens of the prompt that are read in a second before the first piece; 0 is at once. */
+  /** Prompt tokens that are read each second before the first piece; 0 means at once. */
   readonly promptTokensPerSecond: number
   /** This many streams keep their pace; when more play at once, each gets slower as if they shared it. 0 is without bound. */
   readonly fullSpeedStreams: number
@@ -38,19 +38,19 @@ export const paceOptions = {
     number(0, 600_000, 'milliseconds'),
     'Pause before the first piece of a stream, in milliseconds.',
   ),
-  tokensPerSecond: described(number(0, 100_000), 'Pieces a second after the first one; 0 is as fast as possible.'),
+  tokensPerSecond: described(number(0, 100_000), 'Pieces a second after the first one; 0 means as fast as possible.'),
   jitter: described(
     number(0, 1),
-    'How far the pauses vary: 0.2 is a fifth up or down (uniform), or the sigma (lognormal).',
+    'How much the pauses vary: 0.2 is up to a fifth longer or shorter (uniform), or the sigma (lognormal).',
   ),
   distribution: described(word(distributions), 'How the pauses vary: fixed (not at all), uniform or lognormal.'),
   promptTokensPerSecond: described(
     number(0, 1_000_000),
-    'Tokens of the prompt that are read in a second before the first piece; 0 is at once.',
+    'Prompt tokens that are read each second before the first piece; 0 means at once.',
   ),
   fullSpeedStreams: described(
     whole,
-    'So many streams keep their pace; when more play at once, each gets slower as if they shared it. 0 is any number.',
+    'This many streams keep their pace; with more at once, each gets slower. 0 means any number.',
   ),
 } as const
 

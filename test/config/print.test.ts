@@ -34,7 +34,7 @@ test('an editor is told the meaning and the default of an option, that a variabl
       { type: 'string', pattern: '\\$\\{' },
     ],
     default: 4100,
-    description: 'Port to listen on; 0 takes any free one.',
+    description: 'Port to listen on; 0 means any free port.',
   })
 })
 
