@@ -34,7 +34,7 @@ export function requireModestJson(body: Buffer, mostValues = MOST_VALUES): void 
     switch (body[i]) {
       case QUOTE:
         values++
-        i = endOfText(body, i)
+        i = closingQuote(body, i + 1)
         break
       case 0x2c: // ,
         values++
@@ -52,24 +52,27 @@ export function requireModestJson(body: Buffer, mostValues = MOST_VALUES): void 
   }
 }
 
-/** Where the text ends that begins at `start`. Most have no quotes inside, and then it is found without a look at each byte. */
-function endOfText(body: Buffer, start: number): number {
-  const end = body.indexOf(QUOTE, start + 1)
-  if (end < 0) return body.length
-  if (body[end - 1] !== BACKSLASH) return end
-  for (let i = start + 1; i < body.length; i++) {
-    if (body[i] === BACKSLASH) i++
-    else if (body[i] === QUOTE) return i
+/** Where the string ends whose first character is at `start`: at a quote without an odd number of backslashes before it. Of a text that is cut, its length. */
+export function closingQuote(json: string | Buffer, start: number): number {
+  for (let quote = nextQuote(json, start); quote >= 0; quote = nextQuote(json, quote + 1)) {
+    let first = quote
+    while (first > start && isBackslash(json, first - 1)) first--
+    if ((quote - first) % 2 === 0) return quote
   }
-  return body.length
+  return json.length
 }
+
+const nextQuote = (json: string | Buffer, from: number) =>
+  typeof json === 'string' ? json.indexOf('"', from) : json.indexOf(QUOTE, from)
+
+const isBackslash = (json: string | Buffer, i: number) =>
+  (typeof json === 'string' ? json.charCodeAt(i) : json[i]) === BACKSLASH
 
 /** Stands in front of the digits of a number that travels as a text. A client cannot guess it. */
 const MARK = `${randomUUID()} `
 
 const longNumber = /\d{16}/
-/** A text without escapes, and a number, as they stand in JSON. */
-const plainText = /"[^"\\]*"/y
+/** A number as it stands in JSON. */
 const number = /-?\d[\d.eE+-]*/y
 const marked = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
@@ -90,7 +93,7 @@ function marking(text: string): string {
   let done = 0
   for (let i = 0; i < text.length; i++) {
     const letter = text.charCodeAt(i)
-    if (letter === 0x22) i = endOfString(text, i)
+    if (letter === QUOTE) i = closingQuote(text, i + 1)
     else if (letter === 0x2d || (letter >= 0x30 && letter <= 0x39)) {
       number.lastIndex = i
       const [written] = number.exec(text) ?? ['-']
@@ -102,15 +105,6 @@ function marking(text: string): string {
     }
   }
   return done === 0 ? text : parts.join('') + text.slice(done)
-}
-
-/** Where the text ends that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  plainText.lastIndex = start
-  if (plainText.test(text)) return plainText.lastIndex - 1
-  let i = start + 1
-  for (; i < text.length && text.charCodeAt(i) !== 0x22; i++) if (text.charCodeAt(i) === 0x5c) i++
-  return i
 }
 
 const isBeyondNumbers = (part: string) => /^-?\d{16,}$/.test(part) && !Number.isSafeInteger(Number(part))
@@ -141,16 +135,6 @@ export function jsonOf(json: string | Buffer): unknown {
 }
 
 export const isJson = (text: string): boolean => jsonOf(text) !== undefined
-
-/** Where the string ends that begins at `start`: at a quote without an odd number of backslashes before it. Of a text that is cut, its length. */
-export function closingQuote(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let first = quote
-    while (first > start && text[first - 1] === '\\') first--
-    if ((quote - first) % 2 === 0) return quote
-  }
-  return text.length
-}
 
 /** Regular expressions as files write them. */
 export function withoutExpressions(value: unknown): unknown {

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { check, closed, type Path, spoken } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
-import { requireModestJson } from '../core/json.js'
+import { closingQuote, requireModestJson } from '../core/json.js'
 import { type Rows, rowSchemas, type State, type TableName, type Tables } from '../core/state.js'
 import { inSlices, type Sliced } from '../core/work.js'
 import { type AnyRow, type AnyTable, forEachTable, shapeOf, withDigests } from './shapes.js'
@@ -121,7 +121,7 @@ async function requireUnique(name: TableName, rows: readonly AnyRow[]): Promise<
 
 const problem = (sentence: string) => new ProblemsError([{ origin: 'state', sentence }])
 
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
+const [QUOTE, COMMA] = [0x22, 0x2c]
 /** Parsed, or written, before others have their turn. */
 const ROWS = 100
 /** The same for rows that are long. */
@@ -163,7 +163,9 @@ function* parsed(body: Buffer): Sliced<unknown> {
 
   function endGroup(end: number): void {
     const list = lists.at(-1) ?? []
-    const group = parsedPart(`[${body.toString('utf8', groupFrom, end)}]`) as readonly unknown[]
+    const part = body.subarray(groupFrom, end)
+    requireModestJson(part)
+    const group = JSON.parse(`[${part}]`) as readonly unknown[]
     if (group.length === 0 && list.length > 0) throw new SyntaxError('Unexpected comma at the end of a list')
     list.push(...group)
     groupFrom = end + 1
@@ -177,7 +179,7 @@ function* parsed(body: Buffer): Sliced<unknown> {
     }
     switch (body[i]) {
       case QUOTE:
-        i = endOfText(body, i)
+        i = closingQuote(body, i + 1)
         break
       case COMMA:
         if (level === 2 && groupFrom >= 0 && (++rows === ROWS || i - groupFrom > BYTES)) {
@@ -207,12 +209,9 @@ function* parsed(body: Buffer): Sliced<unknown> {
     }
   }
   left.push(body.toString('utf8', leftFrom))
-  return withLists(parsedPart(left.join('')), lists)
-}
-
-function parsedPart(text: string): unknown {
-  requireModestJson(Buffer.from(text))
-  return JSON.parse(text)
+  const rest = left.join('')
+  requireModestJson(Buffer.from(rest))
+  return withLists(JSON.parse(rest), lists)
 }
 
 /** Puts each list in the place of its number. */
@@ -221,14 +220,4 @@ function withLists(left: unknown, lists: readonly unknown[][]): unknown {
   return Object.fromEntries(
     Object.entries(left).map(([name, value]) => [name, Array.isArray(value) ? lists[value[0] as number] : value]),
   )
-}
-
-/** Where the text ends that begins at `start`. */
-function endOfText(body: Buffer, start: number): number {
-  for (let end = body.indexOf(QUOTE, start + 1); end >= 0; end = body.indexOf(QUOTE, end + 1)) {
-    let backslashes = 0
-    while (body[end - 1 - backslashes] === BACKSLASH) backslashes++
-    if (backslashes % 2 === 0) return end
-  }
-  return body.length
 }
