@@ -45,7 +45,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'eventsource-parser': ['page/'],
   '@supabase/supabase-js': ['page/session/auth-client.ts', 'cli/login.ts'],
   // The three of the state: what both databases are asked with, and the two databases.
-  'lru-cache': ['recordings/', 'completions/tokens/'],
+  'lru-cache': ['recordings/', 'completions/tokens/', 'supabase/', 'keys/', 'faults/'],
   kysely: ['state/'],
   libsql: ['state/sqlite.ts'],
   pg: ['state/postgres.ts', 'state/postgres-trouble.ts', 'state/notifications.ts'],

@@ -35,12 +35,15 @@ interface Surroundings {
 
 export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Surroundings): StatePart {
   const restored: (() => Promise<void>)[] = []
+  /** The configuration that is in force, and when its users and keys were put into the state. */
+  let planted: Planted = { loaded, atMs: 0 }
+  let begun: { readonly planted: Planted; readonly document: StateDocument } | undefined
   const documents = () => import('../state/index.js')
   const get = onceLoaded(async () => {
     const { openState } = await documents()
     const state = await openState(loaded.config.state, { dir: loaded.dir, warn })
     try {
-      await plant(state, loaded, clock)
+      planted = await plant(state, loaded, clock.now())
     } catch (error) {
       await state.close()
       throw error
@@ -48,8 +51,6 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
     state.onRevoked(onRevoked)
     return state
   })
-  // A state that is not in memory may be another process's as well, and a reset leaves it alone.
-  const first = onceLoaded(async () => (loaded.config.state === 'memory' ? await exported() : undefined))
 
   async function exported(): Promise<StateDocument> {
     await apiKeys().flush()
@@ -61,38 +62,57 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
     await (await documents()).importState(await get(), document)
   }
 
-  async function restore(document: StateDocument): Promise<void> {
+  async function restore(): Promise<void> {
+    const document = await beginning()
     if (isDeepStrictEqual(await exported(), document)) return
     await imported(document)
     await Promise.all(restored.map(work => work()))
   }
 
+  /** What a start with the configuration in force has in its state: made by such a start, when it is first asked for. */
+  async function beginning(): Promise<StateDocument> {
+    if (begun?.planted === planted) return begun.document
+    const { exportState, openState } = await documents()
+    const state = await openState('memory', { dir: loaded.dir })
+    await plant(state, planted.loaded, planted.atMs)
+    const document = await exportState(state)
+    begun = { planted, document }
+    return document
+  }
   return {
     get,
     export: exported,
     import: imported,
     onRestored: work => void restored.push(work),
-    open: async () => void (await Promise.all([get(), first()])),
+    open: get,
     async prepare(next) {
-      await plant(await get(), next, clock)
-      return () => {}
+      const put = await plant(await get(), next, clock.now())
+      return () => {
+        planted = put
+      }
     },
     async reset({ scope, state = true }) {
-      const document = scope === undefined && state ? await first() : undefined
-      if (document) await restore(document)
+      // A state that is not in memory may be another process's as well, and a reset leaves it alone.
+      if (scope === undefined && state && loaded.config.state === 'memory') await restore()
     },
     close: () => closeState(get, apiKeys(), report),
   }
 }
 
+interface Planted {
+  readonly loaded: LoadedConfig
+  readonly atMs: number
+}
+
 /** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */
-async function plant(state: State, { config, originOf }: LoadedConfig, { now }: Clock): Promise<void> {
+async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<Planted> {
   const { plantSeeds } = await import('../supabase/seeds.js')
-  await plantSeeds(state, config, now).catch(error => {
+  await plantSeeds(state, loaded.config, atMs).catch(error => {
     if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
     const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
-    throw new ProblemsError([{ origin: originOf(['users']), sentence }])
+    throw new ProblemsError([{ origin: loaded.originOf(['users']), sentence }])
   })
+  return { loaded, atMs }
 }
 
 /** An unreachable database must not keep the process alive; what was acknowledged is in it already. */

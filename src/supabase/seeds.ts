@@ -1,6 +1,7 @@
 /** Users and API keys of the configuration: in the state from the start, with ids that stay the same. */
 import { scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
+import { LRUCache } from 'lru-cache'
 import { developmentUser, digestOf } from '../core/secrets.js'
 import type { ApiKeyRow, Json, State, Tables, UserRow } from '../core/state.js'
 import { startOf } from '../keys/api-key-form.js'
@@ -52,10 +53,10 @@ export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | '
 
 /**
  * Puts the seeds into the state. What is there already stays as the app left it, unless its seed was changed since; a
- * configured key that is no longer configured is taken away.
+ * configured key that is no longer configured is taken away. New rows are of the moment `atMs`.
  */
-export async function plantSeeds(state: State, { users, apiKeys }: Seeds, now: () => number): Promise<void> {
-  const at = new Date(now()).toISOString()
+export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: number): Promise<void> {
+  const at = new Date(atMs).toISOString()
   // Hashed before: writers wait for one another, and this takes a moment.
   const present = await state.read(tables => Promise.all(users.map(seed => ofSeed(tables, seed, users))))
   const rows = await Promise.all(users.map(async (seed, i) => rowUnlessMarked(seed, present[i], at)))
@@ -78,7 +79,9 @@ export async function plantUser(state: State, seed: UserSeed, now: () => number)
 /** Shows whether a seed was changed. A password is part of it, so it is no quick hash. */
 const markOf = (seed: UserSeed): Promise<string> => markOfWritten(JSON.stringify(seed))
 
-// Tests start platforms with the same seeds over and over.
+/** Tests start platforms with the same seeds over and over, and a reset compares what is there with what they make. */
+const MOST_SEEDS = 1000
+
 const markOfWritten = remembered(async written => {
   const mark = await scrypt(written, idOfUser(JSON.parse(written)), 16, { N: 2 ** 10 })
   return mark.toString('base64url')
@@ -96,10 +99,12 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
   const id = idOfUser(seed)
   const email = seed.email === undefined ? null : validEmail(seed.email)
   const phone = seed.phone === undefined ? null : validPhone(seed.phone)
-  const identities = [
-    ...(email === null ? [] : [newIdentity(id, 'email', identityData(id, 'email', email, seed.confirmed), at)]),
-    ...(phone === null ? [] : [newIdentity(id, 'phone', identityData(id, 'phone', phone, seed.confirmed), at)]),
-  ]
+  const identities = (['email', 'phone'] as const).flatMap(provider => {
+    const address = { email, phone }[provider]
+    if (address === null) return []
+    const identity = newIdentity(id, provider, identityData(id, provider, address, seed.confirmed), at)
+    return [{ ...identity, identity_id: stableId(`identity ${provider} of ${id}`) }]
+  })
   return newUser(at, {
     ...{ id, email, phone, identities },
     role: seed.role,
@@ -220,16 +225,15 @@ function revocationOf({ revoked_at, created_at }: ApiKeyRow, { revoked }: ApiKey
   return revoked ? created_at : null
 }
 
-/** Does slow work once for each key that it is asked for, and remembers the last of them. */
-export function remembered<T>(work: (key: string) => Promise<T>, most = 100): (key: string) => Promise<T> {
-  const done = new Map<string, Promise<T>>()
-  return key => {
-    const known = done.get(key)
+/** Does slow work once for each seed as it is written. */
+function remembered<T extends {}>(work: (written: string) => Promise<T>): (written: string) => Promise<T> {
+  const done = new LRUCache<string, Promise<T>>({ max: MOST_SEEDS })
+  return written => {
+    const known = done.get(written)
     if (known) return known
-    const made = work(key)
-    made.catch(() => done.delete(key))
-    if (done.size >= most) done.delete(done.keys().next().value ?? '')
-    done.set(key, made)
+    const made = work(written)
+    made.catch(() => done.delete(written))
+    done.set(written, made)
     return made
   }
 }

@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform, type Platform } from '../../src/platform.js'
+import { platformOf } from '../auth/edited.js'
+import { answerOf, sentences, signIn, signUp } from '../auth/people.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 
@@ -185,6 +187,25 @@ test('a reset of everything brings back mode, clock and users of the start, aske
   await changed()
   await platform.reset()
   expect([platform.mode, platform.clock.state().offsetMs, await users()]).toEqual(['emulate', 0, before])
+})
+
+test('after a reload that adds and removes users and keys, a reset brings back those of the configuration that is loaded now', async () => {
+  const seed = (name: string) => ({ email: `${name}@example.com`, password: 'secret-word' })
+  const [ada, bob, carol] = [seed('ada'), seed('bob'), seed('carol')]
+  const key = { name: 'ci', key: 'sk-local-of-the-configuration', user: carol.email }
+  const scene = await platformOf({ users: [ada, bob] })
+  const users = async () => {
+    const { users, api_keys } = await scene.platform.exportState()
+    return [...users.map(({ email }) => email), ...api_keys.map(({ name }) => name)].sort()
+  }
+  await signUp(scene.platform, 'of-a-test@example.com')
+  await scene.reload({ users: [bob, carol], apiKeys: [key] })
+  await scene.platform.reset()
+  expect(await users()).toEqual(['bob@example.com', 'carol@example.com', 'ci'])
+  const { token } = await signIn(scene.platform, carol)
+  await scene.platform.reset()
+  expect(await answerOf(scene.platform, token)).toBe(sentences.ended)
+  expect(await answerOf(scene.platform, key.key)).toBe('open')
 })
 
 test('a reset that is to keep the state keeps users, and brings back the rest', async () => {
