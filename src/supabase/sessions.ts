@@ -25,9 +25,23 @@ export async function startSession(backend: Backend, tables: Tables, user: UserR
   }
   const changes = { last_sign_in_at: at, updated_at: at }
   await tables.users.update(user.id, changes)
+  await endLeastUsed(tables, user.id)
   await tables.sessions.insert(session)
   const refreshToken = await addRefreshToken(backend, tables, session, null)
   return { user: { ...user, ...changes }, session, refreshToken }
+}
+
+/** Sign-ins in a loop must not fill the memory; a person has a handful of devices. */
+const MOST_SESSIONS = 1000
+
+/** Makes room for one more session of a user: of too many, the one that was not used for longest ends. */
+async function endLeastUsed(tables: Tables, userId: string): Promise<void> {
+  if ((await tables.sessions.count({ user_id: userId })) < MOST_SESSIONS) return
+  const lastUseOf = ({ refreshed_at, created_at }: SessionRow) => refreshed_at ?? created_at
+  const sessions = (await tables.sessions.find({ user_id: userId })).toSorted((a, b) =>
+    lastUseOf(a) < lastUseOf(b) ? -1 : 1,
+  )
+  await endSessions(tables, sessions.slice(0, sessions.length - MOST_SESSIONS + 1))
 }
 
 async function addRefreshToken(
