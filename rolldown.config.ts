@@ -59,12 +59,12 @@ const html: Plugin = {
     const sheets = readdirSync(folder)
       .sort()
       .map(name => readFileSync(path.join(folder, name), 'utf8'))
-    // No comments, no indentation; the rest is left to whoever compresses.
+    // No comments, no indentation; compression does the rest.
     const source = sheets.join('').replace(/\/\*.*?\*\/|^\s+|\n/gms, '')
     const sheet = this.getFileName(this.emitFile({ type: 'asset', name: 'page.css', source }))
     const chunks = chunksOf(bundle)
     const main = chunks.find(({ isEntry }) => isEntry)
-    // Who is signed in is shown on every view. Views themselves load when somebody goes there.
+    // Who is signed in is shown on every view. Views themselves load when they are opened.
     const soon = chunks.filter(({ name, fileName }) => name === SIGNING_IN || main?.imports.includes(fileName))
     const preloads = soon.map(({ fileName }) => `<link rel="modulepreload" href="/dashboard/${fileName}" />`)
     const text = readFileSync(path.join(pageFolder, 'index.html'), 'utf8')

@@ -119,7 +119,7 @@ export async function readBaseline(file: string): Promise<Baseline | undefined> 
   }
   const baseline = baselineIn(text)
   if (baseline) return baseline
-  const sentence = 'is no baseline. Make it anew: standin verify --against live --update-baseline.'
+  const sentence = 'is not a baseline. Create a new one: standin verify --against live --update-baseline.'
   throw new ProblemsError([{ origin: file, sentence }])
 }
 

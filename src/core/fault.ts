@@ -106,7 +106,7 @@ export const randomFaultSchema = v.pipe(
   closed({
     ...faultEntries,
     chance: described(number(0, 1), 'How likely it is, from 0 to 1.'),
-    path: v.optional(described(pathGlob, 'The paths it befalls; * stands for anything.'), '/v1/*'),
+    path: v.optional(described(pathGlob, 'The paths of the requests that can fail; * matches anything.'), '/v1/*'),
   }),
   consistent(),
 )
@@ -117,15 +117,18 @@ const method = word(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 /** A fault for the next requests. */
 export const faultCallSchema = closed({
   fault: faultSchema,
-  times: v.optional(described(count(1), 'How many requests it befalls.'), 1),
-  path: optional(pathGlob, 'The paths it befalls; * stands for anything. Without it those of the platform.'),
-  method: optional(method, 'The method it befalls; any without it.'),
+  times: v.optional(described(count(1), 'How many requests fail.'), 1),
+  path: optional(
+    pathGlob,
+    'The paths of the requests that fail; * matches anything. Without it, all paths of the platform.',
+  ),
+  method: optional(method, 'The method of the requests that fail; any without it.'),
   // What compares them with requests says what is wrong with them.
   when: optional(
     map(v.string(), v.unknown(), 'a map of conditions'),
-    'Conditions as in rules; then it befalls chat completions that fit them.',
+    'Conditions as in rules: only chat completions that match them fail.',
   ),
-  scope: optional(v.string('text'), 'The scope whose requests it befalls; those of everybody without it.'),
+  scope: optional(v.string('text'), 'The scope whose requests fail; without it, the requests of all scopes.'),
 })
 export type FaultCallInput = v.InferInput<typeof faultCallSchema>
 export type FaultCall = v.InferOutput<typeof faultCallSchema>

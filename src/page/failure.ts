@@ -15,7 +15,7 @@ export class Failure extends Error {
 export const noAnswer = () => new Failure(0, 'Standin does not answer. Start it again, and this page goes on.')
 
 export const notLoaded = () =>
-  new Failure(0, 'This view could not be loaded. Standin may have been stopped, or built anew since.')
+  new Failure(0, 'This view could not be loaded. Standin may have stopped, or may have been rebuilt. Reload the page.')
 
 export const signedOut = () => new Failure(401, 'You are not signed in.')
 

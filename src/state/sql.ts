@@ -103,7 +103,7 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
   return {
     get,
     async find(where, { limit, offset } = {}) {
-      if (nobodyHas(where)) return []
+      if (isImpossible(where)) return []
       const rows = db
         .selectFrom(name)
         .selectAll()
@@ -116,7 +116,7 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
       return (await rows.execute()).map(row => decoded(shape, row))
     },
     async count(where) {
-      if (nobodyHas(where)) return 0
+      if (isImpossible(where)) return 0
       const { rows } = await db
         .selectFrom(name)
         .select(eb => eb.fn.countAll().as('rows'))
@@ -140,7 +140,7 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
       await db.updateTable(name).set(columns).where(keyColumn, '=', key).execute()
     },
     async remove(where) {
-      if (nobodyHas(where)) return 0
+      if (isImpossible(where)) return 0
       const { numDeletedRows } = await db.deleteFrom(name).where(matching(where)).executeTakeFirst()
       return Number(numDeletedRows)
     },
@@ -148,7 +148,7 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
 }
 
 /** Half a character would be sent as another one, and PostgreSQL refuses to look for NUL. */
-const nobodyHas = (where: AnyRow) => conditions(where).some(([, value]) => !isWhole(value))
+const isImpossible = (where: AnyRow) => conditions(where).some(([, value]) => !isWhole(value))
 
 const matching = (where: AnyRow) => (eb: ExpressionBuilder<Database, string>) =>
   eb.and(conditions(where).map(([column, value]) => eb(column, value === null ? 'is' : '=', cell(value))))

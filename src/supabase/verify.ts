@@ -139,12 +139,12 @@ async function changesBy(backend: Backend, tables: Tables, user: UserRow, proof:
     case 'email_change_token_current':
     case 'email_change_token_new': {
       const email = user.new_email ?? user.email ?? ''
-      await requireNobodyElse(tables, user, { email })
+      await requireStillFree(tables, user, { email })
       return changedEmail(user, email, at)
     }
     case 'phone_change_token': {
       const phone = user.new_phone ?? user.phone ?? ''
-      await requireNobodyElse(tables, user, { phone })
+      await requireStillFree(tables, user, { phone })
       return changedPhone(user, phone, at)
     }
     case 'reauthentication_token':
@@ -166,7 +166,7 @@ async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
 }
 
 /** Another user may have got the address while the code for it was on its way. */
-async function requireNobodyElse({ users }: Tables, { id }: UserRow, address: { email: string } | { phone: string }) {
+async function requireStillFree({ users }: Tables, { id }: UserRow, address: { email: string } | { phone: string }) {
   const others = (await users.find(address)).filter(other => other.id !== id)
   if (others.length > 0) throw 'email' in address ? emailExists() : phoneExists()
 }

@@ -110,7 +110,7 @@ test('tail goes on when the server is started again, and tells each request once
     .split('\n')
     .map(line => JSON.parse(line).request.path)
   expect(paths).toEqual(['/a', '/b', '/c', '/d', '/e'])
-  expect(stderr.text).toContain(`${before.url} was started anew.\n`)
+  expect(stderr.text).toContain(`${before.url} was restarted.\n`)
 })
 
 test('where the control API is closed tail asks for the token, and opens it with that', async () => {

@@ -115,7 +115,7 @@ test('the keys of the environment open the live platform, where the configuratio
 test('what is kept and cannot be read is a problem with a name', async () => {
   const { code, stderr } = await run(['verify', '--against', 'live'], { files: { [BASELINE]: '{"at":"today"}' } })
   expect(stderr).toMatch(
-    /contract-baseline\.json: is no baseline\. Make it anew: standin verify --against live --update-baseline\.\n$/,
+    /contract-baseline\.json: is not a baseline\. Create a new one: standin verify --against live --update-baseline\.\n$/,
   )
   expect(code).toBe(2)
 })

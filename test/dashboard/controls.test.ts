@@ -150,7 +150,7 @@ inBrowser('a fault that there is not is refused in the words of the server, besi
   await faults.getByRole('alert').getByText('fault.status must be an HTTP status from 400 to 599, not 200.').waitFor()
 })
 
-inBrowser('a fault befalls requests by chance, until it is taken back', async () => {
+inBrowser('a fault hits requests at random, until it is taken back', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
   const faults = group(page, 'Faults')

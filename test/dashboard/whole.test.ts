@@ -91,7 +91,7 @@ inBrowser('a dialog that is on its way is closed by Escape, and the exchange bel
   expect(new URL(page.url()).search).toBe('?id=1')
 })
 
-inBrowser('a fault that is set in the controls befalls the next request, and the requests tell so', async () => {
+inBrowser('a fault that is set in the controls hits the next request, and the requests tell so', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/controls`)

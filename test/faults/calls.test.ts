@@ -10,7 +10,7 @@ const inScope = (scope: string) => ({ headers: { 'x-standin-scope': scope } })
 
 const saying = (content: string) => ({ ...hello, messages: [{ role: 'user', content }] })
 
-test('a call with conditions befalls the requests that fit them, and leaves the others alone', async () => {
+test('a call with conditions hits the requests that match them, and no others', async () => {
   const { ask, chat, failNext } = await platformWith()
   failNext({ status: 503 }, { when: { user: /^weather/, stream: false } })
   expect(await statusOf(ask('/v1/models'))).toBe(200)
@@ -35,7 +35,7 @@ test('a body that is no chat completion request fits no conditions, and is what 
   expect(await statusOf(chat(hello))).toBe(503)
 })
 
-test('a call of a scope befalls the requests of that scope alone, one without those of everybody', async () => {
+test('a call with a scope hits the requests of that scope alone, one without a scope those of all', async () => {
   const { chat, failNext } = await platformWith()
   failNext({ status: 503 }, { scope: 'a' })
   failNext({ status: 500 })
@@ -124,7 +124,7 @@ test.each([
   expect([response.status, await response.json()]).toEqual([400, { error }])
 })
 
-test('no more wait than may, and there is room again when one has befallen', () => {
+test('no more wait than may, and there is room again when one has been used', () => {
   const calls = createFaultCalls(undefined, 2)
   const call = { fault: { status: 503 }, times: 1 }
   for (const scope of ['a', 'b']) calls.add({ ...call, scope })

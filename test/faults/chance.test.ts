@@ -7,29 +7,29 @@ const exchange = (body: string, path = '/v1/chat/completions') => exchangeWith({
 
 const bodies = Array.from({ length: 10_000 }, (_, i) => `request ${i}`)
 
-/** Which of these requests are befallen at this rate, in the order in which they come. */
-function befallen(order: readonly string[], { seed = 1, chance = 0.05, entry = 'entry' } = {}) {
+/** Which of these requests fail at this rate, in the order in which they come. */
+function failing(order: readonly string[], { seed = 1, chance = 0.05, entry = 'entry' } = {}) {
   const chances = createChances()
   return order.filter(body => chances.draw(exchange(body), seed, entry) < chance)
 }
 
 test.each([1, 2, 3])('one in twenty is close to one in twenty of 10,000 requests: seed %i', seed => {
   // Three standard deviations are 65.
-  const { length } = befallen(bodies, { seed })
+  const { length } = failing(bodies, { seed })
   expect(length).toBeGreaterThan(435)
   expect(length).toBeLessThan(565)
 })
 
 test('the order in which requests come changes nothing', () => {
-  const usual = befallen(bodies)
-  expect(befallen(bodies.toReversed()).toSorted()).toEqual(usual.toSorted())
-  expect(befallen(bodies)).toEqual(usual)
+  const usual = failing(bodies)
+  expect(failing(bodies.toReversed()).toSorted()).toEqual(usual.toSorted())
+  expect(failing(bodies)).toEqual(usual)
 })
 
-test('another seed and another entry befall others', () => {
-  const usual = befallen(bodies)
-  expect(befallen(bodies, { seed: 2 })).not.toEqual(usual)
-  expect(befallen(bodies, { entry: 'other' })).not.toEqual(usual)
+test('another seed and another entry hit others', () => {
+  const usual = failing(bodies)
+  expect(failing(bodies, { seed: 2 })).not.toEqual(usual)
+  expect(failing(bodies, { entry: 'other' })).not.toEqual(usual)
 })
 
 test('a request that comes again draws anew, the same in every run', () => {

@@ -78,7 +78,7 @@ test('faults by header can be switched off', async () => {
 
 // By call.
 
-test('a call befalls the next request, and that one only', async () => {
+test('a call hits the next request, and that one only', async () => {
   const { ask, chat, failNext } = await platformWith()
   failNext({ status: 503 })
   expect(await statusOf(chat(hello))).toBe(503)
@@ -223,7 +223,7 @@ test('what does not come about leaves its place to the next, and a call its turn
   expect(calls.waiting()).toHaveLength(1)
 })
 
-test('chance befalls the paths that it is meant for', () => {
+test('random faults hit the paths that they are meant for', () => {
   const { choose } = chooserWith([
     { status: 500, chance: 1, path: '/v1/models' },
     { status: 501, chance: 1, path: '/auth/*' },

@@ -144,7 +144,7 @@ test('what was added outlasts a reload with what it remembers, and the files are
   ])
 })
 
-test('in proxy mode the live platform answers, and the fault of a rule that was added befalls it', async () => {
+test('in proxy mode the live platform answers, and the fault of a rule that was added hits it', async () => {
   const live = await liveWith(saying({ live: true }))
   const { ask, chat } = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
   await ask(replies, call('POST', { ...rule('x'), reply: { fault: { status: 503 } }, times: 1, scope: 'a' }))

@@ -154,7 +154,7 @@ test('after a reset the recordings of a request are played from the first one ag
   expect([await next('a'), await next('b')]).toEqual([1, 2])
 })
 
-test('after a reset chance begins anew for a scope, and goes on for the others', async () => {
+test('after a reset random faults start over in a scope, and go on in the others', async () => {
   const random = [{ status: 500, chance: 0.5 }]
   const platform = await platformWith({ faults: { random } })
   const statuses = async (scope: string) => {

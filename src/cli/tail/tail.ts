@@ -62,7 +62,7 @@ async function sayingIn(
           return note(`The connection to ${place.url} has ended. Trying again until it is back.`)
         case 'connected':
           return news.again
-            ? note(news.restarted ? `${place.url} was started anew.` : `Connected to ${place.url} again.`)
+            ? note(news.restarted ? `${place.url} was restarted.` : `Connected to ${place.url} again.`)
             : note(`Following ${place.url}. Ctrl-C ends it.`)
       }
     },

@@ -192,7 +192,7 @@ export const modelsClauses: readonly ClauseForm[] = [
     id: 'MODELS-D2',
     section: 'Endpoints',
     quotes: ['Query parameters and pagination for the model list: not shown.'],
-    what: 'The model list has no pages: it is whole, and does not heed a limit in the query.',
+    what: 'The model list has no pages: it is always whole, and a limit in the query is ignored.',
     needs: ['MODELS-D1'],
     check: asking(withApiKey('/v1/models?limit=1'), status(200), jsonObject, sameList),
   },

@@ -55,7 +55,7 @@ export function FaultsSection({ controls: { waiting, random }, client, reload }:
         <summary>Another fault</summary>
         <FaultForm
           onNext={next}
-          onChance={fault => setRandom([...random.inForce, fault], 'The fault befalls requests by chance.')}
+          onChance={fault => setRandom([...random.inForce, fault], 'The fault hits requests at random.')}
         />
       </details>
       <WaitingFaults

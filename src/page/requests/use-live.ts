@@ -61,7 +61,7 @@ export function useLive(control: Control): { readonly live: LiveList; forget(): 
       began(run: string, after: string) {
         if (history.began(run, after)) {
           era.current++
-          announce('Standin was started again. The list begins anew.')
+          announce('Standin was restarted. The list is empty again.')
         }
         connection = 'open'
         failure = undefined

@@ -23,7 +23,7 @@ interface SessionAccess {
   end(): Promise<void>
 }
 
-const ENDED = 'Your session has ended: it was closed elsewhere, or Standin has begun anew since. Sign in again.'
+const ENDED = 'Your session has ended: it was ended elsewhere, or Standin was restarted. Sign in again.'
 const NOT_LOADED = 'Signing in could not be loaded. Load the page again.'
 
 const Context = createContext<SessionAccess | undefined>(undefined)

@@ -56,7 +56,7 @@ export const signup = (backend: Backend): Endpoint =>
         case 'in':
           return granted(backend, exchange, done.grant, { user: userJsonBeforeReading(done.grant.user) })
         case 'waiting':
-          return jsonReply(userJson(forWhoeverAsks(done.user)))
+          return jsonReply(userJson(withoutAdminsWords(done.user)))
         case 'taken':
           return jsonReply(userJson(done.instead))
       }
@@ -147,7 +147,7 @@ async function added({ users }: Tables, user: UserRow): Promise<UserRow> {
 }
 
 /** Signing up with the address of an invited guest must not show what the admin has said of them. */
-const forWhoeverAsks = (user: UserRow): UserRow =>
+const withoutAdminsWords = (user: UserRow): UserRow =>
   user.invited_at === null ? user : { ...user, user_metadata: {}, identities: [] }
 
 /** Throws a 400 for a way to send a text message that is not there: WhatsApp would need Twilio. */
