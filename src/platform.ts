@@ -71,6 +71,7 @@ function createPlatformParts(sources: PlatformSources) {
         reset,
         mintToken,
         controlToken,
+        reload,
         stopping: stopping.signal,
       })
     },

@@ -33,7 +33,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   express: ['http/', 'dashboard/'],
   'http-proxy-middleware': ['http/proxy.ts'],
   jose: ['supabase/tokens.ts'],
-  yaml: ['check/yaml.ts'],
+  yaml: ['check/'],
   '@faker-js/faker': ['replies/fake.ts'],
   tinyglobby: ['replies/load.ts'],
   liquidjs: ['replies/templates/'],

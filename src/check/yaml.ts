@@ -1,4 +1,4 @@
-/** Reads YAML and remembers where each value stood. The only entry point to the package `yaml`. */
+/** Reads YAML and remembers where each value stood. With `yaml-items.ts` the only entry point to the package `yaml`. */
 import {
   type Document,
   isMap,

@@ -2,19 +2,19 @@
 import { readFileSync } from 'node:fs'
 import { check as checkForm } from '../check/check.js'
 import { UsageError, unreadable, wordProblem } from '../check/problem.js'
-import { inlineYaml } from '../check/yaml.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
 import { inWords } from '../core/exchange.js'
 import {
-  type Choice,
   createReplies,
   type Explanation,
   type Generation,
+  linesOf,
   lint,
   loadRules,
   rulesSchema,
+  verdictOf,
 } from '../replies/index.js'
 import { type CommandLine, load } from './arguments.js'
 
@@ -44,7 +44,7 @@ export async function tryReplies(commandLine: CommandLine): Promise<string> {
   const request = requestFrom(commandLine, models[0]?.id ?? '')
   const replies = createReplies({ rules, seed, strict: false, magic: false })
   const explanation = replies.explain(request)
-  const said = await replies.answer(request)
+  const said = await explanation.says()
   const hint = replies.misfit(request, said)?.()
   return `${[...verdict(explanation, said, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
 }
@@ -54,35 +54,17 @@ function verdict({ rule, nearest }: Explanation, said: Generation, strict: boole
     const instead = strict
       ? ['strict is on, so the request is refused (424).']
       : [`${inWords(said.answeredBy)} instead:`, ...shown(said)]
-    return ['No rule answers.', nearest, '', ...instead]
+    return ['No rule answers.', nearest(), '', ...instead]
   }
-  const { title, place, written } = rule
-  const why = Object.keys(written.when ?? {}).length > 0 ? inlineYaml(written.when) : 'no conditions: it always matches'
-  return [`${title} (${place}) answers.`, `  when ${why}`, '', ...shown(said)]
+  return [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...shown(said)]
 }
 
 function others({ passed }: Explanation): readonly string[] {
-  if (passed.length === 0) return []
-  return [
-    '',
-    'Passed over:',
-    ...passed.map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`),
-  ]
+  const others = passed().map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`)
+  return others.length === 0 ? [] : ['', 'Passed over:', ...others]
 }
 
-/** The generated answer, line by line. */
-const shown = ({ choices, fault }: Generation): readonly string[] =>
-  [...choices.flatMap(parts), ...(fault ? [`fault ${inlineYaml(fault)}`] : [])].map(
-    line => `  ${line.replaceAll('\n', '\n  ')}`,
-  )
-
-const parts = ({ text, toolCalls = [], refusal, reasoning, finishReason }: Choice): readonly string[] => [
-  ...(reasoning === undefined ? [] : [`(thinks) ${reasoning}`]),
-  ...(text === null ? [] : [text]),
-  ...(refusal === undefined ? [] : [`(refuses) ${refusal}`]),
-  ...toolCalls.map(({ name, arguments: given }) => `(calls) ${name}(${given})`),
-  ...(finishReason === undefined ? [] : [`(finish_reason ${finishReason})`]),
-]
+const shown = (said: Generation): readonly string[] => linesOf(said).map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 
 /** The request that the flags and the prompt describe. Throws a UsageError for flags that do not fit. */
 function requestFrom({ words: [, , ...prompt], given }: CommandLine, firstModel: string): ChatRequest {

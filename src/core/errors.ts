@@ -571,7 +571,14 @@ export const modeNotPossible = failure(409, 'mode_not_possible', (sentences: rea
 export const noSuchRule = failure(
   404,
   'no_such_rule',
-  (id: string) => `No rule that was added at run time has the id ${JSON.stringify(id)}.`,
+  (id: string) => `There is no rule with the id ${JSON.stringify(id.slice(0, 200))}.`,
+)
+
+export const ruleFileChanged = failure(
+  409,
+  'rule_file_changed',
+  (file: string) =>
+    `${file} was changed in the meantime, so nothing was written. Look at the rule again, then repeat it.`,
 )
 
 export const tooManyFaults = failure(
@@ -600,7 +607,7 @@ export const notForARule = failure(
 )
 
 /** `why` is a sentence. */
-export const ruleNotKept = failure(409, 'rule_not_kept', (why: string) => `The rule is not kept in a file. ${why}`)
+export const ruleNotKept = failure(409, 'rule_not_kept', (why: string) => `The rule was not saved. ${why}`)
 
 export const pageNotBuilt = failure(
   503,

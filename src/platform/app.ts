@@ -1,5 +1,4 @@
 /** What answers beside the request line: the control API and the dashboard. Loaded with the first request for them. */
-import { replyFilesOf } from '../config/load.js'
 import type { Mode } from '../core/exchange.js'
 import { developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
@@ -7,7 +6,6 @@ import type { App, Prototypes } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { loadExposition } from '../metrics/index.js'
-import type { Drafts } from '../replies/operations.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { createPeople } from '../supabase/people.js'
 import { version } from '../version.js'
@@ -16,7 +14,7 @@ import type { ForTests } from './for-tests.js'
 import type { Lasting } from './lasting.js'
 import type { Parts, PlatformSources } from './part.js'
 import { usableKey } from './platform.js'
-import { loadReplies } from './rules.js'
+import { createDrafts, createRuleEditing } from './rule-editing.js'
 
 interface Surroundings {
   readonly sources: PlatformSources
@@ -27,6 +25,7 @@ interface Surroundings {
   readonly reset: Parts['reset']
   /** What opens the control API where others can reach it. */
   readonly controlToken: () => string
+  readonly reload: () => Promise<void>
   /** Ends the streams that last as long as the platform does. */
   readonly stopping: AbortSignal
 }
@@ -48,6 +47,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
     isServicePublic: () => isPublicSecret(current().loaded.config.auth.jwtSecret),
   }
   const people = createPeople(state.get)
+  const drafts = createDrafts({ current, sources, reload: surroundings.reload })
   const dashboard = createDashboard({
     config: () => configJson(current(), modes.current().mode, url()),
     ...{ apiKeys, now: clock.now, identify, keys, people },
@@ -56,7 +56,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
     ...{
       ...keys,
       people,
-      rules: rules.rules,
+      rules: createRuleEditing({ current, sources, drafts, reload: surroundings.reload }, rules),
       steering: settings,
       clock,
       journal,
@@ -98,7 +98,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
     },
     library: () => current().library(),
     sessions: auth.createOpenSessions(state.get, () => current().loaded.config.auth.jwtExp),
-    drafts: createDrafts(current, sources),
+    drafts,
   })
   return createApp({ prototypes, host: config.host, control, dashboard, report: lasting.report })
 }
@@ -119,21 +119,5 @@ export async function configJson(
     models: models.map(({ id }) => id),
     endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
     ...(isThere && { sign_in: { email, password } }),
-  }
-}
-
-/** Rules on their way from a draft to a file: written, checked, and kept. */
-export function createDrafts(current: () => Pick<Assembly, 'loaded'>, { file }: PlatformSources): Drafts {
-  return {
-    draft: async (told, open) => (await loadReplies()).draftOf(told, open),
-    read: async yaml => (await loadReplies()).rulesSent(yaml),
-    async keep(yaml, name) {
-      const { loaded } = current()
-      const { keepRules } = await loadReplies()
-      const files = replyFilesOf(loaded)
-      // As where they are read: without any file there is no folder either.
-      const isWithoutFiles = file === false && loaded.originOf(['replies']) === 'default'
-      return keepRules(yaml, name, isWithoutFiles ? { ...files, patterns: [] } : files)
-    },
   }
 }

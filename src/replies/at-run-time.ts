@@ -30,6 +30,8 @@ export interface RulesAtRunTime {
   readonly isEmpty: boolean
   /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 where there are too many, and adds none then. */
   add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
+  /** Puts a rule in the place of another, or moves it past its neighbour of the same priority. Gives back whether there was one to change. */
+  change(id: string, change: ChangeAtRunTime, adding: Pick<Adding, 'seed'>): Promise<boolean>
   /** Removes those with this id, of this scope, or both; all if neither is given. Gives back how many there were. */
   remove(which?: { readonly id?: string | undefined; readonly scope?: string | undefined }): number
   /** Those of a scope beside those for everybody, in the order in which they are tried; of all scopes if none is given. */
@@ -38,6 +40,12 @@ export interface RulesAtRunTime {
   fails(scope: string): boolean
   /** The reply of the first rule that matches, counted as given; `undefined` when none does. */
   take(asked: Asked): Taken | undefined
+}
+
+/** What can be done with a rule that was added. */
+export interface ChangeAtRunTime {
+  readonly rule?: RuleInput
+  readonly move?: 'up' | 'down'
 }
 
 /** A rule for everybody has none. */
@@ -68,15 +76,31 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
       count += Array.isArray(written) ? written.length : 1
       const standing = (i: number) => {
         const place = `at run time #${first + i}`
-        return { place, title: `rule ${place}`, isByChance: true }
+        return { place, title: `rule ${place}`, id: `rule-${first + i}`, isByChance: true }
       }
       const ready = await rulesAsGiven(written, { dir, seed, standing })
-      const added = ready.map((rule, i) => ({ id: `rule-${first + i}`, scope, call, rule: { ...rule, counts: true } }))
+      const added = ready.map((rule, i) => ({ id: `rule-${first + i}`, scope, call, rule }))
       if (every().reduce((sum, { size }) => sum + size(), added.length) > most) throw tooManyRules(most)
       const shelf = scope === EVERYBODY ? forEverybody : ofScopes.get(scope)
       shelf.put(added)
       rules.isEmpty = false
       return added.map(({ id }) => ({ id }))
+    },
+    async change(id: string, { rule: written, move }: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
+      const find = () => every().find(shelf => shelf.inOrder().some(added => added.id === id))
+      const before = find()
+        ?.inOrder()
+        .find(added => added.id === id)
+      if (!before) return false
+      if (written) {
+        const { place } = before.rule
+        const standing = () => ({ place, title: `rule ${place}`, id, isByChance: true })
+        const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
+        // It may have been removed meanwhile.
+        if (rule) find()?.replace({ ...before, rule })
+      }
+      if (move) find()?.move(id, move === 'up' ? -1 : 1)
+      return true
     },
     remove({ id, scope }: { readonly id?: string | undefined; readonly scope?: string | undefined } = {}) {
       let removed = 0
@@ -110,6 +134,8 @@ interface Added extends RuntimeRule {
 interface Shelf {
   readonly scope: string
   put(more: readonly Added[]): void
+  replace(changed: Added): void
+  move(id: string, by: 1 | -1): void
   remove(isMeant: (added: Added) => boolean): number
   size(): number
   /** In the order in which they are tried. */
@@ -137,6 +163,19 @@ function createShelf(scope: string, memory: Memory): Shelf {
   return {
     scope,
     put: more => change([...added, ...more].toSorted((a, b) => b.call - a.call)),
+    replace: changed => change(added.map(one => (one.id === changed.id ? changed : one))),
+    move(id, by) {
+      const order = inOrder()
+      const i = order.findIndex(one => one.id === id)
+      const [one, other] = [order[i], order[i + by]]
+      if (!one || !other || one.rule.priority !== other.rule.priority) return
+      // Each takes the place of the other among the calls, so that it stays there when more are added.
+      const swapped = new Map([
+        [one, { ...other, call: one.call }],
+        [other, { ...one, call: other.call }],
+      ])
+      change(added.map(each => swapped.get(each) ?? each))
+    },
     remove(isMeant) {
       const rest = added.filter(one => !isMeant(one))
       const removed = added.length - rest.length

@@ -33,7 +33,7 @@ export interface Draft {
 export function draftOf(told: DraftSource, open: (text: string) => string = asItIs): Draft {
   const { request, status } = told
   const asked = requestIn(request.body)
-  if (!asked) throw notForARule('rules answer chat completion requests only, and its body is none')
+  if (!asked) throw notForARule('rules answer chat completion requests only, and this is not one')
   if (status === null) throw notForARule('no answer has left')
   const reply = replyOf(told, asked)
   const user = new Asked(asked).user

@@ -16,7 +16,7 @@ export interface Taken {
 }
 
 export interface Engine {
-  /** The rules in the order in which they are tried. */
+  /** The rules in the order in which they are tried, with those that are switched off. */
   readonly rules: readonly ReadyRule[]
   /** Whether anything that they say is to go wrong. */
   readonly fails: boolean
@@ -30,10 +30,11 @@ export interface Engine {
 
 export function createEngine(written: readonly ReadyRule[], memory: Memory): Engine {
   const rules = written.toSorted((a, b) => b.priority - a.priority)
-  const index = rules.length < WORTH_INDEXING ? undefined : createRuleIndex(rules, ({ needles }) => needles)
+  const active = rules.filter(isActive)
+  const index = active.length < WORTH_INDEXING ? undefined : createRuleIndex(active, ({ needles }) => needles)
 
   function find(asked: Asked): ReadyRule | undefined {
-    for (const rule of index ? index.candidates(asked.user) : rules) {
+    for (const rule of index ? index.candidates(asked.user) : active) {
       if (fits(rule, asked) && objection(rule, asked) === undefined) return rule
     }
     return undefined
@@ -57,16 +58,16 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
 
   return {
     rules,
-    fails: rules.some(({ fails }) => fails),
+    fails: active.some(({ fails }) => fails),
     find,
     take(asked) {
       const rule = find(asked)
       if (!rule) return undefined
-      if (!rule.counts) return { saying: rule.first, count: 1 }
       const count = memory.note(rule, asked)
-      return { saying: rule.sayingAt(count), count }
+      return rule.counts ? { saying: rule.sayingAt(count), count } : { saying: rule.first, count: 1 }
     },
     reasonsAgainst(rule, asked) {
+      if (!isActive(rule)) return ['it is switched off']
       const differing = rule.conditions.filter(condition => !condition.holds(asked))
       if (differing.length > 0) return differing.map(condition => condition.differs(asked))
       const objects = objection(rule, asked)
@@ -74,6 +75,8 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
     },
   }
 }
+
+const isActive = ({ written }: ReadyRule) => written.enabled !== false
 
 function fits({ conditions }: ReadyRule, asked: Asked): boolean {
   for (const condition of conditions) if (!condition.holds(asked)) return false

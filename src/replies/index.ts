@@ -7,6 +7,7 @@ import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { Asked } from './conditions/asked.js'
 import { readable } from './conditions/on-exchanges.js'
 import { createEngine } from './engine.js'
+import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
 import { seedOf } from './fake.js'
 import type { LoadedRules } from './load.js'
 import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
@@ -15,6 +16,7 @@ import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
 import { nearestSentence } from './nearest.js'
 import type { ListedRule } from './operations.js'
 import type { ReadyRule } from './ready-rule.js'
+import { areNeighbours } from './rule-files.js'
 import type { Generation } from './said.js'
 import { sampled } from './structured/index.js'
 import { unasked } from './unasked.js'
@@ -22,6 +24,7 @@ import { unasked } from './unasked.js'
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
+export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.js'
 export { keepRules } from './keep.js'
 export { type LintFinding, lint } from './lint.js'
 export {
@@ -30,6 +33,7 @@ export {
   type LoadedRules,
   loadRules,
   type ReplyFiles,
+  rulesAsGiven,
   rulesFromCode,
   rulesSent,
   rulesSentJob,
@@ -37,7 +41,17 @@ export {
 } from './load.js'
 export { magicWords } from './magic.js'
 export { createMemory, type Memory } from './memory.js'
-export type { ListedRule } from './operations.js'
+export { fileOf, goodRules, type ListedRule } from './operations.js'
+export {
+  changeRule,
+  draftInFile,
+  type InForce,
+  isInFile,
+  problemsOf,
+  type RuleChange,
+  type RuleEdit,
+  readRule,
+} from './rule-files.js'
 export { type RuleInput, rulesSchema } from './rules.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
 export { sampleJob } from './structured/index.js'
@@ -53,20 +67,12 @@ export interface Replies {
   readonly misfit: typeof misfitOf
   /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
   faultFor(exchange: Exchange): Promise<Fault | undefined>
-  /** Says which rule would answer, without its answering. */
-  explain(request: ChatRequest, circumstances?: Circumstances): Explanation
+  /** Says which rule would answer, without its answering; with a draft, as if its rules were in force. */
+  explain(request: ChatRequest, circumstances?: Circumstances, draft?: RuleDraft): Explanation
   /** The rules in force, in the order in which they are tried: those for a scope, or all if none is given. */
   list(scope?: string): readonly ListedRule[]
-}
-
-/** Which rule answers a request, and why not another. */
-export interface Explanation {
-  /** `undefined` where none does. */
-  readonly rule: ReadyRule | undefined
-  /** The rules that were tried before it, each with its reasons: sentences without their ends. */
-  readonly passed: readonly { readonly rule: ReadyRule; readonly reasons: readonly string[] }[]
-  /** A sentence about the rule that came nearest. */
-  readonly nearest: string
+  /** The same of all scopes, as they are made ready. */
+  inForce(): readonly ReadyRule[]
 }
 
 interface Wanted {
@@ -127,13 +133,19 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       return isJudged && !canJudge() ? loadJudge().then(() => said) : said
     },
     misfit: misfitOf,
-    explain(request, circumstances) {
+    explain(request, circumstances, draft) {
       const asked = new Asked(request, circumstances)
       const tried = triedFor(asked)()
-      const rule = tried.rules.find(rule => tried.reasonsAgainst(rule, asked).length === 0)
-      const before = tried.rules.slice(0, rule ? tried.rules.indexOf(rule) : undefined)
-      const passed = before.map(rule => ({ rule, reasons: tried.reasonsAgainst(rule, asked) }))
-      return { rule, passed, nearest: nearestSentence(tried, asked) }
+      const isMagic = magic && hasMagic(asked.user)
+      const otherwise = () => (isMagic ? withMagicWords(asked) : unasked(request, seed))
+      return explanationOf(asked, {
+        ...tried,
+        rules: withDraft(tried.rules, draft),
+        isMagic,
+        strict,
+        memory,
+        otherwise,
+      })
     },
     async faultFor(exchange) {
       if (!engine.fails && !atRunTime.fails(exchange.scope)) return undefined
@@ -141,16 +153,22 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       return request && take(new Asked(request, exchange))?.saying.fault
     },
     list(scope) {
-      const answered = (rule: ReadyRule) => (rule.counts ? memory.answered(rule, scope) : null)
-      const listed = ({ title, place, written }: ReadyRule) => ({ title, place, rule: written })
-      return [
-        ...atRunTime.all(scope).map(({ id, scope, rule }) => ({
-          ...{ id, scope: scope === '' ? null : scope, answered: answered(rule) },
-          ...listed(rule),
-        })),
-        ...engine.rules.map(rule => ({ id: null, scope: null, answered: answered(rule), ...listed(rule) })),
+      const added = atRunTime.all(scope)
+      const all = [
+        ...added.map(({ id, scope, rule }) => ({ id, scope: scope === '' ? null : scope, rule })),
+        ...engine.rules.map(rule => ({ id: rule.id ?? null, scope: null, rule })),
       ]
+      return all.map((one, i) => ({
+        ...{ id: one.id, scope: one.scope, answered: memory.answered(one.rule, scope) },
+        ...{ title: one.rule.title, place: one.rule.place, rule: one.rule.written },
+        enabled: one.rule.written.enabled !== false,
+        moves: [
+          ...(areNeighbours(one, all[i - 1]) ? (['up'] as const) : []),
+          ...(areNeighbours(one, all[i + 1]) ? (['down'] as const) : []),
+        ],
+      }))
     },
+    inForce: () => [...atRunTime.all().map(({ rule }) => rule), ...engine.rules],
   }
 }
 

@@ -44,7 +44,7 @@ export async function keepRules(text: string, name: string, { patterns, dir }: R
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw ruleNotKept(
-      code === 'EEXIST' ? `${file} is there already. Choose another name.` : `${file}: ${code ?? message}.`,
+      code === 'EEXIST' ? `${file} exists already. Choose another name.` : `${file}: ${code ?? message}.`,
     )
   }
   return file

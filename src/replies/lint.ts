@@ -17,7 +17,8 @@ export interface LintFinding {
 
 /** What is odd about rules, in the order in which they are tried. `models` are the ids that the platform knows. */
 export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
-  const rules = written.toSorted((a, b) => b.priority - a.priority)
+  const active = written.filter(({ written: { enabled } }) => enabled !== false)
+  const rules = active.toSorted((a, b) => b.priority - a.priority)
   const found = (rule: ReadyRule, sentence: string | undefined): LintFinding[] =>
     sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
   const earlier: Earlier[] = []

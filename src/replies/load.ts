@@ -1,5 +1,6 @@
 /** Reads rules: from the files that the configuration names, and from code. */
-import { existsSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { check, type Path } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
@@ -137,10 +138,18 @@ interface Written {
   /** Where the files stand that rules say; they may say none without it. */
   readonly dir: string | undefined
   readonly seed: number
+  /** Files outside of `dir` that the rules may say; all of them unless set. */
+  readonly alsoSays?: readonly string[]
 }
 
+/** Tells a file's text from any other that the file may have later. */
+export const versionOf = (text: string) => hash('sha256', text, 'hex').slice(0, 16)
+
+/** The rule of a file by which it can be changed: only as long as the file is as it was read. */
+export const idInFile = (file: string, i: number, version: string) => `${file}#${i + 1}@${version}`
+
 /** The rules in a text as files have it, made ready. */
-export async function rulesInText(text: string, { name, dir, seed }: Written): Promise<ReadRules> {
+export async function rulesInText(text: string, { name, dir, seed, alsoSays }: Written): Promise<ReadRules> {
   const yaml = readYaml(text, name, { keepDigits: true })
   if (yaml.problems.length > 0) return unread(yaml.problems)
   // An empty file, or one in which all is commented out, has no rules; it is not wrong.
@@ -148,10 +157,10 @@ export async function rulesInText(text: string, { name, dir, seed }: Written): P
   const told = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
   if ('mistakes' in checked) return unread(checked.mistakes.map(({ path, sentence }) => told(path, sentence)))
   const problems: Problem[] = []
+  const version = versionOf(text)
   const loaded = await makeReady(checked.value, {
-    dir,
-    seed,
-    standing: i => standsAt(`${name}:${yaml.locate([i]).line}`),
+    ...{ dir, seed, alsoSays },
+    standing: i => ({ ...standsAt(`${name}:${yaml.locate([i]).line}`), id: idInFile(name, i, version) }),
     complain: (at, sentence) => problems.push(told(at, `${spoken(at)}: ${sentence}`)),
   })
   return { ...loaded, problems }
@@ -171,19 +180,28 @@ const MOST_PROBLEMS = 1000
 const SHORT_TEXT = 4096
 const LONGEST_MS = 20_000
 
+/** A text with rules: in no file yet, or what a file is to have. */
+export interface SentText {
+  readonly yaml: string
+  readonly name?: string
+  /** A sender must not get at the files of this machine, so without it the rules may say none. */
+  readonly dir?: string
+  readonly alsoSays?: readonly string[]
+}
+
 /** Reads rules that were sent as a text, long ones in a worker. Rejects with a 400 where that takes too long. */
-export function rulesSent(yaml: string): Promise<SentRules> {
-  if (yaml.length <= SHORT_TEXT) return rulesSentJob(yaml)
-  return inWorker<SentRules>('rules', yaml, LONGEST_MS).catch(error => {
+export function rulesSent(sent: SentText): Promise<SentRules> {
+  if (sent.yaml.length <= SHORT_TEXT) return rulesSentJob(sent)
+  return inWorker<SentRules>('rules', sent, LONGEST_MS).catch(error => {
     throw error instanceof TookTooLong ? rulesTakeTooLong(error.message) : error
   })
 }
 
 /** What a worker does for rulesSent. */
-export async function rulesSentJob(yaml: string): Promise<SentRules> {
-  // A sender must not get at the files of this machine in that way.
-  const { problems, rules } = await rulesInText(yaml, { name: HERE, dir: undefined, seed: 0 })
+export async function rulesSentJob({ yaml, name = HERE, dir, alsoSays = [] }: SentText): Promise<SentRules> {
+  const { problems, rules } = await rulesInText(yaml, { name, dir, seed: 0, alsoSays })
   if (problems.length > 0) return { problems: problems.slice(0, MOST_PROBLEMS), rules: [] }
+  if (dir !== undefined) return { problems: [], rules: [] }
   const written = rules.map(({ written }) => written as RuleInput)
   const sentence = rules.length === 0 ? 'There is no rule here.' : tooManyIn(written)
   return sentence
@@ -205,6 +223,8 @@ interface Making {
   /** Where the files stand that rules say; they may say none without it. */
   readonly dir: string | undefined
   readonly seed: number
+  /** Files outside of `dir` that the rules may say; all of them unless set. */
+  readonly alsoSays?: readonly string[] | undefined
   readonly standing: (i: number) => RuleInForce
   complain(at: Path, sentence: string): void
 }
@@ -251,7 +271,7 @@ function charactersToCompile({ when, reply, replies }: Rule): number {
 }
 
 /** The texts of the files that rules say, by their full names; nothing for those that cannot be read. */
-async function readTexts(rules: readonly Rule[], { dir, complain }: Making) {
+async function readTexts(rules: readonly Rule[], { dir, alsoSays, complain }: Making) {
   const texts = new Map<string, string | undefined>()
   for (const { at, file } of filesSaid(rules)) {
     if (dir === undefined) {
@@ -259,6 +279,10 @@ async function readTexts(rules: readonly Rule[], { dir, complain }: Making) {
       continue
     }
     const full = path.resolve(dir, file)
+    if (alsoSays && !alsoSays.includes(full) && !isBelow(dir, full)) {
+      complain(at, `${file} is outside of the folder of the rules. Name it in the file with an editor.`)
+      continue
+    }
     try {
       texts.set(full, await readTextFile(full))
     } catch (error) {
@@ -268,6 +292,20 @@ async function readTexts(rules: readonly Rule[], { dir, complain }: Making) {
   }
   return texts
 }
+
+/** Whether a file is in a folder, wherever links on the way lead. */
+export function isBelow(folder: string, file: string): boolean {
+  try {
+    const steps = path.relative(realpathSync(folder), realpathSync(file))
+    return steps !== '' && !steps.startsWith('..') && !path.isAbsolute(steps)
+  } catch {
+    return !path.relative(folder, file).startsWith('..')
+  }
+}
+
+/** The files that rules say, by their full names. */
+export const fullNamesSaid = (rules: readonly Rule[], dir: string) =>
+  [...filesSaid(rules)].map(({ file }) => path.resolve(dir, file))
 
 /** Every `file` in what rules say, with its place. */
 function* filesSaid(rules: readonly Rule[]): Generator<{ readonly at: Path; readonly file: string }> {

@@ -2,7 +2,19 @@
 import * as v from 'valibot'
 import { dataOf, type ListingQuery, listingQuery, scopeQuery, searchFor } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
-import { described, listOf, maybe, object, objectOf, optional, orNull, text, whole } from '../api/shapes.js'
+import {
+  described,
+  listOf,
+  maybe,
+  object,
+  objectOf,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  whole,
+  yesOrNo,
+} from '../api/shapes.js'
 import { blockYaml } from '../check/yaml.js'
 import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
@@ -10,6 +22,7 @@ import type { Draft, DraftSource } from './draft.js'
 
 export type { Draft } from './draft.js'
 
+import type { RuleEdit } from './rule-files.js'
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 
 /** Rules may say long texts. */
@@ -18,7 +31,7 @@ export const RULES_LIMIT_BYTES = 4_194_304
 export const RULE_TEXT_LIMIT_BYTES = 1_048_576
 
 const listed = {
-  /** Only one that was added at run time has an id. */
+  /** By which it can be changed; `null` for one that is written in code. That of a rule in a file holds as long as the file is as it was read. */
   id: orNull(text),
   /** `rule "weather"`: what the log calls it. */
   title: text,
@@ -26,8 +39,12 @@ const listed = {
   place: text,
   /** Whose requests it is for; `null` where it is for everyone's. */
   scope: orNull(text),
-  /** How often it has answered; `null` where nothing depends on that, and it is not counted. */
-  answered: orNull(whole),
+  /** How often it has answered since it was read or added. */
+  answered: whole,
+  /** Whether it may answer. */
+  enabled: yesOrNo,
+  /** Where it can be moved, past a rule of the same file or scope and the same priority. */
+  moves: listOf(oneOf(['up', 'down'])),
   /** As its author wrote it. */
   rule: objectOf<RuleInput>(),
 }
@@ -35,17 +52,100 @@ export type ListedRule = Of<ReturnType<typeof object<typeof listed>>>
 
 const ids = dataOf(object({ id: text }))
 
+const exchangeId = 'the id of an exchange in the journal, such as 17'
+const exchange = described(
+  v.pipe(v.string(exchangeId), v.regex(/^\d{1,15}$/, exchangeId)),
+  'The id of the exchange in the journal.',
+)
+const aName = 'a name of small letters, digits and single dashes, such as greeting-in-french'
+const yaml = described(v.pipe(v.string('YAML'), v.nonEmpty('YAML')), 'A list of rules as in a file.')
+const reads = { bytes: RULE_TEXT_LIMIT_BYTES }
+
+const ruleChange = v.pipe(
+  object({
+    yaml: maybe(yaml),
+    enabled: optional(yesOrNo, 'Whether it may answer.'),
+    move: optional(
+      oneOf(['up', 'down']),
+      'Before or behind its neighbour, of the same file or scope and the same priority.',
+    ),
+    before: optional(yaml, 'Rules to put in front of it, as in a file.'),
+  }),
+  v.check(
+    changes => Object.keys(changes).length === 1,
+    'has to have yaml, enabled, move or before, and only one of them.',
+  ),
+)
+
+function changeIn({ yaml, enabled, move, before }: Of<typeof ruleChange>): RuleEdit {
+  if (yaml !== undefined) return { kind: 'replace', yaml }
+  if (before !== undefined) return { kind: 'before', yaml: before }
+  return move === undefined ? { kind: 'switch', enabled: enabled === true } : { kind: 'move', to: move }
+}
+
+const attempt = object({
+  prompt: optional(v.pipe(text, v.maxLength(20_000, 'text of at most 20000 characters')), 'What the user says.'),
+  model: optional(text, 'Which model is asked; the first one without it.'),
+  exchange: maybe(exchange),
+  yaml: optional(yaml, 'Rules that are to be in force for this, before all others.'),
+  id: optional(text, 'The rule in whose place those of yaml are.'),
+  scope: optional(text, 'Whose request it is.'),
+})
+
+const explained = object({
+  /** The rule that answers, and why; `null` where none does. */
+  rule: orNull(object({ title: text, place: text, why: text })),
+  /** `canned reply`, or what else answers; `null` where the request is refused. */
+  source: orNull(text),
+  /** What would be sent; where the request is refused, the sentence of the error. */
+  reply: text,
+  /** What is odd about the reply, or which rule came nearest. */
+  hint: orNull(text),
+  /** Why the others do not answer, in the order in which they are tried; without reasons where they match as well. */
+  others: listOf(object({ title: text, place: text, isBefore: yesOrNo, reasons: listOf(text) })),
+  /** How many others there are. */
+  total: whole,
+})
+export type Explained = Of<typeof explained>
+
+/** A request that is not sent. */
+export interface Attempt {
+  readonly prompt?: string | undefined
+  readonly model?: string | undefined
+  readonly scope?: string | undefined
+  /** What an app has sent, in place of a prompt. */
+  readonly body?: unknown
+  /** Rules that are not in force, and the id of the rule in whose place they are. */
+  readonly draft?: { readonly yaml: string; readonly instead?: string | undefined } | undefined
+}
+
+/** Rejects with a 400 that names the line and the column of the first mistake. */
+export async function goodRules(drafts: Pick<Drafts, 'read'>, yaml: string): Promise<readonly RuleInput[]> {
+  const { problems, rules } = await drafts.read(yaml)
+  const [first] = problems
+  if (!first) return rules
+  throw invalidRequest(`Line ${first.line ?? 1}, column ${first.column ?? 1}: ${first.sentence}`)
+}
+
 /** The rules of a running platform. */
 export interface RunningRules {
   /** Those in force, in the order in which they are tried: those for a scope, or all without one. */
   list(scope?: string): Promise<readonly ListedRule[]>
   /** Adds a rule, or several that keep their order. Rejects with a ProblemsError that names what is wrong. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
+  /** A rule as it stands in its file, or as a file would have it. Rejects where there is none with this id. */
+  read(id: string): Promise<string>
+  /** Changes a rule where it stands: in its file, or among those that were added. Gives back the id that it has then. */
+  change(id: string, change: RuleEdit): Promise<string>
+  /** What would be wrong with a rule, or its file, if it had this text. */
+  problems(yaml: string, id?: string): Promise<ReadRules['problems']>
+  /** What would be answered, and why. Rejects with a PlatformError where a draft or its request is no good. */
+  explain(attempt: Attempt): Promise<Explained>
   /** Gives back how many there were. */
   remove(which: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
 }
 
-export const ruleOperations = ({ rules }: { readonly rules: RunningRules }) => ({
+export const ruleOperations = ({ rules, drafts }: { readonly rules: RunningRules; readonly drafts: Drafts }) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
@@ -75,6 +175,37 @@ export const ruleOperations = ({ rules }: { readonly rules: RunningRules }) => (
       return { data: await rules.addSent(rule, scope) }
     },
   }),
+  addWrittenRules: operation({
+    at: 'POST /replies/written',
+    does: 'Adds rules that are written as in a file, before all others, until they are removed.',
+    body: object({ yaml, scope: optional(text, 'Whose requests they are for.') }),
+    reads: { bytes: RULE_TEXT_LIMIT_BYTES },
+    returns: ids,
+    status: 201,
+    answer: 'Their ids, in their order.',
+    errors: { 409: 'Too many were added already.' },
+    run: async ({ body, scope }) => ({
+      data: await rules.addSent(await goodRules(drafts, body.yaml), body.scope ?? scope),
+    }),
+  }),
+  readRule: operation({
+    at: 'GET /replies/{id}',
+    does: 'Returns the text of a rule, with its comments where it is in a file.',
+    returns: object({ yaml: text }),
+    answer: 'A list with that one rule.',
+    errors: { 409: 'Its file has changed since the rules were listed.' },
+    run: async ({ id }) => ({ yaml: await rules.read(id) }),
+  }),
+  changeRule: operation({
+    at: 'PUT /replies/{id}',
+    does: 'Changes the text of a rule, switches it on or off, or moves it. The rest of its file stays as it is.',
+    body: ruleChange,
+    reads: { bytes: RULE_TEXT_LIMIT_BYTES },
+    returns: object({ id: text }),
+    answer: 'The id that the rule has now.',
+    errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
+    run: async ({ id, body }) => ({ id: await rules.change(id, changeIn(body)) }),
+  }),
   removeRules: operation({
     at: 'DELETE /replies',
     does: 'Removes the rules that were added, or those of one scope.',
@@ -84,9 +215,10 @@ export const ruleOperations = ({ rules }: { readonly rules: RunningRules }) => (
   }),
   removeRule: operation({
     at: 'DELETE /replies/{id}',
-    does: 'Removes one rule that was added.',
+    does: 'Removes a rule, from its file as well.',
     query: scopeQuery,
     answer: 'It is removed.',
+    errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
     async run({ id, scope }) {
       if ((await rules.remove({ id, scope })) === 0) throw noSuchRule(id)
     },
@@ -111,8 +243,8 @@ function partOf(all: readonly ListedRule[], { search, limit = PAGE, offset = 0 }
   return { data, total: found.length }
 }
 
-/** Without empty conditions. */
-function fileOf({ rule: { when, ...said } }: ListedRule): string {
+/** A rule as a file would have it, without empty conditions. */
+export function fileOf({ rule: { when, ...said } }: Pick<ListedRule, 'rule'>): string {
   const { name, ...rest } = said
   const conditions = when && Object.keys(when).length > 0 ? { when } : {}
   return blockYaml([{ ...(name !== undefined && { name }), ...conditions, ...rest }])
@@ -129,7 +261,11 @@ const ruleProblem = object({ line: whole, column: whole, sentence: text })
 export type RuleProblem = Of<typeof ruleProblem>
 
 interface ReadRules {
-  readonly problems: readonly { readonly line?: number; readonly column?: number; readonly sentence: string }[]
+  readonly problems: readonly {
+    readonly line?: number
+    readonly column?: number
+    readonly sentence: string
+  }[]
   readonly rules: readonly RuleInput[]
 }
 
@@ -145,91 +281,77 @@ export interface Drafts {
 
 interface DraftParts {
   readonly drafts: Drafts
-  readonly rules: Pick<RunningRules, 'addSent'>
+  readonly rules: Pick<RunningRules, 'problems' | 'explain'>
   readonly journal: {
     get(id: string, shownBytes?: number): DraftSource | undefined
     redaction(id: string): ((text: string) => string) | undefined
   }
 }
 
-const id = 'the id of an exchange in the journal, such as 17'
-const aName = 'a name of small letters, digits and single dashes, such as greeting-in-french'
-const yaml = described(v.pipe(v.string('YAML'), v.nonEmpty('YAML')), 'A list of rules as in a file.')
-const reads = { bytes: RULE_TEXT_LIMIT_BYTES }
-
-export const draftOperations = ({ drafts, rules, journal }: DraftParts) => {
-  /** Rejects with a 400 that names the line and the column of the first mistake. */
-  async function goodRules(yaml: string): Promise<readonly RuleInput[]> {
-    const { problems, rules } = await drafts.read(yaml)
-    const [first] = problems
-    if (!first) return rules
-    throw invalidRequest(`Line ${first.line ?? 1}, column ${first.column ?? 1}: ${first.sentence}`)
-  }
-
-  return {
-    draftRule: operation({
-      at: 'POST /replies/draft',
-      does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
-      body: object({
-        exchange: described(v.pipe(v.string(id), v.regex(/^\d{1,15}$/, id)), 'The id of the exchange in the journal.'),
-      }),
-      returns: object({ yaml: text, name: text, remarks: listOf(text) }),
-      answer: 'The rule as a file would have it, a name for the file, and what is worth knowing about it.',
-      errors: {
-        404: 'There is no such exchange in the journal.',
-        409: 'No rule can be made of the exchange.',
-      },
-      run({ body: { exchange } }) {
-        const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
-        const open = journal.redaction(exchange)
-        if (!entry || !open) throw noSuchExchange(exchange)
-        return drafts.draft(entry, open)
-      },
+export const draftOperations = ({ drafts, rules, journal }: DraftParts) => ({
+  draftRule: operation({
+    at: 'POST /replies/draft',
+    does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
+    body: object({ exchange }),
+    returns: object({ yaml: text, name: text, remarks: listOf(text) }),
+    answer: 'The rule as a file would have it, a name for the file, and what is worth knowing about it.',
+    errors: {
+      404: 'There is no such exchange in the journal.',
+      409: 'No rule can be made of the exchange.',
+    },
+    run({ body: { exchange } }) {
+      const entry = journal.get(exchange, Number.POSITIVE_INFINITY)
+      const open = journal.redaction(exchange)
+      if (!entry || !open) throw noSuchExchange(exchange)
+      return drafts.draft(entry, open)
+    },
+  }),
+  checkRules: operation({
+    at: 'POST /replies/check',
+    does: 'Checks rules without adding them; with an id, as if that rule had this text.',
+    body: object({ yaml, id: optional(text, 'The rule that is being changed.') }),
+    reads,
+    returns: object({ problems: listOf(ruleProblem) }),
+    answer: 'What is wrong, up to 1,000 mistakes; nothing where the rules are good.',
+    errors: { 409: 'The file of the rule has changed since the rules were listed.' },
+    async run({ body }) {
+      const problems = await rules.problems(body.yaml, body.id)
+      return { problems: problems.map(({ line = 1, column = 1, sentence }) => ({ line, column, sentence })) }
+    },
+  }),
+  tryRules: operation({
+    at: 'POST /replies/try',
+    does: 'Explains which rule would answer a prompt or the request of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
+    body: attempt,
+    reads,
+    returns: explained,
+    answer: 'The reply, and the reasons for it.',
+    errors: { 404: 'There is no such exchange in the journal.' },
+    async run({ body: { exchange, yaml, id, ...attempt }, scope }) {
+      const entry = exchange === undefined ? undefined : journal.get(exchange, Number.POSITIVE_INFINITY)
+      if (exchange !== undefined && !entry) throw noSuchExchange(exchange)
+      const draft = yaml === undefined ? undefined : { yaml, instead: id }
+      return rules.explain({ scope, ...attempt, body: entry?.request.body, draft })
+    },
+  }),
+  keepRules: operation({
+    at: 'POST /replies/keep',
+    does: 'Puts rules into a new file, in the folder that the option replies names. The command reads it as soon as it is there.',
+    body: object({
+      yaml,
+      name: described(
+        v.pipe(v.string(aName), v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, aName), v.maxLength(80, aName)),
+        'What the file is called, without its ending.',
+      ),
     }),
-    checkRules: operation({
-      at: 'POST /replies/check',
-      does: 'Checks rules without adding them.',
-      body: object({ yaml }),
-      reads,
-      returns: object({ problems: listOf(ruleProblem) }),
-      answer: 'What is wrong, up to 1,000 mistakes; nothing where the rules are good.',
-      async run({ body }) {
-        const { problems } = await drafts.read(body.yaml)
-        return { problems: problems.map(({ line = 1, column = 1, sentence }) => ({ line, column, sentence })) }
-      },
-    }),
-    tryRules: operation({
-      at: 'POST /replies/try',
-      does: 'Adds rules that are written as in a file, before all others, until they are removed.',
-      body: object({ yaml, scope: optional(text, 'Whose requests they are for.') }),
-      reads,
-      returns: ids,
-      status: 201,
-      answer: 'Their ids, in their order.',
-      errors: { 409: 'Too many were added already.' },
-      run: async ({ body, scope }) => ({
-        data: await rules.addSent(await goodRules(body.yaml), body.scope ?? scope),
-      }),
-    }),
-    keepRules: operation({
-      at: 'POST /replies/keep',
-      does: 'Puts rules into a new file, in the folder that the option replies names. The command reads it as soon as it is there.',
-      body: object({
-        yaml,
-        name: described(
-          v.pipe(v.string(aName), v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, aName), v.maxLength(80, aName)),
-          'What the file is called, without its ending.',
-        ),
-      }),
-      reads,
-      returns: object({ file: text }),
-      status: 201,
-      answer: 'The file, relative to the configuration.',
-      errors: { 409: 'The configuration names no folder for it, or there is such a file already.' },
-      async run({ body: { yaml, name } }) {
-        await goodRules(yaml)
-        return { file: await drafts.keep(yaml, name) }
-      },
-    }),
-  }
-}
+    reads,
+    returns: object({ file: text }),
+    status: 201,
+    answer: 'The file, relative to the configuration.',
+    errors: { 409: 'The configuration names no folder for it, or there is such a file already.' },
+    async run({ body: { yaml, name } }) {
+      await goodRules(drafts, yaml)
+      return { file: await drafts.keep(yaml, name) }
+    },
+  }),
+})

@@ -8,6 +8,8 @@ import { type Saying, sayingOf, type Texts } from './saying.js'
 
 export interface ReadyRule {
   readonly written: Rule
+  /** By which it can be changed, where it stands in a file. */
+  readonly id: string | undefined
   /** `rule "weather"`. */
   readonly title: string
   /** Where it stands: a file and a line, or its place in a list. */
@@ -36,6 +38,8 @@ export interface ReadyRule {
 export interface RuleInForce {
   readonly place: string
   readonly title: string
+  /** By which the rule can be changed. */
+  readonly id?: string
   /** Whether the place depends on what others have done, so that nothing may be drawn from it. */
   readonly isByChance?: boolean
 }
@@ -44,7 +48,7 @@ export interface RuleInForce {
 export const standsAt = (place: string): RuleInForce => ({ place, title: `rule "${place}"` })
 
 /** Makes a rule ready. `texts` are the files that it says and the language of its templates. */
-export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: RuleInForce, texts: Texts): ReadyRule {
+export function readyRule(rule: Rule, { place, title: unnamed, id, isByChance }: RuleInForce, texts: Texts): ReadyRule {
   const { name, when, reply, replies, times, priority = 0, scenario, per, pace } = rule
   const conditions = compileWhen(when ?? {})
   const title = name === undefined ? unnamed : `rule "${name}"`
@@ -59,6 +63,7 @@ export function readyRule(rule: Rule, { place, title: unnamed, isByChance }: Rul
   const then = rule.then ?? 'repeat-last'
   return {
     written: rule,
+    id,
     title,
     place,
     conditions,

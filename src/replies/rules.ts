@@ -25,6 +25,10 @@ const replies = 'a list with at least one reply'
 export const ruleSchema = v.pipe(
   closed({
     name: optional(filled, 'What the log calls the rule.'),
+    enabled: optional(
+      v.boolean('true or false'),
+      'false switches the rule off: it stays in its file and never answers.',
+    ),
     when: v.nullish(
       described(whenSchema, 'Conditions; all of them must hold. Without any the rule always matches.'),
       {},

@@ -61,7 +61,7 @@ const completion = (message: object, more: object = {}) => ({
   choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop', ...more }],
 })
 
-test('a rule is made of what was said, tried at once, and says it again', async () => {
+test('a rule is made of what was said, added, and says it again', async () => {
   const platform = await inFrontOf(completion({ content: 'Paris, of course.' }))
   const asked = { ...hello, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
   const first = await saidIn(await platform.chat(asked))
@@ -75,7 +75,7 @@ test('a rule is made of what was said, tried at once, and says it again', async 
 `)
   expect([name, remarks]).toEqual(['what-is-the-capital-of-france', []])
   platform.switchMode('emulate')
-  expect((await post(platform, '/try', { yaml })).status).toBe(201)
+  expect((await post(platform, '/written', { yaml })).status).toBe(201)
   expect(await saidIn(await platform.chat(asked))).toMatchObject(first ?? {})
 })
 
@@ -89,7 +89,7 @@ test.each([
   await saidIn(await platform.chat(hello))
   const { yaml } = await draftOfLast(platform)
   platform.switchMode('emulate')
-  expect(await errorOf(await post(platform, '/try', { yaml }))).toEqual([201, undefined])
+  expect(await errorOf(await post(platform, '/written', { yaml }))).toEqual([201, undefined])
   expect(await saidIn(await platform.chat(hello))).toMatchObject({ content })
 })
 
@@ -115,7 +115,7 @@ test('a rule that calls a tool does not answer the result of its own call', asyn
     drafts.push((await draftOfLast(platform)).yaml)
   }
   platform.switchMode('emulate')
-  for (const yaml of drafts) expect((await post(platform, '/try', { yaml })).status).toBe(201)
+  for (const yaml of drafts) expect((await post(platform, '/written', { yaml })).status).toBe(201)
   expect(await saidIn(await platform.chat(first))).toMatchObject({
     content: null,
     tool_calls: [{ function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }],
@@ -171,7 +171,7 @@ test('a refusal of the live platform becomes a fault', async () => {
       retryAfter: 7
 `)
   platform.switchMode('emulate')
-  await post(platform, '/try', { yaml })
+  await post(platform, '/written', { yaml })
   const again = await platform.chat(hello)
   expect([again.status, again.headers.get('retry-after')]).toEqual([429, '7'])
 })
@@ -187,7 +187,7 @@ test('what is secret stays out of the draft, and out of its conditions', async (
   expect(yaml).toContain('text: Your key is [key-1].')
   expect(remarks).toEqual(['It asks for a part of what the user said: the rest was long, or secret.'])
   platform.switchMode('emulate')
-  await post(platform, '/try', { yaml })
+  await post(platform, '/written', { yaml })
   expect(await saidIn(await platform.chat(asked))).toMatchObject({ content: 'Your key is [key-1].' })
 })
 
@@ -200,7 +200,7 @@ test('a long prompt is known by its beginning, and a picture does not cut it off
   const { yaml } = await draftOfLast(platform)
   expect(yaml.length).toBeLessThan(400)
   platform.switchMode('emulate')
-  await post(platform, '/try', { yaml })
+  await post(platform, '/written', { yaml })
   expect(await saidIn(await platform.chat(asked))).toMatchObject({ content: 'A cat.' })
 })
 
@@ -209,7 +209,7 @@ test('of what is no chat completion no rule is made', async () => {
   await (await platform.ask('/v1/models')).text()
   expect(await errorOf(await post(platform, '/draft', { exchange: await lastId(platform) }))).toEqual([
     409,
-    'No rule can be made of this exchange, because rules answer chat completion requests only, and its body is none.',
+    'No rule can be made of this exchange, because rules answer chat completion requests only, and this is not one.',
   ])
   expect(await errorOf(await post(platform, '/draft', { exchange: '4711' }))).toEqual([
     404,
@@ -232,7 +232,7 @@ test('whoever edits a draft is told the line and the column of each mistake', as
   expect(await check('- reply: { text: "{{ nope | }}" }')).toMatchObject({ problems: [{ line: 1, column: 12 }] })
   expect(await check('- {')).toMatchObject({ problems: [{ line: 1 }] })
   expect(await check('# nothing\n')).toEqual({ problems: [{ line: 1, column: 1, sentence: 'There is no rule here.' }] })
-  expect(await errorOf(await post(platform, '/try', { yaml: bad }))).toEqual([
+  expect(await errorOf(await post(platform, '/written', { yaml: bad }))).toEqual([
     400,
     expect.stringMatching(/^Line 1, column 11: .*usr is not known here/),
   ])
@@ -243,7 +243,8 @@ test('a rule that is sent comes by no file of this machine', async () => {
   const platform = await platformWith()
   const yaml = '- reply: { file: /etc/hostname }\n'
   for (const [call, more] of [
-    ['/try', {}],
+    ['/written', {}],
+    ['/try', { prompt: 'hi' }],
     ['/keep', { name: 'x' }],
   ] as const) {
     const refused = [400, expect.stringContaining('A rule that is sent has no folder')]
@@ -283,7 +284,7 @@ test('what is there is never written over, not even through a link', async () =>
   for (const name of ['hi', 'linked']) {
     expect(await errorOf(await post({ ask }, '/keep', { yaml: kept, name }))).toEqual([
       409,
-      `The rule is not kept in a file. fixtures/replies/${name}.yaml is there already. Choose another name.`,
+      `The rule was not saved. fixtures/replies/${name}.yaml exists already. Choose another name.`,
     ])
   }
   expect(readFileSync(path.join(cwd, 'elsewhere.yaml'), 'utf8')).toBe('mine')
@@ -308,7 +309,7 @@ test('where the configuration names no folder, nothing is kept, and why is told'
   const { ask } = await configured('replies: rules.yaml\n', { 'rules.yaml': '' })
   expect(await errorOf(await post({ ask }, '/keep', { yaml: kept, name: 'hi' }))).toEqual([
     409,
-    'The rule is not kept in a file. The option replies names no folder in which any file is read, only rules.yaml. Add one such as fixtures/replies/*.yaml.',
+    'The rule was not saved. The option replies names no folder in which any file is read, only rules.yaml. Add one such as fixtures/replies/*.yaml.',
   ])
   expect(await errorOf(await post(await platformWith(), '/keep', { yaml: kept, name: 'hi' }))).toEqual([
     409,

@@ -134,7 +134,7 @@ test('more rules than can be made ready at once are refused, as JSON and as YAML
   const refusal = { error: expect.stringMatching(/ more than 20000 texts, values and brackets/) }
   for (const [path, body] of [
     ['/replies', rules],
-    ['/replies/try', { yaml: rules.map(rule => `- ${JSON.stringify(rule)}\n`).join('') }],
+    ['/replies/written', { yaml: rules.map(rule => `- ${JSON.stringify(rule)}\n`).join('') }],
   ] as const) {
     const refused = await control(url, path, body)
     expect([refused.status, await refused.json()]).toEqual([400, refusal])

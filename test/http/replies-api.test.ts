@@ -35,11 +35,19 @@ test('a program in any language adds a rule, sees it answer, and removes it', as
   expect(await (await platform.ask(replies, call('GET'))).json()).toEqual({
     data: [
       {
-        ...{ id: 'rule-1', title: 'rule "fresh"', place: 'at run time #1', scope: null, answered: 1 },
+        ...{
+          id: 'rule-1',
+          title: 'rule "fresh"',
+          place: 'at run time #1',
+          scope: null,
+          answered: 1,
+          enabled: true,
+          moves: [],
+        },
         rule: { name: 'fresh', ...rule('new') },
       },
       {
-        ...{ id: null, title: 'rule "old"', place: 'rules[0]', scope: null, answered: null },
+        ...{ id: null, title: 'rule "old"', place: 'rules[0]', scope: null, answered: 0, enabled: true, moves: [] },
         rule: { name: 'old', ...rule('old') },
       },
     ],
@@ -47,10 +55,7 @@ test('a program in any language adds a rule, sees it answer, and removes it', as
   expect(await statusOf(platform.ask(`${replies}/rule-1`, call('DELETE')))).toBe(204)
   expect(await says(platform)).toBe('old')
   const again = await platform.ask(`${replies}/rule-1`, call('DELETE'))
-  expect([again.status, await again.json()]).toEqual([
-    404,
-    { error: 'No rule that was added at run time has the id "rule-1".' },
-  ])
+  expect([again.status, await again.json()]).toEqual([404, { error: 'There is no rule with the id "rule-1".' }])
 })
 
 test('a list of rules is added together, the first of them first', async () => {
@@ -110,7 +115,7 @@ test('rules are for JSON only, for their methods, and not for pages of another o
   expect(await statusOf(ask(replies, call('POST', rule('x'), { 'content-type': 'text/plain' })))).toBe(415)
   expect(await statusOf(ask(replies, call('POST', rule('x'), { origin: 'http://evil.example' })))).toBe(403)
   expect((await ask(replies, call('PUT', rule('x')))).headers.get('allow')).toBe('GET, HEAD, POST, DELETE')
-  expect((await ask(`${replies}/rule-1`, call('GET'))).headers.get('allow')).toBe('DELETE')
+  expect((await ask(`${replies}/rule-1`, call('POST', rule('x')))).headers.get('allow')).toBe('GET, HEAD, PUT, DELETE')
 })
 
 test('a rule may say a text that is longer than any other call', async () => {

@@ -27,7 +27,7 @@ const asking = (more: object, ...messages: object[]) =>
 async function objectionTo(when: When, request: ChatRequest, who: { caller?: Caller; headers?: object } = {}) {
   const replies = await repliesOf([{ name: 'it', when, reply: { text: 'yes' } }])
   const { rule, nearest } = replies.explain(request, who as never)
-  return rule ? '' : nearest.replace('The nearest is rule "it" (rules[0]): ', '')
+  return rule ? '' : nearest().replace('The nearest is rule "it" (rules[0]): ', '')
 }
 
 test.each<[When, ChatRequest]>([

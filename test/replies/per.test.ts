@@ -97,8 +97,8 @@ test('near misses name whose state it is', async () => {
   const { replies, requestOf, says } = await scene([...order, { per: 'caller', times: 1, reply: { text: 'x' } }])
   await says(['hi'])
   const { nearest, passed } = replies.explain(requestOf(['pay']))
-  expect(nearest).toContain('scenario "order" is in state "start" for this conversation, not "filled"')
-  expect(passed.at(-1)?.reasons).toEqual(['it has answered once already for this caller'])
+  expect(nearest()).toContain('scenario "order" is in state "start" for this conversation, not "filled"')
+  expect(passed().at(-1)?.reasons).toEqual(['it has answered once already for this caller'])
 })
 
 test('a scope has its own, and forgets them; of many, those that were not used for longest are forgotten', async () => {

@@ -139,10 +139,11 @@ test('the list says where each rule is from and how often it has answered, in a 
   for (const scope of ['a', 'a', 'b', '']) await says('hi', scope)
   for (const scope of ['a', 'b']) await says('ho', scope)
   const told = (scope?: string) => replies.list(scope).map(({ rule, ...about }) => about)
-  const mine = { id: 'rule-1', title: 'rule "mine"', place: 'at run time #1', scope: 'a' }
-  const ours = { id: 'rule-2', title: 'rule at run time #2', place: 'at run time #2', scope: null }
-  const second = { id: null, title: 'rule "second"', place: 'rules[1]', scope: null }
-  const plain = { id: null, title: 'rule "plain"', place: 'rules[0]', scope: null, answered: null }
+  const still = { enabled: true, moves: [] }
+  const mine = { id: 'rule-1', title: 'rule "mine"', place: 'at run time #1', scope: 'a', ...still }
+  const ours = { id: 'rule-2', title: 'rule at run time #2', place: 'at run time #2', scope: null, ...still }
+  const second = { id: null, title: 'rule "second"', place: 'rules[1]', scope: null, ...still }
+  const plain = { id: null, title: 'rule "plain"', place: 'rules[0]', scope: null, ...still, answered: 0 }
   expect(told()).toEqual([{ ...mine, answered: 2 }, { ...ours, answered: 2 }, { ...second, answered: 2 }, plain])
   expect(told('a')).toEqual([{ ...mine, answered: 2 }, { ...ours, answered: 0 }, { ...second, answered: 1 }, plain])
   expect(told('b')).toEqual([{ ...ours, answered: 1 }, { ...second, answered: 1 }, plain])

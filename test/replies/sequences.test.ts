@@ -125,7 +125,7 @@ test.each([
   [named('get_time'), 'tool_choice asks for get_time, which it does not call'],
 ])('a rule that only speaks is passed over with tool_choice %j, and the log can say so', async (tool_choice, why) => {
   const replies = await repliesOf([{ name: 'words', reply: { text: 'It rains.' } }])
-  expect(replies.explain(asking('x', { tools, tool_choice })).passed).toEqual([
+  expect(replies.explain(asking('x', { tools, tool_choice })).passed()).toEqual([
     { rule: expect.objectContaining({ title: 'rule "words"' }), reasons: [why] },
   ])
 })

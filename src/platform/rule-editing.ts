@@ -1,0 +1,173 @@
+/** What the control API does with rules: it changes them where they stand, and says what they would answer. */
+import { check } from '../check/check.js'
+import { chatRequest } from '../completions/request.js'
+import { type LoadedConfig, replyFilesOf } from '../config/load.js'
+import { invalidRequest, noSuchRule, PlatformError } from '../core/errors.js'
+import { inWords } from '../core/exchange.js'
+import type { InForce, Replies, RuleChange, RuleDraft, RuleEdit, RuleInput } from '../replies/index.js'
+import type { Attempt, Drafts, Explained, RunningRules } from '../replies/operations.js'
+import type { Assembly } from './assembly.js'
+import type { PlatformSources } from './part.js'
+import { loadReplies, type RulesPart } from './rules.js'
+
+type Current = () => Pick<Assembly, 'loaded' | 'replies'>
+
+/** The files of rules; none where the platform is to read nothing from the disk by surprise. */
+function filesOf(loaded: LoadedConfig, { file }: PlatformSources) {
+  const files = replyFilesOf(loaded)
+  return file === false && loaded.originOf(['replies']) === 'default' ? { ...files, patterns: [] } : files
+}
+
+/** Rules on their way from a draft to a file: written, checked, and kept. */
+export function createDrafts({ current, sources, reload }: Omit<Surroundings, 'drafts'>): Drafts {
+  return {
+    draft: async (told, open) => (await loadReplies()).draftOf(told, open),
+    read: async yaml => (await loadReplies()).rulesSent({ yaml }),
+    async keep(yaml, name) {
+      const file = await (await loadReplies()).keepRules(yaml, name, filesOf(current().loaded, sources))
+      await putInForce(reload)
+      return file
+    },
+  }
+}
+
+interface Surroundings {
+  readonly current: Current
+  readonly sources: PlatformSources
+  readonly drafts: Drafts
+  /** Reads all files again. */
+  readonly reload: () => Promise<void>
+}
+
+export function createRuleEditing(surroundings: Surroundings, { rules, lasting }: RulesPart): RunningRules {
+  const { current, sources, drafts, reload } = surroundings
+  const goodRules = async (yaml: string) => (await loadReplies()).goodRules(drafts, yaml)
+  const inForce = async () => ({
+    files: filesOf(current().loaded, sources),
+    rules: (await current().replies()).inForce(),
+  })
+  const inTurn = createTurns()
+
+  async function changeInFile(id: string, change: RuleChange): Promise<string> {
+    const changed = await (await loadReplies()).changeRule(id, change, await inForce())
+    await putInForce(reload)
+    return changed
+  }
+
+  async function changeAtRunTime(id: string, change: RuleEdit): Promise<string> {
+    const { atRunTime } = await lasting()
+    const there = atRunTime.all().find(one => one.id === id)
+    if (!there) throw noSuchRule(id)
+    const { seed } = current().loaded.config
+    if (change.kind === 'before') {
+      const [added] = await rules.addSent(await goodRules(change.yaml), there.scope)
+      return added?.id ?? id
+    }
+    if (change.kind === 'move') await atRunTime.change(id, { move: change.to }, { seed })
+    else if (change.kind === 'switch') {
+      await atRunTime.change(id, { rule: { ...there.rule.written, enabled: change.enabled } }, { seed })
+    } else {
+      const [rule, more] = await goodRules(change.yaml)
+      if (!rule || more) throw invalidRequest('One rule takes the place of this one. Add others as new rules.')
+      await atRunTime.change(id, { rule }, { seed })
+    }
+    return id
+  }
+
+  return {
+    ...rules,
+    async read(id) {
+      const { fileOf, isInFile, readRule } = await loadReplies()
+      if (isInFile(id)) return readRule(id, await inForce())
+      const there = (await lasting()).atRunTime.all().find(one => one.id === id)
+      if (!there) throw noSuchRule(id)
+      return fileOf({ rule: there.rule.written })
+    },
+    change: (id, change) =>
+      inTurn(async () => ((await loadReplies()).isInFile(id) ? changeInFile(id, change) : changeAtRunTime(id, change))),
+    async remove(which) {
+      const { id } = which
+      if (id === undefined || !(await loadReplies()).isInFile(id)) return rules.remove(which)
+      await inTurn(() => changeInFile(id, { kind: 'remove' }))
+      return 1
+    },
+    async problems(yaml, id) {
+      const { isInFile, problemsOf } = await loadReplies()
+      return id !== undefined && isInFile(id)
+        ? problemsOf(id, yaml, await inForce())
+        : (await drafts.read(yaml)).problems
+    },
+    async explain({ draft, ...attempt }) {
+      const { loaded, replies } = current()
+      const drafted = draft && (await draftedRules(draft, await inForce(), { goodRules, seed: loaded.config.seed }))
+      return explained(attempt, { drafted, replies: await replies(), models: loaded.config.models })
+    },
+  }
+}
+
+interface Making {
+  readonly goodRules: (yaml: string) => Promise<readonly RuleInput[]>
+  readonly seed: number
+}
+
+async function draftedRules(
+  { yaml, instead: id }: NonNullable<Attempt['draft']>,
+  inForce: InForce,
+  { goodRules, seed }: Making,
+): Promise<RuleDraft> {
+  const { draftInFile, isInFile, rulesAsGiven } = await loadReplies()
+  const instead = inForce.rules.find(rule => rule.id !== undefined && rule.id === id)
+  if (id !== undefined && isInFile(id)) return { rules: await draftInFile(id, yaml, inForce, seed), instead }
+  const place = instead?.place ?? 'the rule that you are writing'
+  const standing = () => ({ place, title: place === instead?.place ? instead.title : place, isByChance: true })
+  return { rules: await rulesAsGiven(await goodRules(yaml), { dir: undefined, seed, standing }), instead }
+}
+
+/** More reasons are of no use to a reader, and take their time. */
+const MOST_OTHERS = 100
+
+interface Answering {
+  readonly drafted: RuleDraft | undefined
+  readonly replies: Replies
+  readonly models: readonly { readonly id: string }[]
+}
+
+async function explained(
+  { prompt = '', model, body, scope = '' }: Omit<Attempt, 'draft'>,
+  { drafted, replies, models }: Answering,
+): Promise<Explained> {
+  const { linesOf, verdictOf } = await loadReplies()
+  const messages = [{ role: 'user', content: prompt }]
+  const checked = check(chatRequest, body ?? { model: model ?? models[0]?.id ?? '', messages }, { firstOnly: true })
+  if ('mistakes' in checked) throw invalidRequest(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
+  const { rule, nearest, passed, behind, says } = replies.explain(checked.value, { scope }, drafted)
+  const said = await says().catch((error: unknown) => {
+    // Where strict is on, the refusal is what the app would get.
+    if (error instanceof PlatformError) return error
+    throw error
+  })
+  const misfit = said instanceof PlatformError ? undefined : replies.misfit(checked.value, said)?.()
+  const before = passed(MOST_OTHERS).map(one => ({ ...one, isBefore: true }))
+  const others = [...before, ...behind(MOST_OTHERS - before.length).map(one => ({ ...one, isBefore: false }))]
+  return {
+    rule: rule ? { title: rule.title, place: rule.place, why: verdictOf(rule) } : null,
+    source: said instanceof PlatformError ? null : inWords(said.answeredBy),
+    reply: said instanceof PlatformError ? said.message : linesOf(said).join('\n'),
+    hint: misfit ?? (rule || said instanceof PlatformError ? null : nearest()),
+    others: others.map(({ rule: { title, place }, isBefore, reasons }) => ({ title, place, isBefore, reasons })),
+    total: replies.inForce().length,
+  }
+}
+
+/** A file that was written is good. Where another one is not, the platform goes on as before. */
+const putInForce = (reload: () => Promise<void>) => reload().catch(() => {})
+
+/** Edits wait for one another, so that none is based on a text that is being written. */
+function createTurns() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work)
+    last = next.catch(() => {})
+    return next
+  }
+}

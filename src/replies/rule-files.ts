@@ -1,0 +1,214 @@
+/** Changes rules in their files: only in those that the configuration names, only as long as a file is as it was read, and only to rules that are good. */
+import { randomUUID } from 'node:crypto'
+import { realpathSync } from 'node:fs'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type Problem, wordProblem } from '../check/problem.js'
+import {
+  itemText,
+  type ListItem,
+  listItems,
+  withFlag,
+  withItem,
+  withItemBefore,
+  withItemsSwapped,
+  withoutItem,
+} from '../check/yaml-items.js'
+import { invalidRequest, noSuchRule, ruleFileChanged, ruleNotKept } from '../core/errors.js'
+import { findReplyFiles, fullNamesSaid, idInFile, type ReplyFiles, rulesInText, rulesSent, versionOf } from './load.js'
+import type { ReadyRule } from './ready-rule.js'
+
+/** What an edit is based on. */
+export interface InForce {
+  readonly files: ReplyFiles
+  /** In the order in which they are tried. */
+  readonly rules: readonly ReadyRule[]
+}
+
+interface OpenedRule {
+  /** Relative to the configuration. */
+  readonly file: string
+  readonly full: string
+  readonly text: string
+  readonly hasMark: boolean
+  readonly items: readonly ListItem[]
+  readonly item: ListItem
+  /** Counted from 0. */
+  readonly index: number
+}
+
+/** The rule as it stands in its file, with its comments. Rejects where the file has changed since. */
+export async function readRule(id: string, { files }: InForce): Promise<string> {
+  const { text, item } = await opened(id, files)
+  return itemText(text, item)
+}
+
+/** What would be wrong with the file if the rule had this text; places are those in `yaml`. */
+export async function problemsOf(id: string, yaml: string, inForce: InForce): Promise<readonly Problem[]> {
+  const rule = await opened(id, inForce.files)
+  const { text, item, items, file } = rule
+  const changed = withItem(text, item, yaml)
+  const problems = await problemsIn(changed, rule, inForce)
+  if (problems.length === 0 && (listItems(changed) ?? []).length < items.length) {
+    return [{ origin: file, line: 1, column: 1, sentence: 'There is no rule here.' }]
+  }
+  const before = text.slice(0, item.start).split('\n').length - 1
+  const lines = yaml.split('\n').length
+  return problems.map(problem => {
+    const line = (problem.line ?? 1) - before
+    if (line >= 1 && line <= lines)
+      return { ...problem, line, column: Math.max(1, (problem.column ?? 1) - item.indent) }
+    return { ...problem, line: 1, column: 1, sentence: wordProblem(problem) }
+  })
+}
+
+/** The rules that would be in the place of one in a file, made ready. Rejects with a 400 where they are not good. */
+export async function draftInFile(
+  id: string,
+  yaml: string,
+  inForce: InForce,
+  seed: number,
+): Promise<readonly ReadyRule[]> {
+  const { full, file: name, text, item, items, index } = await opened(id, inForce.files)
+  const dir = path.dirname(full)
+  const changed = { name, dir, seed, alsoSays: saidIn(name, dir, inForce) }
+  const { problems, rules } = await rulesInText(withItem(text, item, yaml), changed)
+  const [problem] = problems
+  if (problem) throw invalidRequest(wordProblem(problem))
+  return rules.slice(index, index + 1 + rules.length - items.length)
+}
+
+/** What can be done with a rule in its place. */
+export type RuleEdit =
+  | { readonly kind: 'replace'; readonly yaml: string }
+  | { readonly kind: 'before'; readonly yaml: string }
+  | { readonly kind: 'switch'; readonly enabled: boolean }
+  | { readonly kind: 'move'; readonly to: 'up' | 'down' }
+
+/** The same, or its end. */
+export type RuleChange = RuleEdit | { readonly kind: 'remove' }
+
+/** Changes the file of a rule. Gives back the id under which the rule, or what took its place, is found then. */
+export async function changeRule(id: string, change: RuleChange, inForce: InForce): Promise<string> {
+  const rule = await opened(id, inForce.files)
+  const { text, index } = change.kind === 'move' ? moved(id, rule, change.to, inForce.rules) : edited(rule, change)
+  const [problem] = await problemsIn(text, rule, inForce)
+  if (problem) throw invalidRequest(wordProblem(problem))
+  const least = rule.items.length + ({ before: 1, remove: -1 }[change.kind as string] ?? 0)
+  if ((listItems(text) ?? []).length < least) throw invalidRequest('There is no rule here.')
+  await write(rule, text)
+  return idInFile(rule.file, index, versionOf(text))
+}
+
+function edited({ text, items, item, index }: OpenedRule, change: Exclude<RuleChange, { kind: 'move' }>) {
+  switch (change.kind) {
+    case 'replace':
+      return { text: withItem(text, item, change.yaml), index }
+    case 'before':
+      return { text: withItemBefore(text, items, index, change.yaml), index }
+    case 'remove':
+      return { text: withoutItem(text, item), index }
+    case 'switch': {
+      const switched = withFlag(itemText(text, item), 'enabled', { value: change.enabled, usual: true })
+      if (switched === undefined) throw ruleNotKept('It is an alias of another one. Change it with an editor.')
+      return { text: withItem(text, item, switched), index }
+    }
+  }
+}
+
+/** Past its neighbour among the rules of the same file and priority: past others it would not be tried in another order. */
+function moved(id: string, { text, items, item, file }: OpenedRule, to: 'up' | 'down', rules: readonly ReadyRule[]) {
+  const at = rules.findIndex(rule => rule.id === id)
+  const neighbour = rules[at + (to === 'up' ? -1 : 1)]
+  const place = placeOf(neighbour?.id ?? '')
+  const other = place?.file === file ? items[place.index] : undefined
+  if (at < 0 || !place || !other || neighbour?.priority !== rules[at]?.priority) {
+    throw ruleNotKept(`It is the ${to === 'up' ? 'first' : 'last'} rule of its priority in ${file}.`)
+  }
+  const [first, second] = other.start < item.start ? [other, item] : [item, other]
+  return { text: withItemsSwapped(text, first, second), index: place.index }
+}
+
+/** Whether two rules can change places: those of one file, or of one scope, and of the same priority. */
+export function areNeighbours(one: Listed, other: Listed | undefined): boolean {
+  if (!other || one.rule.priority !== other.rule.priority || one.scope !== other.scope) return false
+  const [file, otherFile] = [one, other].map(({ rule }) => placeOf(rule.id ?? '')?.file)
+  return file === otherFile && (file !== undefined || (one.id !== null && other.id !== null))
+}
+
+interface Listed {
+  readonly id: string | null
+  readonly scope: string | null
+  readonly rule: Pick<ReadyRule, 'id' | 'priority'>
+}
+
+function placeOf(id: string) {
+  const [, file, number, version] = /^(.+)#(\d+)@([\da-f]{16})$/s.exec(id) ?? []
+  return file === undefined ? undefined : { file, index: Number(number) - 1, version }
+}
+
+/** Whether an id is that of a rule in a file. */
+export const isInFile = (id: string) => placeOf(id) !== undefined
+
+async function opened(id: string, files: ReplyFiles): Promise<OpenedRule> {
+  const place = placeOf(id)
+  const full = place && (await ownFile(place.file, files))
+  if (!place || !full) throw noSuchRule(id)
+  const { file, index, version } = place
+  const bytes = await readFile(full).catch(() => {
+    throw ruleFileChanged(file)
+  })
+  const text = new TextDecoder().decode(bytes)
+  if (versionOf(text) !== version) throw ruleFileChanged(file)
+  const items = listItems(text)
+  const item = items?.[index]
+  if (!items || !item) throw ruleNotKept(`The rules of ${file} stand in brackets. Change them with an editor.`)
+  return { file, full, text, hasMark: bytes[0] === 0xef, items, item, index }
+}
+
+/** The full name of a file of rules. Whatever else a name leads to, by dots or by links, is none. */
+async function ownFile(file: string, { patterns, dir }: ReplyFiles): Promise<string | undefined> {
+  for (const pattern of patterns) {
+    const full = (await findReplyFiles([pattern], dir)).find(full => (path.relative(dir, full) || '.') === file)
+    if (full === undefined) continue
+    const steps = pattern.split('/')
+    const wild = steps.findIndex(step => /[*?[\]{}!]/.test(step))
+    const folder = path.resolve(
+      dir,
+      steps.slice(0, wild < 0 ? -1 : wild).join('/') || (pattern.startsWith('/') ? '/' : '.'),
+    )
+    const expected = path.join(realpathSync(folder), path.relative(folder, full))
+    if (realpathSync(full) === expected) return full
+    throw ruleNotKept(`${file} is a symbolic link. Change the file that it leads to.`)
+  }
+  return undefined
+}
+
+async function problemsIn(text: string, { file, full }: OpenedRule, inForce: InForce): Promise<readonly Problem[]> {
+  const dir = path.dirname(full)
+  return (await rulesSent({ yaml: text, name: file, dir, alsoSays: saidIn(file, dir, inForce) })).problems
+}
+
+/** The files that the rules of a file say already. */
+function saidIn(file: string, dir: string, { rules }: InForce): readonly string[] {
+  const there = rules.filter(({ id }) => placeOf(id ?? '')?.file === file)
+  return fullNamesSaid(
+    there.map(({ written }) => written),
+    dir,
+  )
+}
+
+/** All at once: a reader sees the old text or the new one, and so does a crash. */
+async function write({ file, full, text: before, hasMark }: OpenedRule, text: string): Promise<void> {
+  const beside = path.join(path.dirname(full), `.${path.basename(full)}.${randomUUID()}.tmp`)
+  try {
+    const { mode } = await stat(full)
+    await writeFile(beside, (hasMark ? '\ufeff' : '') + text, { flag: 'wx', mode })
+    if (new TextDecoder().decode(await readFile(full)) !== before) throw ruleFileChanged(file)
+    await rename(beside, full)
+  } catch (error) {
+    await rm(beside, { force: true })
+    const { code } = error as NodeJS.ErrnoException
+    throw code !== undefined && /^E[A-Z]+$/.test(code) ? ruleNotKept(`${file} cannot be written (${code}).`) : error
+  }
+}
