@@ -31,7 +31,7 @@ export function RuleEditor({ draft, control, close }: Props) {
   }
   const tryOut = () =>
     trying.run(async () => {
-      const { data } = await control('POST /replies/try', { body: { yaml } })
+      const { data } = await control('POST /replies/written', { body: { yaml } })
       await remove(control, tried)
       setTried(data.map(({ id }) => id))
       announce('The rule answers from now on.')
