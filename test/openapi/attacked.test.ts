@@ -16,7 +16,6 @@ interface Sent {
 /** Requests for one operation: with what the document asks for, and with what it does not. */
 function requests(document: Document, placed: Placed): fc.Arbitrary<Sent> {
   const make = fitting(document)
-  const schemaOf = checking(document)
   const { parameters = [], requestBody } = placed.operation
   const query = parameters.filter(parameter => parameter.in === 'query' && parameter.name !== 'follow')
   const queries = fc.record(
@@ -25,7 +24,7 @@ function requests(document: Document, placed: Placed): fc.Arbitrary<Sent> {
   )
   const id = fc.oneof(fc.nat().map(String), fc.string({ minLength: 1, unit: 'binary' }), fc.constant('%'))
   const schema = requestBody?.content?.['application/json']?.schema
-  const valid = schema && schemaOf(schema)
+  const valid = schema && checking(document)(schema)
   const fit = schema ? make(schema) : fc.constant(undefined)
   const bodies = schema ? fc.oneof(fit, fit, spoilt(fit), fc.jsonValue()) : fc.constant(undefined)
   return fc.record({ id, query: queries, body: bodies }).map(({ id, query, body }) => {
@@ -83,7 +82,7 @@ test.each(parts)(
           const response = await send(platform, sent)
           expect([response.status >= 500, sent.path, sent.body]).toEqual([false, sent.path, sent.body])
           expect([await judge(placed, response), sent.path, sent.body]).toEqual([undefined, sent.path, sent.body])
-          await tidy(platform)
+          if (placed.method !== 'get') await tidy(platform)
         }),
         { numRuns: runs(part === 'platform' ? 60 : 15) },
       )

@@ -1,5 +1,5 @@
 /** The OpenAPI document as tests read it: its operations, and a judge of answers. */
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Scene } from '../scene.js'
 
@@ -48,26 +48,35 @@ export const operationsOf = ({ paths }: Document, part?: string): readonly Place
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
     .filter(({ operation }) => part === undefined || operation.tags.includes(part))
 
-/** Compiles schemas of the document. */
+/** What is compiled of a document, by its text: documents of most platforms differ by their URL only. */
+const compilers = new Map<string, (schema: object) => ValidateFunction>()
+
+/** Compiles schemas of the document, each once. */
 export function checking(document: Document) {
-  const ajv = new Ajv2020({ allErrors: true, strict: false })
-  addFormats.default(ajv)
-  ajv.addSchema({ $id: 'doc', ...document })
-  return (schema: object) => ajv.compile(inDocument(schema))
+  const { paths, components } = document
+  const key = JSON.stringify([paths, components])
+  const schemaOf = compilers.get(key) ?? compilerOf(document)
+  compilers.set(key, schemaOf)
+  return schemaOf
 }
 
-const inDocument = (schema: object) =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"doc#/')) as object
+function compilerOf(document: Document) {
+  const ajv = new Ajv2020({ allErrors: true, strict: false })
+  addFormats.default(ajv)
+  // The document itself is no schema, only what it contains.
+  ajv.addSchema({ $id: 'doc', ...document }, undefined, false, false)
+  const compiled = new Map<string, ValidateFunction>()
+  return (schema: object) => {
+    const text = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"doc#/')
+    const valid = compiled.get(text) ?? ajv.compile(JSON.parse(text))
+    compiled.set(text, valid)
+    return valid
+  }
+}
 
 /** Says what is wrong with an answer by what the document says of its operation; nothing where nothing is. */
 export function judging(document: Document) {
-  const schemaOf = checking(document)
-  const compiled = new Map<object, ReturnType<typeof schemaOf>>()
-  const validOf = (schema: object) => {
-    const valid = compiled.get(schema) ?? schemaOf(schema)
-    compiled.set(schema, valid)
-    return valid
-  }
+  const validOf = checking(document)
   return async ({ operation }: Placed, response: Response): Promise<string | undefined> => {
     const { operationId, responses } = operation
     const text = await response.text()
