@@ -19,7 +19,7 @@ import { createIds } from '../core/random.js'
 import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'
-import type { Limits } from '../limits/index.js'
+import type { Limits, Quota } from '../limits/index.js'
 import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
 import { isPreflight } from './cors.js'
 import { type Adopted, BODY } from './foreign.js'
@@ -264,34 +264,33 @@ class Ending implements Ends {
     return mode === undefined ? nothing : this.contractHeaders()
   }
 
+  private furtherHeaders(exchange: Exchange, { headers: own }: Reply, pass: Quota | undefined): readonly string[] {
+    const contract = exchange.mode === 'emulate' ? nothing : this.contractOf(exchange)
+    if (!pass && contract.length === 0) return own ?? nothing
+    return [...(pass?.headers() ?? nothing), ...contract, ...(own ?? nothing)]
+  }
+
   private reply(visit: Visit, reply: Reply, error?: PlatformError): void {
     const { request, response, exchange, surface, pass, live } = visit
-    const { body, contentType, headers: own, tokens } = reply
+    const { body, contentType, tokens } = reply
     // A recording has its own.
     const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
     const { origin } = request.headers
-    const { cors } = live ?? surface
-    // The one array of headers that is made for an answer; what depends on the body is added where that is sent.
-    const headers = contentType === '' ? [] : ['content-type', contentType]
-    headers.push(...(origin === undefined ? cors.forNoOrigin : cors.headersFor(origin)))
-    if (requestId !== undefined) headers.push('x-request-id', requestId)
-    if (pass) {
-      if (tokens) pass.settle(tokens)
-      headers.push(...pass.headers())
-    }
-    if (exchange.mode !== 'emulate') headers.push(...this.contractOf(exchange))
-    if (own) headers.push(...own)
+    const { cors: allowed } = live ?? surface
+    const cors = origin === undefined ? allowed.forNoOrigin : allowed.headersFor(origin)
+    if (pass && tokens) pass.settle(tokens)
+    const head = { contentType, cors, requestId, more: this.furtherHeaders(exchange, reply, pass) }
     const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
     const piecesAtMs = isWhole ? undefined : []
     const outcome = newOutcome(reply, error, requestId, piecesAtMs)
     // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
     if (isWhole) {
-      sendWhole(response, reply, body, headers)
+      sendWhole(response, head, reply, body)
       outcome.complete = true
       return this.end(visit)
     }
-    sendPaced(response, reply.status, headers, body, { pacer: this.fixed.pacer, piecesAtMs }, complete => {
+    sendPaced(response, head, reply, body, { pacer: this.fixed.pacer, piecesAtMs }, complete => {
       outcome.complete = complete
       this.end(visit)
     })

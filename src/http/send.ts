@@ -1,5 +1,5 @@
 /** Sends a reply: the one place where an answer of ours becomes bytes. */
-import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderValue } from 'node:http'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { Paced, Reply } from '../core/exchange.js'
 import { isForeign } from './foreign.js'
@@ -12,41 +12,80 @@ interface Playing {
   readonly piecesAtMs: number[] | undefined
 }
 
-/** Writes a reply whose body is all there, with these headers, to which it adds. */
+/** The headers of an answer, but for what depends on how its body leaves. */
+interface Head {
+  readonly contentType: string
+  /** As node's flat array, as `more` is. */
+  readonly cors: readonly string[]
+  readonly requestId: string | undefined
+  readonly more: readonly string[]
+}
+
+/** Writes a reply whose body is all there. */
 export function sendWhole(
   response: ServerResponse,
-  { status, sent }: Reply,
+  head: Head,
+  { status, sent, isRecorded }: Reply,
   body: string | Buffer,
-  headers: string[],
 ): void {
+  const isUsual = !isRecorded && response instanceof OwnResponse && response.isUsual(status)
   if (typeof body !== 'string') {
     // A stream whose every event is there already; no length is sent, as with any other stream.
-    response.writeHead(status, headers)
+    if (isUsual && body.length > 0) return response.leaveInOneChunk(status, headOf(status, head), body, sent)
+    response.writeHead(status, flat(head))
     response.end(body, sent)
     return
   }
   const size = Buffer.byteLength(body)
+  const encoding = size === body.length ? 'latin1' : 'utf8'
+  if (isUsual) return response.leaveAtOnce(status, headOf(status, head, size), body, encoding)
+  const headers = flat(head)
   // RFC 9110 §8.6: a 204 has no length, not even zero; and a head alone only that of the body that would be there, if that is known.
   if (status !== 204 && (size > 0 || (status !== 304 && response.req.method !== 'HEAD')))
     headers.push('content-length', String(size))
-  const encoding = size === body.length ? 'latin1' : 'utf8'
-  if (response instanceof OwnResponse && response.isUsual(status)) {
-    return response.leaveAtOnce(status, headOf(status, headers), body, encoding)
-  }
   response.writeHead(status, headers)
   response.end(body, encoding)
+}
+
+/** The headers as node's flat array. */
+function flat({ contentType, cors, requestId, more }: Head): string[] {
+  const headers = contentType === '' ? [...cors] : ['content-type', contentType, ...cors]
+  if (requestId !== undefined) headers.push('x-request-id', requestId)
+  headers.push(...more)
+  return headers
 }
 
 /** Longer than clients keep a connection for reuse, so that none reuses one that is just being closed. */
 export const KEEP_ALIVE_MS = 65_000
 
-const afterHeaders = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1000}\r\n\r\n`
+const keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1000}\r\n`
 
-/** The head of an answer on a connection that stays open: letter for letter what node writes. */
-function headOf(status: number, headers: readonly string[]): string {
-  let head = status === 200 ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
-  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
-  return `${head}Date: ${dateNow()}${afterHeaders}`
+/** The head of an answer on a connection that stays open, letter for letter what node writes. Without a size the body leaves in chunks. */
+function headOf(status: number, { contentType, cors, requestId, more }: Head, size?: number): string {
+  if (begin.status !== status || begin.contentType !== contentType || begin.cors !== cors) {
+    const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
+    const type = contentType === '' ? '' : linesOf(['content-type', contentType])
+    begin = { status, contentType, cors, text: line + type + linesOf(cors) }
+  }
+  const id = requestId === undefined ? '' : `x-request-id: ${requestId}\r\n`
+  const further = more.length === 0 ? '' : linesOf(more)
+  const length = size === undefined ? '' : `content-length: ${size}\r\n`
+  const framing = size === undefined ? 'Transfer-Encoding: chunked\r\n\r\n' : '\r\n'
+  return `${begin.text}${id}${further}${length}Date: ${dateNow()}${keepAlive}${framing}`
+}
+
+/** How the last head began: the next one nearly always begins in the same way. */
+let begin = { status: 0, contentType: '', cors: [] as readonly string[], text: '' }
+
+/** Throws as node does for what must not stand in a header. */
+function linesOf(headers: readonly string[]): string {
+  let lines = ''
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name = '', value = ''] = [headers[i], headers[i + 1]]
+    validateHeaderValue(name, value)
+    lines += `${name}: ${value}\r\n`
+  }
+  return lines
 }
 
 let dateMs = 0
@@ -85,12 +124,27 @@ export class OwnResponse<R extends IncomingMessage = IncomingMessage> extends Se
   }
 
   leaveAtOnce(status: number, head: string, body: string, encoding: 'latin1' | 'utf8'): void {
+    this.socket?.write(head + body, encoding)
+    this.noteAndEnd(status, head)
+  }
+
+  /** Calls `sent` when the body has left. */
+  leaveInOneChunk(status: number, head: string, body: Buffer, sent: (() => void) | undefined): void {
+    const { socket } = this
+    socket?.cork()
+    socket?.write(`${head}${body.length.toString(16)}\r\n`, 'latin1')
+    socket?.write(body, sent)
+    socket?.write(`\r\n${LAST_CHUNK}`, 'latin1')
+    socket?.uncork()
+    this.noteAndEnd(status, head)
+  }
+
+  private noteAndEnd(status: number, head: string): void {
     this.statusCode = status
     // What node notes when it has written a head; `end` then only ends.
     const noted = this as unknown as { _header: string; _headerSent: boolean }
     noted._header = head
     noted._headerSent = true
-    this.socket?.write(head + body, encoding)
     this.end()
   }
 }
@@ -100,13 +154,13 @@ type Write = (text: string, behind: string) => void
 /** Writes a reply whose body has a rhythm, and calls `done` once: with true when all of it was handed over, with false when the client left before. */
 export function sendPaced(
   response: ServerResponse,
-  status: number,
-  headers: readonly string[],
+  head: Head,
+  { status }: Pick<Reply, 'status'>,
   body: Paced,
   { pacer, piecesAtMs }: Playing,
   done: (complete: boolean) => void,
 ): void {
-  response.writeHead(status, headers as string[])
+  response.writeHead(status, flat(head))
   // A HEAD request need not wait for a body to be played.
   if (response.req.method === 'HEAD') {
     response.end()

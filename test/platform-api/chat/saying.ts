@@ -64,10 +64,10 @@ export async function serverSaying(said: Partial<Generation>): Promise<string> {
   const pacer = createPacer()
   const server = createServer(async (request, response) => {
     const reply = model.answer(await buffer(request))
-    const headers = ['content-type', reply.contentType, ...(reply.headers ?? [])]
+    const head = { contentType: reply.contentType, cors: [], requestId: undefined, more: reply.headers ?? [] }
     const { body } = reply
-    if (typeof body === 'string' || Buffer.isBuffer(body)) sendWhole(response, reply, body, headers)
-    else sendPaced(response, reply.status, headers, body, { pacer, piecesAtMs: undefined }, () => {})
+    if (typeof body === 'string' || Buffer.isBuffer(body)) sendWhole(response, head, reply, body)
+    else sendPaced(response, head, reply, body, { pacer, piecesAtMs: undefined }, () => {})
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
