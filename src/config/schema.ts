@@ -259,6 +259,10 @@ export const configSchema = closed({
         'How many exchanges are kept; in a flood of requests, a quarter of that for each second.',
       ),
       maxBytes: option(integer(0, 2 ** 31), 33_554_432, 'How many bytes of their bodies are kept.'),
+      dashboard: flag(
+        false,
+        'Whether requests that the dashboard itself makes, such as signing in and listing models, are logged and kept. What you send from its playground always is.',
+      ),
     },
     'What is remembered of requests and answers, in memory.',
   ),

@@ -7,6 +7,9 @@ export const DASHBOARD = '/dashboard'
 /** The auth backend, where Supabase's clients look for it. */
 export const AUTH = '/auth/v1'
 
+/** Marks requests that the dashboard itself makes; without `journal.dashboard` they are neither logged nor kept. */
+export const DASHBOARD_HEADER = 'x-standin-dashboard'
+
 const isUnder = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`)
 
 /** Whether a path is answered by Standin itself rather than by the platform or its auth backend. */

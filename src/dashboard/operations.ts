@@ -15,6 +15,7 @@ const config = object({
   auth_mode: oneOf(['local', 'proxy']),
   /** Where answers come from. */
   mode: text,
+  /** Standin's own version. */
   version: text,
   models: listOf(text),
   /** Which credentials open each endpoint. */

@@ -21,19 +21,25 @@ interface Addresses {
 export function createPageFiles(addresses: () => Promise<Addresses>): Router {
   const router = Router()
   const paths = Object.values(routes).map(route => route.slice(DASHBOARD.length) || '/')
+  const sendPage = async (response: Response, status = 200) => {
+    const html = await readFile(path.join(folder, 'index.html'), 'utf8').catch(() => {
+      throw pageNotBuilt()
+    })
+    response
+      .status(status)
+      .set('content-security-policy', policy(await addresses()))
+      .type('html')
+      .send(html)
+  }
   router
     .route(paths)
-    .get(async (_request, response: Response) => {
-      const html = await readFile(path.join(folder, 'index.html'), 'utf8').catch(() => {
-        throw pageNotBuilt()
-      })
-      response
-        .set('content-security-policy', policy(await addresses()))
-        .type('html')
-        .send(html)
-    })
+    .get((_request, response) => sendPage(response))
     .all(only('GET', 'HEAD'))
   router.use('/assets', express.static(path.join(folder, 'assets'), { index: false, setHeaders: keepForGood }))
+  // A person gets a page with a way back, a script the documented error.
+  router.get(/^/, (request, response, next) =>
+    request.accepts(['json', 'html']) === 'html' ? sendPage(response, 404) : next(),
+  )
   return router
 }
 

@@ -12,7 +12,6 @@ export const routes = {
   users: '/dashboard/users',
   sessions: '/dashboard/sessions',
   outbox: '/dashboard/outbox',
-  refusals: '/dashboard/refused',
   signIn: '/dashboard/sign-in',
   signUp: '/dashboard/sign-up',
   forgotPassword: '/dashboard/forgot-password',

@@ -1,6 +1,7 @@
 /** What happened: every exchange ends up here, the last of them are kept, and followers are notified. */
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
+import { DASHBOARD_HEADER } from '../core/paths.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { briefOf } from './brief.js'
 import { curlOf } from './curl.js'
@@ -50,6 +51,8 @@ interface JournalParts {
   /** No more exchanges are kept, nor more bytes of their bodies. */
   readonly maxEntries: number
   readonly maxBytes: number
+  /** Whether requests that the dashboard itself makes are kept and told. */
+  readonly dashboard?: boolean
   /** Takes out what is secret, when it is read. */
   readonly redact: () => Redact
   /** Called when a listener fails. */
@@ -58,7 +61,13 @@ interface JournalParts {
 
 type Listener = (exchange: Exchange, id: string) => void
 
-export function createJournal({ maxEntries, maxBytes, redact, report = console.error }: JournalParts): Journal {
+export function createJournal({
+  maxEntries,
+  maxBytes,
+  dashboard,
+  redact,
+  report = console.error,
+}: JournalParts): Journal {
   const listeners = new Set<Listener>()
   const errorListeners: Listener[] = []
   const notify = notifier(report)
@@ -68,6 +77,7 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
   let passedOver = 0
   return {
     add(exchange) {
+      if (!dashboard && isDashboards(exchange)) return
       const id = ++lastId
       const nowMs = passedMs()
       if (!ring.add(id, exchange, nowMs)) passedOver++
@@ -87,6 +97,13 @@ export function createJournal({ maxEntries, maxBytes, redact, report = console.e
     seconds: () => seconds.last(),
     clear: (filter = {}) => ring.clear(placesOf(ring, filter)),
   }
+}
+
+/** Marked by the page. A page elsewhere cannot hide what it does: browsers name its origin. */
+function isDashboards({ headers }: Exchange): boolean {
+  if (headers[DASHBOARD_HEADER] === undefined) return false
+  const { origin, host } = headers
+  return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
 /** Calls listeners. The answer has left already: an error is reported, once for each listener, and affects nothing else. */

@@ -3,7 +3,6 @@ import * as v from 'valibot'
 import { scopeQuery } from '../api/listing.js'
 import { operation, type Streamed, TextAnswer } from '../api/operation.js'
 import { listOf, maybe, named, object, optional, text, whole, yesOrNo } from '../api/shapes.js'
-import { noSuchExchange } from '../core/errors.js'
 import { type JournalFilter, journalFilter, journalQuery, journalSearch } from './filter.js'
 import { exchange, exchangeInBrief, followed, type JournalEntry } from './shapes.js'
 
@@ -22,8 +21,9 @@ export interface Reader {
   page(filter: JournalFilter, limit: number, shown?: Detail): Streamed
   /** Those that come from now on, after the last `limit` ones, or after all that came after `lastId`. */
   follow(filter: JournalFilter, from: { limit?: number | undefined; lastId: unknown; isBrief: boolean }): Streamed
-  get(id: string): JournalEntry | undefined
-  curl(id: string): string | undefined
+  /** Throws a 404 that says whether there ever was one. */
+  get(id: string): JournalEntry
+  curl(id: string): string
   count(filter: JournalFilter): number
   clear(filter: JournalFilter): void
 }
@@ -78,18 +78,13 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
     does: 'Returns one exchange.',
     returns: exchange,
     answer: 'The exchange.',
-    run: ({ id }) => found(reader.get(id), id),
+    run: ({ id }) => reader.get(id),
   }),
   getExchangeAsCurl: operation({
     at: 'GET /journal/{id}/curl',
     does: 'Returns a curl command that sends the request again, with credentials from the environment.',
     returns: 'text/plain',
     answer: 'The command.',
-    run: ({ id }) => new TextAnswer('text/plain; charset=utf-8', found(reader.curl(id), id)),
+    run: ({ id }) => new TextAnswer('text/plain; charset=utf-8', reader.curl(id)),
   }),
 })
-
-function found<T>(value: T | undefined, id: string): T {
-  if (value === undefined) throw noSuchExchange(id)
-  return value
-}

@@ -1,7 +1,7 @@
 /** The journal as it is read over HTTP: a page of it, or what happens as it happens. */
 import { randomUUID } from 'node:crypto'
 import { Streamed } from '../api/operation.js'
-import { invalidRequest } from '../core/errors.js'
+import { invalidRequest, noSuchExchange } from '../core/errors.js'
 import type { JournalFilter } from './filter.js'
 import { follow } from './follow.js'
 import { followInBrief } from './follow-brief.js'
@@ -30,6 +30,11 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
   function briefOf(id: string) {
     const kept = journal.kept(id)
     return kept && journal.brief(kept)
+  }
+
+  function found<T>(value: T | undefined, id: string): T {
+    if (value === undefined) throw noSuchExchange(id, journal.lastId())
+    return value
   }
 
   const shownAs: Readonly<Record<Detail, (id: string) => object | undefined>> = {
@@ -76,8 +81,8 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
         return response.once('close', () => ends.delete(end))
       })
     },
-    get: id => journal.get(id),
-    curl: id => journal.curl(id, url()),
+    get: id => found(journal.get(id), id),
+    curl: id => found(journal.curl(id, url()), id),
     count: filter => journal.count(filter),
     clear: filter => journal.clear(filter),
   }

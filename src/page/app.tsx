@@ -1,29 +1,34 @@
 /** The page: its frame, and the view for the current address. */
+import { useEffect } from 'preact/hooks'
 import { viewAt } from '../dashboard/routes.js'
 import { dashboardApi } from './api.js'
 import { ConfigProvider, useConfigChanges } from './config.jsx'
 import { FreshKeyProvider } from './connect/fresh-key.jsx'
 import { notLoaded } from './failure.js'
 import { Frame } from './frame.jsx'
-import { useListing } from './listing.js'
 import { ServiceKeyProvider } from './people/service-key.jsx'
 import { useAddress } from './routing.js'
 import { SessionProvider } from './session/session.jsx'
 import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
+import { useIsAnswering, useResource } from './widgets/resource.js'
 import { FailureNote, Waiting } from './widgets/states.jsx'
 
 const loadConfig = (signal: AbortSignal) => dashboardApi()('GET /config', { signal })
 
 export function App() {
-  const { listing, reload } = useListing(loadConfig)
+  const { value: config, failure, reload } = useResource(loadConfig, [])
   useConfigChanges(reload)
-  const view = viewAt(useAddress().path) ?? 'connect'
+  const isAnswering = useIsAnswering()
+  // Views without a resource of their own would not notice that Standin runs again.
+  useEffect(() => {
+    if (!isAnswering) reload()
+  }, [isAnswering, reload])
+  const view = viewAt(useAddress().path)
   const shown = useView(view)
-  if (listing.kind === 'loading') return null
-  if (listing.kind === 'failed') return <FailureNote failure={listing.failure} retry={reload} />
+  if (!config) return failure ? <FailureNote failure={failure} retry={reload} /> : null
   return (
-    <ConfigProvider value={listing.value}>
+    <ConfigProvider value={config}>
       <SessionProvider>
         <FreshKeyProvider>
           <ServiceKeyProvider>

@@ -12,7 +12,7 @@ export class Failure extends Error {
   }
 }
 
-export const noAnswer = () => new Failure(0, 'Standin does not answer. Start it again, and this page goes on.')
+export const noAnswer = () => new Failure(0, 'Standin isn’t running. Restart it and this page will reconnect.')
 
 export const notLoaded = () =>
   new Failure(0, 'This view could not be loaded. Standin may have stopped, or may have been rebuilt. Reload the page.')

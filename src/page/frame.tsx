@@ -6,14 +6,18 @@ import { useConfig } from './config.jsx'
 import { AccountMenu } from './session/account-menu.jsx'
 import { Icon, type IconName } from './widgets/icon.jsx'
 import { Link } from './widgets/link.jsx'
+import { useIsAnswering } from './widgets/resource.js'
+import { Notice } from './widgets/states.jsx'
 
 interface Props {
-  readonly view: View
+  /** Undefined for an address without a view. */
+  readonly view: View | undefined
   readonly children: ComponentChildren
 }
 
 export function Frame({ view, children }: Props) {
   const { mode, version } = useConfig()
+  const isAnswering = useIsAnswering()
   return (
     <div class="frame">
       <a class="skip" href="#content">
@@ -23,11 +27,12 @@ export function Frame({ view, children }: Props) {
         <Brand />
         <Navigation view={view} />
         <p class="mode">
-          mode <strong>{mode}</strong>, version {version}
+          Standin {version}, mode <strong>{mode}</strong>
         </p>
         <AccountMenu />
       </header>
       <main id="content" tabIndex={-1}>
+        {!isAnswering && <Notice tone="care">Standin isn’t running. Restart it and this page will reconnect.</Notice>}
         {children}
       </main>
     </div>
@@ -75,7 +80,6 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
       { view: 'users', name: 'Users' },
       { view: 'sessions', name: 'Sessions' },
       { view: 'outbox', name: 'Outbox' },
-      { view: 'refusals', name: 'Refused' },
     ],
   },
 ]
@@ -83,7 +87,7 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
 const places = [...app, ...groups.flatMap(({ places }) => places)]
 
 /** Links to the views: beside them, or behind a button on narrow screens. */
-function Navigation({ view }: { readonly view: View }) {
+function Navigation({ view }: Pick<Props, 'view'>) {
   const id = useId()
   // Only matters on narrow screens; on wide ones the links are always visible.
   const [isOpen, setOpen] = useState(false)

@@ -5,7 +5,8 @@ import { App } from './app.jsx'
 import { load } from './views.js'
 
 // Loads the view in parallel with the page's first request to the server. A failure is shown by the page.
-load(viewAt(location.pathname) ?? 'connect').catch(() => {})
+const view = viewAt(location.pathname)
+if (view) load(view).catch(() => {})
 
 const place = document.getElementById('page')
 if (place) render(<App />, place)

@@ -5,17 +5,16 @@ import type { View } from '../dashboard/routes.js'
 import { ConnectView } from './connect/connect-view.jsx'
 import { KeysView } from './keys/keys-view.jsx'
 import { OutboxView } from './people/outbox-view.jsx'
-import { RefusalsView } from './people/refusals-view.jsx'
 import { UsersView } from './people/users-view.jsx'
 import { ForgotPassword, NewPassword } from './session/password-views.jsx'
 import { SignIn, SignUp } from './session/sign-in.jsx'
+import { NotFound } from './widgets/states.jsx'
 
 const there: Partial<Record<View, ComponentType>> = {
   connect: ConnectView,
   keys: KeysView,
   users: UsersView,
   outbox: OutboxView,
-  refusals: RefusalsView,
   signIn: SignIn,
   signUp: SignUp,
   forgotPassword: ForgotPassword,
@@ -44,10 +43,12 @@ async function loadTheRest(): Promise<void> {
 
 type Loading = { readonly kind: 'ready'; readonly Content: ComponentType } | { readonly kind: 'loading' | 'failed' }
 
-export function useView(view: View): Loading {
+/** `undefined` stands for an address without a view. */
+export function useView(view: View | undefined): Loading {
   const [, setLoaded] = useState<View>()
   const [failed, setFailed] = useState<View>()
   useEffect(() => {
+    if (!view) return
     load(view).then(
       () => {
         setLoaded(view)
@@ -57,7 +58,7 @@ export function useView(view: View): Loading {
       () => setFailed(view),
     )
   }, [view])
-  const Content = there[view]
+  const Content = view ? there[view] : NotFound
   if (Content) return { kind: 'ready', Content }
   return { kind: failed === view ? 'failed' : 'loading' }
 }

@@ -109,7 +109,7 @@ export async function configJson(
   mode: Mode,
   url: string,
 ): Promise<ConfigJson> {
-  const { version, models, users, auth } = config
+  const { models, users, auth } = config
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
   return {

@@ -33,7 +33,6 @@ inBrowser.each(looks)(
     await visit('/sign-in', 'Forgot your password?')
     await visit('/new-password', 'Ask for another one')
     await visit('/outbox', 'Nothing has been sent')
-    await visit('/refused', 'No key was refused')
   },
 )
 
@@ -82,7 +81,7 @@ inBrowser.each(looks)(
     })
     await visit('/users', '1 to 20 of 25')
     await visit('/outbox', 'Reset your password')
-    await visit('/refused', 'Unknown:')
+    await visit('/nowhere', 'Page not found')
   },
 )
 

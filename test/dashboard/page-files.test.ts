@@ -1,5 +1,6 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
+import { version } from '../../src/version.js'
 import { platformWith } from '../scene.js'
 
 const views = [
@@ -10,7 +11,6 @@ const views = [
   '/playground',
   '/users',
   '/outbox',
-  '/refused',
   '/sign-in',
   '/sign-up',
   '/forgot-password',
@@ -63,6 +63,12 @@ test.each(['/assets/nothing.js', '/assets/', '/assets/..%2findex.html', '/index.
   },
 )
 
+test('a person who asks for a page that is not there gets one with a way back', async () => {
+  const { url } = await platformWith()
+  const { status, type } = await request(url).get('/dashboard/nosuch').set('accept', 'text/html,*/*;q=0.8')
+  expect({ status, type }).toEqual({ status: 404, type: 'text/html' })
+})
+
 test('the page is there to be read', async () => {
   const { url } = await platformWith()
   const { status, headers } = await request(url).post('/dashboard/keys')
@@ -83,7 +89,8 @@ test('the configuration tells what anybody may know, and nothing else', async ()
     anon_key: anonKey,
     auth_mode: 'local',
     mode: 'emulate',
-    version: '3.2.1',
+    // Standin's own, not the one that /health answers with.
+    version,
     models: ['model-one'],
     endpoints: [
       { method: 'GET', path: '/health', access: 'anyone' },

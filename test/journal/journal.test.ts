@@ -7,7 +7,7 @@ import { openPlatform } from '../../src/platform.js'
 import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { liveWith } from '../recordings/live.js'
-import { hello } from '../scene.js'
+import { hello, platformWith } from '../scene.js'
 
 const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
 const journalOf = ({ maxEntries = 10, maxBytes = 1_000_000 } = {}) =>
@@ -284,4 +284,27 @@ test('the beginning of the last user message is told, also of a refused request,
   expect(journal.briefs()).toMatchObject([
     { status: 401, model: 'gpt-4o', stream: true, prompt: expect.stringMatching(/^Is \[.*\] mine\?$/), tokens: null },
   ])
+})
+
+test('what the dashboard itself asks is neither logged nor kept, unless that is asked for', async () => {
+  const platform = await platformWith()
+  const askAs = (headers: Record<string, string>) => platform.ask('/v1/models', { headers })
+  await askAs({ 'x-standin-dashboard': 'yes', origin: platform.url })
+  await askAs({ 'x-standin-dashboard': 'yes' })
+  // A page elsewhere cannot hide behind it.
+  await askAs({ 'x-standin-dashboard': 'yes', origin: 'https://elsewhere.example' })
+  expect(platform.journal.count()).toBe(1)
+  const telling = await platformWith({ journal: { dashboard: true } })
+  await telling.ask('/v1/models', { headers: { 'x-standin-dashboard': 'yes' } })
+  expect(telling.journal.count()).toBe(1)
+})
+
+test('an exchange that never was is told from one that is not kept any more', async () => {
+  const platform = await platformWith()
+  await platform.ask('/health')
+  const forgotten = async (id: string) =>
+    ((await (await platform.ask(`/__standin/journal/${id}`)).json()) as { error: string }).error
+  await platform.ask('/__standin/journal', { method: 'DELETE' })
+  expect(await forgotten('1')).toMatch(/^Exchange 1 is no longer kept\./)
+  expect(await forgotten('2')).toMatch(/^There is no exchange "2" in the journal\./)
 })

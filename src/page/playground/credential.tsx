@@ -1,5 +1,6 @@
 /** The playground's credential, and the models listed for it. A pasted key is kept in the page's memory only. */
 import { useEffect, useId, useState } from 'preact/hooks'
+import { DASHBOARD_HEADER } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { useFreshKey } from '../connect/fresh-key.jsx'
@@ -151,7 +152,7 @@ export function useModels({ bearer, isThere }: Credential, shown: string): Model
 }
 
 async function listModels(bearer: Credential['bearer'], signal: AbortSignal): Promise<readonly string[]> {
-  const headers = { authorization: `Bearer ${await bearer()}` }
+  const headers = { authorization: `Bearer ${await bearer()}`, [DASHBOARD_HEADER]: 'yes' }
   const response = await fetch('/v1/models', { headers, signal }).catch(() => {
     throw noAnswer()
   })

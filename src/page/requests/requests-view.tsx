@@ -198,7 +198,7 @@ export function ListState({ live, held: { reason, fresh, rows }, onPause, onGoOn
         </button>
       </div>
       {live.connection === 'lost' && (
-        <Notice tone="care">Standin does not answer. Start it again, and this list goes on by itself.</Notice>
+        <Notice tone="care">Standin isn’t running. Restart it and this page will reconnect.</Notice>
       )}
       {failure && <Notice tone="danger">{failure.message}</Notice>}
     </>

@@ -1,8 +1,11 @@
 /** Notices, and the states of a list: loading, empty, failed or loaded. */
 import type { ComponentChildren } from 'preact'
+import { routes } from '../../dashboard/routes.js'
 import type { Failure } from '../failure.js'
 import { Icon, type IconName } from './icon.jsx'
+import { Link } from './link.jsx'
 import type { Resource } from './resource.js'
+import { View } from './view.jsx'
 
 interface Props<Value> {
   readonly of: Resource<Value>
@@ -61,6 +64,15 @@ export function Empty({ title, children }: EmptyProps) {
     </div>
   )
 }
+
+/** Shown at an address of the dashboard that has no view. */
+export const NotFound = () => (
+  <View title="Page not found">
+    <p>
+      There is no page at <code>{location.pathname}</code>. <Link to={routes.connect}>Go to Connect</Link>
+    </p>
+  </View>
+)
 
 type Tone = 'danger' | 'care' | 'good'
 
