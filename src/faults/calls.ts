@@ -1,4 +1,4 @@
-/** Faults for the next requests, set by a call: they wait in line until they have hit as many requests as they are meant for. */
+/** Faults for the next requests, set by a call. They wait in a queue until they have hit as many requests as they should. */
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { tooManyFaults } from '../core/errors.js'
@@ -7,10 +7,10 @@ import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema } from
 import { glob, isAuth } from '../core/paths.js'
 import { createByScope } from '../core/scope.js'
 
-/** A call that still waits for requests. */
+/** A call whose fault still waits for requests. */
 export interface WaitingFault extends Omit<FaultCall, 'times'> {
   readonly id: string
-  /** How many more requests it is to hit. */
+  /** How many more requests it will hit. */
   readonly times: number
 }
 
@@ -19,13 +19,13 @@ export interface FaultCalls {
   add(call: FaultCall, conditions?: Fits): { readonly id: string }
   /** The first fault in line that is meant for this request; `comesAbout` decides by its chance, and only what does is counted. */
   take(exchange: Exchange, comesAbout: (fault: Fault, entry: string) => boolean): Fault | undefined
-  /** Whether any waits. */
+  /** Whether any fault waits. */
   areWaiting(): boolean
-  /** Those that wait, the first in line first: those of a scope, or all if none is given. */
+  /** The waiting faults in order: of a scope, or all. */
   waiting(scope?: string): readonly WaitingFault[]
-  /** Forgets those of a scope, or all if none is given. */
+  /** Removes those of a scope, or all. */
   clear(scope?: string): void
-  /** Forgets the one with this id; gives back whether it waited. */
+  /** Removes the one with this id. Returns whether there was one. */
   remove(id: string): boolean
 }
 
@@ -34,13 +34,13 @@ type Fits = (exchange: Exchange) => boolean
 interface Waiting {
   readonly call: FaultCall
   readonly id: string
-  /** What it is called where it is drawn by chance: after its place among the calls of its scope. */
+  /** Its name for the random draw: its place among the calls of its scope. */
   readonly entry: string
   readonly fits: Fits
   left: number
 }
 
-/** Each request looks along the line. */
+/** Each request searches the queue. */
 const MOST = 10_000
 
 /** `onSwitched` is called when the first one begins to wait, and when none waits any more. */
@@ -57,7 +57,7 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST)
     add(call, conditions) {
       if (line.length >= most) throw tooManyFaults(most)
       const id = `fault-${++count}`
-      // Counted, not made up: what is drawn for it must be the same in every run, whatever other scopes do.
+      // A count, not a random id: its draws must be the same in every run, whatever other scopes do.
       const entry = `fault-${++counts.get(call.scope ?? '').calls}`
       put([...line, { call, id, entry, fits: fitting(call, conditions), left: call.times }])
       return { id }
@@ -84,13 +84,13 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST)
   }
 }
 
-/** Whether a call was made for a scope; a call for everybody has the empty scope. */
+/** Whether a call was made for a scope; a call for all requests has the empty scope. */
 const isOf =
   (scope: string | undefined) =>
   ({ call }: Waiting) =>
     scope === undefined || (call.scope ?? '') === scope
 
-/** Without a path the platform's own endpoints are meant. */
+/** Without a path it means the platform's own endpoints. */
 function fitting({ path, method, scope = '' }: FaultCall, conditions: Fits = () => true): Fits {
   const pattern = path === undefined ? undefined : glob(path)
   return exchange =>
@@ -100,7 +100,7 @@ function fitting({ path, method, scope = '' }: FaultCall, conditions: Fits = () 
     conditions(exchange)
 }
 
-/** A call that was written in code. Throws a ProblemsError that names what is wrong with it. */
+/** Checks a call that was written in code. Throws a ProblemsError that names the mistakes. */
 export function faultCallFromCode(call: FaultCallInput): FaultCall {
   const checked = check(faultCallSchema, call, { whole: 'the call' })
   if ('value' in checked) return checked.value

@@ -10,10 +10,10 @@ import type { Chances } from './chance.js'
 export { createFaultCalls, type FaultCalls, faultCallFromCode, type WaitingFault } from './calls.js'
 export { type Chances, createChances } from './chance.js'
 
-/** A fault that has come about. */
+/** A fault that hits a request. */
 export interface ChosenFault {
   readonly fault: Fault
-  /** What asked for it, for the log; nothing where the log says that already. */
+  /** Where it comes from, for the log; nothing if the log says so already. */
   readonly by?: FaultDone['by']
 }
 
@@ -29,7 +29,7 @@ export interface Faults {
   drawn(exchange: Exchange, answer?: Ruled): ChosenFault | undefined
 }
 
-/** An answer, as far as a rule gave it. */
+/** The part of an answer that came from a rule. */
 interface Ruled {
   readonly fault?: Fault | undefined
   readonly answeredBy?: AnsweredBy | undefined
@@ -44,7 +44,7 @@ interface Parts {
   readonly chances: Chances
 }
 
-/** The header with which a request asks for a fault of its own. */
+/** The header with which a request asks for a fault. */
 export const FAULT_HEADER = 'x-standin-fault'
 
 export function createFaults({ header, random, seed, calls, chances }: Parts): Faults {

@@ -1,4 +1,4 @@
-/** What can be asked about the faults that wait for requests. */
+/** Operations on the faults that wait for requests. */
 import { dataOf, scopeQuery } from '../api/listing.js'
 import { operation } from '../api/operation.js'
 import { object, text } from '../api/shapes.js'

@@ -1,14 +1,14 @@
-/** Metrics as Prometheus reads them, written by its own client library from what was counted. */
+/** Writes the counts as Prometheus reads them, with its own client library. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { bucketsSeconds, type DurationCounts, type Meter, type Series } from './meter.js'
 
-/** What is known besides the exchanges; asked at each reading. */
+/** Facts besides the exchanges, read at each scrape. */
 export interface Gauged {
   readonly version: string
   readonly mode: string
-  /** What the journal keeps, and how many exchanges there were no place for. */
+  /** The size of the journal, and how many exchanges it had no room for. */
   readonly journal: { readonly kept: number; readonly passedOver: number }
-  /** What came of recordings; nothing where no mode has to do with them. */
+  /** How recordings were used; nothing if no mode uses them. */
   readonly receipt?: Receipt | undefined
 }
 
@@ -26,7 +26,7 @@ export interface Exposition {
 
 type Place = 'method' | 'path' | 'mode'
 
-/** Also begins to look at the process itself: its memory, its event loop, its garbage collection. */
+/** Also starts to measure the process: memory, event loop, garbage collection. */
 export function createExposition(meter: Meter, gauged: () => Gauged): Exposition {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

@@ -1,4 +1,4 @@
-/** How much was asked, how it went and how long it took, for Prometheus. */
+/** Counts of requests, outcomes and durations, for Prometheus. */
 export type { Exposition, Gauged } from './exposition.js'
 export { createMeter, type Meter } from './meter.js'
 

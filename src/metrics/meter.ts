@@ -1,15 +1,15 @@
-/** Counts exchanges as they end, and no more than that: what Prometheus wants to read is written when it asks. */
+/** Only counts exchanges as they end; the text for Prometheus is written when it asks. */
 import { passedMs } from '../core/clock.js'
 import type { Endpoint, Exchange } from '../core/exchange.js'
 
-/** The upper bounds of what times are sorted into, in seconds; one more takes what is longer. */
+/** The upper bounds of the buckets, in seconds; one more bucket takes longer times. */
 export const bucketsSeconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ]
 
-/** Times of one kind. */
+/** A histogram of one kind of times. */
 export interface DurationCounts {
-  /** How many fell between one bound and the next. */
+  /** How many times fell into each bucket. */
   readonly counts: number[]
   sumSeconds: number
 }
@@ -23,7 +23,7 @@ export interface Series {
   /** From the request to the head of the answer, and to its end. */
   readonly firstByte: DurationCounts
   readonly total: DurationCounts
-  /** Answers that did not arrive whole. */
+  /** Answers that did not arrive completely. */
   broken: number
   promptTokens: number
   completionTokens: number
@@ -44,7 +44,7 @@ export function createMeter(): Meter {
     const ofEndpoint = endpoint && known.get(endpoint)
     const counted = ofEndpoint?.[mode]
     if (counted) return counted
-    // Clients choose the paths that only the live platform knows, and there may be any number of them.
+    // Clients choose undocumented paths, so there may be any number of them.
     const path = endpoint?.isElsewhere ? 'elsewhere' : (endpoint?.path ?? 'none')
     const method = endpoint?.method ?? 'none'
     const name = `${method} ${path} ${mode}`

@@ -4,13 +4,13 @@ import type { Match, Search } from './match.js'
 import type { IsSecretName } from './names.js'
 import { placeholderName, placeholderOf } from './placeholders.js'
 
-/** Every address with a parameter in it has this, and hardly anything else. An escaped `&` is one of JSON in JSON. */
+/** Every address with a parameter has this, and hardly anything else. An escaped `&` comes from JSON in JSON. */
 export const traceOfParameter = /(?:[?#&;]|u0026)[\w.~%+-]{1,128}=/
 
-/** No blanks and nothing that text puts around an address. */
+/** No spaces, and no punctuation that surrounds addresses in a text. */
 const runs = /[^\s"'<>`{}|^]+/g
 
-/** An address in full, or a path that stands for itself; the slashes of JSON in JSON may be escaped. `and/or` is neither. */
+/** A full address, or a path on its own; slashes of JSON in JSON may be escaped. `and/or` is neither. */
 const beginning = /[A-Za-z\d]:(?:\\{0,8}\/){2}|(?:^|[^\w%/\\-])\\{0,8}\//
 
 const parameters = new RegExp(traceOfParameter, 'g')
@@ -43,7 +43,7 @@ export function createAddressSearch(isSecret: IsSecretName): Search {
   }
 }
 
-/** Where the `?` or `#` of the first address stands; -1 where there is none. */
+/** The index of the `?` or `#` of the first address, or -1. */
 function startOfQuery(run: string): number {
   const address = beginning.exec(run)
   if (!address) return -1
@@ -51,7 +51,7 @@ function startOfQuery(run: string): number {
   return rest < 0 ? -1 : address.index + rest
 }
 
-/** Without the full stop of a sentence, and without the beginning of a blank to fill in. */
+/** Without the full stop of a sentence, and without the start of a placeholder. */
 function lengthOfValue(run: string, start: number): number {
   value.lastIndex = start
   const written = value.exec(run)?.[0] ?? ''
@@ -62,16 +62,16 @@ function lengthOfValue(run: string, start: number): number {
 
 const moved = (match: Match, by: number): Match => ({ ...match, start: match.start + by, end: match.end + by })
 
-/** Halves of characters, which UTF-8 does not know, are replaced. */
+/** Unpaired surrogates, which UTF-8 cannot express, are replaced. */
 export const wellFormed = (text: string): string => Buffer.from(text).toString()
 
 /** Percent-encoding that never throws. */
 export const percentEncoded = (text: string): string => encodeURIComponent(wellFormed(text))
 
-/** As forms are decoded. What is malformed is decoded as far as that goes. */
+/** Decodes as forms do. Malformed input is decoded as far as possible. */
 const percentDecoded = (text: string): string => decoded(text.replaceAll('+', ' '))
 
-/** What holds no secret stays byte for byte. */
+/** Parts without a secret stay byte for byte. */
 export function redactedQuery(query: string, isSecret: IsSecretName, redact: (text: string) => string): string {
   const redacted = (written: string) => {
     const text = percentDecoded(written)
@@ -91,5 +91,5 @@ export function redactedQuery(query: string, isSecret: IsSecretName, redact: (te
     .join('&')
 }
 
-/** The brackets of placeholders read better as they are, and browsers leave them as well. */
+/** Brackets of placeholders stay readable, as they do in browsers. */
 const encoded = (text: string) => percentEncoded(text).replaceAll('%5B', '[').replaceAll('%5D', ']')

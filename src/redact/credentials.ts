@@ -3,14 +3,14 @@ import { unescape as decoded } from 'node:querystring'
 import { looksRandom } from './keys.js'
 import type { IsSecretName } from './names.js'
 
-/** What is sent beside a body. */
+/** A request without its body. */
 export interface CredentialFields {
   readonly headers: Iterable<readonly [name: string, value: string]>
-  /** What stands behind the `?`, not decoded. */
+  /** The text after the `?`, not decoded. */
   readonly query?: string
 }
 
-/** Gives the values that are worth to be looked for elsewhere. */
+/** Returns the values that are worth looking for elsewhere. */
 export function createSecretsIn(isHeader: IsSecretName, isParameter: IsSecretName) {
   return ({ headers, query = '' }: CredentialFields): readonly string[] => {
     const found: string[] = []
@@ -23,7 +23,7 @@ export function createSecretsIn(isHeader: IsSecretName, isParameter: IsSecretNam
 function credentialsIn(name: string, value: string): readonly string[] {
   if (name.startsWith('set-cookie')) return cookieValue(value.split(';', 1)[0] ?? '')
   if (name.startsWith('cookie')) return value.split(';').flatMap(cookieValue)
-  // What stands behind a scheme, such as Bearer.
+  // The part after a scheme such as Bearer.
   return [value.replace(/^[A-Za-z][\w-]* +/, '').trim()]
 }
 
@@ -38,7 +38,7 @@ function cookieValue(cookie: string): readonly string[] {
 const LONG = 12
 const SHORTEST = 8
 
-/** `?key=default` is to eat no words, and a cookie that remembers a page no paths. */
+/** `?key=default` must not replace words, nor a cookie that remembers a page replace paths. */
 function isTelling(value: string): boolean {
   if (value.length < SHORTEST || isPlaceholder.test(value)) return false
   if (value.length < LONG) return /\d/.test(value) && /[A-Za-z]/.test(value) && looksRandom(value)

@@ -1,4 +1,4 @@
-/** Finds secrets in the text of a file, and says where they stand without saying what they are. */
+/** Finds secrets in the text of a file, and says where they are without showing them. */
 import { isUtf8 } from 'node:buffer'
 import { createFormSearch } from './forms.js'
 import { createLiteralSearch } from './literals.js'
@@ -8,13 +8,13 @@ import { outsidePlaceholders } from './placeholders.js'
 
 /** Line and column count from 1. */
 export interface SecretFinding {
-  /** What it is called: `jwt`, `key`, the name of a header, of a pattern or of a known value. */
+  /** Its name: `jwt`, `key`, or the name of a header, a pattern or a known value. */
   readonly kind: string
   readonly line: number
   readonly column: number
 }
 
-/** All that redacting would replace, headers that are written out, and what is inside of base64. In the order in which they stand. */
+/** Everything that redacting would replace, headers in full, and secrets inside base64, in order. */
 export function findSecrets(text: string, rules: RedactionRules): readonly SecretFinding[] {
   const literals = createLiteralSearch(rules.known)
   const forms = createFormSearch(rules)
@@ -28,10 +28,10 @@ export function findSecrets(text: string, rules: RedactionRules): readonly Secre
   )
 }
 
-/** Bytes that are no text, as recordings keep them; a long payload begins on the next line. */
+/** Binary data as recordings keep it; a long payload begins on the next line. */
 const payload = /\bbase64["']?:[ \t]*(?:\|[-+]?\n[ \t]*)?["']?([A-Za-z0-9+/_-]{8,})/g
 
-/** Each kind once for each payload: a position inside base64 would not help a reader. */
+/** Each kind once for each payload, since a position inside base64 would not help a reader. */
 function insideBase64(text: string, search: Search): readonly Match[] {
   return [...text.matchAll(payload)].flatMap(({ 0: all, 1: base64 = '', index }) => {
     const bytes = Buffer.from(base64, 'base64')
@@ -59,11 +59,11 @@ const field =
 
 const valueBehind = /(?:\\*["'])?([^\n"'{}\\]*)/y
 
-/** What documentation has in the place of a secret, and what no header says. */
+/** What documentation shows in place of a secret. */
 const examples = /^[$<*%]|your|example|redacted|placeholder|xxx|\.\.\.|…/i
 const words = /^(?:null|true|false|~|string|number|object|required|optional)$/i
 
-/** Finds headers with secret values that are written out in a text: as YAML, as JSON, or as they go over the wire. */
+/** Finds headers with secret values in a text: as YAML, as JSON, or as sent over the wire. */
 function createFieldSearch(isSecret: IsSecretName): Search {
   return text => {
     const found: Match[] = []
@@ -84,6 +84,6 @@ function isCredential(value: string): boolean {
   const open = value.replace(/^`?(?:Bearer|Basic|Token)(?: +|$)/i, '')
   const rest = open.replace(/\[[\w-]+\]/g, '')
   if (!/[A-Za-z0-9]/.test(rest) || examples.test(open) || words.test(rest.replace(/[\],]+$/, ''))) return false
-  // A sentence; cookies have blanks as well, but each with an equals sign.
+  // A sentence. Cookies have spaces as well, but each part has an equals sign.
   return rest.includes('=') || rest.split(/ +/).length < 4
 }

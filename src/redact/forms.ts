@@ -1,17 +1,17 @@
-/** Finds what is secret by its form: tokens, keys, parameters of addresses, and what the rules add to them. */
+/** Finds secrets by their form: tokens, keys, parameters of addresses, and what the configuration adds. */
 import { createAddressSearch, traceOfParameter } from './addresses.js'
 import { bearersIn, keysIn } from './keys.js'
 import { type Match, merged, type Search } from './match.js'
 import { type RedactionRules, secretParametersWith } from './names.js'
 import { jwtsIn, privateKeysIn } from './tokens.js'
 
-/** What all that is found here has in it, e-mail addresses but for their sign: most texts have nothing of it, and are done with. */
+/** What everything found here contains, except for email addresses. Most texts have none of it and need no search. */
 const traceOfToken =
   /sk-|[spr]k_|sb_|gh[pousr]_|github_pat_|A[KS]IA|AIza|xox[abeprs]-|hf_|glpat-|gsk_|eyJ|[Bb]earer|BEARER|-----BEGIN/
 const traces = new RegExp(`${traceOfToken.source}|${traceOfParameter.source}`)
 const tracesOrEmails = new RegExp(`${traces.source}|@|%40`)
 
-/** Finds the traces of what the form search finds, at least. */
+/** Finds at least the traces of what the form search finds. */
 export function createSuspicion({ patterns, emails }: Pick<RedactionRules, 'patterns' | 'emails'>) {
   const suspicious = emails ? tracesOrEmails : traces
   return (text: string): boolean => patterns.length > 0 || suspicious.test(text)
@@ -19,11 +19,11 @@ export function createSuspicion({ patterns, emails }: Pick<RedactionRules, 'patt
 
 const nothing: readonly Match[] = []
 
-/** Between matches of the same length, what the rules say goes before what is built in, and the special before the general. */
+/** Of matches of the same length, configured patterns win over built-in ones, and special ones over general ones. */
 export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'emails' | 'query'>): Search {
   const suspects = createSuspicion(rules)
   const searches: readonly Search[] = [
-    // First, for in the query of a request the name counts as well, whatever the value looks like.
+    // First: in the query of a request the name counts, whatever the value looks like.
     createAddressSearch(secretParametersWith(rules.query)),
     ...rules.patterns.map(({ name, pattern }) => createPatternSearch(name, pattern)),
     privateKeysIn,
@@ -46,13 +46,13 @@ function createPatternSearch(name: string, { source, flags }: RegExp): Search {
   }
 }
 
-/** No name in front of the sign is longer (RFC 5321, 4.5.3.1.1). */
+/** The longest part before the @ (RFC 5321, 4.5.3.1.1). */
 const LONGEST_NAME = 64
 
 const nameBefore = /[\p{L}\p{N}._+'-]+$/u
 const hostBehind = /(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}][\p{L}\p{N}-]{0,62}[\p{L}\p{N}]/uy
 
-/** Finds e-mail addresses. */
+/** Finds email addresses. */
 function emailsIn(text: string): readonly Match[] {
   const found: Match[] = []
   for (const { 0: sign, index } of text.matchAll(/@|%40/g)) {

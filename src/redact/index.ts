@@ -1,4 +1,4 @@
-/** Keeps secrets out of what is kept or shown: each is replaced by a placeholder that stays the same. */
+/** Keeps secrets out of what is stored or shown: each is replaced by a stable placeholder. */
 import type { Exchange } from '../core/exchange.js'
 import type { Sliced } from '../core/work.js'
 import { redactedQuery } from './addresses.js'
@@ -17,38 +17,38 @@ export { anyPlaceholder } from './placeholders.js'
 /** Replaces the secrets of one exchange: the same secret by the same placeholder, numbered in the order in which they appear. */
 export interface Redaction {
   text(text: string): string
-  /** Texts that stand behind one another: a secret that goes over a border is replaced in the one that it begins in. As many come out as went in. */
+  /** Consecutive texts: a secret that crosses a border is replaced in the text where it begins. Returns as many texts as it gets. */
   pieces(texts: readonly string[]): readonly string[]
-  /** A JSON value: the texts in it, the names of its fields included. Itself where it holds no secret. */
+  /** The texts and field names of a JSON value. Returns the same value if it has no secret. */
   value(value: unknown): unknown
   /** Node's flat array of names and values. */
   headers(headers: readonly string[]): readonly string[]
-  /** What stands behind the `?`, not decoded. */
+  /** The text after the `?`, not decoded. */
   query(query: string): string
-  /** False where nothing in a text is secret for sure; a JSON document may be one. Quick, and nothing gets a number. */
+  /** False if a text certainly has no secret; the text may be JSON. Quick, and assigns no numbers. */
   suspects(text: string): Sliced<boolean>
-  /** The same that knows what an answer shows as well; itself where that is nothing secret. */
+  /** A redaction that also knows the secrets that an answer shows; the same one if there are none. */
   knowing(shown: CredentialFields): Redaction
 }
 
 /** Makes redactions. `own` are the credentials of this one caller. */
 export interface Redact {
   (own?: readonly string[]): Redaction
-  /** The credentials that stand under names that are secret, such as each of the cookies; without those that may be words. */
+  /** The credentials under secret names, such as each of the cookies, without those that may be words. */
   secretsIn(shown: CredentialFields): readonly string[]
 }
 
-/** What stands behind the address of a page: in Location and Referer, and in the lists and sentences of Link and Refresh. */
+/** Headers with addresses: Location and Referer, and the lists and sentences of Link and Refresh. */
 const behindAddress = /(?<=[?#])[^\s#<>"]+/g
 
-/** What stood against a secret may have kept it from being seen as one. */
+/** Text next to a secret may have hidden it. */
 const MOST_ROUNDS = 3
 
-/** This many characters are searched at a time; the next part begins with the last ones of this part, which may be half a secret. */
+/** This many characters are searched at a time. The next part repeats the last ones of this part, which may be half a secret. */
 const WINDOW = 65_536
 /** No trace of a token or of a parameter is longer. */
 const TRACE_LENGTH = 256
-/** A character takes no more than these in any form that is looked for: percent-encoded, it has three bytes. */
+/** The most characters that one character takes in any form: percent-encoded, it has three bytes. */
 const WIDEST_FORM = 9
 
 export function createRedact(rules: RedactionRules): Redact {
@@ -68,7 +68,7 @@ export function createRedact(rules: RedactionRules): Redact {
   function redactionWith(own: readonly string[], placeholder: Placeholder): Redaction {
     const literals = literalsOf(own)
     function pieces(texts: readonly string[]): readonly string[] {
-      // Known values first: what is found after that is the same whatever the caller's credential looks like.
+      // Known values first, so that what is found afterwards does not depend on the form of the caller's credential.
       let open = replacedIn(texts, literals, placeholder)
       for (let round = 0; round < MOST_ROUNDS; round++) {
         const next = replacedIn(open, formSearch, placeholder)
@@ -104,7 +104,7 @@ export function createRedact(rules: RedactionRules): Redact {
           TRACE_LENGTH + WIDEST_FORM * Math.max(0, ...[...own, ...knownValues].map(({ length }) => length))
         for (let start = 0; start < text.length; start += WINDOW) {
           const part = text.slice(start, start + WINDOW + overlap)
-          // What is written with escapes looks like something else.
+          // Escapes change what a secret looks like.
           if (suspectsForm(part) || /\\+[u/]/.test(part) || literals(part).length > 0) return true
           yield
         }
@@ -124,7 +124,7 @@ export function createRedact(rules: RedactionRules): Redact {
 /** At most this many callers are remembered. */
 const REMEMBERED = 64
 
-/** The same few callers ask again and again. */
+/** The same few callers send most requests. */
 function remembered(search: (own: readonly string[]) => Search): (own: readonly string[]) => Search {
   const known = new Map<string, Search>()
   return own => {
@@ -136,7 +136,7 @@ function remembered(search: (own: readonly string[]) => Search): (own: readonly 
   }
 }
 
-/** Wherever a client may put them; the usual ones however short they are. */
+/** Wherever a client may put them; the usual ones at any length. */
 export function credentialsOf(
   { authorization = '', headers, query }: Pick<Exchange, 'authorization' | 'headers' | 'query'>,
   { secretsIn }: Pick<Redact, 'secretsIn'>,

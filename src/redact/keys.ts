@@ -1,11 +1,11 @@
-/** Finds keys by the way in which they begin. */
+/** Finds keys by their prefixes. */
 import type { Match } from './match.js'
 
 interface KeyForm {
   readonly begins: RegExp
-  /** What follows, at the place where it is looked for. */
+  /** What must follow the prefix. */
   readonly goesOn: RegExp
-  /** Whether what follows has a form that nothing else has. */
+  /** Whether that form is unmistakable. */
   readonly isCertain?: true
 }
 
@@ -35,7 +35,7 @@ export function keysIn(text: string): readonly Match[] {
     const end = beginnings.lastIndex + rest.length
     const isKey = form.isCertain ? rest !== '' : rest.length >= SHORTEST && (looksRandom(rest) || isLongRun(rest))
     if (isKey) found.push({ start, end, name: 'key', isNumbered: true })
-    // Where the whole looks like prose no part of it looks otherwise: nothing is read twice.
+    // If the whole looks like prose, so do its parts: nothing is read twice.
     if (isKey || form.goesOn === withDashes) beginnings.lastIndex = end
   }
   return found
@@ -43,7 +43,7 @@ export function keysIn(text: string): readonly Match[] {
 
 const bearers = /[Bb](?:earer|EARER)(?:[ \t]{1,8}|%20|\+)/g
 
-/** `Bearer` with something behind it that is no word. */
+/** `Bearer` followed by something that is not a word. */
 export function bearersIn(text: string): readonly Match[] {
   const found: Match[] = []
   bearers.lastIndex = 0
@@ -64,18 +64,18 @@ function readAt(expression: RegExp, text: string, place: number): string {
   return expression.exec(text)?.[0] ?? ''
 }
 
-/** Not in the middle of a word, as in `task-`. The letters of an escape in front of it belong to no word. */
+/** Not in the middle of a word, as in `task-`. The letters of an escape before it are not part of a word. */
 function isBeginning(text: string, place: number): boolean {
   if (place === 0 || !/[A-Za-z0-9]/.test(text[place - 1] ?? '')) return true
   return /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i.test(text.slice(Math.max(0, place - 6), place))
 }
 
-/** Whether there is more of digits and mixed letters in it than in words that are joined by dashes. */
+/** Whether it has more digits and mixed case than words joined by dashes. */
 export function looksRandom(text: string): boolean {
   if (/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text)) return true
   if ((text.match(/\d/g)?.length ?? 0) >= 8) return true
   return text.split(/[^A-Za-z0-9]/).some(part => part.length >= 6 && /\d/.test(part) && /[A-Za-z]/.test(part))
 }
 
-/** No word is that long, at least where a key is expected. */
+/** No word is that long where a key is expected. */
 const isLongRun = (text: string): boolean => /[A-Za-z0-9]{20}/.test(text)

@@ -1,19 +1,19 @@
-/** Finds values that are known to be secret, in all the forms in which they are written. */
+/** Finds known secret values, in all forms in which they may be written. */
 import { percentEncoded, wellFormed } from './addresses.js'
 import type { Match, Search } from './match.js'
 
 export interface Literal {
-  /** What its placeholder is called. */
+  /** The name of its placeholder. */
   readonly name: string
   readonly value: string
 }
 
-/** A shorter one would eat its way through prose. */
+/** A shorter one would match ordinary words. */
 const SHORTEST = 6
 
 const nothing: Search = () => []
 
-/** Among those that are written alike, the first gives its name. */
+/** Of values that are written alike, the first one gives its name. */
 export function createLiteralSearch(literals: readonly Literal[]): Search {
   const names = new Map<string, string>()
   const padded = new Set<string>()
@@ -50,7 +50,7 @@ function plainForms(value: string): readonly string[] {
     inJson.replace(/[^\x20-\x7e]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
     // JSON in JSON, as the arguments of tools are.
     JSON.stringify(inJson).slice(1, -1),
-    // As bytes that are read a character each.
+    // As bytes, read as one character each.
     Buffer.from(value).toString('latin1'),
   ]
 }
@@ -64,7 +64,7 @@ function percentForms(value: string): readonly string[] {
   return [...upper, ...upper.map(form => form.replace(/%[\dA-F]{2}/g, code => code.toLowerCase()))]
 }
 
-/** Without the padding, which may be there or not. */
+/** Without the optional padding. */
 function base64Forms(value: string): readonly string[] {
   const bytes = Buffer.from(value)
   const whole = bytes.toString('base64').replace(/=+$/, '')
@@ -77,7 +77,7 @@ function base64Forms(value: string): readonly string[] {
   ])
 }
 
-/** As a part of something longer, such as `user:value`, a shorter one would be a few letters. */
+/** Inside something longer, such as `user:value`, a shorter one would be only a few letters. */
 const SHORTEST_INSIDE = 12
 
 /** The letters that depend on these bytes alone when `before` bytes, and any multiple of three, precede them. */

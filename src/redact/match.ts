@@ -1,19 +1,19 @@
-/** Matches of secrets in a text: where they stand, and replacing them. */
+/** Matches of secrets in a text: where they are, and replacing them. */
 
 export interface Match {
   readonly start: number
-  /** Behind its last character. */
+  /** The index after its last character. */
   readonly end: number
-  /** What its placeholder is called. */
+  /** The name of its placeholder. */
   readonly name: string
-  /** Whether there are several of the name, distinguished by numbers. */
+  /** Whether there may be several of this name, distinguished by numbers. */
   readonly isNumbered: boolean
 }
 
-/** Finds what is secret in a text, in any order; matches may lie over one another. */
+/** Finds secrets in a text, in any order. Matches may overlap. */
 export type Search = (text: string) => readonly Match[]
 
-/** Matches that lie over one another become one, which is called as the longest of them is; between equals the first has it. */
+/** Overlapping matches become one, with the name of the longest; of equal ones, the first. */
 export function merged(matches: readonly Match[]): readonly Match[] {
   if (matches.length < 2) return matches
   const sorted = [...matches].sort((a, b) => a.start - b.start || b.end - a.end)
@@ -34,7 +34,7 @@ export function merged(matches: readonly Match[]): readonly Match[] {
   return kept
 }
 
-/** A match is replaced in the piece in which it begins, and taken out of the following ones. */
+/** A match is replaced in the piece where it begins, and removed from the following ones. */
 export function replacedIn(
   pieces: readonly string[],
   search: Search,

@@ -3,7 +3,7 @@
 const secretHeader =
   /^(?:.*-)?(?:authorization|api-?key|(?:access|functions|subscription)-key|cookie2?)$|.-(?:token|secret|password|credential|signature(?:-256)?)$/
 
-/** No form for these: `page_token` is no secret, and makes requests different. */
+/** Exact names only: `page_token` is not secret, and it makes requests different. */
 const secretParameters: readonly string[] = [
   ...['apikey', 'api_key', 'api-key', 'x-api-key', 'key', 'authorization'],
   ...['token', 'access_token', 'refresh_token', 'id_token', 'provider_token', 'provider_refresh_token', 'token_hash'],
@@ -11,7 +11,7 @@ const secretParameters: readonly string[] = [
   ...['x-amz-signature', 'x-amz-security-token', 'x-amz-credential', 'x-goog-signature', 'x-goog-credential'],
 ]
 
-/** Says whether the value of the header or parameter of this name is secret, in whatever letters it is written. */
+/** Whether the value of a header or parameter of this name is secret; case does not matter. */
 export type IsSecretName = (name: string) => boolean
 
 export function secretHeaders(further: readonly string[]): IsSecretName {
@@ -45,11 +45,11 @@ export function secretParametersWith(further: readonly string[]): IsSecretName {
 
 const inSmallLetters = (names: readonly string[]) => new Set(names.map(name => name.toLowerCase()))
 
-/** What is secret beyond what is known by its form. */
+/** What is secret besides what is known by its form. */
 export interface RedactionRules {
-  /** Further headers, in any letters. */
+  /** Other headers; case does not matter. */
   readonly headers: readonly string[]
-  /** Further parameters of the query. */
+  /** Other parameters of the query. */
   readonly query: readonly string[]
   readonly emails: boolean
   /** Expressions, with the names of their placeholders. */

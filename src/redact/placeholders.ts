@@ -1,13 +1,13 @@
-/** Makes placeholders, and knows them again. */
+/** Makes and recognizes placeholders. */
 import type { Match, Search } from './match.js'
 import { type RedactionRules, secretParameterNames } from './names.js'
 
 export const CREDENTIAL = 'credential'
 
-/** What is written in the place of a match. */
+/** The text that replaces a match. */
 export type Placeholder = (match: Match, value: string) => string
 
-/** The same value of the same name has always the same number; numbers follow the order in which values appear. */
+/** The same value of the same name always has the same number. Numbers follow the order of appearance. */
 export function createPlaceholders(): Placeholder {
   const numbers = new Map<string, Map<string, number>>()
   return ({ name, isNumbered }, value) => {
@@ -23,7 +23,7 @@ export function createPlaceholders(): Placeholder {
 /** The placeholder of a header or parameter: `[access-token]`. */
 export const placeholderOf = (name: string): string => `[${placeholderName(name)}]`
 
-/** The name of a header or parameter in the few signs that placeholders have. */
+/** The name of a header or parameter in the characters that placeholders use. */
 export function placeholderName(name: string): string {
   const plain = name
     .toLowerCase()
@@ -38,14 +38,14 @@ const namesIn = ({ known, patterns }: Pick<RedactionRules, 'known' | 'patterns'>
   numbered: ['jwt', 'key', 'private-key', 'email', ...patterns.map(({ name }) => name)],
 })
 
-/** Fits whatever stands where a secret was; behind an equals sign that of a parameter, too. */
+/** Matches any placeholder; after an equals sign also that of a parameter. */
 export function anyPlaceholder(rules: Pick<RedactionRules, 'known' | 'patterns' | 'query'>): RegExp {
   const { names, numbered } = namesIn(rules)
   const parameters = secretParameterNames(rules.query).map(placeholderName)
   return new RegExp(`\\[(${names.join('|')}|(${numbered.join('|')})-\\d+)\\]|(?<==)\\[(${parameters.join('|')})\\]`)
 }
 
-/** Finds what the search finds, but for what is part of a placeholder: redacting once more changes nothing. */
+/** Finds what the search finds, except inside placeholders, so that redacting twice changes nothing. */
 export function outsidePlaceholders(search: Search, rules: RedactionRules): Search {
   const { names, numbered } = namesIn(rules)
   const all = new Set(names)

@@ -18,7 +18,7 @@ export function jwtsIn(text: string): readonly Match[] {
       found.push({ start, end: last, name: 'jwt', isNumbered: true })
       start = text.indexOf(BEGIN_JSON, last)
     } else {
-      // Nothing else in this run has a better chance.
+      // No other match in this run is more likely.
       start = text.indexOf(BEGIN_JSON, headEnd)
     }
   }
@@ -33,7 +33,7 @@ function endOfRun(text: string, start: number): number {
   return Math.max(start, run.lastIndex)
 }
 
-/** The fourth and fifth part are there both or not at all. */
+/** The fourth and the fifth part: both or neither. */
 function endOfEncrypted(text: string, end: number): number {
   if (text[end] !== '.') return end
   const fourth = endOfRun(text, end + 1)
@@ -44,7 +44,7 @@ function endOfEncrypted(text: string, end: number): number {
 
 const pemBegin = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g
 const pemEnd = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y
-/** Lines of base64 right behind the beginning, where an end is missing; line ends may be escaped. */
+/** Lines of base64 directly after the beginning, where the end is missing. Line breaks may be escaped. */
 const pemLines = /(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{16,})+/y
 
 export function privateKeysIn(text: string): readonly Match[] {

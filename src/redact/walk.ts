@@ -1,6 +1,6 @@
-/** Puts other texts into a JSON value, however deep it is. */
+/** Replaces texts in a JSON value of any depth. */
 
-/** An object or array that is being gone through. */
+/** An object or array that is being walked. */
 interface Level {
   readonly from: object
   readonly left: Iterator<readonly [name: string | number, value: unknown]>
@@ -17,7 +17,7 @@ const levelOf = (from: object): Level => ({
   isChanged: false,
 })
 
-/** `leaf` is asked for what is neither object nor array, and for the names of fields. Gives the value itself where nothing becomes another. */
+/** Calls `leaf` for everything but objects and arrays, and for field names. Returns the same value if nothing changes. */
 export function withLeaves(root: unknown, leaf: (value: unknown) => unknown): unknown {
   const top = levelOf([root])
   const open = [top]
