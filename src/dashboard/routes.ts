@@ -20,6 +20,9 @@ export const routes = {
 
 export type View = keyof typeof routes
 
+/** The address that opens the playground with the request of an exchange, ready to be changed and sent. */
+export const playgroundWith = (exchange: string) => `${routes.playground}?${new URLSearchParams({ exchange })}`
+
 /** The view at an address; `undefined` where there is none. */
 export function viewAt(path: string): View | undefined {
   const plain = path.replace(/\/$/, '')

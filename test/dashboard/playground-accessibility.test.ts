@@ -35,7 +35,7 @@ inBrowser.each(looks)(
     await page.getByLabel('Response format (JSON)').fill(`{ ${long} }`)
     await page.getByLabel('System message').fill(long)
     await page.getByLabel('Temperature').fill('warm')
-    await page.getByText('Write a number, or nothing.').first().waitFor()
+    await page.getByText('Enter a number, or leave it empty.').first().waitFor()
     await check()
   },
 )

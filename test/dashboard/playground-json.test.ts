@@ -1,71 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bodyWith, firstSettings, mistakeIn, type PlaygroundSettings } from '../../src/page/playground/settings.js'
-import { placeOfMistake, readJson } from '../../src/page/text-places.js'
-import { runs } from '../runs.js'
-
-/** JSON with a piece of it cut out, doubled or replaced. */
-const nearlyJson = fc
-  .tuple(
-    fc.json(),
-    fc.nat(),
-    fc.nat(3),
-    fc.constantFrom('', ',', '"', '}', ']', '{', ':', '\\', '\n', 'x', '-', '0', '.', '\u0001'),
-  )
-  .map(
-    ([json, at, cut, put]) => json.slice(0, at % (json.length + 1)) + put + json.slice((at % (json.length + 1)) + cut),
-  )
-
-const isJson = (text: string) => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-test('a text is JSON here exactly when it is for JSON.parse', () => {
-  fc.assert(
-    fc.property(fc.oneof(fc.json(), nearlyJson, fc.string()), text => {
-      expect(placeOfMistake(text) === undefined).toBe(isJson(text))
-    }),
-    { numRuns: runs(3000) },
-  )
-})
-
-test('up to the place of the mistake the text could still have become JSON, and behind it no more', () => {
-  fc.assert(
-    fc.property(nearlyJson, text => {
-      const place = placeOfMistake(text)
-      if (place === undefined) return
-      // Up to there only the text, word or number that is being written may be unfinished.
-      const before = placeOfMistake(text.slice(0, place)) ?? place
-      expect(text.slice(before, place)).toMatch(/^(?:"[^"]*)?$/)
-      // A word or a number may still become one; nothing heals anything else.
-      if (/[-\w.+]/.test(text.charAt(place))) return
-      for (const more of ['', '"', '}', ']', '1', ' ']) {
-        if (place < text.length) expect(isJson(text.slice(0, place + 1) + more)).toBe(false)
-      }
-    }),
-    { numRuns: runs(2000) },
-  )
-})
-
-test.each([
-  ['[\n  1,\n]', 'Line 3, column 1: "]" cannot stand here; the comma before it is one too many.'],
-  ["{ 'a': 1 }", `Line 1, column 3: "'" cannot stand here; texts stand between double quotes.`],
-  ['{ "a": 1 // one\n}', 'Line 1, column 10: "/" cannot stand here; JSON has no comments.'],
-  ['{ "a": "one\n" }', 'Line 1, column 12: a line end cannot stand here.'],
-  ['{ "a": [1, 2', 'Line 1, column 13: it ends too early.'],
-  ['{ "a": 😀 }', 'Line 1, column 8: "😀" cannot stand here.'],
-])('%j: %s', (text, sentence) => {
-  expect(readJson(text)).toEqual({ mistake: expect.objectContaining({ sentence }) })
-})
-
-test('nesting without end is no matter', () => {
-  expect(placeOfMistake('['.repeat(200_000))).toBe(200_000)
-})
+import { conversationOf } from '../../src/page/playground/opened.js'
+import { bodyWith, firstSettings, type PlaygroundSettings, problemIn } from '../../src/page/playground/settings.js'
+import { messagesOf } from '../../src/page/playground/turns.js'
 
 const set = (news: Partial<PlaygroundSettings>) => ({ ...firstSettings, ...news })
 const tool = (name: string) => ({ type: 'function', function: { name } })
@@ -77,10 +13,20 @@ test.each([
   ['7', 'Tool 1 has no name.'],
   ['null', 'Tool 1 has no name.'],
 ])('tools that are %s are not sent: %s', (tools, sentence) => {
-  expect(mistakeIn(set({ tools }), 'tools')).toContain(sentence)
+  expect(problemIn(set({ tools }), 'tools')).toContain(sentence)
   expect(bodyWith(set({ tools }), 'm', [])).toEqual({
     wrong: { name: 'tools', sentence: expect.stringContaining(sentence) },
   })
+})
+
+test.each([
+  ['[\n  1,\n]', 'Line 3, column 1: Value expected.'],
+  ["{ 'a': 1 }", 'Line 1, column 3: Invalid symbol.'],
+  ['{ "a": 1 // one\n}', 'Line 1, column 10: Invalid comment token.'],
+  ['{ "a": [1, 2', 'Line 1, column 13: Close bracket expected.'],
+  ['['.repeat(200_000), 'This is not valid JSON.'],
+])('%.30j is not sent: %s', (tools, sentence) => {
+  expect(problemIn(set({ tools }), 'tools')).toBe(sentence)
 })
 
 test('one tool may stand without its list, and a choice of a tool that is gone is not sent', () => {
@@ -93,9 +39,71 @@ test('a response format that is one is sent as it is', () => {
   expect(bodyWith(set({ responseFormat }), 'm', [])).toMatchObject({
     body: { response_format: { type: 'json_object' } },
   })
-  expect(mistakeIn(set({ responseFormat: '[]' }), 'responseFormat')).toBe('Write one object.')
+  expect(problemIn(set({ responseFormat: '[]' }), 'responseFormat')).toBe('This must be a JSON object.')
 })
 
 test.each(['warm', '1,5', 'NaN', 'Infinity', '--1'])('%s is no number', temperature => {
-  expect(mistakeIn(set({ temperature }), 'temperature')).toBe('Write a number, or nothing.')
+  expect(problemIn(set({ temperature }), 'temperature')).toBe('Enter a number, or leave it empty.')
+})
+
+/** What is sent when nothing was changed. */
+function sentAgain(body: object): unknown {
+  const opened = conversationOf(body)
+  if (!opened) return undefined
+  const { settings, system, turns, draft } = opened
+  const all = draft === '' ? turns : [...turns, { kind: 'user', id: 1, text: draft } as const]
+  const put = bodyWith(settings, settings.model, messagesOf(system, all))
+  return 'body' in put ? put.body : put
+}
+
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
+
+test.each([
+  ['a message alone', { messages: [{ role: 'user', content: 'hello' }], stream: false }],
+  [
+    'everything the settings offer',
+    {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'hello' },
+      ],
+      ...{ temperature: 0.5, max_tokens: 10, seed: 7, stream: true, stream_options: { include_usage: true } },
+      ...{ tools: [tool('a')], tool_choice: { type: 'function', function: { name: 'a' } } },
+      response_format: { type: 'json_object' },
+    },
+  ],
+  [
+    'an image, a tool call with its result, and the answer to it',
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'what is this?' }, image] },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c', content: 'a cat' },
+        { role: 'assistant', content: 'It is a cat.' },
+        { role: 'user', content: 'sure?' },
+      ],
+      stream: false,
+    },
+  ],
+  ['an image as the last message', { messages: [{ role: 'user', content: [image] }], stream: false }],
+  [
+    'parameters without a field of their own',
+    { messages: [{ role: 'user', content: 'x' }], top_p: 0.1, stop: ['END'], max_completion_tokens: 5, stream: false },
+  ],
+])('a request that is opened is sent again as it was: %s', (_name, body) => {
+  expect(sentAgain({ model: 'm', ...body })).toEqual({ model: 'm', ...body })
+})
+
+test('the last message of a request that is opened is the one to edit, and what is no request opens nothing', () => {
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'hello' },
+  ]
+  expect(conversationOf({ messages })).toMatchObject({ system: 'Be brief.', turns: [], draft: 'hello' })
+  expect([conversationOf('text'), conversationOf(null), conversationOf({ model: 'm' })]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
 })

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, vi } from 'vitest'
+import { playgroundWith } from '../../src/dashboard/routes.js'
 import { platformWith } from '../scene.js'
 import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { comeInOn, createKeyOn } from './people.js'
@@ -42,6 +43,48 @@ inBrowser('an answer comes piece by piece, with what it took and the rule that g
     /Status\s*200.*First token\s*[\d.]+ m?s.*Total\s*\d+\.\d\d s.*Tokens\s*\d+ \+ \d+.*Finish reason\s*stop/s,
   )
   expect(complaints).toEqual([])
+})
+
+inBrowser('a suggestion is said at once, and the keyboard goes on in the message', async () => {
+  const platform = await platformWith({ rules: [greeting] })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  await tabTo(page, page.getByRole('button', { name: 'Hello' }))
+  await page.keyboard.press('Enter')
+  await overOn(page)
+  expect(await hasFocus(page, messageIn(page))).toBe(true)
+})
+
+inBrowser('a request of an app is opened, changed and sent again', async () => {
+  const platform = await platformWith({ rules: weather })
+  const { page } = await openPage()
+  const questions = questionsOf(page)
+  const asked = {
+    model: 'gpt-4o',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'the weather?' },
+    ],
+    top_p: 0.5,
+  }
+  await platform.chat(asked)
+  const [exchange] = platform.journal.find()
+  await page.goto(platform.url + playgroundWith(exchange?.id ?? ''))
+  await page.getByText('Be brief.').waitFor()
+  expect(await messageIn(page).inputValue()).toBe('the weather?')
+  await unfold(page)
+  await page.getByLabel('API key', { exact: true }).fill(platform.apiKey)
+  await messageIn(page).press('Enter')
+  await overOn(page)
+  expect(questions).toEqual([{ ...asked, stream: false }])
+
+  // A conversation is not replaced without a question.
+  const address = JSON.stringify(playgroundWith(exchange?.id ?? ''))
+  await page.evaluate(`history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`)
+  await page.getByRole('dialog', { name: 'Replace the conversation?' }).getByRole('button', { name: 'Replace' }).click()
+  await answersOn(page).waitFor({ state: 'detached' })
+  expect(await messageIn(page).inputValue()).toBe('the weather?')
+  expect(await hasFocus(page, messageIn(page))).toBe(true)
 })
 
 inBrowser('a new line is written with Shift and Enter, and nothing is sent by that', async () => {
@@ -178,10 +221,7 @@ inBrowser(
     await messageIn(page).fill('hello')
     await page.keyboard.press('Enter')
     expect(await hasFocus(page, tools)).toBe(true)
-    await page
-      .getByText('Line 2, column 25: "}" cannot stand here; the comma before it is one too many.')
-      .first()
-      .waitFor()
+    await page.getByText('Line 2, column 25: Property name expected.').first().waitFor()
     expect(await messageIn(page).inputValue()).toBe('hello')
     await tools.fill('[{ "type": "function" }]')
     await page.getByText('Tool 1 has no name.').waitFor()
@@ -415,12 +455,12 @@ inBrowser('the mode is told, also when it changes', async () => {
   const platform = await platformWith({ upstream: { baseUrl: 'http://127.0.0.1:9', apiKey: 'sk-live' } })
   const { page } = await openPage()
   await playOn(page, platform)
-  await page.getByText('Mode emulate: answers come from your rules').waitFor()
+  await page.getByText('Mode emulate: your rules answer.').waitFor()
   const change = { method: 'PUT', headers: { 'content-type': 'application/json' } }
   const body = JSON.stringify({ mode: 'emulate', modes: { 'POST /v1/chat/*': 'proxy' } })
   expect((await fetch(`${platform.url}/__standin/mode`, { ...change, body })).status).toBe(200)
   await page.evaluate("dispatchEvent(new Event('focus'))")
-  await page.getByText('Mode proxy: answers come from the live platform').waitFor()
+  await page.getByText('Mode proxy: the live platform answers').waitFor()
 })
 
 inBrowser('all of it with nothing but a keyboard', async () => {

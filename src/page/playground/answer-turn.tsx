@@ -70,8 +70,12 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
         />
       )}
       <Trouble answer={answer} />
-      {isOver(answer) && <AnswerFacts answer={answer} by={by} />}
-      {isOver(answer) && <AnswerSource answer={answer} place={place} />}
+      {isOver(answer) && answer.request !== '' && (
+        <>
+          <AnswerFacts answer={answer} by={by} />
+          <AnswerSource answer={answer} place={place} />
+        </>
+      )}
     </li>
   )
 }

@@ -11,7 +11,7 @@ export interface ModelAnswer {
     /** By the server, before its end. */
     | 'cut'
     | 'refused'
-  /** The request body as sent. */
+  /** The request body as sent; empty if the answer was part of a request that the playground was opened with. */
   readonly request: string
   /** Whether a credential was sent. */
   readonly hadCredential: boolean

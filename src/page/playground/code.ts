@@ -25,7 +25,7 @@ const curl = (
   --data-raw ${quoted(request)}`
 
 function inPython(body: Readonly<Record<string, unknown>>, url: string, isStream: boolean): string {
-  const named = Object.entries(body).map(([name, value]) => `    ${name}=${literal(value, python, '    ')},\n`)
+  const named = Object.entries(body).map(([name, value]) => `    ${name}=${inPythonWords(value)},\n`)
   const rest = isStream
     ? `for chunk in reply:
     if chunk.choices:
@@ -54,50 +54,25 @@ const openai = new OpenAI({
   baseURL: '${url}/v1',
   apiKey: '${PLACEHOLDER}',
 })
-const reply = await openai.chat.completions.create(${literal(body, javascript)})
+const reply = await openai.chat.completions.create(${inJavaScript(body)})
 ${rest}`
 }
 
-interface Language {
-  /** The words for true, false and null. */
-  readonly words: readonly [string, string, string]
-  readonly key: (name: string) => string
-}
+/** A string with the colon that makes it a key, or a word outside of strings. */
+const tokens = /"(?:[^"\\]|\\.)*"(:?)|\b(?:true|false|null)\b/g
 
-/** Writes a JSON value as the literal of a programming language. */
-const python: Language = { words: ['True', 'False', 'None'], key: name => JSON.stringify(name) }
+const words: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
 
-const javascript: Language = {
-  words: ['true', 'false', 'null'],
-  // A bare __proto__ would set the prototype instead of a key.
-  key: name => (name === '__proto__' ? '["__proto__"]' : /^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)),
-}
+/** JSON is nearly Python: three words are others. Indented as an argument of a call. */
+const inPythonWords = (value: unknown) =>
+  JSON.stringify(value, null, 4)
+    .replace(tokens, token => words[token] ?? token)
+    .replaceAll('\n', '\n    ')
 
-/** A value that fits is written on one line. */
-const LINE = 80
-
-function literal(value: unknown, language: Language, indent = ''): string {
-  const flat = onOneLine(value, language)
-  if (typeof value !== 'object' || value === null || indent.length + flat.length <= LINE) return flat
-  const inner = `${indent}${' '.repeat(language === python ? 4 : 2)}`
-  const [open, close] = Array.isArray(value) ? '[]' : '{}'
-  const lines = entriesOf(value, language).map(([key, one]) => `${inner}${key}${literal(one, language, inner)},\n`)
-  return `${open}\n${lines.join('')}${indent}${close}`
-}
-
-/** The items of a list or an object, each with the text before it. */
-const entriesOf = (value: object, { key }: Language): readonly (readonly [string, unknown])[] =>
-  Array.isArray(value)
-    ? value.map(one => ['', one] as const)
-    : Object.entries(value).map(([name, one]) => [`${key(name)}: `, one] as const)
-
-function onOneLine(value: unknown, language: Language): string {
-  const [yes, no, nothing] = language.words
-  if (value === null || value === undefined) return nothing
-  if (typeof value === 'boolean') return value ? yes : no
-  if (typeof value !== 'object') return JSON.stringify(value)
-  const inside = entriesOf(value, language).map(([key, one]) => key + onOneLine(one, language))
-  if (Array.isArray(value)) return `[${inside.join(', ')}]`
-  if (inside.length === 0) return '{}'
-  return language === python ? `{${inside.join(', ')}}` : `{ ${inside.join(', ')} }`
-}
+/** JSON is JavaScript, but keys need quotes only where they are no names. In brackets, `__proto__` is an ordinary key. */
+const inJavaScript = (value: object) =>
+  JSON.stringify(value, null, 2).replace(tokens, (token, colon) => {
+    if (!colon) return token
+    if (token === '"__proto__":') return '["__proto__"]:'
+    return /^"[a-z_$][\w$]*":$/i.test(token) ? token.replaceAll('"', '') : token
+  })

@@ -48,6 +48,13 @@ export function createGatherer() {
   }
 }
 
+/** What an assistant's message in a request says. */
+export function contentIn(message: object): Content {
+  const completion = completionIn({ choices: [{ index: 0, message }] })
+  const [choice] = completion?.choices ?? []
+  return choice ? contentOf(choice.message) : nothingSaid
+}
+
 function answerContent({ id, model, choices, usage }: VendorCompletion): AnswerContent {
   const [choice] = choices
   const content = choice ? contentOf(choice.message) : nothingSaid

@@ -5,6 +5,8 @@ import { edit, stop } from './conversation.js'
 interface Props {
   readonly draft: string
   readonly busy: boolean
+  /** Whether the conversation can be sent without another message. */
+  readonly isAsked: boolean
   readonly onSend: (text: string) => void
   /** Whether there is more below the visible part. */
   readonly isAway: boolean
@@ -15,9 +17,9 @@ const COMPOSER = 'playground-message'
 
 export const goToComposer = () => document.getElementById(COMPOSER)?.focus()
 
-export function Composer({ draft, busy, onSend, isAway, onCatchUp }: Props) {
+export function Composer({ draft, busy, isAsked, onSend, isAway, onCatchUp }: Props) {
   const send = () => {
-    if (!busy && draft.trim() !== '') onSend(draft)
+    if (!busy && (isAsked || draft.trim() !== '')) onSend(draft)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && busy) stop()

@@ -68,6 +68,12 @@ export function clear(): void {
   change({ turns: [] })
 }
 
+/** Replaces everything but the credential. */
+export function begin(news: Pick<Conversation, 'system' | 'turns' | 'draft' | 'settings'>): void {
+  stop()
+  change(news)
+}
+
 /** Clears the conversation when the user changes, because it contains their messages and key. */
 export function belongTo(person: string | undefined): void {
   if (owner !== undefined && owner !== person) {
@@ -77,10 +83,16 @@ export function belongTo(person: string | undefined): void {
   owner = person
 }
 
-/** Sends `text` after the turns that come before `before`, or after all turns. */
+/** Sends `text` after the turns that come before `before`, or after all turns. Without text, asks for an answer to those. */
 export function say(text: string, means: Means, before?: number): void {
   const turns = upTo(before)
-  answerTo([...turns, { kind: 'user', id: nextId++, text }], means)
+  answerTo(text.trim() === '' ? turns : [...turns, { kind: 'user', id: nextId++, text }], means)
+}
+
+/** Whether the last turn waits for an answer, so that nothing has to be written before. */
+export const isAsked = ({ turns }: Conversation) => {
+  const last = turns.at(-1)
+  return last?.kind === 'user' || last?.results !== undefined
 }
 
 /** Asks for this answer again. */

@@ -1,29 +1,38 @@
 /** A conversation with the platform's models, over the same endpoint that apps use. */
-import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { glob } from '../../core/paths.js'
+import { routes } from '../../dashboard/routes.js'
+import { controlWith, useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
-import { useListing } from '../listing.js'
+import { failureOf } from '../failure.js'
 import { useServiceKey } from '../people/service-key.jsx'
+import { navigate, useAddress } from '../routing.js'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
+import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
-import { Empty } from '../widgets/states.jsx'
+import { useResource } from '../widgets/resource.js'
+import { Empty, Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { CHAT } from './ask-model.js'
 import { goTo, useAtTheEnd } from './at-the-end.js'
 import { Composer, goToComposer } from './composer.jsx'
 import {
+  begin,
   belongTo,
   type Conversation,
   clear,
   edit,
+  isAsked,
   isRunning,
   type Means,
   say,
   useConversation,
 } from './conversation.js'
 import { useCredential, useModels } from './credential.jsx'
+import { conversationOf } from './opened.js'
 import { bodyWith } from './settings.js'
 import { SettingsPanel } from './settings-panel.jsx'
 import { Transcript } from './transcript.jsx'
@@ -53,7 +62,10 @@ export function PlaygroundView() {
     if (!bodyFor(conversation, model, [])) return
     edit({ draft: '' })
     sayNow(text)
+    // The pressed button may be gone.
+    goToComposer()
   }
+  const opening = useOpening(conversation)
   return (
     <View title="Playground" lead={<ModeNote />} action={turns.length > 0 && <Actions {...{ conversation, busy }} />}>
       <div class="playground">
@@ -62,12 +74,56 @@ export function PlaygroundView() {
           onCredentialSettled={() => setSettledKey(conversation.pastedKey)}
         />
         <div class="conversation">
+          {opening}
           <SystemMessage text={system} />
           {turns.length === 0 ? <Beginning onSay={send} /> : <Transcript {...{ turns, busy, means }} onSay={sayNow} />}
-          <Composer {...{ draft, busy, isAway }} onSend={send} onCatchUp={catchUp} />
+          <Composer {...{ draft, busy, isAway }} isAsked={isAsked(conversation)} onSend={send} onCatchUp={catchUp} />
         </div>
       </div>
     </View>
+  )
+}
+
+/** Loads the request that the address names, and asks before it replaces a conversation. */
+function useOpening(conversation: Conversation) {
+  const exchange = useAddress().query.get('exchange')
+  const control = useControl()
+  const [found, setFound] = useState<ReturnType<typeof conversationOf>>()
+  const [problem, setProblem] = useState<string>()
+  const start = (found: NonNullable<ReturnType<typeof conversationOf>>) => {
+    begin(found)
+    goToComposer()
+    announce('The request is ready to be sent.')
+  }
+  useEffect(() => {
+    if (exchange === null) return
+    const leaving = new AbortController()
+    const show = (body: unknown) => {
+      // From here on the conversation is the user's, also after going back and forth.
+      navigate(routes.playground, { replace: true })
+      const found = conversationOf(body)
+      if (!found) return setProblem('The body of this request was not kept, so it cannot be opened here.')
+      if (conversation.turns.length > 0) setFound(found)
+      else start(found)
+    }
+    control('GET /journal/{id}', { id: exchange, signal: leaving.signal }).then(
+      ({ request }) => leaving.signal.aborted || show(request.body),
+      thrown => leaving.signal.aborted || setProblem(failureOf(thrown).message),
+    )
+    return () => leaving.abort()
+  }, [exchange, control])
+  if (problem !== undefined) return <Notice tone="care">{problem}</Notice>
+  if (!found) return null
+  return (
+    <Confirm
+      title="Replace the conversation?"
+      send="Replace"
+      onSend={async () => {}}
+      onDone={() => start(found)}
+      onClosed={() => setFound(undefined)}
+    >
+      <p>The conversation that is here now is discarded.</p>
+    </Confirm>
   )
 }
 
@@ -139,61 +195,49 @@ export function Beginning({ onSay }: Props) {
 /** The system message. */
 export function SystemMessage({ text }: { readonly text: string }) {
   return (
-    <details class="fold">
-      <summary>
-        System message <span class="fold-note">{text.trim() === '' ? 'none' : text}</span>
-      </summary>
-      <div class="fold-content">
-        <TextArea
-          label="System message"
-          bare
-          value={text}
-          onChange={system => edit({ system })}
-          placeholder="You are a helpful assistant."
-          hint="It is sent before the conversation, from the next message on."
-        />
-      </div>
-    </details>
+    <Disclosure summary="System message" note={text.trim() === '' ? 'none' : text}>
+      <TextArea
+        label="System message"
+        bare
+        value={text}
+        onChange={system => edit({ system })}
+        placeholder="You are a helpful assistant."
+        hint="Sent before the conversation, from the next message on."
+      />
+    </Disclosure>
   )
-}
-
-interface ModeJson {
-  readonly mode: string
-  /** By patterns such as `POST /v1/*`; the first match wins. */
-  readonly modes: Readonly<Record<string, string>>
 }
 
 /** Says where the answers come from. */
 export function ModeNote() {
   const { mode: configured } = useConfig()
   const { serviceKey } = useServiceKey()
-  const load = useCallback((signal: AbortSignal) => loadMode(serviceKey, signal), [serviceKey])
-  const { listing } = useListing(load)
-  const mode = (listing.kind === 'ready' && listing.value) || configured
+  const { value } = useResource(signal => loadMode(serviceKey, signal), [serviceKey])
+  const mode = value || configured
   return (
     <>
-      Mode <strong>{mode}</strong>: {meanings[mode] ?? 'this is where answers come from.'}
+      Mode <strong>{mode}</strong>: {meanings[mode]}
     </>
   )
 }
 
 const meanings: Readonly<Record<string, string>> = {
-  emulate: 'answers come from your rules; where none matches they are made up.',
-  proxy: 'answers come from the live platform, and cost what they cost there.',
-  record: 'answers come from the live platform, cost what they cost there, and are kept as recordings.',
-  replay: 'answers come from recordings; what was never recorded is an error.',
+  emulate: 'your rules answer. Where none matches, an answer is made up.',
+  proxy: 'the live platform answers, and charges for it.',
+  record: 'the live platform answers and charges for it, and answers are kept as recordings.',
+  replay: 'recordings answer. A request that was not recorded is an error.',
 }
 
-/** The mode for chats; `undefined` if the control API is closed to the page. */
-async function loadMode(bearer: string | undefined, signal: AbortSignal): Promise<string | undefined> {
-  const response = await fetch('/__standin/mode', {
-    headers: bearer ? { authorization: `Bearer ${bearer}` } : {},
-    signal,
-  })
-  if (!response.ok) return undefined
-  const { mode, modes }: ModeJson = await response.json()
-  const own = Object.entries(modes).find(([pattern]) => fits(pattern))
-  return own?.[1] ?? mode
+/** The mode for chats. Empty if the control API is closed to the page. */
+async function loadMode(bearer: string | undefined, signal: AbortSignal): Promise<string> {
+  try {
+    const { mode, modes } = await controlWith(bearer)('GET /mode', { signal })
+    const own = Object.entries(modes).find(([pattern]) => fits(pattern))
+    return own?.[1] ?? mode
+  } catch (thrown) {
+    if (failureOf(thrown).status === 0) throw thrown
+    return ''
+  }
 }
 
 function fits(pattern: string): boolean {

@@ -5,7 +5,7 @@ import { Checkbox, NumberField, Select, TextArea } from '../widgets/fields.jsx'
 import { placeOf } from './at-the-end.js'
 import { type Conversation, setUp } from './conversation.js'
 import { type Credential, CredentialField, type Models } from './credential.jsx'
-import { mistakeIn, type SettingName, toolChoices, toolNames } from './settings.js'
+import { problemIn, type SettingName, toolChoices, toolNames } from './settings.js'
 
 interface Props {
   readonly conversation: Conversation
@@ -29,7 +29,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
     id: placeOf(name),
     value: String(settings[name]),
     onChange: (value: string) => setUp({ [name]: value }),
-    error: mistakeIn(settings, name),
+    error: problemIn(settings, name),
   })
   const names = toolNames(settings.tools)
   const choices = [...toolChoices, ...names]
@@ -77,6 +77,13 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
           summary={settings.responseFormat.trim() === '' ? 'text' : 'JSON'}
           hint="A JSON schema, or a whole response_format."
         />
+        <JsonField
+          {...field('extra')}
+          label="Other parameters"
+          sample={sampleExtra}
+          summary={settings.extra.trim() === '' ? 'none' : 'JSON'}
+          hint="Further members of the request, such as top_p or stop."
+        />
       </div>
     </details>
   )
@@ -99,7 +106,7 @@ function JsonField({ sample, summary, ...field }: JsonFieldProps) {
   const { label, value, onChange } = field
   return (
     <Disclosure summary={label} note={summary}>
-      <TextArea {...field} label={`${label} (JSON)`} rows={8} code />
+      <TextArea {...field} label={`${label} (JSON)`} rows={8} code onPaste={pasteFormatted} />
       <div class="fold-buttons">
         {value === '' ? (
           <button type="button" class="button button-small" onClick={() => onChange(sample)}>
@@ -113,6 +120,18 @@ function JsonField({ sample, summary, ...field }: JsonFieldProps) {
       </div>
     </Disclosure>
   )
+}
+
+/** Formats pasted JSON. As typed text, so that it can be undone. */
+function pasteFormatted(event: ClipboardEvent): void {
+  const text = event.clipboardData?.getData('text') ?? ''
+  try {
+    const formatted = written(JSON.parse(text))
+    event.preventDefault()
+    document.execCommand('insertText', false, formatted)
+  } catch {
+    // Not JSON, or a part of it: pasted as it is.
+  }
 }
 
 const written = (value: unknown) => JSON.stringify(value, null, 2)
@@ -132,6 +151,8 @@ const sampleTools = written([
     },
   },
 ])
+
+const sampleExtra = written({ top_p: 0.9, stop: ['END'] })
 
 const sampleSchema = written({
   type: 'object',

@@ -1,6 +1,5 @@
 /** The parameters of a request, as entered. */
-import { readJson } from '../text-places.js'
-
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 /** All but `stream` are texts, as in their fields. */
 export interface PlaygroundSettings {
   /** Empty for the first listed model. */
@@ -12,13 +11,15 @@ export interface PlaygroundSettings {
   readonly tools: string
   readonly toolChoice: string
   readonly responseFormat: string
+  /** Further members of the request, as a JSON object. */
+  readonly extra: string
 }
 
 export type SettingName = keyof PlaygroundSettings
 
 export const firstSettings: PlaygroundSettings = {
   ...{ model: '', temperature: '', maxTokens: '', seed: '', stream: true },
-  ...{ tools: '', toolChoice: 'auto', responseFormat: '' },
+  ...{ tools: '', toolChoice: 'auto', responseFormat: '', extra: '' },
 }
 
 interface ChatBody {
@@ -33,14 +34,15 @@ interface ChatBody {
 type Put = { readonly body: ChatBody } | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
 
 export function bodyWith(settings: PlaygroundSettings, model: string, messages: readonly object[]): Put {
-  for (const name of ['temperature', 'maxTokens', 'seed', 'tools', 'responseFormat'] as const) {
-    const sentence = mistakeIn(settings, name)
+  for (const name of ['temperature', 'maxTokens', 'seed', 'tools', 'responseFormat', 'extra'] as const) {
+    const sentence = problemIn(settings, name)
     if (sentence !== undefined) return { wrong: { name, sentence } }
   }
   const { temperature, maxTokens, seed, stream, toolChoice } = settings
   const tools = toolsIn(settings.tools)
   const choice = tools && choiceOf(toolChoice, tools)
   const responseFormat = formatIn(settings.responseFormat)
+  const extra = valueIn(settings.extra)
   return {
     body: {
       ...{ model, messages },
@@ -52,31 +54,57 @@ export function bodyWith(settings: PlaygroundSettings, model: string, messages: 
       ...(responseFormat && { response_format: responseFormat }),
       stream,
       ...(stream && { stream_options: { include_usage: true } }),
+      ...(isObject(extra) && extra),
     },
   }
 }
 
 /** What is wrong with a setting's syntax. Its value is checked by the platform. */
-export function mistakeIn(settings: PlaygroundSettings, name: SettingName): string | undefined {
+export function problemIn(settings: PlaygroundSettings, name: SettingName): string | undefined {
   const text = String(settings[name])
   if (text.trim() === '') return undefined
   switch (name) {
     case 'temperature':
     case 'maxTokens':
     case 'seed':
-      return Number.isFinite(Number(text)) ? undefined : 'Write a number, or nothing.'
+      return Number.isFinite(Number(text)) ? undefined : 'Enter a number, or leave it empty.'
     case 'tools':
-      return mistakeInJson(text, mistakeInTools)
+      return problemInJson(text, problemInTools)
     case 'responseFormat':
-      return mistakeInJson(text, value => (isObject(value) ? undefined : 'Write one object.'))
+    case 'extra':
+      return problemInJson(text, value => (isObject(value) ? undefined : 'This must be a JSON object.'))
     default:
       return undefined
   }
 }
 
-function mistakeInJson(text: string, check: (value: unknown) => string | undefined): string | undefined {
+function problemInJson(text: string, check: (value: unknown) => string | undefined): string | undefined {
   const read = readJson(text)
-  return 'mistake' in read ? read.mistake.sentence : check(read.value)
+  return read ? check(read.value) : placeOfProblem(text)
+}
+
+/** Undefined for a text that is not JSON. */
+function readJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Where a text stops being JSON. Not all browsers say so themselves. */
+function placeOfProblem(text: string): string {
+  const errors: ParseError[] = []
+  try {
+    parse(text, errors, { disallowComments: true })
+  } catch {
+    // Too deeply nested for the parser.
+  }
+  const [first] = errors
+  if (!first) return 'This is not valid JSON.'
+  const before = text.slice(0, first.offset).split('\n')
+  const what = printParseErrorCode(first.error).replace(/\B[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+  return `Line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}: ${what}.`
 }
 
 interface Tool {
@@ -94,7 +122,7 @@ const toolNamed = (tool: unknown) => {
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
-function mistakeInTools(value: unknown): string | undefined {
+function problemInTools(value: unknown): string | undefined {
   const tools = Array.isArray(value) ? value : [value]
   const names = tools.map(toolNamed)
   const nameless = names.indexOf(undefined)
@@ -108,14 +136,13 @@ function mistakeInTools(value: unknown): string | undefined {
 /** The value of a text that may not be valid JSON yet. */
 function valueIn(text: string): unknown {
   if (text.trim() === '') return undefined
-  const read = readJson(text)
-  return 'value' in read ? read.value : undefined
+  return readJson(text)?.value
 }
 
 /** The tools in a text, if they are valid. A single tool may be given without a list. */
 function toolsIn(text: string): readonly object[] | undefined {
   const value = valueIn(text)
-  if (value === undefined || mistakeInTools(value) !== undefined) return undefined
+  if (value === undefined || problemInTools(value) !== undefined) return undefined
   const tools = Array.isArray(value) ? value : [value]
   return tools.length === 0 ? undefined : tools
 }

@@ -26,6 +26,7 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
           <UserTurn
             key={turn.id}
             text={turn.text}
+            message={turn.message}
             place={index + 1}
             busy={busy}
             onReworded={text => then(() => onSay(text, turn.id))}
@@ -47,6 +48,8 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
 
 interface UserTurnProps {
   readonly text: string
+  /** Set if it is more than the text of a user, such as an image. It cannot be edited here. */
+  readonly message: { readonly role?: unknown } | undefined
   /** The number of the turn, counted from 1. */
   readonly place: number
   readonly busy: boolean
@@ -54,12 +57,14 @@ interface UserTurnProps {
 }
 
 /** A user's message. If it is changed, the conversation continues from there. */
-function UserTurn({ text, place, busy, onReworded }: UserTurnProps) {
+function UserTurn({ text, message, place, busy, onReworded }: UserTurnProps) {
   const { isEdited, button, begin, end } = useEditing()
   return (
     <li class="turn turn-user">
-      <TurnHead who="You">
-        {!isEdited && !busy && <TurnAction icon="edit" label={`Edit message ${place}`} onAct={begin} button={button} />}
+      <TurnHead who={message === undefined || message.role === 'user' ? 'You' : String(message.role)}>
+        {!isEdited && !busy && message === undefined && (
+          <TurnAction icon="edit" label={`Edit message ${place}`} onAct={begin} button={button} />
+        )}
         <CopyButton text={text} what={`message ${place}`} bare />
       </TurnHead>
       {isEdited ? (

@@ -4,7 +4,13 @@ import type { AnswerOrigin } from './answered-by.js'
 import type { ContentCall } from './completion.js'
 
 export type Turn =
-  | { readonly kind: 'user'; readonly id: number; readonly text: string }
+  | {
+      readonly kind: 'user'
+      readonly id: number
+      readonly text: string
+      /** The message itself, if it is more than the text of a user. Sent as it is. */
+      readonly message?: { readonly role?: unknown }
+    }
   | {
       readonly kind: 'answer'
       readonly id: number
@@ -23,7 +29,9 @@ export const callsOf = ({ answer: { state, completion } }: AnswerTurn): readonly
 
 export const messagesOf = (system: string, turns: readonly Turn[]): readonly object[] => [
   ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
-  ...turns.flatMap(turn => (turn.kind === 'user' ? [{ role: 'user', content: turn.text }] : messagesIn(turn))),
+  ...turns.flatMap(turn =>
+    turn.kind === 'user' ? [turn.message ?? { role: 'user', content: turn.text }] : messagesIn(turn),
+  ),
 ]
 
 function messagesIn(turn: AnswerTurn): readonly object[] {

@@ -1,0 +1,92 @@
+/** Takes a chat request apart into what the playground edits: settings, turns, and the next message. */
+import { awaited } from './answer.js'
+import { contentIn, nothingSaid } from './completion.js'
+import type { Conversation } from './conversation.js'
+import { firstSettings, type PlaygroundSettings } from './settings.js'
+import type { Turn } from './turns.js'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Undefined if it is not a chat request. */
+export function conversationOf(
+  body: unknown,
+): Pick<Conversation, 'system' | 'turns' | 'draft' | 'settings'> | undefined {
+  if (!isFields(body) || !Array.isArray(body.messages)) return undefined
+  const messages = body.messages.filter(isFields)
+  const [first, ...others] = messages
+  const hasSystem = first !== undefined && isSystem(first) && typeof first.content === 'string'
+  const turns = turnsOf(hasSystem ? others : messages)
+  const last = turns.at(-1)
+  // The last message is the one to send, so it can be changed before.
+  const isDraft = last?.kind === 'user' && last.message === undefined
+  return {
+    system: hasSystem ? String(first.content) : '',
+    turns: isDraft ? turns.slice(0, -1) : turns,
+    draft: isDraft ? last.text : '',
+    settings: settingsOf(body),
+  }
+}
+
+const isSystem = ({ role }: Fields) => role === 'system' || role === 'developer'
+
+function turnsOf(messages: readonly Fields[]): readonly Turn[] {
+  const turns: Turn[] = []
+  for (const [place, message] of messages.entries()) {
+    const id = -1 - place
+    const last = turns.at(-1)
+    if (message.role === 'tool' && last?.kind === 'answer' && isResultOf(last, message)) {
+      const results = last.answer.completion.calls.map((call, place) =>
+        call.id === message.tool_call_id ? textOf(message) : (last.results?.[place] ?? ''),
+      )
+      turns[turns.length - 1] = { ...last, results }
+    } else if (message.role === 'assistant') {
+      const completion = { ...nothingSaid, ...contentIn({ ...message, content: textOf(message) || null }) }
+      turns.push({ kind: 'answer', id, answer: { ...awaited('', false), state: 'whole', completion } })
+    } else {
+      const isPlain = message.role === 'user' && typeof message.content === 'string'
+      turns.push({ kind: 'user', id, text: textOf(message), ...(!isPlain && { message }) })
+    }
+  }
+  return turns
+}
+
+const isResultOf = ({ answer }: Extract<Turn, { kind: 'answer' }>, { tool_call_id, content }: Fields) =>
+  typeof content === 'string' && answer.completion.calls.some(({ id }) => id === tool_call_id)
+
+/** What can be shown of a message: its text, and what else is in it by type. */
+function textOf({ content }: Fields): string {
+  if (typeof content === 'string') return content
+  const parts = Array.isArray(content) ? content.filter(isFields) : []
+  return parts.map(({ type, text }) => (typeof text === 'string' ? text : `[${type}]`)).join('\n')
+}
+
+const written = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 2))
+
+function settingsOf(body: Fields): PlaygroundSettings {
+  const { model, messages, temperature, max_tokens, seed, tools, tool_choice, stream, stream_options, ...more } = body
+  const { response_format, ...others } = more
+  const choice = choiceIn(tool_choice)
+  const extra = { ...others, ...(tool_choice !== undefined && choice === undefined && { tool_choice }) }
+  return {
+    ...firstSettings,
+    model: typeof model === 'string' ? model : '',
+    ...{ temperature: numberIn(temperature), maxTokens: numberIn(max_tokens), seed: numberIn(seed) },
+    stream: stream === true,
+    ...{ tools: written(tools), toolChoice: choice ?? 'auto', responseFormat: written(response_format) },
+    extra: Object.keys(extra).length === 0 ? '' : written(extra),
+  }
+}
+
+const numberIn = (value: unknown) => (value === undefined || value === null ? '' : String(value))
+
+/** A choice that the settings offer; undefined for any other. */
+function choiceIn(choice: unknown): string | undefined {
+  if (typeof choice === 'string') return choice
+  if (!isFields(choice)) return undefined
+  const { function: fn, custom } = choice
+  const name = isFields(fn) ? fn.name : isFields(custom) ? custom.name : undefined
+  return typeof name === 'string' ? name : undefined
+}
