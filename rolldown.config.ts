@@ -1,6 +1,7 @@
 /** Builds dist/: few files, with what every start needs inside them, since finding and reading many small ones takes most of a start. */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { build, type CodeSplittingNameFunction, defineConfig, type OutputBundle, type Plugin } from 'rolldown'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
@@ -102,7 +103,11 @@ const page: Plugin = {
     })
     for (const file of output) {
       const source = file.type === 'chunk' ? file.code : file.source
-      this.emitFile({ type: 'asset', fileName: `dashboard/${file.fileName}`, source })
+      const fileName = `dashboard/${file.fileName}`
+      this.emitFile({ type: 'asset', fileName, source })
+      // What the server sends to browsers, so that it compresses nothing itself.
+      if (/\.(?:js|css|html)$/.test(fileName))
+        this.emitFile({ type: 'asset', fileName: `${fileName}.gz`, source: gzipSync(source, { level: 9 }) })
     }
   },
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import express, { type Response, Router } from 'express'
+import express, { type NextFunction, type Request, type Response, Router } from 'express'
 import { methodNotAllowed, pageNotBuilt } from '../core/errors.js'
 import { DASHBOARD } from '../core/paths.js'
 import { routes } from './routes.js'
@@ -21,31 +21,50 @@ interface Addresses {
 export function createPageFiles(addresses: () => Promise<Addresses>): Router {
   const router = Router()
   const paths = Object.values(routes).map(route => route.slice(DASHBOARD.length) || '/')
-  const sendPage = async (response: Response, status = 200) => {
-    const html = await readFile(path.join(folder, 'index.html'), 'utf8').catch(() => {
+  const sendPage = async (request: Request, response: Response, status = 200) => {
+    const gzip = takesGzip(request)
+    const html = await readFile(path.join(folder, gzip ? 'index.html.gz' : 'index.html')).catch(() => {
       throw pageNotBuilt()
     })
+    if (gzip) response.set('content-encoding', 'gzip')
     response
       .status(status)
       .set('content-security-policy', policy(await addresses()))
+      .vary('accept-encoding')
       .type('html')
       .send(html)
   }
   router
     .route(paths)
-    .get((_request, response) => sendPage(response))
+    .get((request, response) => sendPage(request, response))
     .all(only('GET', 'HEAD'))
-  router.use('/assets', express.static(path.join(folder, 'assets'), { index: false, setHeaders: keepForGood }))
+  router.use('/assets', toCompressed, express.static(path.join(folder, 'assets'), { index: false, setHeaders }))
   // A person gets a page with a way back, a script the documented error.
   router.get(/^/, (request, response, next) =>
-    request.accepts(['json', 'html']) === 'html' ? sendPage(response, 404) : next(),
+    request.accepts(['json', 'html']) === 'html' ? sendPage(request, response, 404) : next(),
   )
   return router
 }
 
+const takesGzip = (request: Request) => request.acceptsEncodings('gzip', 'identity') === 'gzip'
+
+/** The build leaves a compressed copy beside each file. */
+function toCompressed(request: Request, _response: Response, next: NextFunction): void {
+  if (takesGzip(request)) request.url = request.url.replace(/\.(?:js|css)(?=$|\?)/, '$&.gz')
+  next()
+}
+
 /** The names of what the page loads change with what is in it. */
-const keepForGood = (response: ServerResponse) =>
-  void response.setHeader('cache-control', 'public, max-age=31536000, immutable')
+function setHeaders(response: ServerResponse, file: string): void {
+  response.setHeader('cache-control', 'public, max-age=31536000, immutable')
+  response.setHeader('vary', 'accept-encoding')
+  if (!file.endsWith('.gz')) return
+  response.setHeader('content-encoding', 'gzip')
+  response.setHeader(
+    'content-type',
+    file.endsWith('.js.gz') ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8',
+  )
+}
 
 /** Nothing runs, loads or connects but what is ours; an auth backend elsewhere is let in by its origin. */
 function policy({ url, auth_url }: Addresses): string {

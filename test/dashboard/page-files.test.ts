@@ -1,7 +1,12 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import { version } from '../../src/version.js'
 import { platformWith } from '../scene.js'
+
+const run = promisify(execFile)
+const noCurl = spawnSync('curl', ['--version']).status !== 0
 
 const views = [
   '',
@@ -52,6 +57,56 @@ test('what the page loads is kept for good, since its names change with what is 
     expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
     expect(headers['x-content-type-options']).toBe('nosniff')
   }
+})
+
+/** How many bytes of body go over the wire for what a browser loads at this address. */
+async function weightOf(url: string, coding: string): Promise<number> {
+  const { stdout } = await run('curl', [
+    '-s',
+    '-H',
+    `Accept-Encoding: ${coding}`,
+    '-w',
+    '%{size_download}',
+    '-o',
+    '/dev/null',
+    url,
+  ])
+  return Number(stdout)
+}
+
+test.skipIf(noCurl)('what the first view loads goes over the wire in 90 kB', async () => {
+  const { url } = await platformWith()
+  const { text } = await request(url).get('/dashboard')
+  const loaded = [...text.matchAll(/(?:href|src)="(\/dashboard\/[^"]+)"/g)].map(([, path]) => path ?? '')
+  const weights = await Promise.all(
+    ['/dashboard', '/dashboard/api/config', ...loaded].map(path => weightOf(url + path, 'gzip')),
+  )
+  expect(weights.reduce((sum, bytes) => sum + bytes)).toBeLessThan(90_000)
+})
+
+test('a file is compressed for those who take that, and each form has a tag of its own', async () => {
+  const { url } = await platformWith()
+  const { text } = await request(url).get('/dashboard')
+  const script = /src="([^"]+)"/.exec(text)?.[1] ?? ''
+  for (const path of ['/dashboard', script]) {
+    const forms = await Promise.all(
+      ['gzip, deflate, br', 'gzip;q=0', 'identity'].map(coding =>
+        request(url).get(path).set('accept-encoding', coding),
+      ),
+    )
+    expect(forms.map(({ headers }) => headers['content-encoding'])).toEqual(['gzip', undefined, undefined])
+    expect(forms.map(({ headers }) => headers.vary?.toLowerCase())).toEqual(Array(3).fill('accept-encoding'))
+    // supertest has decompressed it.
+    const [first, ...others] = forms.map(({ text, type }) => ({ text, type }))
+    for (const other of others) expect(other).toEqual(first)
+  }
+  const tagOf = async (coding: string) => (await request(url).get(script).set('accept-encoding', coding)).headers.etag
+  const [gzip, plain] = [await tagOf('gzip'), await tagOf('identity')]
+  expect(gzip).not.toBe(plain)
+  const again = request(url)
+    .get(script)
+    .set({ 'accept-encoding': 'gzip', 'if-none-match': gzip ?? '' })
+  expect((await again).status).toBe(304)
 })
 
 test.each(['/assets/nothing.js', '/assets/', '/assets/..%2findex.html', '/index.html', '/keys/of/mine', '/%zz'])(

@@ -5,8 +5,7 @@ import { useConfig } from '../config.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
-import type { ModelAnswer } from './answer.js'
-import type { AnswerOrigin } from './answered-by.js'
+import type { AnswerOrigin, ModelAnswer } from './answer.js'
 import { codeFor } from './code.js'
 
 interface Props {

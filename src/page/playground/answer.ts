@@ -1,4 +1,5 @@
 /** The answer to one question, from its first moment to its end. */
+import type { JournalEntry } from '../../journal/operations.js'
 import { type AnswerContent, nothingSaid } from './completion.js'
 
 export interface ModelAnswer {
@@ -29,6 +30,9 @@ export interface ModelAnswer {
   readonly firstTokenMs: number | undefined
   readonly totalMs: number | undefined
 }
+
+/** What the journal says about an answer. */
+export type AnswerOrigin = Pick<JournalEntry, 'id' | 'mode' | 'source' | 'remark' | 'hint'>
 
 /** How many characters of a raw answer are kept. */
 const KEPT = 262_144

@@ -1,10 +1,8 @@
 /** Looks up in the journal what gave an answer. Finds nothing if the control API is closed to the page. */
 import type { JournalEntry } from '../../journal/operations.js'
 import { controlWith } from '../api.js'
+import type { AnswerOrigin } from './answer.js'
 import { CHAT } from './ask-model.js'
-
-/** What the journal says about an answer. */
-export type AnswerOrigin = Pick<JournalEntry, 'id' | 'mode' | 'source' | 'remark' | 'hint'>
 
 interface Wanted {
   /** The request body as sent. */

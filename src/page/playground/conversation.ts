@@ -1,9 +1,10 @@
 /** The conversation with a model. It goes on while another view is open, and is kept in the page's memory only. */
 import { useEffect, useState } from 'preact/hooks'
 import { announce } from '../widgets/announcer.jsx'
-import { awaited, isOver, type ModelAnswer } from './answer.js'
-import { type AnswerOrigin, findAnswer } from './answered-by.js'
+import { type AnswerOrigin, awaited, isOver, type ModelAnswer } from './answer.js'
+import { findAnswer } from './answered-by.js'
 import { askModel } from './ask-model.js'
+import type { OpenedRequest } from './opened.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
 import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
 
@@ -69,7 +70,7 @@ export function clear(): void {
 }
 
 /** Replaces everything but the credential. */
-export function begin(news: Pick<Conversation, 'system' | 'turns' | 'draft' | 'settings'>): void {
+export function begin(news: OpenedRequest): void {
   stop()
   change(news)
 }

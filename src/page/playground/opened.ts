@@ -1,7 +1,6 @@
 /** Takes a chat request apart into what the playground edits: settings, turns, and the next message. */
 import { awaited } from './answer.js'
 import { contentIn, nothingSaid } from './completion.js'
-import type { Conversation } from './conversation.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
 import type { Turn } from './turns.js'
 
@@ -10,10 +9,16 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+export interface OpenedRequest {
+  readonly system: string
+  readonly turns: readonly Turn[]
+  /** The next message. */
+  readonly draft: string
+  readonly settings: PlaygroundSettings
+}
+
 /** Undefined if it is not a chat request. */
-export function conversationOf(
-  body: unknown,
-): Pick<Conversation, 'system' | 'turns' | 'draft' | 'settings'> | undefined {
+export function conversationOf(body: unknown): OpenedRequest | undefined {
   if (!isFields(body) || !Array.isArray(body.messages)) return undefined
   const messages = body.messages.filter(isFields)
   const [first, ...others] = messages

@@ -32,7 +32,7 @@ import {
   useConversation,
 } from './conversation.js'
 import { useCredential, useModels } from './credential.jsx'
-import { conversationOf } from './opened.js'
+import { conversationOf, type OpenedRequest } from './opened.js'
 import { bodyWith } from './settings.js'
 import { SettingsPanel } from './settings-panel.jsx'
 import { Transcript } from './transcript.jsx'
@@ -88,9 +88,9 @@ export function PlaygroundView() {
 function useOpening(conversation: Conversation) {
   const exchange = useAddress().query.get('exchange')
   const control = useControl()
-  const [found, setFound] = useState<ReturnType<typeof conversationOf>>()
+  const [found, setFound] = useState<OpenedRequest>()
   const [problem, setProblem] = useState<string>()
-  const start = (found: NonNullable<ReturnType<typeof conversationOf>>) => {
+  const start = (found: OpenedRequest) => {
     begin(found)
     goToComposer()
     announce('The request is ready to be sent.')

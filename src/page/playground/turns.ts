@@ -1,6 +1,5 @@
 /** The turns of a conversation, and the messages they are sent as. */
-import type { ModelAnswer } from './answer.js'
-import type { AnswerOrigin } from './answered-by.js'
+import type { AnswerOrigin, ModelAnswer } from './answer.js'
 import type { ContentCall } from './completion.js'
 
 export type Turn =
