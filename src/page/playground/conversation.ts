@@ -1,9 +1,10 @@
 /** The conversation with a model. It goes on while another view is open, and is kept in the page's memory only. */
 import { useEffect, useState } from 'preact/hooks'
+import type { JournalEntry } from '../../journal/operations.js'
+import { controlWith } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { type AnswerOrigin, awaited, isOver, type ModelAnswer } from './answer.js'
-import { findAnswer } from './answered-by.js'
-import { askModel } from './ask-model.js'
+import { askModel, CHAT } from './ask-model.js'
 import type { OpenedRequest } from './opened.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
 import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
@@ -178,4 +179,35 @@ function spoken({ state, completion: { text, refusal, calls } }: ModelAnswer): s
   const words = said.length > READ_OUT ? `${said.slice(0, READ_OUT)}, and so on` : said
   const called = calls.length === 0 ? '' : ` The model calls ${calls.map(({ name }) => name).join(', ')}.`
   return `Answer: ${words}${called}${state === 'stopped' ? ' Stopped.' : ''}`
+}
+
+interface Wanted {
+  /** The request body as sent. */
+  readonly request: string
+  /** The id of the completion; empty if there is none, as in a refusal. */
+  readonly completionId: string
+  /** The service key, needed to use the control API from other machines. */
+  readonly bearer: string | undefined
+}
+
+/** The end of a body contains the last message, which is enough to identify it. */
+const TELLING = 2000
+const WAIT_MS = 250
+
+/** Looks up in the journal what gave an answer. Finds nothing if the control API is closed to the page. */
+async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefined> {
+  // An exchange enters the journal when it has ended, which may be a moment after the page has read its last byte.
+  for (let round = 0; round < 3; round++) {
+    if (round > 0) await new Promise(resolve => setTimeout(resolve, WAIT_MS))
+    const entries = await entriesFor(wanted).catch(() => undefined)
+    if (!entries) return undefined
+    const entry = entries.findLast(({ response }) => JSON.stringify(response.body ?? '').includes(wanted.completionId))
+    if (entry) return entry
+  }
+  return undefined
+}
+
+async function entriesFor({ request, bearer }: Wanted): Promise<readonly JournalEntry[]> {
+  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), limit: 5 }
+  return (await controlWith(bearer)('POST /journal/find', { body })).data
 }
