@@ -15,14 +15,14 @@ type Schema = v.GenericSchema<unknown, unknown>
 interface CheckOptions {
   /** Stop at the first thing that is wrong. */
   readonly firstOnly?: boolean
-  /** What the value as a whole is called. */
+  /** The name of the whole value in sentences. */
   readonly whole?: string
-  /** Whether what stands at a path must not be repeated in a sentence. */
+  /** Whether the value at a path must not be quoted in a sentence. */
   readonly secret?: (path: Path) => boolean
 }
 
 /**
- * Checks `value` and gives it back typed, with defaults filled in, or says everything that is wrong with it.
+ * Checks `value`. Returns it typed, with defaults filled in, or everything that is wrong with it.
  * A schema's own message is the expectation: `v.number('a number')` becomes "temperature must be a number, not "hot"".
  */
 export function check<S extends Schema>(
@@ -40,7 +40,7 @@ function mistakeOf(issue: v.BaseIssue<unknown>, whole: string, secret: (path: Pa
   return { path, sentence: `${spoken(path) || whole} ${predicate(at, secret(path))}` }
 }
 
-/** In a union the alternative that got furthest is the one that was meant. */
+/** Of a union, the alternative that got furthest is probably the one that was meant. */
 function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<unknown>; path: Path } {
   const path = [...above, ...(issue.path ?? []).map(item => item.key as string | number)]
   const inner = issue.issues?.filter(i => i.path).map(i => deepest(i, path)) ?? []
@@ -51,7 +51,7 @@ function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<un
 }
 
 function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: boolean): string {
-  // What `closed` and `open` say of a key is the whole predicate already.
+  // What `closed` and `open` say about a key is a complete sentence already.
   if (/^(is|has|says) /.test(message)) return message
   if (received === 'undefined') return `is missing. It must be ${message}.`
   return secret ? `must be ${message}.` : `must be ${message}, not ${shown(input)}.`
@@ -59,7 +59,7 @@ function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: b
 
 const LONGEST_SHOWN = 60
 
-/** `messages[1].role`; nothing for the whole. */
+/** `messages[1].role`; empty for the whole value. */
 export function spoken(path: Path): string {
   return path.reduce<string>((sum, step) => {
     if (typeof step === 'number') return `${sum}[${step}]`
@@ -69,18 +69,18 @@ export function spoken(path: Path): string {
   }, '')
 }
 
-/** A value as a person would name it, cut where it gets long. */
+/** A value as a person would name it, shortened. */
 function shown(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (typeof value === 'object') return 'an object'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
-  // A password that stands in an address is still one.
+  // An address may have a password in it.
   const text = (JSON.stringify(value) ?? String(value)).replace(/\/\/[^/@\s]*@/, '//…@')
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
-/** An object with these keys and no others; the error for a misspelt key names the nearest known one, or gives what `advice` says of it. */
+/** An object with these keys and no others. The error for a misspelt key names the nearest known one, or what `advice` says about it. */
 export function closed<const E extends v.ObjectEntries>(
   entries: E,
   advice: (key: string) => string | undefined = () => undefined,
@@ -92,7 +92,7 @@ export function closed<const E extends v.ObjectEntries>(
     const { value: input } = dataset // read first: the inner schema puts its own object in its place
     const result = inner['~run'](dataset, config)
     if (typeof input !== 'object' || input === null) return result
-    // valibot's own strict object stops at the first key that is not known; the author of a file wants to see them all.
+    // valibot's own strict object stops at the first unknown key; the author of a file wants to see all of them.
     for (const key of Object.keys(input).filter(key => !known.includes(key))) {
       const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
       const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
@@ -109,7 +109,7 @@ export function closed<const E extends v.ObjectEntries>(
 export const open = <const E extends v.ObjectEntries>(entries: E) =>
   withoutArrays(v.looseObject(entries, wordsFor(entries)))
 
-/** The error for a value that is no object, and for a missing key: what it would have to be, as its own schema says. */
+/** The error for a value that is not an object, and for a missing key: what its own schema expects. */
 const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: string | null }) => {
   if (issue.expected === 'Object') return 'an object'
   const key = issue.expected?.slice(1, -1) ?? ''
@@ -124,13 +124,13 @@ export const map = <const K extends v.GenericSchema<string, string>, const S ext
   what: string,
 ) => withoutArrays(v.record(key, value, what), what)
 
-/** To valibot an array is an object as well; to people it is not. */
+/** For valibot an array is an object as well. */
 function withoutArrays<S extends v.GenericSchema>(schema: S, what = 'an object'): S {
   const none: v.GenericSchema = v.never(what)
   return running(schema, (dataset, config) => (Array.isArray(dataset.value) ? none : schema)['~run'](dataset, config))
 }
 
-/** `schema` with a check of its own; what it says about itself stays. */
+/** `schema` with another check; its description stays. */
 const running = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
 
 /** One of a few words. */
@@ -144,7 +144,7 @@ export function number(least: number, most: number, what = 'a number') {
 }
 
 /**
- * Asks more of one key of an object than its own schema can, because it depends on the keys beside it. `written` is the same as JSON Schema,
+ * Checks one key of an object in a way that depends on the other keys. `written` is the same check as JSON Schema,
  * for the document.
  */
 export const where = <O extends object>(
@@ -163,14 +163,14 @@ export const where = <O extends object>(
     written,
   )
 
-/** A check or schema of our own with its meaning as JSON Schema, which cannot be read off it (config/json-schema.ts looks for it). */
+/** A check or schema of our own with its meaning as JSON Schema, which cannot be derived from it (config/json-schema.ts looks for it). */
 export const withWritten = <const C extends object>(own: C, written: object | undefined): C =>
   written === undefined ? own : { ...own, written }
 
-/** `schema` with the sentence that explains it, for the reference and for editors; it takes what it took. */
+/** `schema` with the sentence that explains it, for the reference and for editors. */
 export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
   v.pipe(schema, v.description(meaning)) as unknown as S
 
-/** The same of a key that may be left out. */
+/** The same for an optional key. */
 export const optional = <const S extends v.GenericSchema>(schema: S, meaning: string) =>
   v.optional(described(schema, meaning))

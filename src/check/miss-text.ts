@@ -1,4 +1,4 @@
-/** A miss in words: what was asked and what is recorded, side by side. */
+/** Describes a miss: the request and the nearest recording, side by side. */
 
 interface Missed {
   readonly method: string
@@ -13,7 +13,7 @@ interface Different {
   readonly asked?: string | undefined
 }
 
-/** How texts are shown: foreign text is made harmless. */
+/** How texts are shown, with control characters made harmless. */
 interface Paint {
   readonly title: (text: string) => string
   readonly faint: (text: string) => string
@@ -45,10 +45,10 @@ const ABSENT = '(absent)'
 const asItIs = (text: string) => text
 const unpainted: Paint = { title: asItIs, faint: asItIs, harmless: asItIs }
 
-/** This many letters stand before the first one that differs: enough to recognize the place. */
+/** This many characters are shown before the first difference, to recognize the place. */
 const BEFORE = 16
 
-/** Both texts, cut to `width` characters or a few more where one is longer than that. */
+/** Both texts, cut to about `width` characters. */
 export function sideBySide(one: string, other: string, width: number): readonly [string, string] {
   if (Math.max(one.length, other.length) <= width) return [one, other]
   let same = 0

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 
 export interface Problem {
-  /** A file's path, or what else the value came from: `--port`, `STANDIN_PORT`. */
+  /** Where the value came from: a file's path, `--port`, `STANDIN_PORT`. */
   readonly origin: string
-  /** 1-based; there for files only. */
+  /** 1-based; for files only. */
   readonly line?: number
-  /** 1-based; there for files only. */
+  /** 1-based; for files only. */
   readonly column?: number
   readonly sentence: string
 }
@@ -31,7 +31,7 @@ export class ProblemsError extends Error {
 
   constructor(
     readonly problems: readonly Problem[],
-    /** Files in which an edit may put things right. */
+    /** Files whose edit may fix the problem. */
     readonly files: readonly string[] = [],
   ) {
     super(problems.map(wordProblem).join('\n'))
@@ -43,14 +43,14 @@ export class StartError extends Error {
   override readonly name: string = 'StartError'
 }
 
-/** A command line that cannot be followed. */
+/** A command line that makes no sense. */
 export class UsageError extends StartError {
   override readonly name = 'UsageError'
 }
 
 /**
- * Makes a folder and those above it, and returns the first one that it made, if any. Throws what the system says. The `recursive` of node never ends where folders
- * cannot be made although their parent is there, as below /proc.
+ * Makes a folder and its parents, and returns the first one that it made, if any. Throws the system's error. node's `recursive` never ends where folders
+ * cannot be made in an existing parent, as below /proc.
  */
 export function makeFolder(dir: string, mode?: number): string | undefined {
   if (existsSync(dir)) return undefined

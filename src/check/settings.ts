@@ -3,8 +3,8 @@ import type * as v from 'valibot'
 import { check } from './check.js'
 
 /**
- * What `text` sets, checked by `schema`, or a sentence about the first setting that is wrong. Numbers, `true` and `false` are read as such, what
- * stands in double quotes as the text that it is, semicolons included; a name alone is true.
+ * The settings in `text`, checked by `schema`, or a sentence about the first mistake. Numbers, `true` and `false` are read as such,
+ * quoted text is text, semicolons included, and a name alone is true.
  */
 export function settingsIn<S extends v.GenericSchema<unknown, unknown>>(
   text: string,
@@ -22,7 +22,7 @@ export function settingsIn<S extends v.GenericSchema<unknown, unknown>>(
   return 'value' in checked ? checked : { sentence: checked.mistakes[0]?.sentence ?? '' }
 }
 
-/** What stands between semicolons; those in quotes belong to the text. */
+/** The parts between semicolons; those in quotes belong to the text. */
 const parts = /(?:=\s*"[^"]*"|[^;])+/g
 
 function read(text: string): unknown {

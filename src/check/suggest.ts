@@ -7,20 +7,20 @@ export function nearest(written: string, known: readonly string[]): string | und
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(written.length / 3)) + 1
   for (const name of known) {
-    // Of two that are equally far the one of the same length: letters are swapped more often than left out.
+    // Of two equally near ones, the one of the same length: letters are swapped more often than left out.
     const apart = distanceTo(name.toLowerCase(), lower) + Math.abs(written.length - name.length) / 1000
     if (apart < bestDistance) [best, bestDistance] = [name, apart]
   }
   return best
 }
 
-/** Letters that have only changed their places count as one mistake. */
+/** Swapped letters count as one mistake. */
 const distanceTo = (name: string, written: string) =>
   name !== written && lettersOf(name) === lettersOf(written) ? 1 : distance(name, written)
 
 const lettersOf = (word: string) => [...word].sort().join('')
 
-/** ` Did you mean "models"?`, or nothing. Made to stand behind a sentence. Pass what all of them begin with as `prefix`: it says nothing. */
+/** ` Did you mean "models"?`, or nothing, to follow a sentence. `prefix` is a common beginning, which does not count. */
 export function didYouMean(written: string, known: readonly string[], prefix = ''): string {
   const own = (name: string) => name.slice(prefix.length)
   const name = nearest(own(written), known.map(own))

@@ -1,4 +1,4 @@
-/** Reads YAML and remembers where each value stood. With `yaml-items.ts` the only entry point to the package `yaml`. */
+/** Reads YAML and remembers where each value was. With `yaml-items.ts` the only entry point to the package `yaml`. */
 import {
   type Document,
   isMap,
@@ -27,7 +27,7 @@ export interface Position {
 export interface YamlFile {
   readonly value: unknown
   readonly problems: readonly Problem[]
-  /** Where the value at `path` stands, or the nearest thing around it that is in the file. A key that is there is pointed at itself. */
+  /** The place of the value at `path`, or of the nearest thing around it that is in the file. For a key in the file, the place of the key. */
   locate(path: Path): Position
   /** The paths of the texts that `replaceText` changed. */
   readonly replaced: readonly Path[]
@@ -42,9 +42,9 @@ interface Reading {
   readonly keepDigits?: boolean
 }
 
-/** Parses YAML. Never throws for what is in the file: that is in `problems`. */
+/** Parses YAML. Never throws for a mistake in the file; those are in `problems`. */
 export function readYaml(written: string, origin: string, { replaceText, keepDigits = false }: Reading = {}): YamlFile {
-  // Windows' editors put a byte order mark in front, which would count as the indentation of the first line.
+  // Editors on Windows write a byte order mark, which would count as indentation of the first line.
   const text = written.replace(/^\ufeff/, '')
   const lines = new LineCounter()
   const document = parseDocument(text, {
@@ -68,7 +68,7 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
   visit(document, {
     Alias(_key, node, ancestors) {
       const target = node.resolve(document)
-      // Not by its name: it may be a password that begins with a star.
+      // Without its name, which may be a password that begins with a star.
       if (!target) problems.push({ origin, ...at(node), sentence: noAnchor })
       else if (ancestors.includes(target))
         problems.push({ origin, ...at(node), sentence: 'This alias contains itself.' })
@@ -109,7 +109,7 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
   try {
     value = problems.length === 0 ? document.toJS() : undefined
   } catch (error) {
-    // Aliases that would grow without bound.
+    // Aliases that would expand without bound.
     problems.push({
       origin,
       line: 1,
@@ -125,13 +125,13 @@ const keyWithoutName =
   "A key has to be a word here, not a map or a list. A text that begins with { or [ stands in quotes: '{{user}}'."
 const noAnchor = 'The anchor of this alias is not set before it. A text that begins with * stands in quotes.'
 
-/** One mistake of syntax makes more behind it; keys that stand twice are each a mistake of its own. */
+/** One syntax error causes more after it; each duplicate key is an error of its own. */
 function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
   const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
   return errors.filter(error => error.code === 'DUPLICATE_KEY' || error === first)
 }
 
-/** Names the key that stands at `offset` a second time. */
+/** Names the duplicate key at `offset`. */
 function duplicateKey(document: Document, offset: number, lines: LineCounter): string {
   let told = 'A key is there twice.'
   visit(document, {
@@ -148,7 +148,7 @@ function duplicateKey(document: Document, offset: number, lines: LineCounter): s
   return told
 }
 
-/** What the library says without what it repeats of the file, which may be a secret. */
+/** The library's message without its quotes of the file, which may be secret. */
 function whyOf({ code, message }: YAMLParseError): string {
   if (code === 'MULTIPLE_DOCS') return 'A second document begins here; only one is read.'
   const why = message
@@ -158,7 +158,7 @@ function whyOf({ code, message }: YAMLParseError): string {
   return remedy === undefined ? why : `${sentence(why)} ${remedy}`
 }
 
-/** What the author most likely meant to write. */
+/** What the author probably meant. */
 const remedies = [
   [/^Invalid escape sequence/, "Between single quotes a backslash is only a backslash, as in '/\\d+/'."],
   [/^Nested mappings are not allowed/, 'A text with a colon in it stands in quotes.'],
@@ -202,5 +202,5 @@ export const yamlOf = (value: object) => stringify(value, { aliasDuplicateObject
 export const inlineYaml = (value: unknown) =>
   stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trimEnd()
 
-/** A value as YAML in blocks, as a person would write it into a file; long texts stand as they are, and nothing is folded. */
+/** A value as block YAML, as a person would write it; long texts are not folded. */
 export const blockYaml = (value: unknown) => stringify(value, { lineWidth: 0, blockQuote: 'literal' })

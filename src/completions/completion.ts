@@ -1,4 +1,4 @@
-/** What chat completions are, whole and as the chunks of a stream (OpenAI's; the platform's document does not show them). */
+/** Schemas of chat completions, whole and as chunks of a stream (OpenAI's; the platform's document does not show them). */
 import * as v from 'valibot'
 import { open, word } from '../check/check.js'
 
@@ -102,7 +102,7 @@ export const chunkAnswer = open({
   system_fingerprint: maybe(text),
 })
 
-/** Ours: an error in the middle of a stream, in OpenAI's form or, as some platforms say it, as text. */
+/** Ours: an error in the middle of a stream, in OpenAI's form or, as on some platforms, as text. */
 export const errorEventAnswer = open({
   error: v.union([open({ message: text, type: maybe(text) }), text], 'an object with a message, or text'),
 })
@@ -115,7 +115,7 @@ export type CompletionUsage = NonNullable<Completion['usage']>
 export type Logprobs = NonNullable<CompletionChoice['logprobs']>
 export type TokenLogprob = NonNullable<Logprobs['content']>[number]
 
-/** What an endpoint may say: the fields that a form names, however deep, and no others. */
+/** An answer with the fields that a form names, at any depth, and no others. */
 export type AnswerBody<T> = T extends readonly (infer Item)[]
   ? readonly AnswerBody<Item>[]
   : T extends object

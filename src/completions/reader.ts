@@ -1,10 +1,10 @@
-/** Reads chat completions and the chunks of their streams as any vendor writes them, and adds chunks up to the completion that they are the pieces of. */
+/** Reads chat completions and the chunks of their streams from any vendor, and assembles chunks into a completion. */
 import * as v from 'valibot'
 
-/** A JSON object of which nothing is known. */
+/** An unknown JSON object. */
 export type JsonFields = Record<string, unknown>
 
-// Null stands for nothing to say, in the deltas of nearly every vendor. What else a vendor adds stays in place.
+// Nearly every vendor uses null for "nothing" in deltas. Other fields of a vendor are kept.
 const text = v.nullish(v.string())
 const list = v.nullish(v.array(v.unknown()))
 const index = v.optional(v.pipe(v.number(), v.integer()))
@@ -48,7 +48,7 @@ export type VendorCompletion = v.InferOutput<typeof completion>
 export type VendorChoice = VendorCompletion['choices'][number]
 export type VendorChunk = v.InferOutput<typeof chunk>
 
-/** A JSON value in its form; `undefined` for what is not of that form. */
+/** A JSON value of a known form, else `undefined`. */
 const reading =
   <S extends v.GenericSchema>(schema: S) =>
   (value: unknown): v.InferOutput<S> | undefined => {
@@ -59,28 +59,28 @@ const reading =
 export const completionIn = reading(completion)
 export const chunkIn = reading(chunk)
 
-/** Whether a chunk says anything to the client: the events of other endpoints have no deltas. */
+/** Whether a chunk has a delta; events of other endpoints have none. */
 export const hasDelta = ({ choices }: VendorChunk) => choices?.some(({ delta }) => delta) === true
 
-/** Joins what is there already and what comes next. */
+/** Joins a value with the next one. */
 type Rule = (sum: unknown, said: unknown) => unknown
 
 const isFields = (value: unknown): value is JsonFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The last one counts. Null and an empty text say nothing: vendors repeat the keys of a call in that way. */
+/** The last value counts. Null and an empty text are ignored: vendors repeat the keys of a call like that. */
 const latest: Rule = (sum, said) => (said === null || said === '' ? (sum ?? said) : said)
 
 /** Texts and lists grow. */
 const grown: Rule = (sum, said) => {
   if (typeof sum === 'string' && typeof said === 'string') return sum + said
   if (!Array.isArray(sum) || !Array.isArray(said)) return latest(sum, said)
-  // In place, for the logprobs of a long stream are thousands of short lists.
+  // In place, since the logprobs of a long stream are thousands of short lists.
   for (const item of said) sum.push(item)
   return sum
 }
 
-/** Objects grow field by field: the named ones by their rules, any other by `others`. */
+/** Objects grow field by field: named fields by their rules, all others by `others`. */
 function fieldwise(named: Readonly<Record<string, Rule>>, others: Rule): Rule {
   const rules = new Map(Object.entries(named))
   return (sum, said) => {
@@ -106,7 +106,7 @@ const callsSum: Rule = (sum, said) => {
   return all
 }
 
-/** Which call a piece belongs to. Where a vendor does not number them, an id that is new begins one. */
+/** The call that a piece belongs to. If a vendor does not number calls, a new id begins one. */
 function placeOf({ index, id }: JsonFields, all: readonly JsonFields[]): number {
   if (index === undefined && !id) return Math.max(all.length - 1, 0)
   const place = all.findIndex(call => (index === undefined ? call.id === id : call.index === index))
@@ -128,7 +128,7 @@ const choiceSum = fieldwise(
 )
 const topSum = fieldwise({}, latest)
 
-/** Adds chunks up; what was added is used up. */
+/** Assembles chunks. It may modify the chunks that it gets. */
 export function createSum() {
   const choices = new Map<number, unknown>()
   let around: unknown = {}
@@ -141,9 +141,9 @@ export function createSum() {
         choices.set(index, choiceSum(choices.get(index), { ...piece, index }))
       }
     },
-    /** The completion so far. Without usage where the chunks have none: the vendor's tokens cannot be counted here. */
+    /** The completion so far. Without usage if the chunks have none: the vendor's tokens cannot be counted here. */
     completion(): VendorCompletion {
-      // Padding (`obfuscation`) is only added to chunks, against those who measure how long they are.
+      // Padding (`obfuscation`) is in chunks only, to hide their length.
       const { id, object: _, created, model, usage, obfuscation: __, ...others } = around as JsonFields
       return {
         ...{ id, object: 'chat.completion', created, model },
@@ -166,7 +166,7 @@ function wholeChoice({ index, delta, logprobs, finish_reason, ...others }: JsonF
 }
 
 function wholeMessage({ role, content, tool_calls, ...others }: VendorMessage): VendorMessage {
-  // A stream may begin with an empty text although none follows.
+  // A stream may begin with an empty text that nothing follows.
   const isSilent = tool_calls?.length || others.function_call || others.refusal || others.audio
   return {
     role: role || 'assistant',
@@ -185,7 +185,7 @@ const wholeCalls = (calls: NonNullable<VendorMessage['tool_calls']>) =>
       ...others,
     }))
 
-/** What a message says, whichever fields its vendor says it in. */
+/** The content of a message, in whichever fields its vendor puts it. */
 export interface Content {
   readonly text: string
   readonly reasoning: string
@@ -198,7 +198,7 @@ export interface ContentCall {
   /** OpenAI's custom tools take a text instead of JSON. */
   readonly kind: 'function' | 'custom'
   readonly name: string
-  /** JSON, or the text of a custom tool; of a stream as far as it has come. */
+  /** JSON, or the text of a custom tool; of a stream, what has arrived so far. */
   readonly arguments: string
 }
 

@@ -1,4 +1,4 @@
-/** A chat completion request: the fields of OpenAI's clients, checked where the platform cares, and read once for all who ask what is in it. */
+/** A chat completion request: the fields of OpenAI's clients, checked where the platform needs them, and read once. */
 import * as v from 'valibot'
 import { check, number, open, where, word } from '../check/check.js'
 import { emptyBody, invalidRequest, notJson } from '../core/errors.js'
@@ -18,7 +18,7 @@ const listOf = <S extends v.GenericSchema>(item: S, of: string) => v.array(item,
 
 const anyPart = open({ type: text, text: v.optional(v.unknown()) })
 
-/** Text, an image, audio, a file or whatever a client library will send next; text is the one part that is read. */
+/** Text, an image, audio, a file or any other type. Only text is read. */
 const part = v.pipe(
   anyPart,
   where<v.InferOutput<typeof anyPart>>(
@@ -38,7 +38,7 @@ export const roles = ['system', 'user', 'assistant', 'tool', 'developer', 'funct
 
 const called = open({ name: maybe(text), arguments: maybe(text) })
 
-/** What the model called in an earlier turn, as the client repeats it; a model would not look too closely either. */
+/** A call that the model made in an earlier turn, as the client repeats it. Checked loosely, as models do. */
 const toolCall = open({
   id: maybe(text),
   type: maybe(text),
@@ -83,7 +83,7 @@ const anyRequest = open({
   top_p: maybe(number(0, 1)),
   n: maybe(count(1, 128)),
   stop: maybe(v.union([text, listOf(text, 'texts')], 'text or an array of texts')),
-  // OpenAI refuses 0, the platform's document shows no bounds: the option requests says what is made of it.
+  // OpenAI refuses 0, and the platform's document shows no bounds: the option requests decides.
   max_tokens: maybe(count(0)),
   max_completion_tokens: maybe(count(0)),
   frequency_penalty: maybe(number(-2, 2)),
@@ -106,7 +106,7 @@ const anyRequest = open({
 /** The fields of a request that are checked. */
 export const chatFields: readonly string[] = Object.keys(anyRequest.entries)
 
-/** A request that has passed the check. */
+/** A request that passed the check. */
 export type ChatRequest = v.InferOutput<typeof anyRequest>
 
 export const chatRequest = v.pipe(
@@ -127,16 +127,16 @@ export const chatRequest = v.pipe(
 
 export type ChatMessage = ChatRequest['messages'][number]
 
-/** The text of a message; the texts of its parts stand on lines of their own, other parts have none. */
+/** The text of a message: the text parts, each on a line of its own. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === 'string') return content
   return content?.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n') ?? ''
 }
 
-/** Where chat completions are asked for. */
+/** The path of chat completions. */
 export const CHAT = '/v1/chat/completions'
 
-/** What an exchange asks of a model. Throws a 400 that names the first thing that is wrong with its body. */
+/** The chat request of an exchange. Throws a 400 that names the first mistake in its body. */
 export function chatIn(exchange: Pick<Exchange, 'body' | 'chat' | 'isUsualChat'>): ChatRequest {
   if (exchange.chat === undefined) readChat(exchange)
   return exchange.chat as ChatRequest
@@ -158,8 +158,8 @@ function checked(value: unknown): ChatRequest {
 }
 
 /**
- * Whether a value is a request like most: a model, messages of plain text, and the usual settings. Neither the schema nor OpenAI finds anything
- * wrong with such a one, so neither is asked, which takes a tenth of the time. False says nothing: then they decide.
+ * Whether a value is an ordinary request: a model, messages of plain text, and the usual settings. Neither the schema nor OpenAI objects
+ * to such a request, so both checks are skipped, which takes a tenth of the time. For others they decide.
  */
 export function isUsual(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
@@ -183,7 +183,7 @@ function isUsualField(field: string, value: unknown, model: string): boolean {
     case 'top_p':
       return typeof value === 'number' && value >= 0 && value <= 1
     case 'max_tokens':
-      // Models that think first take it under another name.
+      // Reasoning models take it under another name.
       return Number.isInteger(value) && (value as number) > 0 && !/^(o|gpt-5)/.test(model)
     case 'seed':
       return Number.isInteger(value)
@@ -210,5 +210,5 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Whether a request still uses functions, as before there were tools. */
+/** Whether a request uses the older functions instead of tools. */
 export const callsFunctions = ({ functions, tools }: ChatRequest) => Array.isArray(functions) && !tools?.length

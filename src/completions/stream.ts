@@ -6,13 +6,13 @@ import { chunkIn, createSum, hasDelta, type VendorChunk, type VendorCompletion }
 
 export const isDone = (data: string) => data.trim() === '[DONE]'
 
-/** The chunk that an event says; `undefined` where it says none. */
+/** The chunk in an event, if there is one. */
 export function chunkOf(event: Buffer): VendorChunk | undefined {
   const data = dataOf(event)
   return data === undefined ? undefined : chunkIn(jsonOf(data))
 }
 
-/** What a stream sent before it ended or went wrong. */
+/** What a stream sent before it ended or failed. */
 interface StreamReading {
   /** `undefined` where it is not a chat completion. */
   readonly completion: VendorCompletion | undefined

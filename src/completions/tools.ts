@@ -1,4 +1,4 @@
-/** The fields of a chat completion request that ask for more than words: tools, which of them, and JSON. */
+/** The fields of a chat completion request for tools, tool choice and JSON. */
 import * as v from 'valibot'
 import { open, type Path, where, withWritten, word } from '../check/check.js'
 
@@ -7,13 +7,13 @@ const text = v.string('text')
 const name = v.pipe(text, v.nonEmpty('text that is not empty'))
 const named = open({ name })
 
-/** Whatever it has inside; it is neither looked at here nor copied. */
+/** Any content; it is neither checked here nor copied. */
 const anObject = withWritten(
   v.custom<object>(value => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
   { type: 'object' },
 )
 
-/** What has a type has a part of its own under the name of the type, for these types. */
+/** For these types, an object has a part under the name of its type. */
 const withOwnPart = <S extends v.GenericSchema<unknown, { readonly type: string }>>(
   schema: S,
   types: readonly string[],
@@ -37,14 +37,14 @@ const withOwnPart = <S extends v.GenericSchema<unknown, { readonly type: string 
     schema,
   ) as S
 
-/** A function as it is offered; in `functions`, which is what tools once were, it stands by itself. */
+/** An offered function. In `functions`, the older form of tools, it is not wrapped. */
 export const callable = open({
   name,
   description: maybe(text),
   parameters: maybe(v.union([anObject, v.boolean()], 'an object, true or false')),
 })
 
-/** A function, a tool that takes text, or whatever else a platform may run on its own: of those only the type is read. */
+/** A function, a tool that takes text, or a tool that the platform runs itself, of which only the type is read. */
 export const tool = withOwnPart(
   open({ type: text, function: maybe(callable), custom: maybe(open({ name, description: maybe(text) })) }),
   ['function', 'custom'],
@@ -70,14 +70,14 @@ export const functionCall = v.union([text, named], 'text or an object')
 export const responseFormat = withOwnPart(
   open({
     type: word(['text', 'json_object', 'json_schema']),
-    // Some platforms take the schema of a json_object beside its type.
+    // Some platforms accept a schema beside the type json_object.
     schema: maybe(anObject),
     json_schema: maybe(open({ name, schema: maybe(anObject), strict: maybe(v.boolean('true or false')) })),
   }),
   ['json_schema'],
 )
 
-/** What of a request has to do with tools. */
+/** The fields of a request about tools. */
 interface Offer {
   readonly tools?: readonly v.InferOutput<typeof tool>[] | null | undefined
   readonly tool_choice?: v.InferOutput<typeof toolChoice> | null | undefined
@@ -85,15 +85,15 @@ interface Offer {
   readonly function_call?: v.InferOutput<typeof functionCall> | null | undefined
 }
 
-/** What a request says of calling tools. */
+/** What a request says about calling tools. */
 interface Demand {
   /** Whether the model may call, must not, or has to. */
   readonly calls: 'allowed' | 'ruled out' | 'required'
-  /** The tools that it may call, where not all. */
+  /** The tools that it may call, if not all. */
   readonly names?: readonly string[] | undefined
 }
 
-/** Reads `tool_choice`, and `function_call` of the time before it. */
+/** Reads `tool_choice`, and the older `function_call`. */
 export function demandOf({ tool_choice: choice, function_call: legacy }: Offer): Demand {
   if (choice === 'none' || legacy === 'none') return { calls: 'ruled out' }
   if (choice === 'required') return { calls: 'required' }
@@ -106,14 +106,14 @@ export function demandOf({ tool_choice: choice, function_call: legacy }: Offer):
   return { calls: 'allowed' }
 }
 
-/** Whether a request names the one tool that has to be called; `allowed_tools` names what may be. */
+/** Whether a request names one tool that must be called; `allowed_tools` names those that may be. */
 export const namesOneCall = ({ tool_choice: choice, function_call: legacy }: Offer): boolean =>
   isNamed(choice) || isNamed(legacy)
 
 const isNamed = (choice: Offer['tool_choice'] | Offer['function_call']) =>
   typeof choice === 'object' && choice !== null && !('allowed_tools' in choice && choice.allowed_tools)
 
-/** Checks that what has to be called is offered. */
+/** Checks that a tool that must be called is offered. */
 export const callsWhatIsOffered = <R extends Offer>() =>
   v.rawCheck<R>(({ dataset, addIssue }) => {
     if (!dataset.typed || !(dataset.value.tool_choice || dataset.value.function_call)) return

@@ -1,4 +1,4 @@
-/** What one credential may use: the only entry point of this part. */
+/** Limits of each credential: the only entry point of this part. */
 import { CHAT, type ChatRequest } from '../completions/request.js'
 import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
 import type { Caller, Reply } from '../core/exchange.js'
@@ -6,7 +6,7 @@ import type { Counters, LimitWindow } from './counters.js'
 
 export { type Counters, createCounters, type LimitUsage as Usage } from './counters.js'
 
-/** The limits; 0 is no limit. */
+/** The limits; 0 means no limit. */
 export interface LimitSettings {
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
@@ -29,14 +29,14 @@ export interface Limits {
 
 /** What one request may use. */
 export interface Quota {
-  /** Counts the request. Throws a 429 when it is one too many. */
+  /** Counts the request. Throws a 429 above the limit. */
   request(): void
-  /** Whether what is asked of a model matters. */
+  /** Whether the chat request matters. */
   readonly countsChat: boolean
   /**
-   * Counts the prompt and, for a streamed answer, the stream: call what is given back when that has ended, however it
-   * did. Throws a 400 for a prompt that is too long and a 429 over the limits; then neither is counted. `promptTokens` are given where
-   * they were counted already.
+   * Counts the prompt and, for a streamed answer, the stream. Call the returned function when the stream has ended, however it
+   * did. Throws a 400 for a prompt that is too long and a 429 above the limits; then neither is counted. Pass `promptTokens` if
+   * they are known already.
    */
   chat(request: ChatRequest, promptTokens?: number): (() => void) | undefined
   /** Whether the length of the prompt matters. */
@@ -50,7 +50,7 @@ export interface Quota {
 /** A stream may end at any time. */
 const STREAM_WAIT_MS = 1000
 
-/** Makes the limits; `undefined` where there are none. */
+/** Makes the limits; `undefined` if there are none. */
 export function createLimits({ settings, maxPromptTokensOf, counters, promptTokens }: Parts): Limits | undefined {
   const { requestsPerMinute, tokensPerMinute, concurrentStreams, maxPromptTokens } = settings
   const limitsPrompts = [maxPromptTokens, ...maxPromptTokensOf.values()].some(most => most > 0)
@@ -80,7 +80,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
   }
 
   function passOf(key: string, countsChat: boolean): Quota {
-    /** Where the prompt was counted; the answer is counted there too, however late it is. */
+    /** The minute in which the prompt was counted; the answer is counted there too, however late it is. */
     let window: LimitWindow | undefined
     let counted = 0
     return {
@@ -119,7 +119,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
     }
   }
 
-  /** Without a credential nothing is counted; a prompt may be too long all the same. */
+  /** Without a credential nothing is counted, but the prompt may still be too long. */
   const anonymousPass: Quota = {
     request() {},
     countsChat: true,
@@ -143,7 +143,7 @@ export function createLimits({ settings, maxPromptTokensOf, counters, promptToke
   }
 }
 
-/** The documented endpoints that take a credential. */
+/** The documented endpoints that need a credential. */
 const isLimited = (path: string) => path.startsWith('/v1/') || path === '/api/v1'
 
 function keyOf(caller: Caller): string | undefined {
@@ -164,14 +164,14 @@ function keyOf(caller: Caller): string | undefined {
 /** Of one limit. */
 export interface LimitState {
   readonly name: 'requests' | 'tokens'
-  /** 0 where there is none. */
+  /** 0 if there is none. */
   readonly limit: number
   readonly used: number
-  /** Milliseconds until all of it is there again. */
+  /** Milliseconds until all of it is available again. */
   readonly resetMs: number
 }
 
-/** As node's flat array of names and values; none where there is no limit. */
+/** As node's flat array of names and values; empty if there is no limit. */
 export function standingHeaders({ name, limit, used, resetMs }: LimitState): readonly string[] {
   if (limit === 0) return []
   return [
@@ -181,13 +181,13 @@ export function standingHeaders({ name, limit, used, resetMs }: LimitState): rea
   ]
 }
 
-/** When to come again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
+/** When to try again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
 export const retryHeaders = (afterMs: number): readonly string[] => [
   ...['retry-after', String(Math.max(1, Math.ceil(afterMs / 1000)))],
   ...['retry-after-ms', String(Math.max(1, Math.ceil(afterMs)))],
 ]
 
-/** OpenAI's clients do not send a request again whose answer says this. */
+/** OpenAI's clients do not retry a request after this answer. */
 export const neverRetry: readonly string[] = ['x-should-retry', 'false']
 
 /** A time as OpenAI writes it, which is Go's way: `6ms`, `1.2s`, `1m0s`. */
