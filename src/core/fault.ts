@@ -11,7 +11,7 @@ const yes = v.literal(true, 'true')
 const status = 'an HTTP status from 400 to 599'
 
 /** The keys of a fault. A chunk is one event of a stream, the first one with the role included, `[DONE]` not. */
-const faultEntries = {
+export const faultEntries = {
   status: optional(
     v.pipe(v.number(status), v.integer(status), v.minValue(400, status), v.maxValue(599, status)),
     'Answers with this status and an error body instead.',
@@ -45,26 +45,32 @@ const faultEntries = {
   ),
 } as const
 
-type Key = keyof typeof faultEntries
-type Entries = { readonly [K in Key]?: unknown }
+export type FaultKey = keyof typeof faultEntries
+type Entries = { readonly [K in FaultKey]?: unknown }
 
 /** What can go wrong only in a stream. */
 const ofStreams = ['cutAfterChunks', 'stallAfterChunks', 'malformedChunk', 'done', 'errorAfterChunks'] as const
 /** What ends an answer before its end. */
 const endings = ['cutAfterChunks', 'cutAfterBytes', 'errorAfterChunks', 'truncate', 'reset'] as const
 /** What goes wrong; the other keys say more about one of these. */
-const effects: readonly Key[] = ['status', 'delayMs', 'hang', 'contentType', ...new Set([...ofStreams, ...endings])]
+export const effects: readonly FaultKey[] = [
+  'status',
+  'delayMs',
+  'hang',
+  'contentType',
+  ...new Set([...ofStreams, ...endings]),
+]
 /** Keys that mean something only beside one of others. */
-const companions: readonly (readonly [Key, readonly Key[]])[] = [
+export const companions: readonly (readonly [FaultKey, readonly FaultKey[]])[] = [
   ['message', ['status', 'errorAfterChunks']],
   ['retryAfter', ['status']],
   ['stallMs', ['stallAfterChunks']],
 ]
 
 /** What of a fault could never happen because of its other keys: its key, and the rest of a sentence. */
-function* contradictions(fault: Entries): Generator<readonly [Key, string]> {
-  const there = (keys: readonly Key[]) => keys.filter(key => fault[key] !== undefined)
-  const together = (key: Key, other: string) => [key, `is not possible together with ${other}.`] as const
+function* contradictions(fault: Entries): Generator<readonly [FaultKey, string]> {
+  const there = (keys: readonly FaultKey[]) => keys.filter(key => fault[key] !== undefined)
+  const together = (key: FaultKey, other: string) => [key, `is not possible together with ${other}.`] as const
   for (const [key, others] of companions) {
     if (fault[key] !== undefined && there(others).length === 0)
       yield [key, `is only for a fault with ${others.join(' or ')}.`]

@@ -36,16 +36,17 @@ inBrowser('a mode holds as soon as it is chosen, for all endpoints or for one', 
   await said(page, 'The mode is changed.')
   await page.locator('.mode').getByText('replay').waitFor()
   expect(await modeOf(platform)).toBe('replay')
-  await mode.getByLabel('Mode of GET /v1/models').selectOption('Emulate')
+  await mode.getByText('Single endpoints').click()
+  await mode.getByLabel('GET /v1/models').selectOption('Emulate')
   await vi.waitFor(async () => expect((await platform.ask('/v1/models')).status).toBe(200))
   expect((await control(platform, 'GET /mode')).body).toEqual({
     mode: 'replay',
     modes: { 'GET /v1/models': 'emulate' },
   })
-  await mode.getByLabel('Mode of GET /v1/models').selectOption('With all others')
+  await mode.getByLabel('GET /v1/models').selectOption('Default (replay)')
   await vi.waitFor(async () => expect((await control(platform, 'GET /mode')).body.modes).toEqual({}))
   await mode.getByRole('button', { name: /back to the configuration/ }).click()
-  await mode.getByText('As configured').waitFor()
+  await mode.getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
   expect(await modeOf(platform)).toBe('emulate')
 })
 
@@ -78,15 +79,15 @@ inBrowser('a preset makes the next request fail, and the line shows who waits', 
   const page = await controlsOf(platform)
   const faults = group(page, 'Faults')
   await faults.getByRole('button', { name: '429, Retry-After 2 s' }).click()
-  await faults.getByRole('listitem').getByText('Answers 429, says Retry-After 2 s').waitFor()
+  await faults.getByRole('listitem').getByText('Status 429, retry after 2').waitFor()
   await faults.getByRole('button', { name: '500' }).click()
   await faults.getByRole('listitem').nth(1).waitFor()
-  await faults.getByRole('button', { name: 'Remove: Answers 429, says Retry-After 2 s' }).click()
+  await faults.getByRole('button', { name: /^Remove: Status 429, retry after 2/ }).click()
   await said(page, 'The fault is removed.')
   await vi.waitFor(async () => expect(await hasFocus(page, faults.getByRole('heading', { name: 'Faults' }))).toBe(true))
   expect((await platform.chat(hello)).status).toBe(500)
   await comeBack(page)
-  await faults.getByText('No fault waits for a request.').waitFor()
+  await faults.getByText('No pending faults.').waitFor()
   expect((await platform.chat(hello)).status).toBe(200)
 })
 
@@ -96,14 +97,14 @@ inBrowser('any fault is put together for the requests that it is meant for', asy
   const faults = group(page, 'Faults')
   await faults.getByText('Another fault').click()
   await faults.getByLabel('Status').fill('418')
-  await faults.getByLabel('Sentence').fill('I am a teapot.')
-  await faults.getByLabel('How many').fill('2')
+  await faults.getByLabel('Message').fill('I am a teapot.')
+  await faults.getByLabel('Times').fill('2')
   await faults.getByLabel('Path').fill('/v1/*')
   await faults.getByLabel('Method').selectOption('POST')
   await faults.getByLabel('Model').selectOption('gpt-4o-mini')
   await faults.getByLabel('The user says').fill('hello')
-  await faults.getByRole('button', { name: 'Add the fault' }).click()
-  await faults.getByText('the next 2 requests: POST /v1/*, model gpt-4o-mini, user says “hello”').waitFor()
+  await faults.getByRole('button', { name: 'Add fault' }).click()
+  await faults.getByText('the next 2 requests: POST /v1/*, user contains “hello”, model gpt-4o-mini').waitFor()
   expect((await platform.ask('/v1/models')).status).toBe(200)
   expect((await platform.chat({ ...hello, model: 'gpt-4o' })).status).toBe(200)
   const struck = await platform.chat(hello)
@@ -119,35 +120,37 @@ inBrowser('every kind of fault of the form is one that the server takes', async 
   expect(kinds.length).toBeGreaterThan(10)
   for (const [count, kind] of kinds.entries()) {
     await faults.getByLabel('What goes wrong').selectOption(kind)
-    await faults.getByRole('button', { name: 'Add the fault' }).click()
+    await faults.getByRole('button', { name: 'Add fault' }).click()
     await faults.getByRole('listitem').nth(count).waitFor()
   }
   const { data } = (await control(platform, 'GET /faults')).body as { data: readonly { fault: object }[] }
-  expect(data.map(({ fault }) => fault)).toMatchObject([
+  expect(data.map(({ fault }) => fault)).toEqual([
     { status: 503 },
     { delayMs: 3000 },
     { hang: true },
-    { reset: 'before' },
+    { contentType: 'text/html' },
     { cutAfterChunks: 3 },
-    { cutAfterBytes: 100 },
     { stallAfterChunks: 3 },
-    { errorAfterChunks: 3 },
     { malformedChunk: 2 },
     { done: 'missing' },
+    { errorAfterChunks: 3 },
+    { cutAfterBytes: 100 },
     { truncate: true },
-    { contentType: 'text/html' },
+    { reset: 'before' },
   ])
   await faults.getByRole('button', { name: 'Remove all' }).click()
-  await faults.getByText('No fault waits for a request.').waitFor()
+  await faults.getByText('No pending faults.').waitFor()
 })
 
-inBrowser('a fault that there is not is refused in the words of the server, beside those of the form', async () => {
+inBrowser('a fault that cannot be is refused in the words of the server, at its field', async () => {
   const page = await controlsOf(await platformWith())
   const faults = group(page, 'Faults')
   await faults.getByText('Another fault').click()
   await faults.getByLabel('Status').fill('200')
-  await faults.getByRole('button', { name: 'Add the fault' }).click()
-  await faults.getByRole('alert').getByText('fault.status must be an HTTP status from 400 to 599, not 200.').waitFor()
+  await faults.getByRole('button', { name: 'Add fault' }).click()
+  await faults.getByText('fault.status must be an HTTP status from 400 to 599, not 200.').waitFor()
+  const status = faults.getByLabel('Status')
+  expect([await status.getAttribute('aria-invalid'), await hasFocus(page, status)]).toEqual(['true', true])
 })
 
 inBrowser('a fault hits requests at random, until it is taken back', async () => {
@@ -155,13 +158,13 @@ inBrowser('a fault hits requests at random, until it is taken back', async () =>
   const page = await controlsOf(platform)
   const faults = group(page, 'Faults')
   await faults.getByText('Another fault').click()
-  await faults.getByLabel('Any that fit, by chance').check()
-  await faults.getByLabel('How likely (%)').fill('100')
-  await faults.getByRole('button', { name: 'Add the fault' }).click()
+  await faults.getByLabel('Random matching requests').check()
+  await faults.getByLabel('Chance').fill('1')
+  await faults.getByRole('button', { name: 'Add fault' }).click()
   await faults.getByText('100 % of requests to /v1/*').waitFor()
   expect((await platform.chat(hello)).status).toBe(503)
   await faults.getByRole('button', { name: /back to the configuration/ }).click()
-  await faults.getByText('As configured').waitFor()
+  await faults.getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
   expect((await platform.chat(hello)).status).toBe(200)
 })
 
@@ -171,16 +174,16 @@ inBrowser('a pace is in force as soon as a preset, a number or a slider says it'
   const pace = group(page, 'Pace')
   const inForce = async () => (await control(platform, 'GET /pace')).body.inForce
   await pace.getByRole('button', { name: 'Like a large model' }).click()
-  await said(page, 'The pace is in force.')
+  await said(page, 'The pace is changed.')
   expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, distribution: 'lognormal' })
   expect(await pace.getByRole('button', { name: 'Like a large model' }).getAttribute('aria-pressed')).toBe('true')
   await write(pace.getByLabel('First token', { exact: true }), 120)
   await vi.waitFor(async () => expect((await inForce()).firstTokenMs).toBe(120))
-  const slider = pace.getByLabel('Tokens a second, slider')
+  const slider = pace.getByLabel('Tokens per second, slider')
   await slider.focus()
   for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight')
   await vi.waitFor(async () => expect((await inForce()).tokensPerSecond).toBe(40))
-  expect(await pace.getByLabel('Tokens a second', { exact: true }).inputValue()).toBe('40')
+  expect(await pace.getByLabel('Tokens per second', { exact: true }).inputValue()).toBe('40')
 })
 
 inBrowser('a model has a pace of its own, and loses it again', async () => {
@@ -189,13 +192,13 @@ inBrowser('a model has a pace of its own, and loses it again', async () => {
   const pace = group(page, 'Pace')
   await pace.getByLabel('For', { exact: true }).selectOption('gpt-4o')
   await write(pace.getByLabel('First token', { exact: true }), 250)
-  await said(page, 'The pace of gpt-4o is in force.')
+  await said(page, 'The pace of gpt-4o is changed.')
   expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({
     firstTokenMs: 0,
     models: { 'gpt-4o': { firstTokenMs: 250 } },
   })
-  await pace.getByRole('button', { name: 'Take its own away' }).click()
-  await said(page, 'gpt-4o goes by the usual pace.')
+  await pace.getByRole('button', { name: 'Use the usual pace' }).click()
+  await said(page, 'gpt-4o has the usual pace.')
   expect(await pace.getByLabel('First token', { exact: true }).inputValue()).toBe('0')
 })
 
@@ -212,31 +215,38 @@ inBrowser('a number that is refused stays, with the reason beside it', async () 
   expect((await control(platform, 'GET /pace')).body.inForce.jitter).toBe(0.5)
 })
 
-inBrowser('the preview plays in the rhythm of the pace, to its end or until it is stopped', async () => {
+inBrowser('what is changed is marked, with what it was, and can be undone one by one', async () => {
   const platform = await platformWith({ pace: { firstTokenMs: 300, tokensPerSecond: 100 } })
   const page = await controlsOf(platform)
   const pace = group(page, 'Pace')
   await pace.getByText('An answer of 300 tokens begins after 0.3\u00a0s and takes 3.3\u00a0s.').waitFor()
-  const play = pace.getByRole('button', { name: 'Play it' })
-  const beganMs = performance.now()
-  await play.click()
-  await pace.getByRole('button', { name: 'Stop' }).waitFor()
-  await play.waitFor()
-  expect(performance.now() - beganMs).toBeGreaterThan(300 + 250)
-  await write(pace.getByLabel('Tokens a second', { exact: true }), 1)
-  await pace.getByText('takes 299\u00a0s.').waitFor()
-  await play.click()
-  await pace.getByRole('button', { name: 'Stop' }).click()
-  await play.waitFor()
+  const first = pace.getByLabel('First token', { exact: true })
+  await write(first, 1000)
+  await write(pace.getByLabel('Tokens per second', { exact: true }), 1)
+  await pace.getByText('begins after 1.0\u00a0s and takes 300\u00a0s.').waitFor()
+  await page
+    .getByRole('navigation', { name: 'Controls' })
+    .getByRole('link', { name: /^Pace.*changed/ })
+    .waitFor()
+  await pace.getByText('Changed from 300').waitFor()
+  await pace.getByRole('button', { name: 'Undo First token' }).click()
+  await pace.getByText('Changed from 300').waitFor({ state: 'detached' })
+  expect([await first.inputValue(), await hasFocus(page, first)]).toEqual(['300', true])
+  await vi.waitFor(async () =>
+    expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({
+      firstTokenMs: 300,
+      tokensPerSecond: 1,
+    }),
+  )
 })
 
 inBrowser('limits are set, what is used of them is shown, and no secret with it', async () => {
   const platform = await platformWith({ apiKeys: [{ name: 'my app', key: 'sk-local-very-secret-indeed' }] })
   const page = await controlsOf(platform)
   const limits = group(page, 'Limits')
-  await limits.getByText('Nothing is counted').waitFor()
-  await write(limits.getByLabel('Requests', { exact: true }), 2)
-  await said(page, 'The limit is in force.')
+  await limits.getByText('Usage is counted when a limit per minute is set.').waitFor()
+  await write(limits.getByLabel('Requests per minute', { exact: true }), 2)
+  await said(page, 'The limit is changed.')
   const statuses: number[] = []
   for (let i = 0; i < 3; i++) statuses.push((await platform.chat(hello)).status)
   expect(statuses).toEqual([200, 200, 429])
@@ -246,7 +256,7 @@ inBrowser('limits are set, what is used of them is shown, and no secret with it'
   expect((await row.innerText()).split(/\s+/)).toContain('1')
   expect(await page.content()).not.toContain('very-secret-indeed')
   await limits.getByRole('button', { name: /back to the configuration/ }).click()
-  await limits.getByText('Nothing is counted').waitFor()
+  await limits.getByText('Usage is counted when a limit per minute is set.').waitFor()
   expect((await platform.chat(hello)).status).toBe(200)
 })
 
@@ -255,13 +265,13 @@ inBrowser('the clock is moved on, stands still, and shows the real time again', 
   const page = await controlsOf(platform)
   const clock = group(page, 'Clock')
   await clock.getByRole('button', { name: '+ 1 hour' }).click()
-  await clock.getByText('1 hour ahead of the real time').waitFor()
+  await clock.getByText('1 hour ahead of real time').waitFor()
   expect(platform.clock.state().offsetMs).toBe(3_600_000)
   await clock.getByRole('button', { name: 'Freeze' }).click()
-  await clock.getByText('Stands still').waitFor()
-  await clock.getByRole('button', { name: 'Let it run' }).click()
-  await clock.getByText('Turned').waitFor()
-  await clock.getByRole('button', { name: 'Back to real time' }).click()
+  await clock.getByText('Frozen').waitFor()
+  await clock.getByRole('button', { name: 'Resume' }).click()
+  await clock.getByText('Adjusted').waitFor()
+  await clock.getByRole('button', { name: /back to real time/ }).click()
   await clock.getByText('Real time', { exact: true }).waitFor()
   expect(platform.clock.state()).toMatchObject({ offsetMs: 0, frozen: false })
 })
@@ -278,8 +288,8 @@ inBrowser('everything is reset once that is meant', async () => {
   await page.getByRole('button', { name: 'Reset everything' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
   await said(page, 'Everything is reset.')
-  for (const name of ['Where answers come from', 'Faults', 'Pace', 'Limits']) {
-    await group(page, name).getByText('As configured').waitFor()
+  for (const name of ['Where answers come from', 'Faults', 'Pace', 'Limits', 'Clock']) {
+    await group(page, name).getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
   }
   expect([await modeOf(platform), platform.clock.state().offsetMs, (await platform.chat(hello)).status]).toEqual([
     'emulate',
@@ -315,17 +325,17 @@ inBrowser('all of it works by keyboard alone, and the keyboard keeps its place',
   await back.waitFor()
   await back.focus()
   await page.keyboard.press('Enter')
-  await said(page, 'Where answers come from: as the configuration has it.')
+  await said(page, 'Where answers come from: as configured.')
   expect(await hasFocus(page, page.getByRole('heading', { name: 'Where answers come from' }))).toBe(true)
   await tabTo(page, page.getByRole('button', { name: '500' }))
   await page.keyboard.press('Enter')
-  await said(page, 'The fault waits for a request.')
+  await said(page, 'The fault is set for the next request.')
   await tabTo(page, page.getByText('Another fault'))
   await page.keyboard.press('Enter')
-  await tabTo(page, page.getByLabel('How many'))
+  await tabTo(page, page.getByLabel('Times'))
   await tabTo(page, page.getByRole('button', { name: '+ 1 day' }))
   await page.keyboard.press('Space')
-  await page.getByText('1 day ahead of the real time').waitFor()
+  await page.getByText('1 day ahead of real time').waitFor()
 })
 
 inBrowser('where others can reach it, the control token opens the controls', async ({ skip }) => {
@@ -339,5 +349,5 @@ inBrowser('where others can reach it, the control token opens the controls', asy
   await page.getByLabel('Control token').fill(controlToken)
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('button', { name: '+ 1 hour' }).click()
-  await page.getByText('1 hour ahead of the real time').waitFor()
+  await page.getByText('1 hour ahead of real time').waitFor()
 })

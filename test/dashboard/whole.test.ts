@@ -97,7 +97,7 @@ inBrowser('a fault that is set in the controls hits the next request, and the re
   await page.goto(`${platform.dashboardUrl}/controls`)
   await tabTo(page, page.getByRole('button', { name: '429, Retry-After 2 s' }))
   await page.keyboard.press('Enter')
-  await page.getByRole('listitem').getByText('Answers 429, says Retry-After 2 s').waitFor()
+  await page.getByRole('listitem').getByText('Status 429, retry after 2').waitFor()
   const refused = await platform.chat(hello)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2'])
   expect((await platform.chat(hello)).status).toBe(200)

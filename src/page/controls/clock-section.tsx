@@ -1,12 +1,14 @@
 /** The clock for everything that expires. */
 import { useEffect, useState } from 'preact/hooks'
+import type { InputOf } from '../../api/client.js'
+import type { ControlOperations } from '../../http/operations.js'
+import { useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { Notice } from '../widgets/states.jsx'
-import type { ClockTurn } from './controls-client.js'
-import { type ControlProps, goOnInGroup, Section } from './section.jsx'
+import { type ControlProps, Section } from './section.jsx'
 
 const MINUTE_MS = 60_000
 const steps = [
@@ -15,46 +17,51 @@ const steps = [
   ['1 day', 24 * 60 * MINUTE_MS],
 ] as const
 
-export function ClockSection({ controls: { clock }, client, reload }: ControlProps) {
+export function ClockSection({ controls, reload }: ControlProps) {
+  const { clock } = controls
+  const control = useControl()
   const { busy, failure, run } = useWorking()
   const { now, frozen, offsetMs } = clock
   const shown = useShown(clock)
   const isReal = !frozen && offsetMs === 0
-  const turn = async (to: ClockTurn, said: string) => {
-    const done = await run(() => client.turnClock(to))
+  const turn = async (body: InputOf<ControlOperations['setClock']>['body'], said: string) => {
+    const done = await run(async () => void (await control('PUT /clock', { body })))
     reload()
     if (done) announce(said)
-    return done
   }
-  const button = (name: string, to: ClockTurn, said: string, key = name) => (
-    <button key={key} type="button" class="button" aria-disabled={busy} onClick={() => turn(to, said)}>
-      {name}
-    </button>
-  )
   return (
-    <Section title="Clock" lead="Tokens, keys, sessions, codes, bans and limits go by it; paces and timeouts do not.">
-      <p class="clock">
+    <Section
+      of="clock"
+      lead="Tokens, keys, sessions, codes, bans and limits use it. Pace and timeouts do not."
+      undo="Back to real time"
+      restore={control => control('PUT /clock', { body: { reset: true } })}
+      {...{ controls, reload }}
+    >
+      <p class="control-line">
         <time dateTime={now}>{exactly(shown)}</time>
-        <Badge tone={isReal ? 'good' : 'care'}>{frozen ? 'Stands still' : isReal ? 'Real time' : 'Turned'}</Badge>
+        <Badge tone={isReal ? 'good' : 'care'}>{frozen ? 'Frozen' : isReal ? 'Real time' : 'Adjusted'}</Badge>
         {!isReal && <span class="quiet">{awayInWords(offsetMs)}</span>}
       </p>
       <div class="buttons">
-        {steps.map(([words, advanceMs]) => button(`+ ${words}`, { advanceMs }, `The clock is ${words} further on.`))}
-        {frozen
-          ? button('Let it run', { frozen: false }, 'The clock runs.', 'run')
-          : button('Freeze', { frozen: true }, 'The clock stands still.', 'run')}
-        {!isReal && (
+        {steps.map(([words, advanceMs]) => (
           <button
+            key={words}
             type="button"
             class="button"
             aria-disabled={busy}
-            onClick={({ currentTarget }) =>
-              goOnInGroup(currentTarget, turn({ reset: true }, 'The clock shows the real time.'))
-            }
+            onClick={() => turn({ advanceMs }, `The clock is advanced by ${words}.`)}
           >
-            Back to real time
+            + {words}
           </button>
-        )}
+        ))}
+        <button
+          type="button"
+          class="button"
+          aria-disabled={busy}
+          onClick={() => turn({ frozen: !frozen }, frozen ? 'The clock runs.' : 'The clock is frozen.')}
+        >
+          {frozen ? 'Resume' : 'Freeze'}
+        </button>
       </div>
       {failure && <Notice tone="danger">{failure.message}</Notice>}
     </Section>
@@ -79,7 +86,7 @@ const units = [
   ['second', 1000],
 ] as const
 
-/** `2 days and 3 hours ahead of the real time`, in the two largest units. */
+/** `2 days and 3 hours ahead of real time`, in the two largest units. */
 function awayInWords(offsetMs: number): string {
   let leftMs = Math.round(Math.abs(offsetMs) / 1000) * 1000
   const parts: string[] = []
@@ -88,6 +95,6 @@ function awayInWords(offsetMs: number): string {
     leftMs -= count * ms
     if (count > 0) parts.push(`${count} ${unit}${count === 1 ? '' : 's'}`)
   }
-  if (parts.length === 0) return 'at the real time'
-  return `${parts.slice(0, 2).join(' and ')} ${offsetMs > 0 ? 'ahead of' : 'behind'} the real time`
+  if (parts.length === 0) return 'at real time'
+  return `${parts.slice(0, 2).join(' and ')} ${offsetMs > 0 ? 'ahead of' : 'behind'} real time`
 }

@@ -1,28 +1,29 @@
 /** Controls for the running platform: where answers come from, faults, pace, limits and the clock. */
 import { useEffect, useState } from 'preact/hooks'
+import { useControl } from '../api.js'
 import { configHasChanged, useConfig } from '../config.jsx'
-import { useListing } from '../listing.js'
 import { DeveloperOnly } from '../people/developer-only.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
+import { useResource } from '../widgets/resource.js'
 import { View } from '../widgets/view.jsx'
 import { ClockSection } from './clock-section.jsx'
-import { type Controls, type ControlsClient, useControlsClient } from './controls-client.js'
 import { FaultsSection } from './faults-section.jsx'
 import { LimitsSection } from './limits-section.jsx'
 import { ModeSection } from './mode-section.jsx'
 import { PaceSection } from './pace-section.jsx'
+import { type Controls, changedIn, loadControls, sections } from './section.jsx'
 
 /** Polls, because tests and other tabs can change the same settings. */
 const EVERY_MS = 3000
 
 export function ControlsView() {
-  const client = useControlsClient()
-  const loaded = useListing(client.load, EVERY_MS)
+  const control = useControl()
+  const loaded = useResource(signal => loadControls(control, signal), [control], EVERY_MS)
   const [resetting, setResetting] = useState(false)
-  const { listing, reload } = loaded
-  useModeBeside(listing.kind === 'ready' ? listing.value : undefined)
-  const reset = listing.kind === 'ready' && (
+  const { value, reload } = loaded
+  useModeBeside(value)
+  const reset = value && (
     <button type="button" class="button button-warns" onClick={() => setResetting(true)}>
       Reset everything
     </button>
@@ -30,25 +31,47 @@ export function ControlsView() {
   return (
     <View
       title="Controls"
-      lead="What you change holds from the next request on, until the configuration changes or everything is reset."
+      lead="Changes apply from the next request on, until the configuration changes or you reset them."
       action={reset}
     >
       <DeveloperOnly of={loaded}>
         {controls => {
-          const parts = { controls, client, reload }
+          const parts = { controls, reload }
           return (
-            <div class="control-list">
-              <ModeSection {...parts} />
-              <FaultsSection {...parts} />
-              <PaceSection {...parts} />
-              <LimitsSection {...parts} />
-              <ClockSection {...parts} />
+            <div class="controls">
+              <Sections controls={controls} />
+              <div class="control-list">
+                <ModeSection {...parts} />
+                <FaultsSection {...parts} />
+                <PaceSection {...parts} />
+                <LimitsSection {...parts} />
+                <ClockSection {...parts} />
+              </div>
             </div>
           )
         }}
       </DeveloperOnly>
-      {resetting && <ResetDialog client={client} onReset={reload} onClosed={() => setResetting(false)} />}
+      {resetting && <Reset onReset={reload} onClosed={() => setResetting(false)} />}
     </View>
+  )
+}
+
+/** Links to the groups, with those marked that differ from the configuration. */
+function Sections({ controls }: { readonly controls: Controls }) {
+  const changed = changedIn(controls)
+  return (
+    <nav class="sections" aria-label="Controls">
+      <ul>
+        {(Object.keys(sections) as (keyof typeof sections)[]).map(name => (
+          <li key={name}>
+            <a href={`#${name}`} class={changed.has(name) ? 'section-changed' : undefined}>
+              {sections[name]}
+              {changed.has(name) && <span class="unseen">, changed</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   )
 }
 
@@ -62,27 +85,29 @@ function useModeBeside(controls: Controls | undefined): void {
 }
 
 interface Props {
-  readonly client: ControlsClient
   readonly onReset: () => void
   readonly onClosed: () => void
 }
 
 /** Asks for confirmation, then resets everything. */
-export function ResetDialog({ client, onReset, onClosed }: Props) {
-  const reset = async () => {
-    await client.reset()
-    onReset()
-    announce('Everything is reset.')
-  }
+function Reset({ onReset, onClosed }: Props) {
+  const control = useControl()
   return (
-    <Confirm title="Reset everything?" send="Reset" tone="danger" onSend={reset} onClosed={onClosed}>
+    <Confirm
+      title="Reset everything?"
+      send="Reset"
+      tone="danger"
+      onSend={() => control('POST /reset')}
+      onDone={() => {
+        onReset()
+        announce('Everything is reset.')
+      }}
+      onClosed={onClosed}
+    >
+      <p>Mode, pace, limits, random faults and the clock go back to the configuration.</p>
       <p>
-        Mode, pace, limits and faults by chance are as the configuration has them again, and the clock shows the real
-        time.
-      </p>
-      <p>
-        Faults that wait, rules that were added while it ran, what rules remember, what was used of the limits and the
-        journal are forgotten. Users, keys and recordings stay.
+        Pending faults, rules added at run time, the state of rules, used limits and the journal are cleared. Users,
+        keys and recordings stay.
       </p>
     </Confirm>
   )

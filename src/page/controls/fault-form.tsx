@@ -1,170 +1,148 @@
-/** A form for any fault, for the next matching requests or for random ones. */
-import { useId, useState } from 'preact/hooks'
+/** A form for any fault, made from the schema of faults: what goes wrong, and which requests it hits. */
+import { useState } from 'preact/hooks'
+import {
+  companions,
+  effects,
+  type FaultKey,
+  faultCallSchema,
+  faultEntries,
+  randomFaultSchema,
+} from '../../core/fault.js'
 import { useConfig } from '../config.jsx'
-import { Field, Select } from '../widgets/fields.jsx'
+import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
-import { faultFrom, faultKinds } from './fault-kinds.js'
+import { labelOf, OptionField, optionOf, problemsIn } from './options.jsx'
 
 interface Props {
   readonly onNext: (call: object) => Promise<void>
-  readonly onChance: (fault: object) => Promise<void>
+  readonly onRandom: (fault: object) => Promise<void>
 }
 
-const kindOptions = faultKinds.map(({ name }) => [name, name] as const)
+type Values = Readonly<Record<string, string>>
 
-export function FaultForm({ onNext, onChance }: Props) {
-  const [name, setName] = useState(faultKinds[0]?.name ?? '')
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const [target, setTarget] = useState<Target>(anyRequest)
+/** Where a field begins, if not empty or with the first choice. */
+const samples: Values = {
+  ...{ status: '503', delayMs: '3000', cutAfterChunks: '3', cutAfterBytes: '100', stallAfterChunks: '3' },
+  ...{ errorAfterChunks: '3', malformedChunk: '2', contentType: 'text/html', times: '1', chance: '0.05' },
+}
+
+const forms = Object.fromEntries(Object.entries(faultEntries).map(([key, schema]) => [key, optionOf(key, schema)]))
+
+/** The options that can stand beside an effect. Most can come late. */
+function fieldsFor(effect: FaultKey): readonly FaultKey[] {
+  const beside = companions.filter(([, others]) => others.includes(effect)).map(([key]) => key)
+  const isAlone = forms[effect]?.kind === 'yes'
+  const canWait = effect !== 'delayMs' && effect !== 'hang'
+  return [...(isAlone ? [] : [effect]), ...beside, ...(canWait ? ['delayMs' as const] : [])]
+}
+
+function typed(key: string, text: string): unknown {
+  const kind = forms[key]?.kind
+  return kind === 'number' || key === 'times' || key === 'chance' ? Number(text) : text.trim()
+}
+
+/** The written values, without those left empty. */
+const filled = (names: readonly string[], textOf: (name: string) => string) =>
+  Object.fromEntries(names.flatMap(name => (textOf(name).trim() === '' ? [] : [[name, typed(name, textOf(name))]])))
+
+const next = {
+  times: faultCallSchema.entries.times,
+  path: faultCallSchema.entries.path,
+  method: faultCallSchema.entries.method,
+}
+const random = { chance: randomFaultSchema.entries.chance, path: randomFaultSchema.entries.path }
+
+export function FaultForm({ onNext, onRandom }: Props) {
+  const [effect, setEffect] = useState<FaultKey>('status')
+  const [values, setValues] = useState<Values>({})
+  const [isRandom, setRandom] = useState(false)
+  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
   const { models } = useConfig()
-  const id = useId()
-  const kind = faultKinds.find(kind => kind.name === name)
-  if (!kind) return null
+  const fields = fieldsFor(effect)
+  const targets = isRandom ? random : next
+  const textOf = (name: string) => values[name] ?? (name === 'delayMs' && effect !== 'delayMs' ? '' : firstOf(name))
+  const change = (name: string) => (value: string) => setValues(before => ({ ...before, [name]: value }))
 
   async function send(): Promise<void> {
-    if (!kind) return
-    const fault = faultFrom(kind, values)
-    const { isByChance, times, chance, method, path, model, user } = target
-    const paths = path.trim() === '' ? {} : { path: path.trim() }
-    if (isByChance) return onChance({ ...fault, chance: Number(chance) / 100, ...paths })
+    const own = forms[effect]?.kind === 'yes' ? { [effect]: true } : {}
+    const fault = { ...own, ...filled(fields, textOf) }
+    const target = filled(Object.keys(targets), textOf)
+    const model = textOf('model')
+    const user = textOf('user').trim()
     const when = { ...(model !== '' && { model }), ...(user !== '' && { user: { contains: user } }) }
-    await onNext({
-      fault,
-      times: Number(times),
-      ...paths,
-      ...(method !== '' && { method }),
-      ...(Object.keys(when).length > 0 && { when }),
-    })
+    const call = isRandom
+      ? { ...fault, ...target }
+      : { fault, ...target, ...(Object.keys(when).length > 0 && { when }) }
+    const found = problemsIn(isRandom ? randomFaultSchema : faultCallSchema, call)
+    setProblems(found)
+    const [first] = found.keys()
+    if (first !== undefined && (fields as readonly string[]).concat(Object.keys(targets)).includes(first)) {
+      document.getElementById(idOf(first))?.focus()
+      return
+    }
+    await (isRandom ? onRandom(call) : onNext(call))
   }
 
+  const field = (name: string, schema: Parameters<typeof optionOf>[1], optional: boolean) => (
+    <OptionField
+      key={`${effect} ${name}`}
+      id={idOf(name)}
+      option={optionOf(name, schema)}
+      value={textOf(name)}
+      onChange={change(name)}
+      error={problems.get(name)}
+      optional={optional}
+    />
+  )
   return (
-    <Form send="Add the fault" onSend={send}>
-      <div class="form-columns">
+    <Form send="Add fault" onSend={send}>
+      <div class="options">
         <Select
           label="What goes wrong"
-          value={name}
-          options={kindOptions}
-          hint={kind.does}
+          value={effect}
+          options={effects.map(key => [key, labelOf(key)] as const)}
+          hint={forms[effect]?.help}
           onChange={chosen => {
-            setName(chosen)
-            setValues({})
+            setEffect(chosen)
+            setProblems(new Map())
           }}
         />
-        {kind.fields.map(({ key, label, initial, type, choices, isOptional = false }) => {
-          const value = values[key] ?? initial
-          const change = (value: string) => setValues(before => ({ ...before, [key]: value }))
-          return choices ? (
-            <Select key={name + key} label={label} value={value} options={choices} onChange={change} />
-          ) : (
-            <Field
-              key={name + key}
-              label={label}
-              value={value}
-              type={type ?? 'text'}
-              required={!isOptional}
-              autocomplete="off"
-              {...(isOptional && { placeholder: 'none' })}
-              onChange={change}
-            />
-          )
-        })}
+        {fields.map(key => field(key, faultEntries[key], key !== effect))}
       </div>
-      <TargetFields id={id} target={target} models={models} onChange={setTarget} />
-    </Form>
-  )
-}
-
-interface Target {
-  readonly isByChance: boolean
-  readonly times: string
-  /** In percent. */
-  readonly chance: string
-  /** Empty for any method. The same holds for the fields below. */
-  readonly method: string
-  readonly path: string
-  readonly model: string
-  readonly user: string
-}
-
-/** Which requests a fault applies to. */
-const anyRequest: Target = {
-  ...{ isByChance: false, times: '1', chance: '5' },
-  ...{ method: '', path: '', model: '', user: '' },
-}
-
-interface TargetFieldsProps {
-  readonly id: string
-  readonly target: Target
-  readonly models: readonly string[]
-  readonly onChange: (target: Target) => void
-}
-
-const methods = [['', 'any'], ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(name => [name, name] as const)] as const
-
-function TargetFields({ id, target, models, onChange }: TargetFieldsProps) {
-  const { isByChance, times, chance, method, path, model, user } = target
-  const set = (key: keyof Target) => (value: string) => onChange({ ...target, [key]: value })
-  const kind = (byChance: boolean, words: string) => (
-    <label class="choice">
-      <input
-        type="radio"
-        name={id}
-        checked={isByChance === byChance}
-        onChange={() => onChange({ ...target, isByChance: byChance })}
+      <RadioGroup
+        label="Which requests"
+        value={isRandom}
+        onChange={setRandom}
+        options={[
+          { value: false, label: 'The next matching requests' },
+          { value: true, label: 'Random matching requests' },
+        ]}
       />
-      {words}
-    </label>
-  )
-  return (
-    <>
-      <fieldset>
-        <legend>Which requests</legend>
-        {kind(false, 'The next ones that fit')}
-        {kind(true, 'Any that fit, by chance')}
-      </fieldset>
-      <div class="form-columns">
-        {isByChance ? (
-          <Field
-            label="How likely (%)"
-            type="number"
-            step="any"
-            value={chance}
-            autocomplete="off"
-            onChange={set('chance')}
-          />
-        ) : (
-          <Field label="How many" type="number" value={times} autocomplete="off" onChange={set('times')} />
-        )}
-        <Field
-          label="Path"
-          value={path}
-          required={false}
-          autocomplete="off"
-          placeholder="any"
-          hint="* stands for anything, as in /v1/*."
-          onChange={set('path')}
-        />
-        {!isByChance && (
+      <div class="options">
+        {Object.entries(targets).map(([name, schema]) => field(name, schema, name === 'path' || name === 'method'))}
+        {!isRandom && (
           <>
-            <Select label="Method" value={method} options={methods} onChange={set('method')} />
             <Select
               label="Model"
-              value={model}
+              value={textOf('model')}
               options={[['', 'any'], ...models.map(id => [id, id] as const)]}
-              onChange={set('model')}
+              onChange={change('model')}
             />
             <Field
               label="The user says"
-              value={user}
+              value={textOf('user')}
               required={false}
-              autocomplete="off"
               placeholder="anything"
-              hint="A part of the last user message."
-              onChange={set('user')}
+              hint="Part of the last user message."
+              onChange={change('user')}
             />
           </>
         )}
       </div>
-    </>
+    </Form>
   )
 }
+
+const firstOf = (name: string) => samples[name] ?? forms[name]?.choices[0] ?? ''
+
+const idOf = (name: string) => `fault-${name}`

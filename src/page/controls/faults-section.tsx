@@ -1,29 +1,27 @@
 /** Faults for the next requests, and random ones. */
-import type { FaultCallInput, RandomFault } from '../../core/fault.js'
+import type { Fault, FaultCallInput, RandomFault } from '../../core/fault.js'
+import { useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Disclosure } from '../widgets/disclosure.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/states.jsx'
-import type { WaitingFaultJson } from './controls-client.js'
 import { FaultForm } from './fault-form.jsx'
-import { faultInWords, meantInWords } from './fault-kinds.js'
+import { labelOf } from './options.jsx'
 import { type ControlProps, goOnInGroup, Section } from './section.jsx'
 
-interface Preset {
-  readonly name: string
-  readonly fault: FaultCallInput['fault']
-}
-
-const presets: readonly Preset[] = [
-  { name: '429, Retry-After 2 s', fault: { status: 429, retryAfter: 2 } },
-  { name: '500', fault: { status: 500 } },
-  { name: 'Slow first token, 5 s', fault: { delayMs: 5000 } },
-  { name: 'Stream cut after 3 chunks', fault: { cutAfterChunks: 3 } },
+const presets: readonly (readonly [name: string, fault: Fault])[] = [
+  ['429, Retry-After 2 s', { status: 429, retryAfter: 2 }],
+  ['500', { status: 500 }],
+  ['Slow first token, 5 s', { delayMs: 5000 }],
+  ['Stream cut after 3 chunks', { cutAfterChunks: 3 }],
 ]
 
-export function FaultsSection({ controls: { waiting, random }, client, reload }: ControlProps) {
+export function FaultsSection({ controls, reload }: ControlProps) {
+  const { waiting, random } = controls
+  const control = useControl()
   const { failure, run } = useWorking()
 
-  async function settle(work: Promise<void>, said: string): Promise<void> {
+  async function settle(work: Promise<unknown>, said: string): Promise<void> {
     try {
       await work
       announce(said)
@@ -32,45 +30,57 @@ export function FaultsSection({ controls: { waiting, random }, client, reload }:
     }
   }
 
-  const next = (call: object) => settle(client.addFault(call as FaultCallInput), 'The fault waits for a request.')
+  const next = (call: object) =>
+    settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault is set for the next request.')
   const setRandom = (faults: readonly object[], said: string) =>
-    settle(client.setRandom(faults as readonly RandomFault[]), said)
+    settle(control('PUT /faults/random', { body: { random: faults as readonly RandomFault[] } }), said)
+  const remove = (button: HTMLElement, work: () => Promise<void>) => void goOnInGroup(button, run(work))
 
   return (
     <Section
-      title="Faults"
-      lead="The next request fails as you say. A request that is refused for its credential is not counted."
-      state={{ isChanged: random.isChanged, restore: () => client.restoreRandom().finally(reload) }}
+      of="faults"
+      lead="A fault makes matching requests fail. Requests that are refused for their credential do not count."
+      restore={control => control('DELETE /faults/random')}
+      {...{ controls, reload }}
     >
       <fieldset class="presets">
-        <legend class="presets-legend">Next request</legend>
-        {presets.map(({ name, fault }) => (
+        <legend>Next request</legend>
+        {presets.map(([name, fault]) => (
           <button key={name} type="button" class="button button-small" onClick={() => run(() => next({ fault }))}>
             {name}
           </button>
         ))}
       </fieldset>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
-      <details class="fold more">
-        <summary>Another fault</summary>
+      <Disclosure summary="Another fault">
         <FaultForm
           onNext={next}
-          onChance={fault => setRandom([...random.inForce, fault], 'The fault hits requests at random.')}
+          onRandom={fault => setRandom([...random.inForce, fault], 'Random requests fail from now on.')}
         />
-      </details>
-      <WaitingFaults
-        waiting={waiting}
-        onRemove={id => settle(client.removeFault(id), 'The fault is removed.')}
-        onClear={() => settle(client.clearFaults(), 'No fault waits.')}
+      </Disclosure>
+      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FaultList
+        title="Pending, in the order in which they are tried"
+        none="No pending faults."
+        faults={waiting.map(({ id, fault, times, ...target }) => ({
+          key: id,
+          words: inWords(fault),
+          target: `${times === 1 ? 'the next request' : `the next ${times} requests`}: ${targetInWords(target)}`,
+          onRemove: button =>
+            remove(button, () => settle(control('DELETE /faults/{id}', { id }), 'The fault is removed.')),
+        }))}
+        onClear={button => remove(button, () => settle(control('DELETE /faults'), 'All pending faults are removed.'))}
       />
-      <ChanceFaults
-        faults={random.inForce}
-        onRemove={index =>
-          setRandom(
-            random.inForce.filter((_fault, other) => other !== index),
-            'The fault is removed.',
-          )
-        }
+      <FaultList
+        title="Random"
+        faults={random.inForce.map(({ path, chance, ...fault }, index) => ({
+          key: String(index),
+          words: inWords(fault),
+          target: `${percent(chance)} of requests to ${path}`,
+          onRemove: button => {
+            const others = random.inForce.filter((_fault, other) => other !== index)
+            remove(button, () => setRandom(others, 'The fault is removed.'))
+          },
+        }))}
       />
     </Section>
   )
@@ -79,100 +89,81 @@ export function FaultsSection({ controls: { waiting, random }, client, reload }:
 /** `5 %`, without rounding errors from the multiplication. */
 const percent = (chance: number) => `${Number((chance * 100).toFixed(4))} %`
 
-interface Props {
-  readonly faults: readonly RandomFault[]
-  readonly onRemove: (index: number) => Promise<void>
+/** `Status 503, retry after 2`, in the words of the form. */
+function inWords(fault: Fault): string {
+  const parts = Object.entries(fault).map(([key, value]) => {
+    if (key === 'chance') return `chance ${percent(Number(value))}`
+    return `${labelOf(key).toLowerCase()}${value === true ? '' : ` ${value}${key.endsWith('Ms') ? ' ms' : ''}`}`
+  })
+  const words = parts.join(', ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Random faults. */
-function ChanceFaults({ faults, onRemove }: Props) {
-  const { failure, run } = useWorking()
-  if (faults.length === 0) return null
+interface Target {
+  readonly method?: string | undefined
+  readonly path?: string | undefined
+  readonly scope?: string | undefined
+  readonly when?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Which requests a fault hits: `POST /v1/*, model gpt-4o`. */
+function targetInWords({ method, path, scope, when = {} }: Target): string {
+  const conditions = Object.entries(when).map(([name, value]) => `${name} ${conditionInWords(value)}`)
+  const endpoint = [method, path].filter(Boolean).join(' ')
+  return [
+    endpoint || (conditions.length > 0 ? 'chat completions' : 'any endpoint'),
+    ...conditions,
+    ...(scope ? [`scope ${scope}`] : []),
+  ].join(', ')
+}
+
+function conditionInWords(condition: unknown): string {
+  if (typeof condition === 'string') return condition
+  const { contains, ...others } = (condition ?? {}) as { readonly contains?: unknown }
+  const isPart = typeof contains === 'string' && Object.keys(others).length === 0
+  return isPart ? `contains “${contains}”` : JSON.stringify(condition)
+}
+
+interface FaultListProps {
+  readonly title: string
+  /** Said when the list is empty. */
+  readonly none?: string
+  readonly faults: readonly {
+    readonly key: string
+    readonly words: string
+    readonly target: string
+    readonly onRemove: (button: HTMLElement) => void
+  }[]
+  readonly onClear?: (button: HTMLElement) => void
+}
+
+function FaultList({ title, none, faults, onClear }: FaultListProps) {
+  if (faults.length === 0) return none === undefined ? null : <p class="quiet">{none}</p>
   return (
     <div class="faults">
-      <h3>By chance</h3>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
-      <ul class="fault-list">
-        {faults.map(({ path, chance, ...fault }, index) => {
-          const words = faultInWords(fault)
-          return (
-            <li key={`${index} ${words}`}>
-              <span class="fault-words">{words}</span>
-              <span class="quiet">
-                {percent(chance)} of requests to {path}
-              </span>
-              <button
-                type="button"
-                class="button button-small"
-                aria-label={`Remove: ${words}, by chance`}
-                onClick={({ currentTarget }) =>
-                  goOnInGroup(
-                    currentTarget,
-                    run(() => onRemove(index)),
-                  )
-                }
-              >
-                Remove
-              </button>
-            </li>
-          )
-        })}
-      </ul>
-    </div>
-  )
-}
-
-interface WaitingFaultsProps {
-  readonly waiting: readonly WaitingFaultJson[]
-  readonly onRemove: (id: string) => Promise<void>
-  readonly onClear: () => Promise<void>
-}
-
-/** Faults that wait for a request. */
-function WaitingFaults({ waiting, onRemove, onClear }: WaitingFaultsProps) {
-  const { failure, run } = useWorking()
-  if (waiting.length === 0) return <p class="quiet">No fault waits for a request.</p>
-  return (
-    <div class="faults">
-      <div class="faults-head">
-        <h3>Waiting, the first in line first</h3>
-        {waiting.length > 1 && (
-          <button
-            type="button"
-            class="button button-small"
-            onClick={({ currentTarget }) => goOnInGroup(currentTarget, run(onClear))}
-          >
+      <div class="control-line">
+        <h3>{title}</h3>
+        {onClear && faults.length > 1 && (
+          <button type="button" class="button button-small" onClick={({ currentTarget }) => onClear(currentTarget)}>
             Remove all
           </button>
         )}
       </div>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
       <ol class="fault-list">
-        {waiting.map(({ id, fault, times, ...meant }) => {
-          const words = faultInWords(fault)
-          return (
-            <li key={id}>
-              <span class="fault-words">{words}</span>
-              <span class="quiet">
-                {times === 1 ? 'the next request' : `the next ${times} requests`}: {meantInWords(meant)}
-                {fault.chance !== undefined && `, at ${percent(fault.chance)}`}
-              </span>
-              <button
-                type="button"
-                class="button button-small"
-                aria-label={`Remove: ${words}`}
-                onClick={({ currentTarget }) =>
-                  goOnInGroup(
-                    currentTarget,
-                    run(() => onRemove(id)),
-                  )
-                }
-              >
-                Remove
-              </button>
-            </li>
-          )
-        })}
+        {faults.map(({ key, words, target, onRemove }) => (
+          <li key={key}>
+            <span class="fault-words">{words}</span>
+            <span class="quiet">{target}</span>
+            <button
+              type="button"
+              class="button button-small"
+              aria-label={`Remove: ${words}, ${target}`}
+              onClick={({ currentTarget }) => onRemove(currentTarget)}
+            >
+              Remove
+            </button>
+          </li>
+        ))}
       </ol>
     </div>
   )

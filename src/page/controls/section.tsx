@@ -1,26 +1,84 @@
-/** A group of controls: its purpose, whether it differs from the configuration, and a button that restores it. */
+/** A group of controls, what all of them are given, and what they ask the server. */
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { type Control, useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/states.jsx'
-import type { Controls, ControlsClient } from './controls-client.js'
 
-interface Props {
-  readonly title: string
+/** Everything that this view shows, loaded together. */
+export async function loadControls(control: Control, signal: AbortSignal) {
+  const [mode, choices, { data: waiting }, random, pace, limits, clock] = await Promise.all([
+    control('GET /mode', { signal }),
+    control('GET /mode/choices', { signal }),
+    control('GET /faults', { signal }),
+    control('GET /faults/random', { signal }),
+    control('GET /pace', { signal }),
+    control('GET /limits', { signal }),
+    control('GET /clock', { signal }),
+  ])
+  return { mode, choices, waiting, random, pace, limits, clock }
+}
+
+export type Controls = Awaited<ReturnType<typeof loadControls>>
+
+/** The props of each group of controls. */
+export interface ControlProps {
+  readonly controls: Controls
+  /** Loads all settings again. */
+  readonly reload: () => void
+}
+
+/** The groups, with their titles; their ids are what the links to them lead to. */
+export const sections = {
+  mode: 'Where answers come from',
+  faults: 'Faults',
+  pace: 'Pace',
+  limits: 'Limits',
+  clock: 'Clock',
+} as const
+
+/** The groups that differ from the configuration. */
+export function changedIn({
+  mode,
+  choices,
+  random,
+  pace,
+  limits,
+  clock,
+}: Controls): ReadonlySet<keyof typeof sections> {
+  const changed: Record<keyof typeof sections, boolean> = {
+    mode: JSON.stringify(mode) !== JSON.stringify(choices.configured),
+    ...{ faults: random.isChanged, pace: pace.isChanged, limits: limits.isChanged },
+    clock: clock.frozen || clock.offsetMs !== 0,
+  }
+  return new Set((Object.keys(changed) as (keyof typeof sections)[]).filter(name => changed[name]))
+}
+
+interface Props extends ControlProps {
+  readonly of: keyof typeof sections
   readonly lead: ComponentChildren
-  /** Undefined if the group has no counterpart in the configuration. */
-  readonly state?: { readonly isChanged: boolean; restore(): Promise<void> }
+  /** The label of the button that undoes all changes. */
+  readonly undo?: string
+  restore(control: Control): Promise<unknown>
   readonly children: ComponentChildren
 }
 
-export function Section({ title, lead, state, children }: Props) {
-  const id = useId()
+export function Section({
+  of: id,
+  lead,
+  undo = 'Back to the configuration',
+  restore,
+  controls,
+  reload,
+  children,
+}: Props) {
+  const control = useControl()
   const { busy, failure, run } = useWorking()
-  const restore = async () => {
-    const done = state !== undefined && (await run(state.restore))
-    if (done) announce(`${title}: as the configuration has it.`)
+  const title = sections[id]
+  const restoreAll = async () => {
+    const done = await run(async () => void (await restore(control).finally(reload)))
+    if (done) announce(`${title}: as configured.`)
     return done
   }
   return (
@@ -29,19 +87,19 @@ export function Section({ title, lead, state, children }: Props) {
         <h2 id={id} tabIndex={-1}>
           {title}
         </h2>
-        {state && (
-          <Badge tone={state.isChanged ? 'care' : 'plain'}>{state.isChanged ? 'Changed' : 'As configured'}</Badge>
-        )}
-        {state?.isChanged && (
-          <button
-            type="button"
-            class="button button-small control-restore"
-            aria-label={`${title}: back to the configuration`}
-            aria-disabled={busy}
-            onClick={({ currentTarget }) => goOnInGroup(currentTarget, restore())}
-          >
-            Back to the configuration
-          </button>
+        {changedIn(controls).has(id) && (
+          <>
+            <Badge tone="care">Changed</Badge>
+            <button
+              type="button"
+              class="button button-small"
+              aria-label={`${title}: ${undo.charAt(0).toLowerCase()}${undo.slice(1)}`}
+              aria-disabled={busy}
+              onClick={({ currentTarget }) => goOnInGroup(currentTarget, restoreAll())}
+            >
+              {undo}
+            </button>
+          </>
         )}
         <p class="quiet">{lead}</p>
       </div>
@@ -49,14 +107,6 @@ export function Section({ title, lead, state, children }: Props) {
       {children}
     </section>
   )
-}
-
-/** The props of each group of controls. */
-export interface ControlProps {
-  readonly controls: Controls
-  readonly client: ControlsClient
-  /** Reloads all settings. */
-  readonly reload: () => void
 }
 
 /** Moves the focus to the heading of the group once `work` is done, unless the user has moved it elsewhere. */
