@@ -26,8 +26,8 @@ const licenses: Plugin = {
   },
 }
 
-/** The command with the platform that it starts. */
-const startsWith = path.resolve('src/cli/main.ts')
+/** The command line, and the command that starts a platform. */
+const startsWith = ['src/cli/main.ts', 'src/cli/dev.ts'].map(file => path.resolve(file))
 
 let atStart: ReadonlySet<string> | undefined
 
@@ -39,9 +39,9 @@ const chunkOf: CodeSplittingNameFunction = (id, modules) => {
 
 type Modules = Parameters<CodeSplittingNameFunction>[1]
 
-/** A module, and everything that it imports statically. */
-function closureOf(entry: string, modules: Modules): ReadonlySet<string> {
-  const found = new Set([entry])
+/** Modules, and everything that they import statically. */
+function closureOf(entries: readonly string[], modules: Modules): ReadonlySet<string> {
+  const found = new Set(entries)
   // A set that grows is walked to its end.
   for (const id of found) for (const next of modules.getModuleInfo(id)?.importedIds ?? []) found.add(next)
   return found

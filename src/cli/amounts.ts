@@ -1,24 +1,15 @@
 /** Sizes, ages, durations and counts in readable form. */
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+import prettyBytes from 'pretty-bytes'
+import prettyMs from 'pretty-ms'
 
 /** `512 B`, `1.2 kB`, `34 MB`. */
-export function inBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
-  const isSmall = bytes < 999_950
-  const amount = bytes / (isSmall ? 1e3 : 1e6)
-  return `${amount < 100 ? amount.toFixed(1) : Math.round(amount)} ${isSmall ? 'kB' : 'MB'}`
-}
+export const inBytes = (bytes: number) => prettyBytes(bytes, { maximumFractionDigits: 1 })
 
-/** `5 m`, `3 h`, `12 d`. */
-export function inAge(ms: number): string {
-  if (ms < HOUR_MS) return `${Math.max(0, Math.floor(ms / 60_000))} m`
-  return ms < 2 * DAY_MS ? `${Math.floor(ms / HOUR_MS)} h` : `${Math.floor(ms / DAY_MS)} d`
-}
+/** `5m`, `3h`, `12d`. */
+export const inAge = (ms: number) => prettyMs(Math.max(1000, ms), { compact: true })
 
-/** `320 ms`, `1.8 s`. */
-export const inTime = (ms: number) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
+/** `3.2ms`, `320ms`, `1.8s`, `2m 5s`. */
+export const inTime = (ms: number) => prettyMs(ms, { millisecondsDecimalDigits: ms < 100 ? 1 : 0 })
 
 /** `1 recording`, `2 recordings`. */
 export const counted = (count: number, noun: string) =>

@@ -1,6 +1,4 @@
-/** `standin config …`, `standin replies …` and `standin openapi`: show the configuration and check it. */
-import { UsageError } from '../check/problem.js'
-import { didYouMean } from '../check/suggest.js'
+/** `standin config …` and `standin openapi`: show the configuration and check it. */
 import { yamlOf } from '../check/yaml.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
@@ -9,54 +7,43 @@ import { configSchema } from '../config/schema.js'
 import { signingKeysOf } from '../config/signing-keys.js'
 import { urlHost } from '../http/address.js'
 import { loadRules } from '../replies/index.js'
-import { type CommandLine, load } from './arguments.js'
-import { checkReplies, repliesJsonSchema, tryReplies } from './replies.js'
+import { command, load, yes } from './command.js'
 
-const actions: Record<string, Record<string, (commandLine: CommandLine) => Promise<string> | string>> = {
-  config: {
-    check,
-    print: commandLine => printConfig(load(commandLine)),
-    init: () => configReference('./node_modules/standin/src/config/config.schema.json'),
-    schema: configJsonSchema,
+const check = command({
+  flags: {},
+  async run(line) {
+    const loaded = load(line)
+    signingKeysOf(loaded)
+    const { rules } = await loadRules(replyFilesOf(loaded), loaded.config.seed)
+    const verdict = loaded.file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'
+    return `${verdict}. Rules of replies: ${rules.length}.\n`
   },
-  replies: {
-    check: checkReplies,
-    try: tryReplies,
-    schema: repliesJsonSchema,
-  },
-}
+})
+
+const print = command({ flags: {}, run: line => printConfig(load(line)) })
+
+const init = command({
+  flags: {},
+  examples: [['standin config init > platform.config.yaml', 'begin a configuration']],
+  run: () => configReference('./node_modules/standin/src/config/config.schema.json'),
+})
 
 /** The JSON Schema of the configuration file. */
-export function configJsonSchema(): Promise<string> {
-  return jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
-}
+export const configJsonSchema = () => jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
 
-/** Returns what to print. Throws a ProblemsError for invalid files, and a UsageError for an unknown action. */
-export async function runConfigCommand(commandLine: CommandLine): Promise<string> {
-  const [command = '', action = '', ...more] = commandLine.words
-  if (more.length > 0 && !(command === 'replies' && action === 'try'))
-    throw new UsageError(`standin ${command} ${action} takes no further words, such as ${more[0]}.`)
-  const known = actions[command] ?? {}
-  const run = Object.hasOwn(known, action) ? known[action] : undefined
-  if (run) return run(commandLine)
-  const names = Object.keys(known)
-  const what =
-    action === '' ? `standin ${command} needs one of` : `standin ${command} ${action} is not a command. Known`
-  throw new UsageError(`${what}: ${names.join(', ')}.${action && didYouMean(action, names)}`)
-}
+const schema = command({ flags: {}, run: configJsonSchema })
 
-async function check(commandLine: CommandLine): Promise<string> {
-  const loaded = load(commandLine)
-  signingKeysOf(loaded)
-  const { rules } = await loadRules(replyFilesOf(loaded), loaded.config.seed)
-  const verdict = loaded.file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'
-  return `${verdict}. Rules of replies: ${rules.length}.\n`
-}
+const openapi = command({
+  flags: { yaml: yes('Print YAML instead of JSON') },
+  examples: [['standin openapi --yaml > openapi.yaml', 'keep the document']],
+  async run(line) {
+    const { config } = load(line)
+    const { openApiOf } = await import('../platform/openapi/document.js')
+    const document = await openApiOf(config, { url: `http://${urlHost(config.host)}:${config.port}` })
+    return line.flags.yaml ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`
+  },
+})
 
-/** Returns what to print. Throws a ProblemsError for an invalid configuration. */
-export async function printOpenApi(commandLine: CommandLine): Promise<string> {
-  const { config } = load(commandLine)
-  const { openApiOf } = await import('../platform/openapi/document.js')
-  const document = await openApiOf(config, { url: `http://${urlHost(config.host)}:${config.port}` })
-  return commandLine.given.has('yaml') ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`
+export const commands = {
+  ...{ openapi, 'config check': check, 'config print': print, 'config init': init, 'config schema': schema },
 }

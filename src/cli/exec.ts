@@ -1,32 +1,44 @@
 /** `standin exec -- <command>`: runs a command with its own platform in its environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import type { Violating, ViolationCounts } from '../check/finding.js'
 import { UsageError } from '../check/problem.js'
 import { type LoadedConfig, loadConfig, type Override } from '../config/load.js'
 import { allOptions } from '../config/options.js'
-import type { MessageRow } from '../core/state.js'
 import { once } from '../core/work.js'
-import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
-import type { Miss, Receipt } from '../recordings/index.js'
-import type { CommandLine } from './arguments.js'
 import { warningsOf } from './banner.js'
-import { followRequests, type LogLine, loadBodyLines } from './log-line.js'
-import { createLogLines } from './log-lines.js'
-import { colorsFor, createOutput, jsonLine, sizeOf } from './output.js'
-import { hasFailed, missAdvice, missText, receiptText, requireStrictFits } from './receipt.js'
-import { violatingText, violationsText } from './report.js'
-import { messageEvent, messageLine, requestEvent } from './request-log.js'
-import { hasBroken, requireJudging } from './violations.js'
+import { type CommandLine, command, runFlags, sharedFlags } from './command.js'
+import { conclude, createEventLog, tellMessages, tellProblems, tellRequests } from './event-log.js'
+import { colorsFor } from './output.js'
+import { missAdvice, requireChecks } from './receipt.js'
 
 /** The exit code when the child succeeded, but --strict or --fail-on-violation has failed. */
 const EXIT_MISSED = 1
 
+const execFlags = {
+  ...sharedFlags,
+  ...runFlags,
+  port: { ...sharedFlags.port, meaning: 'Port to listen on (any free one)' },
+  state: { ...sharedFlags.state, meaning: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
+  json: { ...sharedFlags.json, meaning: 'Say what happens as lines of JSON, on standard error' },
+  verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
+}
+
+export const commands = {
+  exec: command({
+    flags: execFlags,
+    examples: [
+      ['standin exec -- npm test', 'run the tests against a platform that is gone afterwards'],
+      ['standin exec --mode replay --strict -- npm test', 'fail when something was not recorded'],
+    ],
+    run: exec,
+  }),
+}
+
 /** Returns the exit code. Only the child writes to standard output. Rejects with the errors of `openPlatform`. */
-export async function exec(commandLine: CommandLine): Promise<number> {
-  if (commandLine.child.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
+async function exec({ child: program, flags, overrides }: CommandLine<typeof execFlags>): Promise<number> {
+  if (program.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
   let child: Child | undefined
   let early: NodeJS.Signals | undefined
   onSignals(signal => {
@@ -35,38 +47,29 @@ export async function exec(commandLine: CommandLine): Promise<number> {
   })
   const sources = {
     cwd: process.cwd(),
-    file: commandLine.config,
-    flags: commandLine.overrides,
+    file: flags.config,
+    flags: overrides,
     env: process.env,
     report: (error: unknown) => console.error(error),
   }
-  const flags = [...sources.flags, ...ownPlace(loadConfig(sources))]
-  const platform = await openPlatform({ ...sources, flags })
-  const say = await inLines(commandLine)
-  if (commandLine.given.has('verbose')) {
-    await followRequests(platform, true, say.request)
-    platform.onMessage(say.message)
+  const platform = await openPlatform({ ...sources, flags: [...overrides, ...ownPlace(loadConfig(sources))] })
+  requireChecks(platform, flags)
+  // The child writes to the same terminal.
+  const log = await createEventLog(flags, process.stderr, false)
+  if (flags.verbose) {
+    await tellRequests(platform, log, flags)
+    tellMessages(platform, log)
   }
-  const advise = once(() => say.missAdvice(platform, commandLine.child))
-  platform.onMiss(miss => {
-    say.miss(miss)
-    advise()
-  })
-  platform.violations.onViolating(say.violating)
-  requireStrictFits(commandLine.strict, platform)
-  requireJudging(platform, commandLine)
-  if (!commandLine.quiet) for (const warning of warningsOf(platform)) console.error(warning)
-  child = early ? neverStarted(early) : startChild(commandLine.child, environmentFor(platform))
+  tellProblems(platform, log)
+  // JSON output is for programs, which need no advice.
+  const advise = once(() => console.error(missAdvice(platform.loaded, program, colorsFor(process.stderr))))
+  if (!flags.json) platform.onMiss(advise)
+  if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
+  child = early ? neverStarted(early) : startChild(program, environmentFor(platform))
   const code = await child.ended
   await platform.stop()
-  const receipt = platform.receipt()
-  const isShort = receipt !== undefined && hasFailed(receipt, commandLine.strict)
-  say.end()
-  const isBroken = hasBroken(platform, commandLine)
-  if (isBroken || !commandLine.quiet) say.violations(platform.violations.counts())
-  if (receipt && (isShort || !commandLine.quiet)) say.receipt(receipt)
-  say.flush()
-  return code === 0 && (isShort || isBroken) ? EXIT_MISSED : code
+  const hasFailed = conclude(platform, log, flags)
+  return code === 0 && hasFailed ? EXIT_MISSED : code
 }
 
 /** The app must never get a live key, so inherited ones are removed from its environment. */
@@ -97,44 +100,8 @@ function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
   })
 }
 
-/** Reports events on standard error: as JSON for programs, in words for people. */
-async function inLines({ json, given }: CommandLine) {
-  const { stderr } = process
-  const output = createOutput(stderr)
-  const colors = colorsFor(stderr)
-  const bodies = await loadBodyLines(given.has('verbose') && !json)
-  const log = createLogLines({
-    output,
-    paper: () => ({ colors, ...sizeOf(stderr) }),
-    // The child writes to the same terminal.
-    isErasable: false,
-  })
-  const said = (event: object, words: () => string) => (json ? output.line(jsonLine(event)) : log.line(words()))
-  return {
-    request(told: LogLine, entry?: JournalEntry): void {
-      if (json) output.line(jsonLine(requestEvent(told, entry)))
-      else log.request(told, entry && bodies?.(entry, colors))
-    },
-    message: (message: MessageRow) => said(messageEvent(message), () => messageLine(message, colors)),
-    miss: (miss: Miss) => said({ event: 'miss', ...miss }, () => missText(miss, colors)),
-    missAdvice(platform: Platform, command: readonly string[]): void {
-      // JSON output is for programs, which need no advice.
-      if (!json) output.line(missAdvice(platform.loaded, command, colors))
-    },
-    violating: (violating: Violating) =>
-      said({ event: 'violation', ...violating }, () => violatingText(violating, colors)),
-    violations(counts: ViolationCounts) {
-      const text = violationsText(counts, colors)
-      if (text !== undefined) said({ event: 'violations', ...counts }, () => text)
-    },
-    receipt: (receipt: Receipt) => said({ event: 'receipt', ...receipt }, () => receiptText(receipt, colors)),
-    end: log.end,
-    flush: output.flush,
-  }
-}
-
 /** A running command that has the terminal to itself. */
-export interface Child {
+interface Child {
   /** The exit code, as a shell would report it. */
   readonly ended: Promise<number>
   send(signal: NodeJS.Signals): void
@@ -150,13 +117,13 @@ const codeOfSignal = (signal: NodeJS.Signals) => KILLED_BY + constants.signals[s
 const endedWith = (code: number): Child => ({ ended: Promise.resolve(code), send() {} })
 
 /** For a signal that came before the child was started. */
-export const neverStarted = (signal: NodeJS.Signals): Child => endedWith(codeOfSignal(signal))
+const neverStarted = (signal: NodeJS.Signals): Child => endedWith(codeOfSignal(signal))
 
 /** A signal to the whole process group arrives twice: directly, and forwarded. The second one does not mean "kill now". */
 const ECHO_MS = 200
 
 /** A command that cannot be started ends with an exit code too; the reason goes to standard error. */
-export function startChild([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Child {
+function startChild([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Child {
   const refused = (error: unknown) => notStarted(command, error as NodeJS.ErrnoException)
   let child: ChildProcess
   try {

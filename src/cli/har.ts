@@ -1,6 +1,6 @@
 /** `standin import` and `standin export`: convert recordings from and to a HAR file. */
 import { readFile, writeFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
+import { text as textFrom } from 'node:stream/consumers'
 import { ProblemsError, UsageError, unreadable, wordProblem } from '../check/problem.js'
 import {
   type Folder,
@@ -14,29 +14,58 @@ import {
 import { createRedact } from '../redact/index.js'
 import { version } from '../version.js'
 import { counted } from './amounts.js'
-import type { CommandLine } from './arguments.js'
+import { command, text, yes } from './command.js'
 import { harmless } from './output.js'
 import { fileProgress, type Progress } from './progress.js'
 import { groupedBy, openRecordings, readEach, tellBroken } from './recordings/folder.js'
 
+const base = text('URL', 'Where the platform is in a HAR file (upstream.baseUrl)')
+
 /** Throws a ProblemsError for a file that is not a HAR. */
-export async function importRecordings(commandLine: CommandLine): Promise<string> {
-  const file = fileIn(commandLine)
-  const { config, folder, ignore, rules } = openRecordings(commandLine)
-  const base = baseIn(commandLine, config.upstream.baseUrl)
-  const origin = file === '-' ? 'standard input' : file
-  const imported = importHar(await textOf(file), origin, { base, ignore, redact: createRedact(rules) })
-  for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
-  if (imported.problems.length > 0) console.error('What is wrong there is left out.')
-  const progress = fileProgress(imported.byKey.size, commandLine)
-  const { written, there } = await keep(folder, imported, { overwrite: commandLine.given.has('overwrite'), progress })
-  if (commandLine.quiet && !commandLine.json) return ''
-  if (commandLine.json) return `${JSON.stringify(inJson(imported, written, there), null, 2)}\n`
-  return `${inWords(imported, written, there, base).join('\n')}\n`
-}
+const importFile = command({
+  flags: { base, overwrite: yes('Replace what is recorded already') },
+  async run(line) {
+    const { words, flags } = line
+    const [file = ''] = words
+    const { config, folder, ignore, rules } = openRecordings(line)
+    const base = baseIn(flags.base, config.upstream.baseUrl)
+    const origin = file === '-' ? 'standard input' : file
+    const imported = importHar(await textOf(file), origin, { base, ignore, redact: createRedact(rules) })
+    for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
+    if (imported.problems.length > 0) console.error('What is wrong there is left out.')
+    const progress = fileProgress(imported.byKey.size, flags)
+    const { written, there } = await keep(folder, imported, { overwrite: flags.overwrite, progress })
+    const data = inJson(imported, written, there)
+    return { data, words: `${inWords(imported, data, there, base).join('\n')}\n` }
+  },
+})
+
+/** Writes to a file, or returns what to print. Unreadable recordings are reported and left out. */
+const exportFile = command({
+  flags: { base },
+  async run(line) {
+    const { words, flags } = line
+    const [file = ''] = words
+    const { config, folder } = openRecordings(line)
+    const kept = await folder.list()
+    const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
+    tellBroken(read)
+    const all = read.flatMap(one => (one.kind === 'read' ? [{ recording: one.value, nth: one.kept.nth }] : []))
+    // HAR needs absolute URLs; without a live platform any host will do.
+    const base = baseIn(flags.base, config.upstream.baseUrl) ?? 'http://localhost'
+    const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
+    if (file === '-') return har
+    await writeFile(file, har).catch(error => {
+      throw new ProblemsError([{ origin: file, sentence: `cannot be written (${error.code ?? error.message}).` }])
+    })
+    return flags.quiet ? '' : `${counted(all.length, 'recording')} exported to ${file}.\n`
+  },
+})
+
+export const commands = { import: importFile, export: exportFile }
 
 async function textOf(file: string): Promise<string> {
-  if (file === '-') return text(process.stdin)
+  if (file === '-') return textFrom(process.stdin)
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
@@ -87,47 +116,20 @@ const inJson = ({ passedOver, remarks, problems }: Imported, written: readonly s
   ...(problems.length > 0 && { leftOut: problems.map(({ sentence }) => sentence) }),
 })
 
-function inWords(imported: Imported, written: readonly string[], there: number, base: string | undefined) {
-  const reasons = Object.entries(inJson(imported, written, there).passedOver)
+function inWords({ remarks }: Imported, data: ReturnType<typeof inJson>, there: number, base: string | undefined) {
+  const reasons = Object.entries(data.passedOver)
   return [
-    ...written,
-    `${counted(written.length, 'exchange')} imported${base === undefined ? ', whatever server they went to (no upstream.baseUrl, no --base)' : ''}.`,
+    ...data.imported,
+    `${counted(data.imported.length, 'exchange')} imported${base === undefined ? ', whatever server they went to (no upstream.baseUrl, no --base)' : ''}.`,
     ...(reasons.length > 0 ? ['Passed over:', ...reasons.map(([reason, count]) => `  ${count} ${reason}`)] : []),
     ...(there > 0 ? ['With --overwrite, those that are recorded already are replaced.'] : []),
-    ...imported.remarks,
+    ...remarks,
   ]
 }
 
-/** Throws a UsageError unless exactly one file is given. */
-export function fileIn({ words: [command, file, ...more] }: CommandLine): string {
-  if (file === undefined) throw new UsageError(`standin ${command} needs a file: standin ${command} exchanges.har.`)
-  if (more.length > 0)
-    throw new UsageError(`standin ${command} takes one file, and no further words such as ${more[0]}.`)
-  return file
-}
-
 /** The base URL of the platform's paths. Throws a UsageError for an invalid one. */
-export function baseIn({ given }: CommandLine, configured: string): string | undefined {
-  const base = given.get('base')
-  if (typeof base !== 'string') return configured || undefined
+function baseIn(base: string | undefined, configured: string): string | undefined {
+  if (base === undefined) return configured || undefined
   if (/^https?:\/\/[^@?#]+$/i.test(base) && URL.canParse(base)) return base
   throw new UsageError(`--base must be an http or https address such as https://platform.example.com, not "${base}".`)
-}
-
-/** Writes to a file, or returns what to print. Unreadable recordings are reported and left out. */
-export async function exportRecordings(commandLine: CommandLine): Promise<string> {
-  const file = fileIn(commandLine)
-  const { config, folder } = openRecordings(commandLine)
-  const kept = await folder.list()
-  const read = await readEach(kept, folder.read, fileProgress(kept.length, commandLine))
-  tellBroken(read)
-  const all = read.flatMap(one => (one.kind === 'read' ? [{ recording: one.value, nth: one.kept.nth }] : []))
-  // HAR needs absolute URLs; without a live platform any host will do.
-  const base = baseIn(commandLine, config.upstream.baseUrl) ?? 'http://localhost'
-  const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
-  if (file === '-') return har
-  await writeFile(file, har).catch(error => {
-    throw new ProblemsError([{ origin: file, sentence: `cannot be written (${error.code ?? error.message}).` }])
-  })
-  return commandLine.quiet ? '' : `${counted(all.length, 'recording')} exported to ${file}.\n`
 }

@@ -1,12 +1,12 @@
 /** `standin login` and `standin logout`: a session at the live auth backend, for the modes that use the live platform. */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase/supabase-js'
 import { StartError, UsageError } from '../check/problem.js'
 import { fetchFrom } from '../core/http.js'
 import { keepSession, keptSession, sessionsFile } from '../supabase/session-file.js'
-import { type CommandLine, load } from './arguments.js'
+import { type CommandLine, command, load, text, yes } from './command.js'
 
 /** The live auth backend from the configuration. */
 interface Live {
@@ -17,45 +17,59 @@ interface Live {
   readonly insecure: boolean
 }
 
-/** Returns who is signed in, and where. Rejects with a StartError in the backend's own words when it refuses. */
-export async function login(commandLine: CommandLine): Promise<string> {
-  const live = liveOf(commandLine)
-  const file = sessionsFile()
-  // Fails on an unusable session file before asking for a password.
-  keptSession(file, live.authUrl)
-  const { client, reasonOf } = clientOf(live)
-  const { data, error } = await client.signInWithPassword(await credentialsFor(commandLine.given))
-  if (error) throw new StartError(`${live.authUrl} does not sign you in: ${reasonOf(error)}`)
-  const { session, user } = data
-  const email = user.email ?? ''
-  keepSession(file, live.authUrl, {
-    email,
-    accessToken: session.access_token,
-    refreshToken: session.refresh_token,
-    expiresAt: new Date(Date.now() + session.expires_in * 1000).toISOString(),
-  })
-  return `Signed in to ${live.authUrl} as ${email}. The session is kept in ${file}.\n`
+const signIn = {
+  email: text('ADDRESS', 'Who signs in'),
+  'password-stdin': yes('Read the password from standard input'),
 }
 
-/** Returns who was signed out, and where. Works even if the live backend does not answer. */
-export async function logout(commandLine: CommandLine): Promise<string> {
-  const live = liveOf(commandLine)
-  const file = sessionsFile()
-  const session = keptSession(file, live.authUrl)
-  if (!session) return `You are not signed in to ${live.authUrl}.\n`
-  keepSession(file, live.authUrl, undefined)
-  const { client, reasonOf } = clientOf(live)
-  const { error } = await client.admin.signOut(session.accessToken, 'local')
-  if (error) console.error(`${live.authUrl} was not told (${reasonOf(error)}); there the session ends by itself.`)
-  return `Signed out of ${live.authUrl}, where ${session.email} was signed in.\n`
-}
+/** Fails with a StartError in the backend's own words when it refuses. */
+const login = command({
+  flags: signIn,
+  async run(line) {
+    const live = liveOf(line)
+    const file = sessionsFile()
+    // Fails on an unusable session file before asking for a password.
+    keptSession(file, live.authUrl)
+    const { client, reasonOf } = clientOf(live)
+    const { data, error } = await client.signInWithPassword(await credentialsFor(line.flags))
+    if (error) throw new StartError(`${live.authUrl} does not sign you in: ${reasonOf(error)}`)
+    const { session, user } = data
+    const email = user.email ?? ''
+    keepSession(file, live.authUrl, {
+      email,
+      accessToken: session.access_token,
+      refreshToken: session.refresh_token,
+      expiresAt: new Date(Date.now() + session.expires_in * 1000).toISOString(),
+    })
+    return `Signed in to ${live.authUrl} as ${email}. The session is kept in ${file}.\n`
+  },
+})
 
-function liveOf(commandLine: CommandLine): Live {
-  const { authUrl, anonKey, firstByteTimeoutMs, insecure } = load(commandLine).config.upstream
+/** Works even if the live backend does not answer. */
+const logout = command({
+  flags: {},
+  async run(line) {
+    const live = liveOf(line)
+    const file = sessionsFile()
+    const session = keptSession(file, live.authUrl)
+    if (!session) return `You are not signed in to ${live.authUrl}.\n`
+    keepSession(file, live.authUrl, undefined)
+    const { client, reasonOf } = clientOf(live)
+    const { error } = await client.admin.signOut(session.accessToken, 'local')
+    if (error) console.error(`${live.authUrl} was not told (${reasonOf(error)}); there the session ends by itself.`)
+    return `Signed out of ${live.authUrl}, where ${session.email} was signed in.\n`
+  },
+})
+
+export const commands = { login, logout }
+
+function liveOf(line: CommandLine): Live {
+  const { authUrl, anonKey, firstByteTimeoutMs, insecure } = load(line).config.upstream
   const missing = Object.entries({ authUrl, anonKey }).flatMap(([name, value]) => (value ? [] : [`upstream.${name}`]))
   if (missing.length === 0) return { authUrl: authUrl.replace(/\/+$/, ''), anonKey, firstByteTimeoutMs, insecure }
-  const [command] = commandLine.words
-  throw new UsageError(`standin ${command} needs ${missing.join(' and ')} in the configuration: the live auth backend.`)
+  throw new UsageError(
+    `standin ${line.name} needs ${missing.join(' and ')} in the configuration: the live auth backend.`,
+  )
 }
 
 /** The auth part of Supabase's client (the full client needs a WebSocket on Node 20), and a function that explains its errors. */
@@ -94,12 +108,12 @@ interface Credentials {
 }
 
 /** Throws a UsageError when a credential is missing and there is no terminal to ask on. */
-export async function credentialsFor(given: CommandLine['given']): Promise<Credentials> {
-  const email = given.get('email') as string | undefined
-  if (given.has('password-stdin')) {
+export async function credentialsFor(flags: CommandLine<typeof signIn>['flags']): Promise<Credentials> {
+  const { email } = flags
+  if (flags['password-stdin']) {
     if (email === undefined)
       throw new UsageError('--password-stdin needs --email: standard input is the password alone.')
-    return { email, password: lineIn(await text(process.stdin)) }
+    return { email, password: lineIn(await textOf(process.stdin)) }
   }
   if (!process.stdin.isTTY) {
     throw new UsageError('There is no terminal to ask for a password on: give --email and --password-stdin.')

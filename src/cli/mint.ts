@@ -15,71 +15,63 @@ import { looseTokenFor, tokenFor } from '../supabase/mint.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { plantUser } from '../supabase/seeds.js'
 import { createTokens } from '../supabase/tokens.js'
-import { type CommandLine, load } from './arguments.js'
+import { command, load, oneOf, text, whole, yes } from './command.js'
 
 const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
 
 /** An expired token has expired this long ago. */
 const EXPIRED_SECONDS = -3600
 
-/** A token for the given role, alone on its line. Throws a UsageError for flags that do not fit. */
-export async function mintToken({ given, ...commandLine }: CommandLine): Promise<string> {
-  requireNoMoreWords(commandLine, 1)
-  const role = roleIn(given.get('role') ?? 'user')
-  const email = given.get('email')
-  if (email !== undefined && role !== 'user') throw new UsageError(`A token of the role ${role} has no e-mail address.`)
-  const lifeSeconds = given.has('expired') ? EXPIRED_SECONDS : secondsIn(given.get('expires-in'))
-  if (given.has('expired') && given.has('expires-in')) {
-    throw new UsageError('Give --expires-in or --expired, not both.')
-  }
-  const loaded = load(commandLine)
-  const { token } = await minted(
-    { role, email: emailIn(email ?? developmentUser.email), expiresIn: lifeSeconds },
-    loaded,
-  )
-  return `${token}\n`
-}
+const lifetime = (meaning: string) => ({ ...whole([1, 9_999_999_999], meaning, undefined), value: 'SECONDS' })
 
-/** A new API key, alone on its line. Throws a UsageError if the state is in memory, where the key would be lost with this process. */
-export async function mintKey({ given, ...commandLine }: CommandLine): Promise<string> {
-  requireNoMoreWords(commandLine, 2)
-  const loaded = load(commandLine)
-  if (loaded.config.state === 'memory') {
-    throw new UsageError(
-      'The state is kept in memory: a key would be gone at once. Name it in apiKeys of the configuration.',
-    )
-  }
-  const lifeSeconds = secondsIn(given.get('expires-in'))
-  const expiresAt = lifeSeconds === undefined ? null : new Date(inSeconds(lifeSeconds) * 1000).toISOString()
-  const email = given.get('email')
-  const name = String(given.get('name') ?? 'command line').trim()
-  if (name === '') throw new UsageError('--name must be text that is not empty.')
-  return withState(loaded, async state => {
-    const owner = email === undefined ? null : await ownerOf(loaded, state, emailIn(email))
-    const apiKeys = createApiKeys({ state: async () => state, report: console.error })
-    const { key } = await apiKeys.create(owner, { name, expiresAt })
-    return `${key}\n`
-  })
-}
+/** A token for the given role, alone on its line. */
+const token = command({
+  flags: {
+    role: oneOf(roles, ['ROLE', 'Of a token: anon, service or user (user)'], 'user'),
+    email: text('ADDRESS', 'Whose token it is (the development user)'),
+    'expires-in': lifetime('How long the token lives'),
+    expired: yes('A token that has expired already'),
+  },
+  examples: [['standin token --role user --email ada@example.com', 'print the token of a user']],
+  async run(line) {
+    const { role, email, expired, 'expires-in': seconds } = line.flags
+    if (email !== undefined && role !== 'user') {
+      throw new UsageError(`A token of the role ${role} has no e-mail address.`)
+    }
+    if (expired && seconds !== undefined) throw new UsageError('Give --expires-in or --expired, not both.')
+    const expiresIn = expired ? EXPIRED_SECONDS : seconds
+    const wish = { role, email: emailIn(email ?? developmentUser.email), expiresIn }
+    return `${(await minted(wish, load(line))).token}\n`
+  },
+})
 
-function requireNoMoreWords({ words }: Pick<CommandLine, 'words'>, count: number): void {
-  if (words.length > count) {
-    throw new UsageError(`standin ${words.slice(0, count).join(' ')} takes no further words, such as ${words[count]}.`)
-  }
-}
+/** A new API key, alone on its line. In a state in memory the key would be lost with this process. */
+const keyCreate = command({
+  flags: {
+    email: text('ADDRESS', 'Whose key it is (without one the key has no owner)'),
+    name: text('NAME', 'What a key is called (command line)'),
+    'expires-in': lifetime('How long the key lives'),
+  },
+  run(line) {
+    const { email, name = 'command line', 'expires-in': seconds } = line.flags
+    const loaded = load(line)
+    if (loaded.config.state === 'memory') {
+      throw new UsageError(
+        'The state is kept in memory: a key would be gone at once. Name it in apiKeys of the configuration.',
+      )
+    }
+    if (name.trim() === '') throw new UsageError('--name must be text that is not empty.')
+    const expiresAt = seconds === undefined ? null : new Date(inSeconds(seconds) * 1000).toISOString()
+    return withState(loaded, async state => {
+      const owner = email === undefined ? null : await ownerOf(loaded, state, emailIn(email))
+      const apiKeys = createApiKeys({ state: async () => state, report: console.error })
+      const { key } = await apiKeys.create(owner, { name: name.trim(), expiresAt })
+      return `${key}\n`
+    })
+  },
+})
 
-function roleIn(text: string | true): TokenRequest['role'] {
-  const role = roles.find(role => role === text)
-  if (!role) throw new UsageError(`--role must be one of ${roles.join(', ')}, not "${text}".`)
-  return role
-}
-
-function secondsIn(text: string | true | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const seconds = /^\d{1,10}$/.test(String(text)) ? Number(text) : 0
-  if (seconds < 1) throw new UsageError(`--expires-in must be a number of seconds from 1, not "${text}".`)
-  return seconds
-}
+export const commands = { token, 'key create': keyCreate }
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 
@@ -120,9 +112,9 @@ async function minted(wish: TokenRequest, loaded: LoadedConfig): Promise<MintedT
   return withState(loaded, state => tokenFor({ ...backend, state: async () => state }, wish, seedOf))
 }
 
-function emailIn(given: string | true): string {
+function emailIn(given: string): string {
   try {
-    return validEmail(String(given))
+    return validEmail(given)
   } catch {
     throw new UsageError(`--email must be an e-mail address, not "${given}".`)
   }

@@ -1,6 +1,5 @@
 /** Progress of a long command: a bar on a terminal, and a line every few seconds elsewhere. */
-
-import type { CommandLine } from './arguments.js'
+import type { CommandLine } from './command.js'
 import { isScreen } from './output.js'
 
 export interface Progress {
@@ -28,8 +27,11 @@ const TICK_MS = 1000
 /** Shorter work shows no bar. */
 const SHORT_MS = 300
 
+/** The flags that say how much is printed. */
+export type Printing = Pick<CommandLine['flags'], 'json' | 'quiet'>
+
 /** For work on files: a bar on a terminal, and nothing elsewhere or with --json or --quiet. */
-export const fileProgress = (total: number, { json, quiet }: Pick<CommandLine, 'json' | 'quiet'>): Progress =>
+export const fileProgress = (total: number, { json, quiet }: Printing): Progress =>
   json || quiet || !process.stderr.isTTY ? noProgress : createProgress(total, process.stderr, { afterMs: SHORT_MS })
 
 interface Pace {

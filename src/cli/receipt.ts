@@ -1,13 +1,15 @@
-/** How a run used its recordings: the receipt, misses, and what to do about them. */
+/** How a run went: what became of its recordings, and whether --strict or --fail-on-violation makes it fail. */
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
+import type { Violating, ViolationCounts } from '../check/finding.js'
 import { missText as textOf } from '../check/miss-text.js'
 import { UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
-import { usesRecordings } from '../core/exchange.js'
+import { type Mode, usesRecordings } from '../core/exchange.js'
 import { quoted } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
+import type { RunFlags } from './command.js'
 import { type Colors, harmless } from './output.js'
 
 /** At most this many unused recordings are listed by name. */
@@ -35,21 +37,52 @@ function countsOf(receipt: Receipt, colors: Colors): readonly string[] {
   return [`${served} served`, lost, `${unused.length} unused`, carried, ...(recorded > 0 ? [made] : [])]
 }
 
-/** What `--strict` checks. */
-export type Strict = false | 'misses' | 'unused'
-
-/** Whether `--strict` has failed. */
-export const hasFailed = (receipt: Receipt, strict: Strict): boolean =>
-  strict !== false &&
-  (receipt.missed > 0 || (strict === 'unused' && receipt.unused.length > 0 && !hasOnlyAsked(receipt)))
-
 /** A run that only records plays nothing back, so its unused recordings do not count. */
 const hasOnlyAsked = ({ served, missed, passed }: Receipt) => passed > 0 && served + missed === 0
 
-/** Throws a UsageError if `--strict` makes no sense because no mode uses recordings. */
-export function requireStrictFits(strict: Strict, { mode, modes }: Pick<Platform, 'mode' | 'modes'>): void {
-  if (strict === false || [mode, ...Object.values(modes)].some(usesRecordings)) return
-  throw new UsageError(`--strict is about recordings, and the mode is ${mode}. Add --mode replay.`)
+/** Whether --strict or --strict-unused makes the run fail. */
+export const hasMissed = (receipt: Receipt | undefined, flags: RunFlags): boolean =>
+  receipt !== undefined &&
+  (((flags.strict || flags['strict-unused']) && receipt.missed > 0) ||
+    (flags['strict-unused'] && receipt.unused.length > 0 && !hasOnlyAsked(receipt)))
+
+/** Whether --fail-on-violation makes the run fail. */
+export const hasBroken = ({ violations }: Platform, flags: RunFlags): boolean =>
+  flags['fail-on-violation'] && violations.counts().documented > 0
+
+/** Throws a UsageError for a flag about recordings or answers that no mode of this run has. */
+export function requireChecks({ mode, modes, loaded }: Platform, flags: RunFlags): void {
+  const hasMode = (fits: (mode: Mode) => boolean) => [mode, ...Object.values(modes)].some(fits)
+  if ((flags.strict || flags['strict-unused']) && !hasMode(usesRecordings)) {
+    throw new UsageError(`--strict is about recordings, and the mode is ${mode}. Add --mode replay.`)
+  }
+  if (!flags['fail-on-violation']) return
+  if (!loaded.config.contract.check) {
+    throw new UsageError('--fail-on-violation needs the option contract.check, which is off.')
+  }
+  if (hasMode(mode => mode !== 'emulate')) return
+  throw new UsageError(
+    `--fail-on-violation is about answers of the live platform and of recordings, and the mode is ${mode}. Add --mode.`,
+  )
+}
+
+/** At most this many violations are printed per answer; the journal has all of them. */
+const SAID = 3
+
+/** An answer that breaks the contract, for people. */
+export function violatingText({ endpoint, method, status, violations }: Violating, colors: Colors): string {
+  const more = violations.length > SAID ? [`  … and ${violations.length - SAID} more`] : []
+  return [
+    colors.yellow(`Against the contract: ${endpoint ?? method} ${status}`),
+    ...violations.slice(0, SAID).map(({ sentence, source }) => `  ${harmless(sentence)} (${source})`),
+    ...more,
+  ].join('\n')
+}
+
+/** One line at the end of a run. */
+export function violationsText({ documented, decided, unjudged }: ViolationCounts, colors: Colors): string {
+  const more = unjudged > 0 ? ` ${unjudged} answers were not judged: there were too many at once.` : ''
+  return `Against the contract: ${colors.red(`${documented} documented`)}, ${decided} decided.${more}`
 }
 
 /** A miss as a terminal shows it, and what to do about it. */

@@ -16,38 +16,56 @@ import {
   rulesSchema,
   verdictOf,
 } from '../replies/index.js'
-import { type CommandLine, load } from './arguments.js'
+import { type CommandLine, command, load, text, yes } from './command.js'
+
+const schema = command({ flags: {}, run: () => repliesJsonSchema() })
 
 /** The JSON Schema of rule files. */
-export function repliesJsonSchema(): Promise<string> {
-  return jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says')
-}
+export const repliesJsonSchema = () => jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says')
 
-/** Lints the rules; any finding makes the exit code 1. Rejects with a ProblemsError for rules that cannot be read. */
-export async function checkReplies(commandLine: CommandLine): Promise<string> {
-  const loaded = load(commandLine)
-  const { config } = loaded
-  const { rules } = await loadRules(replyFilesOf(loaded), config.seed)
-  const models = config.models.map(({ id }) => id)
-  const findings = lint(rules, models)
-  if (findings.length === 0)
-    return `The rules are good. There ${rules.length === 1 ? 'is 1' : `are ${rules.length}`}.\n`
-  process.exitCode = 1
-  return findings.map(({ place, sentence }) => `${wordProblem({ origin: place, sentence })}\n`).join('')
+/** Lints the rules; any finding makes the exit code 1. */
+const check = command({
+  flags: {},
+  async run(line) {
+    const loaded = load(line)
+    const { config } = loaded
+    const { rules } = await loadRules(replyFilesOf(loaded), config.seed)
+    const findings = lint(
+      rules,
+      config.models.map(({ id }) => id),
+    )
+    if (findings.length === 0)
+      return `The rules are good. There ${rules.length === 1 ? 'is 1' : `are ${rules.length}`}.\n`
+    process.exitCode = 1
+    return findings.map(({ place, sentence }) => `${wordProblem({ origin: place, sentence })}\n`).join('')
+  },
+})
+
+const requestFlags = {
+  model: text('ID', 'The model that is asked (the first one)'),
+  system: text('TEXT', 'A system message before the prompt'),
+  tools: text('NAMES', 'Tools that are offered: a,b'),
+  stream: yes('Ask for a stream'),
+  request: text('FILE', 'A file with a chat request as JSON, - for standard input'),
 }
 
 /** Shows which rule answers a prompt and why, and why the others do not match. */
-export async function tryReplies(commandLine: CommandLine): Promise<string> {
-  const loaded = load(commandLine)
-  const { seed, strict, models } = loaded.config
-  const { rules } = await loadRules(replyFilesOf(loaded), seed)
-  const request = requestFrom(commandLine, models[0]?.id ?? '')
-  const replies = createReplies({ rules, seed, strict: false, magic: false })
-  const explanation = replies.explain(request)
-  const said = await explanation.says()
-  const hint = replies.misfit(request, said)?.()
-  return `${[...verdict(explanation, said, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
-}
+const tryReplies = command({
+  flags: requestFlags,
+  async run(line) {
+    const loaded = load(line)
+    const { seed, strict, models } = loaded.config
+    const { rules } = await loadRules(replyFilesOf(loaded), seed)
+    const request = requestFrom(line, models[0]?.id ?? '')
+    const replies = createReplies({ rules, seed, strict: false, magic: false })
+    const explanation = replies.explain(request)
+    const said = await explanation.says()
+    const hint = replies.misfit(request, said)?.()
+    return `${[...verdict(explanation, said, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
+  },
+})
+
+export const commands = { 'replies schema': schema, 'replies check': check, 'replies try': tryReplies }
 
 function verdict({ rule, nearest }: Explanation, said: Generation, strict: boolean): readonly string[] {
   if (!rule) {
@@ -67,12 +85,10 @@ function others({ passed }: Explanation): readonly string[] {
 const shown = (said: Generation): readonly string[] => linesOf(said).map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 
 /** The request that the flags and the prompt describe. Throws a UsageError for flags that do not fit. */
-function requestFrom({ words: [, , ...prompt], given }: CommandLine, firstModel: string): ChatRequest {
-  const text = (flag: string) => given.get(flag) as string | undefined
-  const file = text('request')
+function requestFrom({ words: prompt, flags }: CommandLine<typeof requestFlags>, firstModel: string): ChatRequest {
+  const { model, system, request: file, stream } = flags
+  const tools = flags.tools?.split(',')
   const base = file === undefined ? {} : jsonIn(file)
-  const system = text('system')
-  const tools = text('tools')?.split(',')
   const messages = [
     ...(system === undefined ? [] : [{ role: 'system', content: system }]),
     ...(prompt.length === 0 ? [] : [{ role: 'user', content: prompt.join(' ') }]),
@@ -81,11 +97,11 @@ function requestFrom({ words: [, , ...prompt], given }: CommandLine, firstModel:
     throw new UsageError('standin replies try needs a prompt: standin replies try "What is the weather?"')
   }
   const described = {
-    model: text('model') ?? firstModel,
+    model: firstModel,
     ...base,
-    ...(text('model') !== undefined && { model: text('model') }),
+    ...(model !== undefined && { model }),
     ...(messages.length > 0 && { messages }),
-    ...(given.has('stream') && { stream: true }),
+    ...(stream && { stream }),
     ...(tools && { tools: tools.map(name => ({ type: 'function', function: { name: name.trim() } })) }),
   }
   const checked = checkForm(chatRequest, described, { firstOnly: true, whole: 'The request' })

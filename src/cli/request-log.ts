@@ -4,7 +4,8 @@ import { asksLive, type Caller } from '../core/exchange.js'
 import type { MessageRow } from '../core/state.js'
 import type { JournalEntry } from '../journal/index.js'
 import { adviceFor } from './advice.js'
-import { cutTo, widthOf, wrapped } from './columns.js'
+import { counted, inTime } from './amounts.js'
+import { cutTo, paddedTo, widthOf, wrapped } from './columns.js'
 import type { LogLine } from './log-line.js'
 import { type Colors, harmless } from './output.js'
 
@@ -37,7 +38,10 @@ export function requestRows(told: LogLine, { colors, columns = Number.POSITIVE_I
   const room = columns - 1
   const besides = clock.length + method.length + status.length + time.length + 3
   const longest = Math.min(LONGEST_TARGET, Math.max(SHORTEST_TARGET, room - besides))
-  const target = padded(cutTo(targetOf(told), longest), isNarrow ? 0 : Math.min(PATH + METHOD - method.length, longest))
+  const target = paddedTo(
+    cutTo(targetOf(told), longest),
+    isNarrow ? 0 : Math.min(PATH + METHOD - method.length, longest),
+  )
   const head = [colors.dim(clock) + method, target, colorOf(told.status, colors)(status), colors.dim(time)].join(' ')
   const indent = ' '.repeat(isNarrow ? 2 : clock.length)
   const below = (text: string, paint: (text: string) => string) =>
@@ -56,8 +60,6 @@ export function requestRows(told: LogLine, { colors, columns = Number.POSITIVE_I
 /** The caller is dimmed: it matters less than the decision. */
 const painted = (rest: readonly string[], { caller }: LogLine, colors: Colors) =>
   nameOf(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
-
-const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)))
 
 const targetOf = ({ request: { path, query } }: LogLine) => harmless(query === '' ? path : `${path}?${query}`)
 
@@ -124,7 +126,7 @@ const FITTED = 'error put into the documented form'
 const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 const piecesOf = ({ response: { piecesAtMs } }: LogLine) =>
-  piecesAtMs.length === 0 ? '' : ` after ${piecesAtMs.length} ${piecesAtMs.length === 1 ? 'chunk' : 'chunks'}`
+  piecesAtMs.length === 0 ? '' : ` after ${counted(piecesAtMs.length, 'chunk')}`
 
 const nameOf = (caller: Caller) => harmless(callerInWords(caller))
 
@@ -137,11 +139,6 @@ function timeOf({ mode, firstByteMs, durationMs, response }: LogLine): string {
 }
 
 const SLOW_MS = 50
-
-function inTime(ms: number): string {
-  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`
-  return `${ms < 100 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`
-}
 
 const timeOfDay = (at: string) => new Date(at).toTimeString().slice(0, 8)
 

@@ -13,9 +13,9 @@ export const noon = Date.parse('2030-01-01T12:00:00Z')
 
 /** Reads that wait in front of their answer until they are let go. */
 export interface Gate {
-  /** From now on readers wait with what they have read. */
+  /** From now on whoever has read waits with what was seen. */
   close(): void
-  /** Resolves when a reader waits. */
+  /** Resolves when somebody waits. */
   readonly reached: Promise<void>
   open(): void
   /** From now on reading fails. */

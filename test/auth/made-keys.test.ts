@@ -55,7 +55,7 @@ test('a key opens until the moment it expires, and not at that moment, although 
   expect(await answerTo(key)).toBe(sentences.expiredKey)
 })
 
-test('only the owner can revoke, roll or see a key', async () => {
+test('whoever is not the owner can neither revoke, roll nor see a key', async () => {
   const { apiKeys, answerTo, user } = await doorAt()
   const [ada, eve] = [await user(), await user()]
   const { id, key } = await apiKeys.create(ada.id, forever)
@@ -219,7 +219,7 @@ test('that a key was used is noted at leisure, many times in one go', async () =
   at(noon + 500)
   await answerTo(one.key)
   expect(writes()).toBe(before)
-  // The list shows it at once.
+  // Whoever looks at the list sees it at once.
   expect(await apiKeys.list(id)).toContainEqual(expect.objectContaining({ id: one.id, last_used_at: inMs(500) }))
   expect(await read(({ api_keys }) => api_keys.get(one.id))).toMatchObject({ last_used_at: null })
 
@@ -271,7 +271,7 @@ test('what was refused lately is told with its reason, the latest first, and nev
   for (const { key } of [revoked, expired, owned]) expect(JSON.stringify(told)).not.toContain(key.slice(13))
 })
 
-test('only so many refusals are remembered, however many keys are tried', async () => {
+test('only so many refusals are remembered, however many keys somebody tries', async () => {
   const { apiKeys, answerTo } = await doorAt()
   for (let i = 0; i < 120; i++) await answerTo(`guess-number-${i}`)
   expect(apiKeys.refusals()).toHaveLength(50)

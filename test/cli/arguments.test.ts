@@ -1,30 +1,26 @@
 import { expect, test } from 'vitest'
-import { flags, readCommandLine } from '../../src/cli/arguments.js'
+import { sharedFlags } from '../../src/cli/command.js'
+import { commands } from '../../src/cli/commands.js'
 import { schemaAt } from '../../src/config/options.js'
+import { lineOf, wishOf } from './line.js'
 
-test('without arguments nothing is asked for', () => {
-  expect(readCommandLine([])).toEqual({
-    words: [],
-    child: [],
-    config: undefined,
-    json: false,
-    quiet: false,
-    strict: false,
-    help: false,
-    version: false,
-    overrides: [],
-    given: new Map(),
-  })
+test('without arguments it is standin dev, with nothing said about the configuration', async () => {
+  const { name, words, child, overrides, flags } = await lineOf([])
+  expect({ name, words, child, overrides }).toEqual({ name: 'dev', words: [], child: [], overrides: [] })
+  expect(Object.values(flags).filter(Boolean)).toEqual([])
 })
 
-test('flags stand before, between and after the words', () => {
-  const { words, config, json, quiet } = readCommandLine(['--json', 'config', '--config', 'a.yaml', 'check', '--quiet'])
-  expect({ words, config, json, quiet }).toEqual({
-    words: ['config', 'check'],
-    config: 'a.yaml',
-    json: true,
-    quiet: true,
-  })
+test.each([
+  [['--json', 'config', '--config', 'a.yaml', 'check', '--quiet']],
+  [['config', 'check', '--config', 'a.yaml', '--quiet', '--json']],
+])('flags stand before, between and after the words: %j', async argv => {
+  const { name, words, flags } = await lineOf(argv)
+  expect({ name, words }).toEqual({ name: 'config check', words: [] })
+  expect(flags).toMatchObject({ config: 'a.yaml', json: true, quiet: true })
+})
+
+test('a flag of one command alone may stand before its name, with its value', async () => {
+  expect(await lineOf(['--last', '3', 'tail'])).toMatchObject({ name: 'tail', flags: { last: 3 } })
 })
 
 test.each([
@@ -36,30 +32,41 @@ test.each([
   [['--host', '::1'], { path: ['host'], value: '::1', origin: '--host' }],
   [['--seed', '7'], { path: ['seed'], value: 7, origin: '--seed' }],
   [['--upstream', 'https://a.test'], { path: ['upstream', 'baseUrl'], value: 'https://a.test', origin: '--upstream' }],
-])('%j sets its option', (argv, override) => {
-  expect(readCommandLine(argv).overrides).toEqual([override])
+])('%j sets its option', async (argv, override) => {
+  expect((await lineOf(argv)).overrides).toEqual([override])
 })
 
-test('a mode that is asked for holds for every endpoint, whatever a file says of single ones', () => {
-  expect(readCommandLine(['--mode', 'proxy']).overrides).toEqual([
+test('a mode that is asked for holds for every endpoint, whatever a file says of single ones', async () => {
+  expect((await lineOf(['--mode', 'proxy'])).overrides).toEqual([
     { path: ['mode'], value: 'proxy', origin: '--mode' },
     { path: ['modes'], value: {}, origin: '--mode' },
   ])
 })
 
 test.each([
-  [['-h'], { help: true }],
-  [['-v'], { version: true }],
-  [['-hv'], { help: true, version: true }],
-])('%j is short for a flag', (argv, expected) => {
-  expect(readCommandLine(argv)).toMatchObject(expected)
+  [['-h'], { kind: 'help', words: [] }],
+  [['-v'], { kind: 'version' }],
+  [['-hv'], { kind: 'version' }],
+  [['tail', '-h'], { kind: 'help', words: ['tail'] }],
+])('%j is short for a flag', async (argv, expected) => {
+  expect(await wishOf(argv)).toEqual(expected)
 })
 
-test('what stands behind -- is no flag', () => {
-  expect(readCommandLine(['--', '--port']).words).toEqual(['--port'])
+test('what stands behind -- is no flag', async () => {
+  expect((await lineOf(['replies', 'try', '--', '--port'])).words).toEqual(['--port'])
 })
 
 test('every flag that sets an option names one that there is', () => {
-  for (const [name, flag] of Object.entries(flags))
+  for (const [name, flag] of Object.entries(sharedFlags))
     if ('option' in flag) expect(schemaAt(flag.option), `--${name}`).toBeDefined()
+})
+
+test('a flag of several commands takes a value in all of them, or in none', async () => {
+  const types = new Map<string, string>()
+  for (const { name, load } of commands) {
+    for (const [flag, { type }] of Object.entries((await load()).flags)) {
+      expect(types.get(flag) ?? type, `--${flag} of ${name}`).toBe(type)
+      types.set(flag, type)
+    }
+  }
 })

@@ -67,7 +67,7 @@ test('each request is a line: method, path, status, time, who, and what answered
   const url = fact(await stdout.next('Base URL'))
   const apiKey = fact(await stdout.next('API key'))
   const line = (rest: string) => expect.stringMatching(new RegExp(`^\\d\\d:\\d\\d:\\d\\d ${rest}$`))
-  const time = ' +[\\d.]+ ms'
+  const time = ' +[\\d.]+ms'
 
   await (await askChat({ url, apiKey }, hello)).text()
   expect(await stdout.next('POST')).toEqual(

@@ -155,12 +155,12 @@ test('--junit writes a test case for each recording, whatever the names of field
 <testsuites name="standin drift" tests="4" failures="2" errors="0" skipped="1">
   <testsuite name="drift" tests="4" failures="2" errors="0" skipped="1">
     <testcase classname="chat-completions" name="${bad}">
-      <failure type="critical" message="gone: recorded number, live nothing">critical gone: recorded number, live nothing
-warning [&#34;&#60;&#38;\\&#34;\\u0001\\ud800&#34;]: recorded nothing, live number</failure>
+      <failure type="critical" message="gone: recorded number, live nothing">critical  gone: recorded number, live nothing
+warning   [&#34;&#60;&#38;\\&#34;\\u0001\\ud800&#34;]: recorded nothing, live number</failure>
     </testcase>
     <testcase classname="chat-completions" name="${same}"/>
     <testcase classname="chat-completions" name="${warnedName}">
-      <failure type="warning" message="choices[].logprobs: recorded nothing, live null">warning choices[].logprobs: recorded nothing, live null</failure>
+      <failure type="warning" message="choices[].logprobs: recorded nothing, live null">warning   choices[].logprobs: recorded nothing, live null</failure>
     </testcase>
     <testcase classname="zoo" name="${zoo}">
       <skipped message="[key] stands where a secret was, which is not kept."/>

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { readCommandLine } from '../../src/cli/arguments.js'
 import { type Command, folderWith, run, start } from '../command.js'
 import { platformWith } from '../scene.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
+import { lineOf } from './line.js'
 
 const openai = pathToFileURL(createRequire(import.meta.url).resolve('openai'))
 
@@ -62,8 +62,9 @@ test('every name of the block for .env is set, in place of what was there', asyn
 })
 
 test('what stands behind -- is the child’s, flags and all', async () => {
-  expect(readCommandLine(['exec', '--port', '1', '--', 'npm', 'test', '--', '--port', '2'])).toMatchObject({
-    words: ['exec'],
+  expect(await lineOf(['exec', '--port', '1', '--', 'npm', 'test', '--', '--port', '2'])).toMatchObject({
+    name: 'exec',
+    words: [],
     child: ['npm', 'test', '--', '--port', '2'],
     overrides: [{ path: ['port'], value: 1, origin: '--port' }],
   })

@@ -71,14 +71,14 @@ const refused = asked('GET', '/v1/models', {
   endpoint: null,
   mode: null,
 })
-const chatLine = 'POST /v1/chat/completions 200 2 ms emulate · rule "greeting"'
+const chatLine = 'POST /v1/chat/completions 200 2.0ms emulate · rule "greeting"'
 
 test('on a terminal what comes again is one line with a number that grows', () => {
   const { request, shown } = logOn('terminal')
   for (let i = 0; i < 50; i++) request(health)
-  expect(shown()).toEqual(['GET /health 200 2 ms emulate'])
+  expect(shown()).toEqual(['GET /health 200 2.0ms emulate'])
   vi.advanceTimersByTime(100)
-  expect(shown()).toEqual(['GET /health 200 2 ms emulate ×50'])
+  expect(shown()).toEqual(['GET /health 200 2.0ms emulate ×50'])
 })
 
 test('two that take turns are two lines, and what stands above stays', () => {
@@ -93,10 +93,10 @@ test('two that take turns are two lines, and what stands above stays', () => {
   request(health)
   expect(shown()).toEqual([
     chatLine,
-    'GET /health 200 2 ms emulate ×3',
-    'GET /v1/models 200 2 ms emulate ×3',
+    'GET /health 200 2.0ms emulate ×3',
+    'GET /v1/models 200 2.0ms emulate ×3',
     chatLine,
-    'GET /health 200 2 ms emulate',
+    'GET /health 200 2.0ms emulate',
   ])
 })
 
@@ -104,11 +104,11 @@ test('in a pipe the first is written at once, and how many came after it once, b
   const { request, shown, written } = logOn('pipe')
   for (let i = 0; i < 50; i++) request(health)
   vi.advanceTimersByTime(10_000)
-  expect(shown()).toEqual(['GET /health 200 2 ms emulate'])
+  expect(shown()).toEqual(['GET /health 200 2.0ms emulate'])
   request(chat)
   expect(shown()).toEqual([
-    'GET /health 200 2 ms emulate',
-    'GET /health 200 2 ms emulate (and 49 more like it)',
+    'GET /health 200 2.0ms emulate',
+    'GET /health 200 2.0ms emulate (and 49 more like it)',
     chatLine,
   ])
   expect(written()).not.toContain('\u001b')
@@ -119,9 +119,9 @@ test('the end of the log tells what was not told yet', () => {
   for (const told of [health, health, preflight]) request(told)
   end()
   expect(shown()).toEqual([
-    'GET /health 200 2 ms emulate',
-    'OPTIONS /v1/chat/completions 204 2 ms',
-    'GET /health 200 2 ms emulate (and 1 more like it)',
+    'GET /health 200 2.0ms emulate',
+    'OPTIONS /v1/chat/completions 204 2.0ms',
+    'GET /health 200 2.0ms emulate (and 1 more like it)',
   ])
 })
 
@@ -153,7 +153,7 @@ test('preflights that no request followed are told after a while', () => {
   request(preflight)
   expect(shown()).toEqual([])
   vi.advanceTimersByTime(2000)
-  expect(shown()).toEqual(['OPTIONS /v1/chat/completions 204 2 ms (2 preflights)'])
+  expect(shown()).toEqual(['OPTIONS /v1/chat/completions 204 2.0ms (2 preflights)'])
 })
 
 test('nothing is written over that somebody else has written below', () => {
@@ -163,7 +163,7 @@ test('nothing is written over that somebody else has written below', () => {
   interrupt()
   request(health)
   vi.advanceTimersByTime(100)
-  expect(shown()).toEqual(['GET /health 200 2 ms emulate ×2', 'GET /health 200 2 ms emulate'])
+  expect(shown()).toEqual(['GET /health 200 2.0ms emulate ×2', 'GET /health 200 2.0ms emulate'])
 })
 
 test('nothing is written over on a terminal that has another size now', () => {
@@ -174,9 +174,9 @@ test('nothing is written over on a terminal that has another size now', () => {
   request(health)
   vi.advanceTimersByTime(100)
   expect(shown()).toEqual([
-    'GET /health 200 2 ms emulate',
-    'GET /health 200 2 ms emulate (and 1 more like it)',
-    'GET /health 200 2 ms emulate',
+    'GET /health 200 2.0ms emulate',
+    'GET /health 200 2.0ms emulate (and 1 more like it)',
+    'GET /health 200 2.0ms emulate',
   ])
   expect(written()).not.toContain('\u001b')
 })

@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { readCommandLine } from '../../src/cli/arguments.js'
+import { hasMissed } from '../../src/cli/receipt.js'
 import { run, start } from '../command.js'
+import { lineOf } from './line.js'
 
 const upstream = 'http://live.test'
 
@@ -35,13 +36,11 @@ test.each([
   expect(await run(args)).toMatchObject({ code: 2, stderr })
 })
 
-test('the flags of recordings set their options', () => {
-  const { overrides } = readCommandLine(['replay', '--speed', '0.5', '--on-miss', 'emulate'])
+test('the flags of recordings set their options', async () => {
+  const { overrides } = await lineOf(['replay', '--speed', '0.5', '--on-miss', 'emulate'])
   expect(overrides).toEqual([
     { path: ['recordings', 'speed'], value: 0.5, origin: '--speed' },
     { path: ['recordings', 'onMiss'], value: 'emulate', origin: '--on-miss' },
-    { path: ['mode'], value: 'replay', origin: 'standin replay' },
-    { path: ['modes'], value: {}, origin: 'standin replay' },
   ])
 })
 
@@ -61,12 +60,28 @@ test('--recordings that names nothing is refused like the option', async () => {
 })
 
 test.each([
-  [['replay'], false],
-  [['replay', '--strict'], 'misses'],
-  [['exec', '--strict-unused', '--', 'true'], 'unused'],
-  [['--strict', '--strict-unused'], 'unused'],
-])('%j asks for this much: %s', (argv, strict) => {
-  expect(readCommandLine(argv).strict).toBe(strict)
+  [['replay'], [false, false]],
+  [
+    ['replay', '--strict'],
+    [true, false],
+  ],
+  [
+    ['exec', '--strict-unused', '--', 'true'],
+    [true, true],
+  ],
+  [
+    ['--strict', '--strict-unused'],
+    [true, true],
+  ],
+])('%j fails for a miss and for an unused recording: %j', async (argv, expected) => {
+  const { flags } = await lineOf(argv)
+  const counts = { served: 1, missed: 0, passed: 0, recorded: 0 }
+  const receipt = { ...counts, unused: [], notRecorded: [], violations: { documented: 0, decided: 0, unjudged: 0 } }
+  const receipts = [
+    { ...receipt, missed: 1 },
+    { ...receipt, unused: ['a.yaml'] },
+  ]
+  expect(receipts.map(receipt => hasMissed(receipt, flags))).toEqual(expected)
 })
 
 test('a command that plays no recordings cannot be strict about them', async () => {

@@ -18,9 +18,9 @@ test('recordings list shows each recording by its endpoint, and what there is in
   expect(lines[0]).toBe('chat-completions (2)')
   const row = (name: string) => lines.find(line => line.includes(name))
   expect(row(nameOf(recorded()).split('/')[1] ?? '')).toMatch(
-    /POST \/v1\/chat\/completions {2}gpt-4o {2}200 {2}whole +\d+ B +0 m$/,
+    /POST \/v1\/chat\/completions {2}gpt-4o {2}200 {2}whole +\d+ B +1s$/,
   )
-  expect(row(nameOf(streamed()).split('/')[1] ?? '')).toMatch(/stream +\d+ B +40 d {2}incomplete, stale$/)
+  expect(row(nameOf(streamed()).split('/')[1] ?? '')).toMatch(/stream +\d+ B +40d {2}incomplete, stale$/)
   expect(lines).toContain('models (1)')
   expect(lines.at(-2)).toMatch(/^3 recordings, 1\.\d kB, 1 incomplete, 1 stale\.$/)
 })
@@ -59,7 +59,7 @@ test.each([
   expect(stdout).toContain(nameOf(streamed()))
   expect(stdout).toContain('"content": "hello"')
   expect(stdout).toContain('200, a stream')
-  expect(stdout).toContain('head after 320 ms, first byte after 420 ms, 2 chunks, over after 1.8 s')
+  expect(stdout).toContain('head after 320ms, first byte after 420ms, 2 chunks, over after 1.8s')
   expect(stdout).toMatch(/Text\n {2}Good day\n$/)
 })
 
@@ -93,20 +93,20 @@ test.each([
   [['recordings'], 'standin recordings needs one of: list, show, prune, rename, scan.'],
   [['recordings', 'lst'], 'Did you mean "list"?'],
   [['recordings', 'toString'], 'standin recordings toString is not a command.'],
-  [['recordings', 'show'], 'It is standin recordings show KEY'],
+  [['recordings', 'show'], 'The usage is standin recordings show NAME.'],
   [['recordings', 'show', 'nowhere'], 'is called "nowhere", or has that in its name.'],
-  [['recordings', 'list', 'more'], 'It is standin recordings list.'],
-  [['recordings', 'rename', 'only-one'], 'rename OLD NEW'],
+  [['recordings', 'list', 'more'], 'standin recordings list takes no further words, such as more.'],
+  [['recordings', 'rename', 'only-one'], 'The usage is standin recordings rename [OLD NEW].'],
   [['recordings', 'rename', 'hello', 'No/Slug'], 'A name is made of small letters'],
   [
     ['recordings', 'prune', '--older-than', 'soon'],
     '--older-than must be a number with m, h or d behind it, not "soon".',
   ],
   [['recordings', 'list', '--broken'], 'The flag --broken belongs to standin recordings prune.'],
-  [['import'], 'standin import needs a file'],
-  [['import', 'a.har', 'b.har'], 'standin import takes one file'],
+  [['import'], 'The usage is standin import FILE.har.'],
+  [['import', 'a.har', 'b.har'], 'The usage is standin import FILE.har.'],
   [['import', 'a.har', '--base', 'example.com'], '--base must be an http or https address'],
-  [['export'], 'standin export needs a file'],
+  [['export'], 'The usage is standin export FILE.har.'],
 ])('%j is explained', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args, { files: filesOf(recorded()) })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -86,7 +86,7 @@ test.each([
   [['replies', 'chek'], 'Did you mean "check"?'],
   [
     ['config', 'check', '--model', 'x'],
-    'The flag --model belongs to standin replies try, standin tail and standin verify.',
+    'The flag --model belongs to standin tail, standin verify and standin replies try.',
   ],
 ])('%j is explained', async (args, sentence) => {
   expect(await run(args, { files })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })

@@ -29,7 +29,7 @@ const told = (parts: Partial<Exchange> = {}) =>
 /** The lines without their time of day and their duration, and without columns. */
 const rowsOf = (parts: Partial<Exchange>, columns?: number) =>
   requestRows(told(parts), { colors: noColors, columns }).map(row =>
-    row.replace(/^\d\d:\d\d:\d\d /, '').replace(/ +[\d.]+ ms/, ' - ms'),
+    row.replace(/^\d\d:\d\d:\d\d /, '').replace(/ +[\d.]+ms/, ' - ms'),
   )
 const lineOf = (parts: Partial<Exchange>) => rowsOf(parts)[0]?.replace(/ {2,}/g, ' ')
 
@@ -113,7 +113,7 @@ test('of a stream the line tells when the first byte left as well', () => {
   const startedMs = performance.now() - 900
   const outcome = { ...answered, beganMs: startedMs + 120, piecesAtMs: [0, 700] }
   const [line] = requestRows(told({ startedMs, outcome }), { colors: noColors })
-  expect(line).toMatch(/ 200 +9\d\d ms, first byte 120 ms/)
+  expect(line).toMatch(/ 200 +9\d\dms, first byte 120ms/)
 })
 
 test('one line below says what to do about a path that is nearly known', () => {

@@ -34,14 +34,14 @@ test('tail prints the lines of the request log as they happen, and Ctrl-C ends i
   const { stdout, stderr, send, ended } = await tailing(platform.url)
   await (await platform.chat(hello)).text()
   expect(await stdout.next('POST')).toMatch(
-    /^\d\d:\d\d:\d\d POST \/v1\/chat\/completions 200 +[\d.]+ ms {2}key development {2}emulate · rule "greeting"$/,
+    /^\d\d:\d\d:\d\d POST \/v1\/chat\/completions 200 +[\d.]+ms {2}key development {2}emulate · rule "greeting"$/,
   )
   await platform.ask('/v1/models', { bearer: null })
   expect(await stdout.next('401')).toContain('refused · No credential was sent.')
   expect(await stdout.next('→')).toContain('OPENAI_API_KEY')
   send('SIGINT')
   expect(await ended).toMatchObject({ code: 0, signal: null })
-  expect(stderr.text).toBe(`Following ${platform.url}. Ctrl-C ends it.\n`)
+  expect(stderr.text).toBe(`Following ${platform.url}. Press Ctrl-C to stop.\n`)
 })
 
 test('tail --last begins with what was before, and filters choose', async () => {
@@ -98,7 +98,7 @@ test('tail goes on when the server is started again, and tells each request once
   for (const path of ['/a', '/b', '/c']) await ask(path)
   await stdout.next('/c')
   await before.stop()
-  expect(await stderr.next('has ended')).toContain('Trying again')
+  expect(await stderr.next('was lost')).toContain('Reconnecting')
   const after = await platformOn(port)
   onTestFinished(() => after.stop())
   await ask('/d')

@@ -185,7 +185,7 @@ test('of a flood the first are kept, and how many were passed over is known', ()
   for (let i = 0; i < 50; i++) journal.add(ended())
   expect(journal.count() + journal.passedOver()).toBe(50)
   expect(journal.passedOver()).toBeGreaterThan(0)
-  // Followers get all of them.
+  // Whoever follows hears of all.
   expect(heard).toHaveLength(50)
 })
 

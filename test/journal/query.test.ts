@@ -1,12 +1,15 @@
 /** One vocabulary for queries: the control API, the test API, `standin tail` and the dashboard's search take the same words and find the same. */
 import { expect, test } from 'vitest'
-import { readCommandLine } from '../../src/cli/arguments.js'
-import { tailOptionsIn } from '../../src/cli/tail/options.js'
+import { filterIn as tailFilterIn, type tailFlags } from '../../src/cli/tail/tail.js'
 import { factWords } from '../../src/core/caller.js'
 import { type JournalBrief, journalFilter } from '../../src/journal/index.js'
 import { filterIn, matching } from '../../src/page/requests/filter.js'
 import type { ExchangeFilter } from '../../src/testing/exchange-filter.js'
+import { lineOf } from '../cli/line.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+
+/** What `standin tail` asks for with these flags. */
+const tailFilter = async (flags: readonly string[]) => tailFilterIn(await lineOf<typeof tailFlags>(['tail', ...flags]))
 
 /** Four requests: answered, refused with its body, a health check, and a path that is not there. */
 async function asked(): Promise<Scene> {
@@ -60,7 +63,7 @@ test('every word finds the same over HTTP, in tests, with standin tail and on th
       [word]: value,
       control: idsOf(await listed(platform, { [word]: value })),
       tests: idsOf(platform.journal.find({ [word]: typed } as ExchangeFilter)),
-      tail: idsOf(await listed(platform, tailOptionsIn(readCommandLine(['tail', ...flag])).filter)),
+      tail: idsOf(await listed(platform, await tailFilter(flag))),
       search: idsOf(all.filter(matching(filterIn(new URLSearchParams({ search: `${word}:"${value}"` }))))),
       address: idsOf(all.filter(matching(filterIn(new URLSearchParams({ [word]: value }))))),
     }).toEqual({ [word]: value, control: ids, tests: ids, tail: ids, search: ids, address: ids })
@@ -71,7 +74,7 @@ test('a part of a body is found everywhere but on the dashboard, whose list has 
   const platform = await asked()
   expect(idsOf(await listed(platform, { text: '"gpt-4o"' }))).toEqual(['2'])
   expect(platform.journal.count({ text: '"gpt-4o"' })).toBe(1)
-  expect(tailOptionsIn(readCommandLine(['tail', '--text', 'hello'])).filter).toEqual({ text: 'hello' })
+  expect(await tailFilter(['--text', 'hello'])).toEqual({ text: 'hello' })
 })
 
 test('no word is left out anywhere', () => {

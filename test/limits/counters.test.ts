@@ -6,7 +6,7 @@ import { createCounters } from '../../src/limits/counters.js'
 import { duration } from '../../src/limits/index.js'
 import { WINDOW_MS } from '../../src/limits/windows.js'
 
-/** Frees what is no longer referenced. */
+/** Frees what nobody holds any more. */
 async function collectGarbage() {
   setFlagsFromString('--expose-gc')
   // What a weak reference was made of in this turn is held until the next one.

@@ -129,7 +129,7 @@ test('every operation of the auth backend answers in a form that the document gi
   const document = await documentOf(platform)
   const judge = judging(document)
   const session = await sessionOf(platform)
-  // Deletions come last, and another user's session stays theirs.
+  // What takes away comes last, and somebody else's session is left to them.
   const last = ['signOut', 'deleteUser']
   const operations = operationsOf(document, 'auth').toSorted(
     (a, b) => last.indexOf(a.operation.operationId) - last.indexOf(b.operation.operationId),

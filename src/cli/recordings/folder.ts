@@ -7,7 +7,7 @@ import type { Config } from '../../config/schema.js'
 import { eachOf } from '../../core/work.js'
 import { type Folder, type Ignore, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
 import type { RedactionRules } from '../../redact/index.js'
-import { type CommandLine, load } from '../arguments.js'
+import { load } from '../command.js'
 import { harmless, near } from '../output.js'
 import type { Progress } from '../progress.js'
 
@@ -19,8 +19,8 @@ export interface Opened {
 }
 
 /** Throws a ProblemsError for an invalid configuration. */
-export function openRecordings(commandLine: CommandLine): Opened {
-  const { config, dir } = load(commandLine)
+export function openRecordings(line: Parameters<typeof load>[0]): Opened {
+  const { config, dir } = load(line)
   return {
     config,
     folder: openFolder(path.resolve(dir, config.recordings.dir)),

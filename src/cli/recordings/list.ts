@@ -3,7 +3,8 @@ import path from 'node:path'
 import { ageMsOf } from '../../config/recording-options.js'
 import { type Folder, type Overview, overviewIn } from '../../recordings/index.js'
 import { counted, inAge, inBytes } from '../amounts.js'
-import type { CommandLine } from '../arguments.js'
+import { table } from '../columns.js'
+import { command } from '../command.js'
 import { harmless, near } from '../output.js'
 import { fileProgress } from '../progress.js'
 import { groupedBy, openRecordings, type Read, readEach, tellBroken } from './folder.js'
@@ -19,17 +20,21 @@ interface Row extends Overview {
 }
 
 /** A table grouped by endpoint, or one JSON document with `--json`. Unreadable recordings are reported on standard error. */
-export async function listRecordings(commandLine: CommandLine): Promise<string> {
-  const { config, folder } = openRecordings(commandLine)
-  const kept = await folder.list()
-  const read = await readEach(kept, file => overviewOf(folder, file), fileProgress(kept.length, commandLine))
-  const rows = rowsOf(read, ageMsOf(config.recordings.maxAge))
-  tellBroken(read)
-  if (commandLine.json)
-    return `${JSON.stringify({ dir: folder.dir, recordings: rows, broken: brokenIn(read) }, null, 2)}\n`
-  const groups = groupedBy(rows, ({ file }) => path.posix.dirname(file))
-  return [...[...groups].map(groupText), `${summary(rows, read.length - rows.length, near(folder.dir))}\n`].join('\n')
-}
+export const list = command({
+  flags: {},
+  async run(line) {
+    const { config, folder } = openRecordings(line)
+    const kept = await folder.list()
+    const read = await readEach(kept, file => overviewOf(folder, file), fileProgress(kept.length, line.flags))
+    const rows = rowsOf(read, ageMsOf(config.recordings.maxAge))
+    tellBroken(read)
+    const groups = [...groupedBy(rows, ({ file }) => path.posix.dirname(file))].map(groupText)
+    return {
+      data: { dir: folder.dir, recordings: rows, broken: brokenIn(read) },
+      words: [...groups, `${summary(rows, read.length - rows.length, near(folder.dir))}\n`].join('\n'),
+    }
+  },
+})
 
 async function overviewOf({ dir, text }: Folder, file: string) {
   const written = await text(file)
@@ -61,9 +66,7 @@ function groupText([folder, rows]: readonly [string, readonly Row[]]): string {
     inAge(ageMs).padStart(5),
     [...(complete ? [] : ['incomplete']), ...(stale ? ['stale'] : [])].join(', '),
   ])
-  const widths = (cells[0] ?? []).map((_cell, i) => Math.max(...cells.map(row => row[i]?.length ?? 0)))
-  const lines = cells.map(row => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
-  return `${folder} (${rows.length})\n${lines.join('\n')}\n`
+  return `${folder} (${rows.length})\n${table(cells).join('\n')}\n`
 }
 
 function summary(rows: readonly Row[], broken: number, dir: string): string {

@@ -3,7 +3,7 @@ import { UsageError } from '../../check/problem.js'
 import { ageMsOf } from '../../config/recording-options.js'
 import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
 import { counted } from '../amounts.js'
-import type { CommandLine } from '../arguments.js'
+import { type CommandLine, command, text, yes } from '../command.js'
 import { fileProgress } from '../progress.js'
 import { groupedBy, openRecordings, type Read, readEach, removeEmptyFolders } from './folder.js'
 
@@ -13,56 +13,54 @@ interface Prunable {
   readonly why: 'incomplete' | 'old' | 'broken' | 'leftover'
 }
 
-/** Throws a UsageError for an invalid age. */
-export async function pruneRecordings(commandLine: CommandLine): Promise<string> {
-  const { given, json, quiet } = commandLine
-  const { config, folder } = openRecordings(commandLine)
-  const olderThan = given.get('older-than') ?? config.recordings.maxAge
-  const maxAgeMs = ageIn(String(olderThan))
-  const wanted = new Set([...flags].flatMap(([why, flag]) => (given.has(flag) ? [why] : [])))
-  // Only --broken requires reading every recording in full.
-  const isBrief = wanted.size > 0 && !wanted.has('broken')
-  const kept = await folder.list()
-  const read = await readEach(kept, file => fateOf(folder, file, isBrief), fileProgress(kept.length, commandLine))
-  const leftovers = await leftoversIn(folder.dir)
-  const all = [...read.flatMap(one => prunable(one, maxAgeMs)), ...leftovers.map(leftover)]
-
-  if (wanted.size === 0) {
-    if (json) return inJson([], { dryRun: true, candidates: candidatesIn(all) })
-    return quiet ? '' : advice(all, String(olderThan))
-  }
-  // Leftovers are never needed, so they are always removed.
-  const chosen = all.filter(({ why }) => why === 'leftover' || wanted.has(why))
-  const isDry = given.has('dry-run')
-  if (!isDry) {
-    for (const { file } of chosen) await folder.remove(file)
-    await removeEmptyFolders(
-      folder.dir,
-      chosen.map(({ file }) => file),
-    )
-  }
-  if (json) return inJson(chosen, { dryRun: isDry })
-  return quiet ? '' : report(chosen, isDry ? 'would be removed' : 'removed')
+const flags = {
+  incomplete: yes('Remove recordings of answers that broke off'),
+  'older-than': text('AGE', 'Remove older recordings: 30d, 12h, 15m'),
+  broken: yes('Remove recordings that cannot be read'),
+  'dry-run': yes('Say what would be done, and do nothing'),
 }
+
+/** Throws a UsageError for an invalid age. */
+export const prune = command({
+  flags,
+  async run(line) {
+    const { config, folder } = openRecordings(line)
+    const { 'older-than': olderThan, 'dry-run': isDry } = line.flags
+    const age = olderThan ?? config.recordings.maxAge
+    const maxAgeMs = ageIn(age)
+    const wanted = wantedIn(line.flags)
+    // Only --broken requires reading every recording in full.
+    const isBrief = wanted.size > 0 && !wanted.has('broken')
+    const kept = await folder.list()
+    const read = await readEach(kept, file => fateOf(folder, file, isBrief), fileProgress(kept.length, line.flags))
+    const leftovers = await leftoversIn(folder.dir)
+    const all = [...read.flatMap(one => prunable(one, maxAgeMs)), ...leftovers.map(leftover)]
+    if (wanted.size === 0) {
+      return { data: { dryRun: true, candidates: candidatesIn(all), removed: [] }, words: advice(all, age) }
+    }
+    // Leftovers are never needed, so they are always removed.
+    const chosen = all.filter(({ why }) => why === 'leftover' || wanted.has(why))
+    const reasons = groupedBy(chosen, ({ file }) => file)
+    if (!isDry) {
+      for (const file of reasons.keys()) await folder.remove(file)
+      await removeEmptyFolders(folder.dir, [...reasons.keys()])
+    }
+    const removed = [...reasons].map(([file, reasons]) => ({ file, reasons: reasons.map(({ why }) => why) }))
+    return { data: { dryRun: isDry, removed }, words: report(removed, isDry ? 'would be removed' : 'removed') }
+  },
+})
+
+/** The reasons that the flags name. */
+const wantedIn = (given: CommandLine<typeof flags>['flags']): ReadonlySet<Prunable['why']> =>
+  new Set([
+    ...(given.incomplete ? (['incomplete'] as const) : []),
+    ...(given['older-than'] === undefined ? [] : (['old'] as const)),
+    ...(given.broken ? (['broken'] as const) : []),
+  ])
 
 /** How many there are of each kind. */
 const candidatesIn = (all: readonly Prunable[]) =>
   Object.fromEntries([...groupedBy(all, ({ why }) => why)].map(([why, { length }]) => [why, length]))
-
-function inJson(chosen: readonly Prunable[], facts: object): string {
-  const removed = [...groupedBy(chosen, ({ file }) => file)].map(([file, reasons]) => ({
-    file,
-    reasons: reasons.map(({ why }) => why),
-  }))
-  return `${JSON.stringify({ ...facts, removed }, null, 2)}\n`
-}
-
-/** The flag for each reason. */
-const flags: ReadonlyMap<Prunable['why'], string> = new Map([
-  ['incomplete', 'incomplete'],
-  ['old', 'older-than'],
-  ['broken', 'broken'],
-])
 
 function ageIn(written: string): number {
   if (/^([1-9]\d{0,5}[mhd])?$/.test(written)) return ageMsOf(written)
@@ -109,8 +107,12 @@ function advice(all: readonly Prunable[], age: string): string {
   return `${['Nothing is removed. Say what is to be:', ...lines.map(line => `  ${line}`), ...more].join('\n')}\n`
 }
 
-function report(chosen: readonly Prunable[], what: string): string {
-  const files = groupedBy(chosen, ({ file }) => file)
-  const lines = [...files].map(([file, reasons]) => `${file}: ${reasons.map(({ why }) => why).join(', ')}`)
-  return `${[...lines, `${counted(files.size, 'file')} ${what}.`].join('\n')}\n`
+interface Removed {
+  readonly file: string
+  readonly reasons: readonly string[]
+}
+
+function report(removed: readonly Removed[], what: string): string {
+  const lines = removed.map(({ file, reasons }) => `${file}: ${reasons.join(', ')}`)
+  return `${[...lines, `${counted(removed.length, 'file')} ${what}.`].join('\n')}\n`
 }

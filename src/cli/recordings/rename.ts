@@ -1,11 +1,11 @@
 /** `standin recordings rename`: renames recordings, and never overwrites one. */
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { rename as moveFile, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path/posix'
 import { UsageError } from '../../check/problem.js'
 import { type Folder, fileOf, keyOf } from '../../recordings/index.js'
 import { counted } from '../amounts.js'
-import type { CommandLine } from '../arguments.js'
-import { fileProgress } from '../progress.js'
+import { command, yes } from '../command.js'
+import { fileProgress, type Printing } from '../progress.js'
 import { findOne, groupedBy, type Opened, openRecordings, readEach, removeEmptyFolders, tellBroken } from './folder.js'
 
 interface Move {
@@ -14,26 +14,25 @@ interface Move {
 }
 
 /** With two words, gives one recording a new slug. Without words, gives all recordings the names they would get today. */
-export async function renameRecordings(commandLine: CommandLine): Promise<string> {
-  const [, , old, slug] = commandLine.words
-  const opened = openRecordings(commandLine)
-  const { folder } = opened
-  const { json, quiet } = commandLine
-  if (old !== undefined && slug === undefined)
-    throw new UsageError('It is standin recordings rename, or rename OLD NEW.')
-  const moves =
-    old === undefined || slug === undefined ? await movesToday(opened, commandLine) : await moveOf(folder, old, slug)
-  const isDry = commandLine.given.has('dry-run')
-  if (!isDry) {
-    await moveAll(folder, moves)
-    await removeEmptyFolders(
-      folder.dir,
-      moves.map(({ from }) => from),
-    )
-  }
-  if (json) return `${JSON.stringify({ dryRun: isDry, renamed: moves }, null, 2)}\n`
-  return quiet ? '' : wordsOf(moves, isDry ? 'would be renamed' : 'renamed')
-}
+export const rename = command({
+  flags: { 'dry-run': yes('Say what would be done, and do nothing') },
+  async run(line) {
+    const [old, slug] = line.words
+    const opened = openRecordings(line)
+    const { folder } = opened
+    const moves =
+      old === undefined || slug === undefined ? await movesToday(opened, line.flags) : await moveOf(folder, old, slug)
+    const isDry = line.flags['dry-run']
+    if (!isDry) {
+      await moveAll(folder, moves)
+      await removeEmptyFolders(
+        folder.dir,
+        moves.map(({ from }) => from),
+      )
+    }
+    return { data: { dryRun: isDry, renamed: moves }, words: wordsOf(moves, isDry ? 'would be renamed' : 'renamed') }
+  },
+})
 
 function wordsOf(moves: readonly Move[], what: string): string {
   const lines = moves.map(({ from, to }) => `${from} -> ${to}`)
@@ -56,9 +55,9 @@ async function moveOf(folder: Folder, old: string, slug: string): Promise<readon
 }
 
 /** Unreadable recordings keep their names and are reported. */
-async function movesToday({ folder, ignore }: Pick<Opened, 'folder' | 'ignore'>, commandLine: CommandLine) {
+async function movesToday({ folder, ignore }: Pick<Opened, 'folder' | 'ignore'>, flags: Printing) {
   const kept = await folder.list()
-  const read = await readEach(kept, folder.read, fileProgress(kept.length, commandLine))
+  const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
   tellBroken(read)
   const found = read.flatMap(one =>
     one.kind === 'read' ? [{ kept: one.kept, request: one.value.request, key: keyOf(one.value.request, ignore) }] : [],
@@ -120,5 +119,5 @@ async function putKey({ dir }: Folder, file: string): Promise<void> {
   if (keyed === text) return
   const unfinished = path.join(path.dirname(place), `.${path.basename(place)}.${process.pid}-0.tmp`)
   await writeFile(unfinished, keyed)
-  await rename(unfinished, place)
+  await moveFile(unfinished, place)
 }

@@ -5,7 +5,7 @@ import { type Problem, ProblemsError, unreadable } from '../../check/problem.js'
 import { bodyOf, type Folder } from '../../recordings/index.js'
 import { findSecrets, type RedactionRules, type SecretFinding } from '../../redact/index.js'
 import { counted } from '../amounts.js'
-import type { CommandLine } from '../arguments.js'
+import { command } from '../command.js'
 import { harmless, near } from '../output.js'
 import { fileProgress } from '../progress.js'
 import { eachWithProgress, openRecordings } from './folder.js'
@@ -15,25 +15,28 @@ interface FoundIn extends SecretFinding {
 }
 
 /** Any secret makes the exit code 1; with `--json` the findings are one document. Rejects with a ProblemsError for unreadable files. */
-export async function scanRecordings(commandLine: CommandLine): Promise<string> {
-  const [, , ...others] = commandLine.words
-  const { folder, rules } = openRecordings(commandLine)
-  const inFolder = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))
-  const files = [...new Set([...inFolder, ...others.map(file => path.resolve(file))])]
-  const progress = fileProgress(files.length, commandLine)
-  const search = (file: string) => {
-    progress.at(harmless(near(file)))
-    return findingsIn(file, folder, rules)
-  }
-  const searched = await eachWithProgress(files, search, progress)
-  const problems = searched.flatMap(result => (Array.isArray(result) ? [] : [result]))
-  if (problems.length > 0) throw new ProblemsError(problems)
-  const found = searched.filter(Array.isArray).flat()
-  if (found.length > 0) process.exitCode = 1
-  if (commandLine.json) return `${JSON.stringify(found, null, 2)}\n`
-  if (found.length === 0) return `No secrets in ${counted(files.length, 'file')}.\n`
-  return found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
-}
+export const scan = command({
+  flags: {},
+  async run(line) {
+    const { folder, rules } = openRecordings(line)
+    const inFolder = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))
+    const files = [...new Set([...inFolder, ...line.words.map(file => path.resolve(file))])]
+    const progress = fileProgress(files.length, line.flags)
+    const search = (file: string) => {
+      progress.at(harmless(near(file)))
+      return findingsIn(file, folder, rules)
+    }
+    const searched = await eachWithProgress(files, search, progress)
+    const problems = searched.flatMap(result => (Array.isArray(result) ? [] : [result]))
+    if (problems.length > 0) throw new ProblemsError(problems)
+    const found = searched.filter(Array.isArray).flat()
+    if (found.length === 0) return { data: found, words: `No secrets in ${counted(files.length, 'file')}.\n` }
+    process.exitCode = 1
+    const words = found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
+    // A problem, which --quiet does not hide.
+    return line.flags.json ? { data: found, words } : words
+  },
+})
 
 /** All files, including those behind links, since all of them would be committed with the recordings. Each folder is visited once. */
 async function filesBelow(dir: string): Promise<readonly string[]> {

@@ -9,19 +9,20 @@ import {
   type Recording,
 } from '../../recordings/index.js'
 import { counted, inAge, inBytes, inTime } from '../amounts.js'
-import type { CommandLine } from '../arguments.js'
+import { command } from '../command.js'
 import { harmless } from '../output.js'
 import { findOne, openRecordings } from './folder.js'
 
-/** As JSON with `--json`. Throws a UsageError if the name is ambiguous, and a ProblemsError if the recording cannot be read. */
-export async function showRecording(commandLine: CommandLine): Promise<string> {
-  const { folder } = openRecordings(commandLine)
-  const { file, key, nth } = await findOne(folder, commandLine.words[2] ?? '')
-  const recording = await folder.read(file)
-  return commandLine.json
-    ? `${JSON.stringify({ file, key, nth, ...inJson(recording) }, null, 2)}\n`
-    : `${file}\n${inWords(recording)}`
-}
+/** Throws a UsageError if the name is ambiguous, and a ProblemsError if the recording cannot be read. */
+export const show = command({
+  flags: {},
+  async run(line) {
+    const { folder } = openRecordings(line)
+    const { file, key, nth } = await findOne(folder, line.words[0] ?? '')
+    const recording = await folder.read(file)
+    return { data: { file, key, nth, ...inJson(recording) }, words: `${file}\n${inWords(recording)}` }
+  },
+})
 
 /** The recording as it is; binary bodies are in Base64. */
 function inJson({ recordedAt, request, response }: Recording): object {

@@ -4,7 +4,20 @@ import { StartError, UsageError } from '../../check/problem.js'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import type { JournalEntry } from '../../journal/index.js'
 import { harmless } from '../output.js'
-import type { ControlAddress, TailOptions } from './options.js'
+
+export interface ControlAddress {
+  readonly url: string
+  /** Empty if there is none. */
+  readonly token: string
+}
+
+/** What `standin tail` shows. */
+export interface TailOptions {
+  /** Parameters of the journal query. */
+  readonly filter: Readonly<Record<string, string>>
+  /** How many of the latest requests are shown first. */
+  readonly last: number
+}
 
 /** An event of the stream. */
 export type News =

@@ -1,70 +1,126 @@
 /** `standin tail`: follows the request log of a running Standin from another terminal. */
+import { ProblemsError, UsageError } from '../../check/problem.js'
+import { isLoopback } from '../../core/origins.js'
+import { urlHost } from '../../http/address.js'
+import { journalFilter } from '../../journal/index.js'
 import { counted } from '../amounts.js'
-import type { CommandLine } from '../arguments.js'
-import { loadBodyLines } from '../log-line.js'
-import { createLogLines } from '../log-lines.js'
-import { colorsFor, createOutput, isScreen, jsonLine, sizeOf, type TerminalOutput } from '../output.js'
+import { type CommandLine, command, load, sharedFlags, text, whole, yes } from '../command.js'
+import { createEventLog, type EventLog } from '../event-log.js'
+import { colorsFor } from '../output.js'
 import { stopOnSignals } from '../stop-signals.js'
-import { type ControlAddress, placeOf, tailOptionsIn } from './options.js'
-import { type News, newsOf } from './stream.js'
+import { type ControlAddress, type News, newsOf } from './stream.js'
+
+export const tailFlags = {
+  mode: text('MODE', 'Only requests that were answered in this mode'),
+  json: { ...sharedFlags.json, meaning: 'Print each exchange as a line of JSON' },
+  quiet: { ...sharedFlags.quiet, meaning: 'Print requests only, and nothing about the connection' },
+  verbose: yes('Show bodies as well'),
+  model: text('ID', 'Only requests for such models: gpt-4o*'),
+  url: text('URL', 'Where the Standin is (PLATFORM_BASE_URL, or as configured)'),
+  'control-token': text('TOKEN', 'What opens its control API, where others can reach it'),
+  last: whole([0, 1000], 'Show so many of the last requests first (0)', 0),
+  method: text('METHOD', 'Only requests of this method'),
+  path: text('GLOB', 'Only requests of such paths: /v1/*'),
+  endpoint: text('GLOB', 'Only requests to such endpoints: *completions'),
+  status: text('STATUS', 'Only such answers: 429, 4xx, none'),
+  caller: text('KIND', 'Only of apiKey, user, anon, service, refused, anonymous'),
+  credential: text('TEXT', 'Only such credentials: a name of a key, "revoked key", none'),
+  source: text('TEXT', 'Only answers of such a rule or recording'),
+  scope: text('NAME', 'Only requests of this scope'),
+  search: text('TEXT', 'Only requests with this in path, status, source, model, error or credential'),
+  text: text('TEXT', 'Only requests with this in their body'),
+  complete: text('true|false', 'Only answers that came to their end, or did not'),
+  problems: yes('Only what was missed, refused, failed or cut'),
+}
+
+type Line = CommandLine<typeof tailFlags>
+
+export const commands = {
+  tail: command({
+    flags: tailFlags,
+    examples: [
+      ['standin tail --last 20 --status 4xx', 'show what was refused, the last 20 first'],
+      ['standin tail --json | jq .request.path', 'hand the requests to a program'],
+    ],
+    run: tail,
+  }),
+}
 
 /** Runs until a signal stops it. Rejects with a UsageError, a StartError or a ProblemsError. */
-export async function tail(commandLine: CommandLine): Promise<void> {
-  const wish = tailOptionsIn(commandLine)
-  const place = placeOf(commandLine)
+async function tail(line: Line): Promise<undefined> {
+  const address = addressFor(line)
   const stopping = stopOnSignals()
-  const output = createOutput(process.stdout)
-  const say = await sayingIn(commandLine, output, place)
-  for await (const news of newsOf(place, wish, stopping)) {
-    say.news(news)
+  const log = await createEventLog(line.flags, process.stdout, true)
+  for await (const news of newsOf(address, { filter: filterIn(line), last: line.flags.last }, stopping)) {
+    if (news.kind === 'exchange') log.request(news.entry, news.entry, news.entry)
+    else if (!line.flags.quiet) tell(inWords(news, address), log)
   }
-  say.end()
-  output.flush()
+  log.end()
 }
 
-interface Say {
-  news(news: News): void
-  end(): void
+/** On standard error, so that a pipe gets only the requests. */
+function tell(sentence: string, log: EventLog): void {
+  log.interrupt()
+  console.error(colorsFor(process.stderr).dim(sentence))
 }
 
-async function sayingIn(
-  { json, quiet, given }: CommandLine,
-  output: TerminalOutput,
-  place: ControlAddress,
-): Promise<Say> {
-  const colors = colorsFor(process.stdout)
-  const { stdout } = process
-  const log = createLogLines({
-    output,
-    paper: () => ({ colors, ...sizeOf(stdout) }),
-    isErasable: isScreen(stdout),
-  })
-  stdout.on('resize', log.resized)
-  const bodies = await loadBodyLines(given.has('verbose') && !json)
-
-  /** Goes to standard error, so that a pipe gets only the requests. */
-  function note(sentence: string): void {
-    if (quiet) return
-    log.interrupt()
-    output.flush()
-    console.error(colorsFor(process.stderr).dim(sentence))
+function inWords(news: Exclude<News, { kind: 'exchange' }>, { url }: ControlAddress): string {
+  switch (news.kind) {
+    case 'skipped':
+      return `${counted(news.count, 'request')} not shown: there were too many at once.`
+    case 'lost':
+      return `The connection to ${url} was lost. Reconnecting.`
+    case 'connected':
+      if (!news.again) return `Following ${url}. Press Ctrl-C to stop.`
+      return news.restarted ? `${url} was restarted.` : `Reconnected to ${url}.`
   }
+}
 
-  return {
-    end: log.end,
-    news(news) {
-      switch (news.kind) {
-        case 'exchange':
-          return json ? output.line(jsonLine(news.entry)) : log.request(news.entry, bodies?.(news.entry, colors))
-        case 'skipped':
-          return note(`${counted(news.count, 'request')} not shown: there were too many at once.`)
-        case 'lost':
-          return note(`The connection to ${place.url} has ended. Trying again until it is back.`)
-        case 'connected':
-          return news.again
-            ? note(news.restarted ? `${place.url} was restarted.` : `Connected to ${place.url} again.`)
-            : note(`Following ${place.url}. Ctrl-C ends it.`)
-      }
-    },
+/** The flags as a journal query. The journal checks the values. */
+export const filterIn = ({ flags }: Pick<Line, 'flags'>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(journalFilter.entries).flatMap(name => {
+      const value = (flags as Readonly<Record<string, unknown>>)[name]
+      return value === undefined || value === false ? [] : [[name, String(value)]]
+    }),
+  )
+
+/** From --url, else from the environment that `standin exec` or a copied .env sets, else from the configuration of this folder. */
+function addressFor(line: Line): ControlAddress {
+  const { url: given, port, host, 'control-token': token } = line.flags
+  const url = given ?? (port === undefined && host === undefined ? fromEnvironment() : undefined)
+  if (url === undefined) return configured(line, token)
+  const { origin, hostname } = addressIn(url)
+  // The configured token is only sent to this machine.
+  return { url: origin, token: token ?? (isLoopback(hostname) ? configuredToken(line) : '') }
+}
+
+/** Ignored if it is not on this machine: it may name the live platform, which has no journal. */
+function fromEnvironment(): string | undefined {
+  const url = process.env.PLATFORM_BASE_URL ?? ''
+  if (!URL.canParse(url)) return undefined
+  return isLoopback(new URL(url).hostname) ? url : undefined
+}
+
+function addressIn(written: string): URL {
+  if (/^https?:\/\//i.test(written) && URL.canParse(written)) return new URL(written)
+  throw new UsageError(`--url must be an http or https address such as http://127.0.0.1:4100, not "${written}".`)
+}
+
+function configured(line: Line, token: string | undefined): ControlAddress {
+  const { config } = load(line)
+  if (config.port === 0) {
+    throw new UsageError('The configuration takes any free port: say which with --url http://127.0.0.1:PORT.')
+  }
+  return { url: `http://${urlHost(config.host)}:${config.port}`, token: token ?? config.controlToken }
+}
+
+function configuredToken(line: Line): string {
+  try {
+    return load(line).config.controlToken
+  } catch (error) {
+    // The address is known, so a broken configuration in this folder does not matter.
+    if (error instanceof ProblemsError) return ''
+    throw error
   }
 }

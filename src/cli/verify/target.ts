@@ -1,9 +1,10 @@
 /** The target of `standin verify` and its credentials: from flags first, then from the environment. */
 import { text as textOf } from 'node:stream/consumers'
-import { UsageError } from '../check/problem.js'
-import type { TargetOptions } from '../contract/target.js'
-import { openPlatform } from '../platform.js'
-import { type CommandLine, load } from './arguments.js'
+import { UsageError } from '../../check/problem.js'
+import type { TargetOptions } from '../../contract/target.js'
+import { openPlatform } from '../../platform.js'
+import { load } from '../command.js'
+import type { VerifyLine } from './options.js'
 
 /** The environment variables that replace missing flags. */
 export const variables = {
@@ -27,22 +28,21 @@ export interface OpenTarget {
 export type VerifyEnvironment = Readonly<Record<string, string | undefined>>
 
 /** Rejects with a UsageError for unusable addresses and credentials. */
-export async function openTarget(commandLine: CommandLine, env: VerifyEnvironment): Promise<OpenTarget> {
-  const named = (commandLine.given.get('target') as string | undefined) ?? env[variables.target]
-  if (!named) return ownTarget(commandLine)
-  return { options: await targetAt(named, commandLine, env), isOwn: false, close: async () => {} }
+export async function openTarget(line: VerifyLine, env: VerifyEnvironment): Promise<OpenTarget> {
+  const named = line.flags.target ?? env[variables.target]
+  if (!named) return ownTarget(line)
+  return { options: await targetAt(named, line, env), isOwn: false, close: async () => {} }
 }
 
 /** The target at an address, or the live one, with its credentials. */
 export async function targetAt(
   named: string,
-  commandLine: CommandLine,
+  line: VerifyLine,
   env: VerifyEnvironment,
   origin = '--target',
 ): Promise<TargetOptions> {
-  const { given } = commandLine
-  const said = await saidOf(given, named, env)
-  const live = named === 'live' ? liveOf(commandLine) : undefined
+  const said = await saidOf(line.flags, named, env)
+  const live = named === 'live' ? liveOf(line) : undefined
   const url = live?.url ?? addressIn(origin, named)
   const authUrl = said('auth') === undefined ? live?.authUrl : addressIn('--auth', said('auth') ?? '')
   const credentials = {
@@ -54,33 +54,32 @@ export async function targetAt(
   if ((credentials.email === undefined) !== (credentials.password === undefined)) {
     throw new UsageError('Signing in takes both an email and a password: --email with --password or --password-stdin.')
   }
-  return { url, authUrl, model: modelIn(given), insecure: live?.insecure, ...credentials }
+  return { url, authUrl, model: line.flags.model, insecure: live?.insecure, ...credentials }
 }
 
-const modelIn = (given: CommandLine['given']) => given.get('model') as string | undefined
-
 /** Credentials in the environment are only used for the target that the environment names. */
-async function saidOf(given: CommandLine['given'], target: string, env: VerifyEnvironment) {
+async function saidOf(flags: VerifyLine['flags'], target: string, env: VerifyEnvironment) {
   const isNamed = [undefined, '', target].includes(env[variables.target])
-  const typed = given.has('password-stdin') ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
+  const typed = flags['password-stdin'] ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
   return (name: Name): string | undefined => {
     if (name === 'password' && typed !== undefined) return typed
-    return ((given.get(name) as string | undefined) ?? (isNamed ? env[variables[name]] : undefined)) || undefined
+    return (flags[name] ?? (isNamed ? env[variables[name]] : undefined)) || undefined
   }
 }
 
 /** The live platform from the configuration. */
-function liveOf(commandLine: CommandLine) {
-  const { baseUrl, authUrl, apiKey, anonKey, insecure } = load(commandLine).config.upstream
+function liveOf(line: VerifyLine) {
+  const { baseUrl, authUrl, apiKey, anonKey, insecure } = load(line).config.upstream
   if (baseUrl === '') throw new UsageError('--target live needs upstream.baseUrl, the address of the live platform.')
   const orNone = (text: string) => text || undefined
   return { url: baseUrl, authUrl: orNone(authUrl), apiKey: orNone(apiKey), anonKey: orNone(anonKey), insecure }
 }
 
 /** A new platform in this process, on any free port, with nothing written to disk. It reads a configuration only if one is named. */
-export async function ownTarget({ given, config, overrides }: CommandLine): Promise<OpenTarget> {
-  const idle = ['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'].find(
-    name => given.has(name) && !given.has('against'),
+export async function ownTarget({ flags, overrides }: VerifyLine): Promise<OpenTarget> {
+  const { config, against } = flags
+  const idle = (['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'] as const).find(
+    name => flags[name] && against === undefined,
   )
   if (idle !== undefined) {
     throw new UsageError(`--${idle} needs --target: a stand-in of its own has its own credentials.`)
@@ -99,7 +98,7 @@ export async function ownTarget({ given, config, overrides }: CommandLine): Prom
   const { url, authUrl, apiKey, anonKey, loaded } = platform
   const user = loaded.config.users.find(({ password }) => typeof password === 'string' && password !== '')
   // With --against, the model may exist on the live platform only.
-  const model = given.has('against') ? undefined : modelIn(given)
+  const model = against === undefined ? flags.model : undefined
   const options = { url, authUrl, apiKey, anonKey, model, email: user?.email, password: user?.password }
   return { options, isOwn: true, close: () => platform.stop() }
 }

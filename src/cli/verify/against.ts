@@ -1,7 +1,7 @@
 /** `standin verify --against`: compares a stand-in with the live platform, or with a baseline of it. */
 import path from 'node:path'
-import type { Severity } from '../check/finding.js'
-import { ProblemsError, UsageError } from '../check/problem.js'
+import type { Severity } from '../../check/finding.js'
+import { ProblemsError, UsageError } from '../../check/problem.js'
 import {
   answersOf,
   type Baseline,
@@ -9,15 +9,15 @@ import {
   compareAnswers,
   readBaseline,
   writeBaseline,
-} from '../contract/baseline.js'
-import { type ClauseResult, judgeAll } from '../contract/clause.js'
-import { clauses } from '../contract/clauses/index.js'
-import { createTarget, type Target, type TargetOptions } from '../contract/target.js'
-import { type CommandLine, load } from './arguments.js'
-import { near } from './output.js'
-import type { Progress } from './progress.js'
-import type { VerifyOptions } from './verify-options.js'
-import { targetAt, type VerifyEnvironment, variables } from './verify-target.js'
+} from '../../contract/baseline.js'
+import { type ClauseResult, judgeAll } from '../../contract/clause.js'
+import { clauses } from '../../contract/clauses/index.js'
+import { createTarget, type Target, type TargetOptions } from '../../contract/target.js'
+import { load } from '../command.js'
+import { near } from '../output.js'
+import type { Progress } from '../progress.js'
+import type { VerifyLine, VerifyOptions } from './options.js'
+import { targetAt, type VerifyEnvironment, variables } from './target.js'
 
 /** The result of comparing with the live platform. */
 export interface LiveComparison extends Comparison {
@@ -39,14 +39,10 @@ export interface LiveComparison extends Comparison {
 export type Other = { readonly kind: 'live'; readonly target: TargetOptions } | ({ readonly kind: 'kept' } & Baseline)
 
 /** Rejects with a UsageError if there is neither. A pull request without live credentials uses the baseline. */
-export async function openOther(
-  commandLine: CommandLine,
-  options: VerifyOptions,
-  env: VerifyEnvironment,
-): Promise<Other> {
-  const { against, updatesBaseline } = options
-  const named = against === 'live' ? nameOfLive(commandLine, env) : against
-  const target = named === undefined ? undefined : await targetAt(named, commandLine, env, '--against')
+export async function openOther(line: VerifyLine, options: VerifyOptions, env: VerifyEnvironment): Promise<Other> {
+  const { against, 'update-baseline': updatesBaseline } = line.flags
+  const named = against === 'live' ? nameOfLive(line, env) : against
+  const target = named === undefined ? undefined : await targetAt(named, line, env, '--against')
   if (target?.apiKey || target?.anonKey) return { kind: 'live', target }
   const baseline = updatesBaseline ? undefined : await readBaseline(path.resolve(options.baseline))
   if (baseline) return { kind: 'kept', ...baseline }
@@ -58,13 +54,20 @@ export async function openOther(
   )
 }
 
-function nameOfLive(commandLine: CommandLine, env: VerifyEnvironment): string | undefined {
-  if (load(commandLine).config.upstream.baseUrl !== '') return 'live'
+function nameOfLive(line: VerifyLine, env: VerifyEnvironment): string | undefined {
+  if (load(line).config.upstream.baseUrl !== '') return 'live'
   return env[variables.target] || undefined
 }
 
-interface Asking {
-  readonly options: VerifyOptions
+/** Throws a ProblemsError for a target that has answered nothing. */
+export function requireReached(target: Target, { aborted }: AbortSignal): void {
+  const why = target.unreachable()
+  if (why === undefined || aborted) return
+  throw new ProblemsError([{ origin: target.url, sentence: `cannot be reached (${why}).` }])
+}
+
+interface Asking extends VerifyOptions {
+  readonly line: VerifyLine
   readonly progress: Progress
   readonly signal: AbortSignal
 }
@@ -73,35 +76,25 @@ interface Asking {
 export async function against(
   own: Target,
   other: Other,
-  { options, progress, signal }: Asking,
+  { line, wanted, maxCalls, baseline, progress, signal }: Asking,
 ): Promise<LiveComparison> {
   const ours = await answersOf(own)
+  const { 'fail-on': failOn = 'critical', 'update-baseline': updatesBaseline } = line.flags
   if (other.kind === 'kept') {
     const { target, at, answers } = other
-    const none = { isFresh: false, failOn: options.failOn, findings: [], calls: 0, kept: undefined }
+    const none = { isFresh: false, failOn, findings: [], calls: 0, kept: undefined }
     return { ...compareAnswers(ours, answers), target, at, ...none }
   }
-  const live = createTarget({ ...other.target, maxCalls: options.maxCalls, signal })
+  const live = createTarget({ ...other.target, maxCalls, signal })
   const findings = await judgeAll({
-    ...{ target: live, table: clauses, wanted: options.wanted },
+    ...{ target: live, table: clauses, wanted },
     begun: ({ id }) => progress.at(`live ${id}`),
     ended: progress.step,
   })
-  const why = live.unreachable()
-  if (why !== undefined && !signal.aborted) {
-    throw new ProblemsError([{ origin: live.url, sentence: `cannot be reached (${why}).` }])
-  }
+  requireReached(live, signal)
   const [at, answers] = [new Date(), await answersOf(live)]
-  const kept = options.updatesBaseline && !signal.aborted ? path.resolve(options.baseline) : undefined
+  const kept = updatesBaseline && !signal.aborted ? path.resolve(baseline) : undefined
   if (kept !== undefined) await writeBaseline(kept, { at, target: live.url, answers })
-  const facts = {
-    target: live.url,
-    at,
-    isFresh: true,
-    findings,
-    calls: live.calls(),
-    failOn: options.failOn,
-    kept: kept && near(kept),
-  }
-  return { ...compareAnswers(ours, answers), ...facts }
+  const facts = { target: live.url, at, isFresh: true, findings, calls: live.calls(), failOn }
+  return { ...compareAnswers(ours, answers), ...facts, kept: kept && near(kept) }
 }

@@ -1,11 +1,11 @@
 /** Sends recorded requests to the live platform, with the live credentials. */
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import type { Config } from '../config/schema.js'
-import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
-import { isStatus } from '../http/fit-error.js'
-import type { AskLive, Capture, RecordedRequest } from '../recordings/index.js'
-import type { LiveSession } from '../supabase/live-session.js'
+import type { Config } from '../../config/schema.js'
+import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
+import { isStatus } from '../../http/fit-error.js'
+import type { AskLive, Capture, RecordedRequest } from '../../recordings/index.js'
+import type { LiveSession } from '../../supabase/live-session.js'
 
 interface AskLiveOptions {
   readonly upstream: Config['upstream']

@@ -1,0 +1,149 @@
+/** The form of a command: its flags, its help and what it runs stand in one file. Also the flags that all commands take. */
+import { UsageError } from '../check/problem.js'
+import { loadConfig, type Override } from '../config/load.js'
+
+/** A flag, with the value that a command gets for it. */
+export interface Flag<T = unknown> {
+  readonly type: 'string' | 'boolean'
+  readonly short?: string
+  /** Placeholder for the value in the help. */
+  readonly value?: string
+  readonly meaning: string
+  /** Left out of the help. */
+  readonly isHidden?: boolean
+  /** The configuration option that the flag sets. */
+  readonly option?: readonly string[]
+  /** The value is a path relative to the current folder. (In a configuration file, paths are relative to that file.) */
+  readonly isPath?: boolean
+  /** Makes the value, also where the flag is not given. Throws a UsageError for a text that it does not take. */
+  read(written: string | undefined, name: string): T
+}
+
+export type Flags = Readonly<Record<string, Flag>>
+
+type Values<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never }
+
+/** A flag with any text. */
+export const text = (value: string, meaning: string): Flag<string | undefined> => ({
+  ...{ type: 'string', value, meaning },
+  read: written => written,
+})
+
+/** A flag without a value. */
+export const yes = (meaning: string): Flag<boolean> => ({
+  ...{ type: 'boolean', meaning },
+  read: written => written !== undefined,
+})
+
+/** A flag with a whole number. */
+export function whole<const T extends number | undefined>(
+  [least, most]: readonly [number, number],
+  meaning: string,
+  initial: T,
+): Flag<number | T> {
+  return {
+    ...{ type: 'string', value: 'NUMBER', meaning },
+    read(written, name) {
+      if (written === undefined) return initial
+      const number = /^\d{1,10}$/.test(written) ? Number(written) : Number.NaN
+      if (number >= least && number <= most) return number
+      throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not "${written}".`)
+    },
+  }
+}
+
+/** A flag with one of several words. */
+export function oneOf<const T extends string, const I extends T | undefined>(
+  words: readonly T[],
+  [value, meaning]: readonly [string, string],
+  initial: I,
+): Flag<T | I> {
+  return {
+    ...{ type: 'string', value, meaning },
+    read(written, name) {
+      if (written === undefined) return initial
+      const word = words.find(word => word === written)
+      if (word !== undefined) return word
+      throw new UsageError(`--${name} must be one of ${words.join(', ')}, not "${written}".`)
+    },
+  }
+}
+
+const option = (flag: Flag<string | undefined>, ...option: readonly string[]) => ({ ...flag, option })
+
+/** The flags of every command: those that configure a platform, and those about what is printed. */
+export const sharedFlags = {
+  config: text('FILE', 'Configuration file (default: platform.config.yaml, if it is there)'),
+  host: option(text('ADDRESS', 'Address to listen on (127.0.0.1)'), 'host'),
+  port: option(text('NUMBER', 'Port to listen on; 0 takes any free one (4100)'), 'port'),
+  mode: option(text('MODE', 'emulate, proxy, record or replay (emulate)'), 'mode'),
+  upstream: option(text('URL', 'Address of the live platform'), 'upstream', 'baseUrl'),
+  recordings: {
+    ...option(text('DIR', 'Folder of the recordings (fixtures/recordings)'), 'recordings', 'dir'),
+    isPath: true,
+  },
+  speed: option(text('NUMBER', 'How fast recordings are played: 1 as recorded, 0 at once (1)'), 'recordings', 'speed'),
+  'on-miss': option(text('WHAT', 'Without a recording: fail, emulate or record (fail)'), 'recordings', 'onMiss'),
+  state: option(
+    text('WHERE', 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)'),
+    'state',
+  ),
+  seed: option(text('NUMBER', 'Changes the canned replies (0)'), 'seed'),
+  json: yes('Print JSON lines; the first one says that it is ready, and where'),
+  quiet: yes('Print problems only'),
+  help: { ...yes('Show this'), short: 'h' },
+  version: { ...yes('Show the version'), short: 'v' },
+} as const satisfies Flags
+
+/** The flags of commands that start a platform. */
+export const runFlags = {
+  strict: yes('End with exit code 1 when a request had no recording'),
+  'strict-unused': yes('The same, and when a recording was never asked for'),
+  'fail-on-violation': yes('End with exit code 1 when an answer broke what the platform documents'),
+  verbose: yes('Log bodies as well'),
+} as const satisfies Flags
+
+/** What a command is called with. */
+// biome-ignore lint/complexity/noBannedTypes: no flags of its own
+export interface CommandLine<F extends Flags = {}> {
+  /** `recordings show`. */
+  readonly name: string
+  /** The words behind the name. */
+  readonly words: readonly string[]
+  /** What `standin exec` runs: everything after `--`. */
+  readonly child: readonly string[]
+  readonly flags: Values<Omit<typeof sharedFlags, keyof F> & F>
+  /** What the flags say about the configuration. */
+  readonly overrides: readonly Override[]
+}
+
+/** The values of the flags of a command that starts a platform. */
+export type RunFlags = CommandLine<typeof runFlags>['flags']
+
+/** What a command prints: words for people or, with --json, a document. With --quiet it prints no words. */
+export interface Result {
+  readonly data: object
+  readonly words: string
+}
+
+/** What is printed, or the exit code to end with. */
+export type CommandResult = Result | string | number | undefined
+
+// biome-ignore lint/complexity/noBannedTypes: no flags of its own
+export interface Command<F extends Flags = {}> {
+  /** Flags of its own, and the shared ones that its help lists with them, perhaps with another meaning. */
+  readonly flags: F
+  /** Command lines, and what they do. */
+  readonly examples?: readonly (readonly [line: string, meaning: string])[]
+  run(line: CommandLine<F>): CommandResult | Promise<CommandResult>
+}
+
+/** Infers the flags of a command. */
+export const command = <const F extends Flags>(of: Command<F>): Command<F> => of
+
+/** Throws a ProblemsError for what is wrong in the file, the environment or the flags. */
+export const load = ({
+  flags,
+  overrides,
+}: { flags: { config: string | undefined } } & Pick<CommandLine, 'overrides'>) =>
+  loadConfig({ cwd: process.cwd(), file: flags.config, flags: overrides, env: process.env })

@@ -1,0 +1,89 @@
+/** All commands, grouped by task as the help shows them. What each does is said here, so that the overview loads none of them. */
+import type { Command, Flags } from './command.js'
+
+/** A command before it is loaded. */
+export interface ListedCommand {
+  /** `recordings show`. */
+  readonly name: string
+  /** Its name, and the words behind it: required ones, `[optional]` ones, and `…` for any number. */
+  readonly usage: string
+  readonly does: string
+  load(): Promise<Command<Flags>>
+}
+
+/** A file of commands, by their names. That a command reads only its own flags is checked where it is declared. */
+type Load = () => Promise<{ readonly commands: Readonly<Record<string, Omit<Command<Flags>, 'run'>>> }>
+
+const dev: Load = () => import('./dev.js')
+const exec: Load = () => import('./exec.js')
+const tail: Load = () => import('./tail/tail.js')
+const verify: Load = () => import('./verify/verify.js')
+const config: Load = () => import('./config.js')
+const recordings: Load = () => import('./recordings/recordings.js')
+const drift: Load = () => import('./drift/drift.js')
+const har: Load = () => import('./har.js')
+const mint: Load = () => import('./mint.js')
+const login: Load = () => import('./login.js')
+const replies: Load = () => import('./replies.js')
+
+/** Adding a command is an entry here, and its file. */
+const entries: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
+  'Start it': [
+    ['[dev]', 'Start the platform', dev],
+    ['record', 'Start it in mode record: ask the live platform, and keep what it says', dev],
+    ['replay', 'Start it in mode replay: answer from what was recorded', dev],
+    ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
+  ],
+  'Look at it': [
+    ['tail', 'Follow the requests of a Standin that runs already', tail],
+    ['verify', "Check each rule of the platform's document, here or at another --target", verify],
+    ['openapi', 'Print the OpenAPI document of everything that is answered', config],
+  ],
+  Recordings: [
+    ['recordings list', 'List what was recorded', recordings],
+    ['recordings show NAME', 'Show one recording; NAME is its key or a part of its file name', recordings],
+    ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', recordings],
+    [
+      'recordings rename [OLD NEW]',
+      'Give all recordings the names they would get today, or OLD the name NEW',
+      recordings,
+    ],
+    ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; any makes it exit with 1', recordings],
+    ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
+    ['import FILE.har', 'Make recordings of the exchanges in a HAR file; - is standard input', har],
+    ['export FILE.har', 'Write the recordings as a HAR file; - is standard output', har],
+  ],
+  Credentials: [
+    ['token', 'Print a token for tests', mint],
+    ['key create', 'Print a new API key', mint],
+    ['login', 'Sign in to the live auth backend', login],
+    ['logout', 'Sign out there, and forget the session', login],
+  ],
+  'Configuration and replies': [
+    ['config check', 'Say what is wrong with the configuration, or that nothing is', config],
+    ['config print', 'Show every option, its value and where that came from', config],
+    ['config init', 'Print a configuration file with every option at its default', config],
+    ['config schema', 'Print the JSON Schema of the configuration file', config],
+    ['replies check', 'Say which rules never answer, and what else is odd about them', replies],
+    ['replies try [PROMPT…]', 'Say which rule answers, what it says, and why', replies],
+    ['replies schema', 'Print the JSON Schema of reply files', replies],
+  ],
+}
+
+const listed = ([usage, does, load]: readonly [string, string, Load]): ListedCommand => {
+  const name = usage.match(/^\[?([a-z]+( [a-z]+)?)/)?.[1] ?? usage
+  return { name, usage, does, load: async () => (await load()).commands[name] as Command<Flags> }
+}
+
+export const topics = Object.entries(entries).map(([topic, commands]) => ({ topic, commands: commands.map(listed) }))
+
+export const commands = topics.flatMap(({ commands }) => commands)
+
+const byName = new Map(commands.map(command => [command.name, command]))
+
+/** The command that the first one or two words name; `standin` alone is `standin dev`. */
+export const findCommand = ([first = 'dev', second]: readonly string[]) =>
+  byName.get(`${first} ${second}`) ?? byName.get(first)
+
+/** The commands whose name begins with this word: all of `recordings`. */
+export const groupOf = (word: string) => commands.filter(({ name }) => name.split(' ')[0] === word)

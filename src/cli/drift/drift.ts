@@ -1,0 +1,109 @@
+/** `standin drift`: repeats each recorded request at the live platform and reports what has changed in the answers. */
+import path from 'node:path'
+import type { Severity } from '../../check/finding.js'
+import { StartError, UsageError } from '../../check/problem.js'
+import type { LoadedConfig } from '../../config/load.js'
+import { redactionRules } from '../../config/redaction.js'
+import { compare } from '../../contract/compare.js'
+import { shapeOfAnswer } from '../../contract/shape.js'
+import { glob } from '../../core/paths.js'
+import { openLiveSession } from '../../platform/upstream.js'
+import { type DriftResult, findDrift, openFolder } from '../../recordings/index.js'
+import { anyPlaceholder, createRedact } from '../../redact/index.js'
+import { type CommandLine, command, load, text, whole, yes } from '../command.js'
+import { harmless, near } from '../output.js'
+import { createProgress, noProgress } from '../progress.js'
+import { junitOf } from '../report/junit.js'
+import { createReporter, failOnFlag, reportFlags, requireWritable, writeReport } from '../report/reporter.js'
+import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
+import { askLive } from './ask-live.js'
+import { failuresOf, reportOf } from './report.js'
+
+const EXIT_DRIFTED = 1
+const EXIT_BAD_INPUT = 2
+
+const flags = {
+  only: text('GLOB', 'Only recordings of such names: chat-*'),
+  update: yes('Keep the live answers in place of the recorded ones'),
+  'fail-on': failOnFlag('What'),
+  concurrency: whole([1, 99], 'Requests at the same time (4)', 4),
+  ...reportFlags,
+  junit: text('FILE', 'Write a report as JUnit XML, too'),
+}
+
+export const commands = { drift: command({ flags, run: drift }) }
+
+/** Reports the findings; the exit code says how severe they are. Rejects with a UsageError, a ProblemsError or a StartError. */
+async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
+  const { junit, 'fail-on': failOn = 'critical' } = line.flags
+  const loaded = load(line)
+  const upstream = loaded.config.upstream.baseUrl
+  if (upstream === '') throw new UsageError('standin drift needs upstream.baseUrl, the address of the live platform.')
+  const reporter = createReporter(line.flags)
+  if (junit !== undefined) requireWritable('--junit', junit)
+  const startedMs = performance.now()
+  const stopping = stopOnSignals()
+  const found = await look(loaded, line.flags, stopping)
+  const report = reportOf({ ...found, failOn, upstream, seconds: (performance.now() - startedMs) / 1000 })
+  process.exitCode = exitCodeOf(found.results, failOn, stopping)
+  await reporter.write(report)
+  // Last, so that the findings are printed even if the file cannot be written.
+  if (junit !== undefined) await writeReport(junit, junitOf(report))
+}
+
+async function look(
+  { config, dir }: LoadedConfig,
+  { only, update, concurrency, json, quiet }: CommandLine<typeof flags>['flags'],
+  signal: AbortSignal,
+): Promise<{ readonly results: readonly DriftResult[]; readonly total: number }> {
+  const { upstream, recordings } = config
+  const folder = openFolder(path.resolve(dir, recordings.dir))
+  const wanted = glob(only ?? '*')
+  const kept = (await folder.list()).filter(({ file }) => wanted.test(file))
+  if (only !== undefined && kept.length === 0) throw new UsageError(`No recording has a name like ${only}.`)
+  if (kept.length === 0)
+    throw new StartError(`There are no recordings in ${near(folder.dir)}: nothing could be compared.`)
+  const rules = redactionRules(config)
+  const userToken = await openLiveSession(upstream, sentence => console.error(sentence))
+  const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
+  const results = await findDrift({
+    ...{ folder, kept, concurrency, update, signal },
+    credentialFor: path => credentialFor(path, { ...upstream, hasSession: userToken !== undefined }),
+    compare: (recorded, live) => compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
+    ask: askLive({ upstream, maxBytes: recordings.maxBytes, userToken }),
+    redact: createRedact(rules),
+    placeholder: anyPlaceholder(rules),
+    begun: file => progress.at(harmless(file)),
+    ended: progress.step,
+  }).finally(progress.end)
+  return { results, total: kept.length }
+}
+
+/** The credential that askLive sends for a path, as users know it. */
+function credentialFor(
+  path: string,
+  {
+    apiKey,
+    anonKey,
+    hasSession,
+  }: Pick<LoadedConfig['config']['upstream'], 'apiKey' | 'anonKey'> & { hasSession: boolean },
+): string | undefined {
+  if (path.startsWith('/v1/')) {
+    if (apiKey !== '') return 'upstream.apiKey'
+    return hasSession ? 'the session of standin login' : 'a request without upstream.apiKey'
+  }
+  if (!path.startsWith('/api/v1')) return undefined
+  return anonKey === '' ? 'a request without upstream.anonKey' : 'upstream.anonKey'
+}
+
+function exitCodeOf(findings: readonly DriftResult[], failOn: Severity, { aborted }: AbortSignal): number {
+  if (aborted) return EXIT_STOPPED
+  if (findings.some(({ kind }) => kind === 'unreadable')) return EXIT_BAD_INPUT
+  const unanswered = findings.find(finding => finding.kind === 'notAsked')
+  if (unanswered && !findings.some(({ kind }) => kind === 'compared')) {
+    console.error(`Nothing could be compared. ${unanswered.reason}`)
+    return EXIT_DRIFTED
+  }
+  const isFailure = (result: DriftResult) => result.kind === 'refused' || failuresOf(result, failOn).length > 0
+  return findings.some(isFailure) ? EXIT_DRIFTED : 0
+}

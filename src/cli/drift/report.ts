@@ -1,0 +1,155 @@
+/** The results of a drift check as a report. */
+import { type Finding, fromWorst, isAtLeast, type Severity } from '../../check/finding.js'
+import { wordProblem } from '../../check/problem.js'
+import type { DriftResult } from '../../recordings/index.js'
+import { countBySeverity, listed, type Report, type ReportItem } from '../report/report.js'
+
+interface DriftCount extends Readonly<Record<Severity, number>> {
+  readonly recordings: number
+  readonly same: number
+  readonly drifted: number
+  readonly updated: number
+  readonly skipped: number
+  readonly notAsked: number
+  /** Recordings whose credential the live platform refuses. */
+  readonly refused: number
+  readonly unreadable: number
+  /** Recordings that were not compared because the command was stopped. */
+  readonly notReached: number
+}
+
+const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
+
+/** `recordings` is the total, including those that were not reached. */
+function countOf(results: readonly DriftResult[], recordings: number): DriftCount {
+  const kinds = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
+  const drifted = results.filter(result => driftsOf(result).length > 0).length
+  return {
+    recordings,
+    same: kinds('compared') - drifted,
+    drifted,
+    ...countBySeverity(results.flatMap(driftsOf)),
+    updated: results.filter(result => result.kind === 'compared' && result.updated).length,
+    skipped: kinds('skipped'),
+    notAsked: kinds('notAsked'),
+    refused: kinds('refused'),
+    unreadable: kinds('unreadable'),
+    notReached: recordings - results.length,
+  }
+}
+
+/** `12 recordings: 9 the same, 2 drifted (1 critical, 3 warnings), 1 skipped` */
+function countLine(count: DriftCount): string {
+  const drifts = listed([
+    [count.critical, 'critical'],
+    [count.warning, count.warning === 1 ? 'warning' : 'warnings'],
+    [count.info, 'info'],
+  ])
+  const parts = listed([
+    [count.drifted, `drifted (${drifts})`],
+    [count.updated, 'updated'],
+    [count.skipped, 'skipped'],
+    [count.notAsked, 'not asked'],
+    [count.refused, 'refused'],
+    [count.unreadable, 'not readable'],
+    [count.notReached, 'not reached'],
+  ])
+  const all = `${count.recordings} ${count.recordings === 1 ? 'recording' : 'recordings'}`
+  return `${all}: ${count.same} the same${parts === '' ? '' : `, ${parts}`}`
+}
+
+type Refused = Extract<DriftResult, { kind: 'refused' }>
+
+const refusedWith = (credential: string, all: readonly DriftResult[]) =>
+  all.filter((other): other is Refused => other.kind === 'refused' && other.credential === credential)
+
+/** A refused credential is reported once, with the first recording that uses it. */
+const isReportedHere = (result: Refused, all: readonly DriftResult[]) =>
+  result === refusedWith(result.credential, all)[0]
+
+/** Why recordings could not be compared, and what to do about it. */
+function refusalText({ credential, status }: Refused, all: readonly DriftResult[]): string {
+  const count = refusedWith(credential, all).length
+  const what = count === 1 ? '1 recording was' : `${count} recordings were`
+  const advice = credential.startsWith('upstream.')
+    ? 'Check it'
+    : 'Set the key in the configuration, or run standin login'
+  return `The live platform refuses ${credential} (${status}): ${what} not compared. ${advice}.`
+}
+
+/** Findings at or above the threshold. Updated recordings have none, because their changes were accepted. */
+export const failuresOf = (result: DriftResult, threshold: Severity): readonly Finding[] =>
+  result.kind === 'compared' && !result.updated
+    ? result.drifts.filter(({ severity }) => isAtLeast(threshold, severity))
+    : []
+
+interface DriftRun {
+  readonly results: readonly DriftResult[]
+  /** How many recordings there are, including those that were not reached. */
+  readonly total: number
+  /** A recording fails at this severity or above. */
+  readonly failOn: Severity
+  readonly upstream: string
+  readonly seconds: number
+}
+
+export function reportOf({ results, total, failOn, upstream, seconds }: DriftRun): Report {
+  const count = countOf(results, total)
+  return {
+    ...{ name: 'drift', title: `Recordings compared with ${upstream}`, summary: countLine(count), seconds },
+    groups: [
+      {
+        items: results.map(result => itemOf(result, results, failOn)),
+        columns: ['severity', 'recording', 'difference'],
+      },
+    ],
+    data: { ...count, findings: results },
+  }
+}
+
+function itemOf(result: DriftResult, all: readonly DriftResult[], failOn: Severity): ReportItem {
+  const { file } = result
+  const [folder = '', name] = file.split(/\/(?=[^/]*$)/)
+  const item = { names: [file], ...(name === undefined ? {} : { testName: name }) }
+  const classname = name === undefined ? 'recordings' : folder
+  switch (result.kind) {
+    case 'compared':
+      return { ...item, classname, ...comparedItem(result, failOn) }
+    case 'skipped': {
+      const note = `skipped: ${result.reason}`
+      const rows = [['skipped', file, result.reason]]
+      return { ...item, classname, outcome: 'skipped', message: result.reason, note, shown: 'usually', rows }
+    }
+    case 'notAsked': {
+      const note = `not asked: ${result.reason}`
+      const rows = [['not asked', file, result.reason]]
+      return { ...item, classname, outcome: 'skipped', message: note, note, shown: 'always', rows }
+    }
+    case 'refused':
+      return { ...item, classname, ...problemItem('refused', [refusalText(result, all)], isReportedHere(result, all)) }
+    case 'unreadable':
+      return { ...item, classname, ...problemItem('unreadable', result.problems.map(wordProblem), true) }
+  }
+}
+
+function comparedItem(result: Extract<DriftResult, { kind: 'compared' }>, failOn: Severity) {
+  const { file, drifts, updated } = result
+  const hasDrifted = drifts.length > 0
+  const isFailure = failuresOf(result, failOn).length > 0
+  return {
+    outcome: isFailure ? 'broken' : hasDrifted ? 'different' : 'held',
+    ...{ findings: drifts, failOn, note: updated ? '(updated)' : undefined },
+    shown: hasDrifted ? 'always' : 'never',
+    rows: fromWorst(drifts).map(({ severity, path, sentence }) => [severity, file, `${path}: ${sentence}`]),
+  } as const
+}
+
+/** What is wrong with a recording or its credential. Said once, where it concerns many. */
+const problemItem = (type: string, sentences: readonly string[], isReportedHere: boolean) =>
+  ({
+    ...{ type, message: sentences.join(' ') },
+    outcome: isReportedHere ? 'error' : 'skipped',
+    instead: isReportedHere ? sentences : [],
+    shown: 'always',
+    rows: isReportedHere ? [[type, '', sentences.join(' ')]] : [],
+  }) as const

@@ -1,0 +1,98 @@
+/** Tells what happens in a platform: as JSON lines for programs, or in words for people. Loaded while the port opens. */
+import type { JournalEntry } from '../journal/index.js'
+import type { Platform } from '../platform.js'
+import type { RunFlags } from './command.js'
+import { followRequests, type LogLine, loadBodyLines } from './log-line.js'
+import { createLogLines } from './log-lines.js'
+import { type Colors, colorsFor, createOutput, isScreen, jsonLine, sizeOf } from './output.js'
+import { hasBroken, hasMissed, missText, receiptText, violatingText, violationsText } from './receipt.js'
+import { messageEvent, messageLine, requestEvent } from './request-log.js'
+
+type Flags = Pick<RunFlags, 'json' | 'quiet' | 'verbose'>
+
+type Words = (colors: Colors) => string
+
+export interface EventLog {
+  /** Tells of an event. With --quiet people see it only if it is needed. */
+  say(event: object, words: Words, isNeeded?: boolean): void
+  /** The same for a problem, which people see on standard error, with --quiet as well. */
+  problem(event: object, words: Words): void
+  /** What a request was; `entry` has its bodies. */
+  request(event: object, line: LogLine, entry?: JournalEntry): void
+  /** Called before other text is written to the same terminal. */
+  interrupt(): void
+  /** Writes what has been held back. */
+  end(): void
+}
+
+/** `isAlone` means that this log only writes to the terminal, so that lines can be overwritten. */
+export async function createEventLog(
+  { json, quiet, verbose }: Flags,
+  stream: NodeJS.WriteStream,
+  isAlone: boolean,
+): Promise<EventLog> {
+  const output = createOutput(stream)
+  const colors = colorsFor(stream)
+  const log = createLogLines({
+    output,
+    paper: () => ({ colors, ...sizeOf(stream) }),
+    isErasable: isAlone && isScreen(stream),
+  })
+  // After a resize, lines wrap differently and can no longer be overwritten.
+  stream.on('resize', log.resized)
+  const bodies = await loadBodyLines(verbose && !json)
+  const interrupt = () => {
+    log.interrupt()
+    output.flush()
+  }
+  return {
+    interrupt,
+    say(event, words, isNeeded = false) {
+      if (json) output.line(jsonLine(event))
+      else if (isNeeded || !quiet) log.line(words(colors))
+    },
+    problem(event, words) {
+      if (json) return output.line(jsonLine(event))
+      interrupt()
+      console.error(words(colorsFor(process.stderr)))
+    },
+    request(event, line, entry) {
+      if (json) output.line(jsonLine(event))
+      else log.request(line, entry && bodies?.(entry, colors))
+    },
+    end() {
+      log.end()
+      output.flush()
+    },
+  }
+}
+
+/** Tells of requests. Returns a function that reloads the redaction rules, for when the configuration has changed. */
+export const tellRequests = (platform: Platform, log: EventLog, { verbose }: Flags): Promise<() => Promise<void>> =>
+  followRequests(platform, verbose, (line, entry) => log.request(requestEvent(line, entry), line, entry))
+
+/** Tells of problems as they come. */
+export function tellProblems(platform: Platform, log: EventLog): void {
+  platform.onMiss(miss => log.problem({ event: 'miss', ...miss }, colors => missText(miss, colors)))
+  platform.violations.onViolating(violating =>
+    log.problem({ event: 'violation', ...violating }, colors => violatingText(violating, colors)),
+  )
+}
+
+/** Tells of messages to users: codes and links. */
+export const tellMessages = (platform: Platform, log: EventLog): void =>
+  platform.onMessage(message => log.say(messageEvent(message), colors => messageLine(message, colors)))
+
+/** Tells how a run went that is over, and what failed with --quiet, too. Returns whether it has failed. */
+export function conclude(platform: Platform, log: EventLog, flags: RunFlags): boolean {
+  const receipt = platform.receipt()
+  const isShort = hasMissed(receipt, flags)
+  const isBroken = hasBroken(platform, flags)
+  const counts = platform.violations.counts()
+  if (Object.values(counts).some(count => count > 0)) {
+    log.say({ event: 'violations', ...counts }, colors => violationsText(counts, colors), isBroken)
+  }
+  if (receipt) log.say({ event: 'receipt', ...receipt }, colors => receiptText(receipt, colors), isShort)
+  log.end()
+  return isShort || isBroken
+}

@@ -1,0 +1,68 @@
+/**
+ * A report as JUnit XML, written by hand: junit-report-builder (6 MB with lodash) has no place for the reason why a test was skipped
+ * or for the text of a failure, and the elements themselves are less code than the calls to any XML builder.
+ */
+import { fromWorst, isAtLeast } from '../../check/finding.js'
+import { findingLine, type Report, type ReportItem } from './report.js'
+
+export function junitOf({ name, groups, seconds }: Report): string {
+  const cases = groups.flatMap(({ items }) => items.flatMap(casesOf))
+  const count = (wanted: string) => cases.filter(({ result }) => result === wanted).length
+  const counts = attributes({
+    tests: cases.length,
+    failures: count('failure'),
+    errors: count('error'),
+    skipped: count('skipped'),
+    time: seconds.toFixed(3),
+  })
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="standin ${name}"${counts}>
+  <testsuite name="${name}"${counts}>
+${cases.map(({ xml }) => xml).join('')}  </testsuite>
+</testsuites>
+`
+}
+
+const results = { held: undefined, different: undefined, broken: 'failure', error: 'error', skipped: 'skipped' }
+
+/** A test case for each name. What is no failure becomes its output. */
+function casesOf(item: ReportItem) {
+  const { outcome, names, testName, what, classname, findings = [], facts = [], failOn = 'info', message, type } = item
+  const result = results[outcome]
+  const [worst, ...failures] =
+    result === 'failure' ? fromWorst(findings).filter(({ severity }) => isAtLeast(failOn, severity)) : []
+  const failed = worst ? [worst, ...failures] : []
+  const others = fromWorst(findings).filter(finding => !failed.includes(finding))
+  const told = facts.map(([name, text]) => `${name}: ${text}`)
+  // A clause has facts alone.
+  const isTold = result === 'failure' && !worst
+  const text = isTold ? told : failed.map(finding => findingLine(finding))
+  const output = [...others.map(finding => findingLine(finding)), ...(isTold ? [] : told)].join('\n')
+  const about = attributes({
+    type: worst?.severity ?? type,
+    message: worst ? `${worst.path}: ${worst.sentence}` : message,
+  })
+  const inside = [
+    ...(result ? [element(result, about, text.join('\n'))] : []),
+    ...(output === '' ? [] : [element('system-out', '', output)]),
+  ].join('')
+  return names.map(name => {
+    const head = `    <testcase${attributes({ classname, name: testName ?? [name, what].filter(Boolean).join(' ') })}`
+    return { result, xml: inside === '' ? `${head}/>\n` : `${head}>\n${inside}    </testcase>\n` }
+  })
+}
+
+const element = (tag: string, about: string, inside: string) =>
+  inside === '' ? `      <${tag}${about}/>\n` : `      <${tag}${about}>${escaped(inside)}</${tag}>\n`
+
+const attributes = (values: Readonly<Record<string, string | number | undefined>>) =>
+  Object.entries(values)
+    .map(([name, value]) => (value === undefined ? '' : ` ${name}="${escaped(String(value))}"`))
+    .join('')
+
+/** Removes the characters that XML 1.0 cannot represent. */
+const escaped = (text: string) =>
+  text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this regex looks for them
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\p{Surrogate}]/gu, '')
+    .replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)

@@ -1,0 +1,72 @@
+/** The one form of a report of what was checked, from which text, JSON, Markdown and JUnit XML are written. */
+import type { Finding, Severity } from '../../check/finding.js'
+import { type Colors, harmless, noColors } from '../output.js'
+
+/** What was checked, and what came of it. Each form of a report is written from this. */
+export interface Report {
+  /** The test suite in JUnit: `verify`. */
+  readonly name: string
+  readonly title: string
+  readonly groups: readonly Group[]
+  /** The counts, in one line. */
+  readonly summary: string
+  readonly seconds: number
+  /** The JSON document. */
+  readonly data: object
+  /** Further Markdown, for readers who know nothing of the program. */
+  readonly appendix?: readonly string[]
+}
+
+interface Group {
+  /** A list of files has none in a terminal. */
+  readonly title?: string
+  readonly items: readonly ReportItem[]
+  /** Lines behind the items. */
+  readonly notes?: readonly string[]
+  /** The heads of the Markdown table. */
+  readonly columns: readonly string[]
+}
+
+/** One thing that was checked. */
+export interface ReportItem {
+  /** `different` is a difference that counts as no failure. */
+  readonly outcome: 'held' | 'broken' | 'different' | 'skipped' | 'error'
+  /** What the outcome is true of: a clause, a file, or calls. */
+  readonly names: readonly string[]
+  /** The test class in JUnit. */
+  readonly classname: string
+  /** The name of the test in JUnit, where it is another. */
+  readonly testName?: string
+  /** What was checked, where the name does not say it. It gets a mark in a terminal. */
+  readonly what?: string
+  readonly note?: string | undefined
+  readonly findings?: readonly Finding[]
+  /** Findings from this severity on are failures. */
+  readonly failOn?: Severity
+  /** More to know, by name. */
+  readonly facts?: readonly (readonly [name: string, text: string])[]
+  /** Why it is broken, skipped or an error, and in one word. */
+  readonly message?: string | undefined
+  readonly type?: string
+  /** What a terminal shows in place of names, findings and facts. */
+  readonly instead?: readonly string[]
+  /** When a terminal shows it; `usually` is not with --quiet. */
+  readonly shown: 'always' | 'usually' | 'never'
+  /** Its rows in the Markdown table. */
+  readonly rows: readonly (readonly string[])[]
+}
+
+export const countBySeverity = (findings: readonly Finding[]): Readonly<Record<Severity, number>> => {
+  const of = (wanted: Severity) => findings.filter(({ severity }) => severity === wanted).length
+  return { critical: of('critical'), warning: of('warning'), info: of('info') }
+}
+
+/** `2 drifted, 1 skipped`, without the zeros. */
+export const listed = (parts: readonly (readonly [number, string])[]) =>
+  parts.flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`])).join(', ')
+
+/** `critical  choices[].message: recorded object, live nothing`. */
+export function findingLine({ severity, path, sentence }: Finding, colors: Colors = noColors): string {
+  const color = { critical: colors.red, warning: colors.yellow, info: colors.dim }[severity]
+  return `${color(severity.padEnd('critical'.length))}  ${harmless(`${path}: ${sentence}`)}`
+}

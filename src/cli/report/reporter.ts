@@ -1,0 +1,135 @@
+/** Writes a report in the form that the flags name, to a file or to standard output. */
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fromWorst, severities } from '../../check/finding.js'
+import { makeFolder, StartError, UsageError } from '../../check/problem.js'
+import { oneOf, text } from '../command.js'
+import { type Colors, colorsFor, harmless, noColors } from '../output.js'
+import { junitOf } from './junit.js'
+import { markdownOf } from './markdown.js'
+import { findingLine, type Report, type ReportItem } from './report.js'
+
+const reporters = ['text', 'json', 'markdown', 'junit'] as const
+
+/** The flags of commands that write a report. */
+export const reportFlags = {
+  reporter: oneOf(reporters, ['FORM', 'text, json, markdown or junit (text)'], undefined),
+  output: text('FILE', 'Where the report is written (standard output)'),
+}
+
+/** `critical` unless it is given. */
+export const failOnFlag = (what: string) => {
+  const meaning = `${what} makes the exit code 1: critical, warning or info (critical)`
+  return oneOf(severities.toReversed(), ['SEVERITY', meaning], undefined)
+}
+
+interface ReporterFlags {
+  readonly reporter: (typeof reporters)[number] | undefined
+  readonly output: string | undefined
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/** Makes what writes the report, before there is one. Throws a UsageError or a StartError for a file that cannot be written. */
+export function createReporter({ reporter, output, json, quiet }: ReporterFlags) {
+  const form = reporter ?? (json ? 'json' : 'text')
+  if (json && form !== 'json') throw new UsageError(`--json and --reporter ${form} are two reports: give one.`)
+  if (output !== undefined) requireWritable('--output', output)
+  return {
+    /** Whether standard output gets words. */
+    isInWords: form === 'text' && output === undefined,
+    async write(report: Report): Promise<void> {
+      // Files get no colours.
+      const colors = output === undefined ? colorsFor(process.stdout) : noColors
+      const written = form === 'text' ? textOf(report, colors, quiet) : writers[form](report)
+      if (output === undefined) return void process.stdout.write(written)
+      if (!quiet) console.error(report.summary)
+      await writeReport(output, written)
+    },
+  }
+}
+
+const writers = { json: ({ data }: Report) => `${JSON.stringify(data)}\n`, markdown: markdownOf, junit: junitOf }
+
+function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boolean): string {
+  const isShown = ({ shown }: ReportItem) => shown === 'always' || (shown === 'usually' && !isQuiet)
+  const blocks = groups.flatMap(({ title, items, notes = [] }) => {
+    const shown = items.filter(isShown)
+    if (shown.length === 0 && (isQuiet || notes.length === 0)) return []
+    const lines = shown.flatMap(item => itemLines(item, title === undefined ? 0 : 2, colors))
+    const heading = title === undefined ? [] : ['', colors.bold(harmless(title))]
+    return [...heading, ...lines, ...notes.map(note => `  ${harmless(note)}`)]
+  })
+  const hasTitle = groups.some(({ title }) => title !== undefined)
+  if (isQuiet)
+    return blocks
+      .map(line => `${line}\n`)
+      .slice(hasTitle ? 1 : 0)
+      .join('')
+  const lines = hasTitle ? [harmless(title), ...blocks, '', summary] : [...blocks, summary]
+  return `${lines.join('\n')}\n`
+}
+
+const marks = { held: '✓', broken: '✗', different: '≠', skipped: '-', error: '✗' }
+
+const NAME_WIDTH = 10
+
+function itemLines(item: ReportItem, indent: number, colors: Colors): readonly string[] {
+  const { outcome, names, what, note, findings = [], facts = [], instead } = item
+  const margin = ' '.repeat(indent)
+  if (instead) return instead.map(line => margin + colors.red(harmless(line)))
+  const inner = ' '.repeat(indent === 0 ? 2 : 6)
+  const head = what === undefined ? '' : `${colorOf(outcome, colors)(marks[outcome])} `
+  const tail = what === undefined ? '' : ` ${what}`
+  const heads = names.map(name => margin + head + harmless(what === undefined ? name : name.padEnd(9)) + tail)
+  const last = heads.pop() ?? ''
+  return [
+    ...heads,
+    note === undefined ? last : `${last} ${colors.dim(harmless(note))}`,
+    ...fromWorst(findings).map(finding => inner + findingLine(finding, colors)),
+    ...facts.flatMap(([name, text]) =>
+      text.split(/\r?\n/).map((line, i) => {
+        const label = colors.dim((i === 0 ? name : '').padEnd(NAME_WIDTH))
+        return `${inner}${label} ${harmless(line)}`.trimEnd()
+      }),
+    ),
+  ]
+}
+
+function colorOf(outcome: ReportItem['outcome'], colors: Colors) {
+  if (outcome === 'held') return colors.green
+  if (outcome === 'skipped') return colors.dim
+  return outcome === 'different' ? colors.yellow : colors.red
+}
+
+/**
+ * Creates the folders for a report, before the work it reports on. Throws a UsageError for a flag that names no file, and a
+ * StartError if the place is not writable.
+ */
+export function requireWritable(flag: string, file: string): void {
+  if (file === '') throw new UsageError(`${flag} must name a file.`)
+  const place = path.resolve(file)
+  let isFolder: boolean
+  try {
+    makeFolder(path.dirname(place))
+    isFolder = existsSync(place) && statSync(place).isDirectory()
+    // The trailing separator makes the system refuse a file in place of the folder.
+    accessSync(existsSync(place) ? place : `${path.dirname(place)}${path.sep}.`, constants.W_OK)
+  } catch (error) {
+    throw notWritten(file, error)
+  }
+  if (isFolder) throw new UsageError(`${flag} must name a file, and ${file} is a folder.`)
+}
+
+/** Rejects with a StartError if the file cannot be written. */
+export async function writeReport(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text)
+  } catch (error) {
+    throw notWritten(file, error)
+  }
+}
+
+const notWritten = (file: string, error: unknown) =>
+  new StartError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`)
