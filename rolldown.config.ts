@@ -141,6 +141,8 @@ export default defineConfig({
     dir: 'dist',
     format: 'esm',
     cleanDir: true,
+    // Comments are read at every start; lines and names stay as they are, for stack traces.
+    comments: false,
     chunkFileNames: 'chunks/[name].js',
     codeSplitting: { groups: [{ name: chunkOf, debugName: 'start' }] },
   },

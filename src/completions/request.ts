@@ -138,16 +138,14 @@ export const CHAT = '/v1/chat/completions'
 
 /** The chat request of an exchange. Throws a 400 that names the first mistake in its body. */
 export function chatIn(exchange: Pick<Exchange, 'body' | 'chat' | 'isUsualChat'>): ChatRequest {
-  if (exchange.chat === undefined) readChat(exchange)
-  return exchange.chat as ChatRequest
-}
-
-function readChat(exchange: Pick<Exchange, 'body' | 'chat' | 'isUsualChat'>): void {
-  const { body } = exchange
+  const { body, chat } = exchange
+  if (chat !== undefined) return chat as ChatRequest
   if (!body || body.length === 0) throw emptyBody()
   const value = parsed(body)
   exchange.isUsualChat = isUsual(value)
-  exchange.chat = exchange.isUsualChat ? (value as ChatRequest) : checked(value)
+  const request = exchange.isUsualChat ? (value as ChatRequest) : checked(value)
+  exchange.chat = request
+  return request
 }
 
 function checked(value: unknown): ChatRequest {

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism, devNull } from 'node:os'
 import { type Context, createContext, Script } from 'node:vm'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { noFileDescriptors } from './errors.js'
 
 /** Work that pauses at each `yield`, and returns what it made. Pausing costs next to nothing, so it may be done for every line of a file. */
@@ -166,7 +166,8 @@ type Thread = ReturnType<typeof createThread>
 
 function createThread() {
   threads++
-  const worker = new Worker(...entry())
+  // Most platforms never need one, and importing it takes time of every start.
+  const worker = new (process.getBuiltinModule('node:worker_threads').Worker)(...entry())
   worker.unref()
   let job: Job | undefined
   let timer: NodeJS.Timeout | undefined

@@ -47,14 +47,17 @@ export function readBody(
     chunks.push(chunk)
     if (isOver) done(Buffer.concat(chunks))
   })
-  function end(body: Buffer | undefined): void {
-    if (isOver) return
-    isOver = true
-    done(body)
-  }
   // With an announced length the last byte is the end; a body that stops short of it is an error.
-  if (Number.isNaN(announced)) request.on('end', () => end(Buffer.concat(chunks ?? [])))
-  request.on('error', () => end(undefined))
+  if (Number.isNaN(announced)) {
+    request.on('end', () => {
+      if (!isOver) done(Buffer.concat(chunks ?? []))
+      isOver = true
+    })
+  }
+  request.on('error', () => {
+    if (!isOver) done(undefined)
+    isOver = true
+  })
 }
 
 /** As much as the journal shows of a body. */

@@ -122,19 +122,20 @@ const entering =
     function tellOptions(visit: Visit): void {
       const { request, exchange, surface } = visit
       when(visit, surface.options(exchange, isPreflight(request.headers)), options => {
-        if (!options) return enter(visit)
+        if (!options) return enter(visit, false)
         visit.answer = optionsReply(visit, options)
         deliver(visit)
       })
     }
 
-    function enter(visit: Visit): void {
+    function enter(visit: Visit, asksOptions = visit.exchange.method === 'OPTIONS'): void {
+      if (asksOptions) return tellOptions(visit)
       const caller = visit.surface.enter(visit.exchange)
       if (caller instanceof Promise) when(visit, caller, found => admit(visit, found))
       else admit(visit, caller)
     }
 
-    return visit => (visit.exchange.method === 'OPTIONS' ? tellOptions(visit) : enter(visit))
+    return enter
   }
 
 const reading: Stage =
@@ -143,7 +144,9 @@ const reading: Stage =
     const { request, exchange, surface } = visit
     const { endpoint } = exchange
     if (endpoint?.takesBody === false) return next(visit)
-    if (surface.requiresJson && !endpoint?.isElsewhere) requireJson(request)
+    const { 'content-type': type, 'content-encoding': encoding } = exchange.headers
+    const isPlain = type === 'application/json' && encoding === undefined
+    if (!isPlain && surface.requiresJson && !endpoint?.isElsewhere) requireJson(request)
     readBody(request, surface.bodyLimitBytes, body => {
       if (body === undefined) return end(visit)
       if (body instanceof PlatformError) {
@@ -266,7 +269,6 @@ class Ending implements Ends {
 
   private furtherHeaders(exchange: Exchange, { headers: own }: Reply, pass: Quota | undefined): readonly string[] {
     const contract = exchange.mode === 'emulate' ? nothing : this.contractOf(exchange)
-    if (!pass && contract.length === 0) return own ?? nothing
     return [...(pass?.headers() ?? nothing), ...contract, ...(own ?? nothing)]
   }
 
@@ -279,7 +281,9 @@ class Ending implements Ends {
     const { cors: allowed } = live ?? surface
     const cors = origin === undefined ? allowed.forNoOrigin : allowed.headersFor(origin)
     if (pass && tokens) pass.settle(tokens)
-    const head = { contentType, cors, requestId, more: this.furtherHeaders(exchange, reply, pass) }
+    const hasOwnAlone = !pass && exchange.mode === 'emulate'
+    const more = hasOwnAlone ? (reply.headers ?? nothing) : this.furtherHeaders(exchange, reply, pass)
+    const head = { contentType, cors, requestId, more }
     const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
     const piecesAtMs = isWhole ? undefined : []
     const outcome = newOutcome(reply, error, requestId, piecesAtMs)

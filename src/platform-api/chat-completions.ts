@@ -36,8 +36,12 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
   const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 
-  function answer(exchange: Exchange, said: Generation, asked: PaceInput | undefined): Reply | Promise<Reply> {
-    const request = chatIn(exchange)
+  function answer(
+    exchange: Exchange,
+    request: ChatRequest,
+    said: Generation,
+    asked: PaceInput | undefined,
+  ): Reply | Promise<Reply> {
     const remark =
       said.remark ??
       (request.response_format || said.choices.length > 1 || said.choices[0]?.toolCalls
@@ -68,9 +72,10 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
     if (requests !== 'lenient' && !exchange.isUsualChat) exchange.openaiRefuses = refusedAtOpenai(request)
     // Read before a rule counts its answer: a request that is refused has had none.
-    const asked = paceAsked(exchange.headers)
+    const asked = exchange.headers[PACE_HEADER] === undefined ? undefined : paceAsked(exchange.headers)
     const said = replies.answer(request, exchange)
-    return said instanceof Promise ? said.then(found => answer(exchange, found, asked)) : answer(exchange, said, asked)
+    if (said instanceof Promise) return said.then(found => answer(exchange, request, found, asked))
+    return answer(exchange, request, said, asked)
   }
 
   return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }

@@ -35,7 +35,10 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
 
   function find(asked: Asked): ReadyRule | undefined {
     for (const rule of index ? index.candidates(asked.user) : active) {
-      if (fits(rule, asked) && objection(rule, asked) === undefined) return rule
+      if (!fits(rule, asked)) continue
+      // Nearly all rules count nothing, and nearly all requests leave it to the model what it does.
+      const mayObject = rule.counts || asked.request.tool_choice || asked.request.function_call
+      if (!mayObject || objection(rule, asked) === undefined) return rule
     }
     return undefined
   }
@@ -43,7 +46,6 @@ export function createEngine(written: readonly ReadyRule[], memory: Memory): Eng
   /** What keeps a rule whose conditions hold from answering all the same. */
   function objection(rule: ReadyRule, asked: Asked): string | undefined {
     const { tool_choice: choice, function_call: legacy } = asked.request
-    // Nearly all requests end here.
     if (!rule.counts) return choice || legacy ? unsayable(rule.first, asked.request) : undefined
     const { scenario, per } = rule
     const here = per ? ` for this ${per}` : ''

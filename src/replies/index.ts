@@ -128,7 +128,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       if (magic && asked.user.includes(MAGIC_PREFIX) && hasMagic(asked.user)) return withMagicWords(asked)
       const taken = atRunTime.isEmpty ? engine.take(asked) : take(asked)
       if (!taken) return withoutRule(asked)
-      const said = taken.saying.said(asked, taken.count)
+      const said = taken.saying.always ?? taken.saying.said(asked, taken.count)
       const isJudged = (request.response_format != null && asksForForm(request)) || taken.saying.calls.length > 0
       return isJudged && !canJudge() ? loadJudge().then(() => said) : said
     },

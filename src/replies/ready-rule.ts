@@ -79,7 +79,7 @@ export function readyRule(rule: Rule, { place, title: unnamed, id, isByChance }:
       then === 'miss' ||
       sayings.length > 1 ||
       scenario !== undefined ||
-      sayings.some(({ isFixed }) => !isFixed),
+      sayings.some(({ always }) => always === undefined),
     fails: forms.some(({ fault }) => fault !== undefined),
     first: sayings[0] as Saying,
     sayingAt: count => sayings[turnOf(count, sayings.length, then)] as Saying,

@@ -43,8 +43,8 @@ interface Own {
 }
 
 export interface Saying {
-  /** Whether it is the same whatever is asked. */
-  readonly isFixed: boolean
+  /** What it says where that is the same whatever is asked. */
+  readonly always: Generation | undefined
   /** Whether it says anything beside calls of tools. */
   readonly speaks: boolean
   /** The tools that it calls. */
@@ -83,7 +83,7 @@ export function sayingOf(form: ReplyForm, path: Path, own: Own, texts: Texts): S
   }
   if ('fixed' in all) {
     const always = said(all.fixed)
-    return { ...about, isFixed: true, said: () => always }
+    return { ...about, always, said: () => always }
   }
   function made(facts: Facts): Generation {
     try {
@@ -94,7 +94,7 @@ export function sayingOf(form: ReplyForm, path: Path, own: Own, texts: Texts): S
   }
   return {
     ...about,
-    isFixed: false,
+    always: undefined,
     said(asked, count) {
       const facts = factsOf(asked, count, own)
       if (!all.needsFaker) return made(facts)

@@ -14,7 +14,7 @@ export function promptTokens(request: ChatRequest, tokenizer: Tokenizer): number
   const { tools, functions, response_format: format } = request
   if (tools) sum += countOnce(tools, tokenizer, () => tokensOfTools(tools.map(partOfTool), tokenizer))
   if (Array.isArray(functions)) sum += countOnce(functions, tokenizer, () => tokensOfTools(functions, tokenizer))
-  for (const schema of [format?.json_schema, format?.schema]) {
+  for (const schema of format ? [format.json_schema, format.schema] : []) {
     if (isObject(schema)) sum += countOnce(schema, tokenizer, () => tokenizer.count(JSON.stringify(schema)))
   }
   return sum
