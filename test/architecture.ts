@@ -44,7 +44,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   preact: ['page/'],
   'eventsource-parser': ['page/'],
   'jsonc-parser': ['page/playground/settings.ts'],
-  '@supabase/supabase-js': ['page/session/auth-client.ts', 'cli/login.ts'],
+  '@supabase/auth-js': ['page/session/auth-client.ts', 'cli/login.ts'],
   // The three of the state: what both databases are asked with, and the two databases.
   'lru-cache': ['recordings/', 'completions/tokens/', 'supabase/', 'keys/', 'faults/'],
   kysely: ['state/'],

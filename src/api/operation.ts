@@ -59,6 +59,8 @@ type Given<A, Q, B, W> = Params<A> &
     /** The scope that the query names, or else the header x-standin-scope. */
     readonly scope: string | undefined
     readonly headers: IncomingHttpHeaders
+    /** From the socket: a header such as X-Forwarded-For is written by the client. */
+    readonly remoteAddress: string | undefined
   }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: what a function that returns nothing returns.

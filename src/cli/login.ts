@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
-import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase/supabase-js'
+import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase/auth-js'
 import { StartError, UsageError } from '../check/problem.js'
 import { fetchFrom } from '../core/http.js'
 import { keepSession, keptSession, sessionsFile } from '../supabase/session-file.js'

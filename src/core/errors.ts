@@ -486,12 +486,6 @@ export const alreadyRevokedApiKey = failure(
   'The API key has been revoked or rolled already. Create a new one.',
 )
 
-export const onlyFromHere = failure(
-  403,
-  'only_from_here',
-  'Users and messages are shown on this machine only. From another one they take the control token, or a service key that is signed with an auth.jwtSecret of your own.',
-)
-
 export const usersAreLive = failure(
   409,
   'users_are_live',
@@ -539,6 +533,12 @@ export const noSuchSession = failure(
   404,
   'no_such_session',
   (id: string) => `There is no session ${JSON.stringify(id.slice(0, 60))}, or it has ended.`,
+)
+
+export const noSuchUser = failure(
+  404,
+  'no_such_user',
+  (id: string) => `There is no user with the id ${JSON.stringify(id.slice(0, 60))}.`,
 )
 
 export const noSuchRecording = failure(

@@ -2,16 +2,11 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { missingCredential, notFound, wrongKind } from '../core/errors.js'
 import { type Admit, createOperationsRouter } from '../http/operations-router.js'
-import { type ControlKeys, requireDeveloper } from '../keys/developer.js'
 import type { Identify } from '../keys/identify.js'
 import { type DashboardApiParts, dashboardOperations } from './operations.js'
 import { createPageFiles } from './page-files.js'
 
-export interface DashboardParts extends DashboardApiParts {
-  readonly identify: Identify
-  /** What shows from another machine that the developer is asking. */
-  readonly keys: ControlKeys
-}
+export type DashboardParts = DashboardApiParts & { readonly identify: Identify }
 
 export function createDashboard(parts: DashboardParts): Router {
   const router = Router()
@@ -22,11 +17,9 @@ export function createDashboard(parts: DashboardParts): Router {
   return router
 }
 
-/** The developer is on this machine, or shows the control token or a secret service key. */
 const admitting =
-  ({ identify, keys }: DashboardParts): Admit =>
-  async ({ method, originalUrl, socket: { remoteAddress }, headers: { authorization } }, access) => {
-    if (access === 'developer') await requireDeveloper({ remoteAddress, authorization }, keys)
+  ({ identify }: DashboardParts): Admit =>
+  async ({ method, originalUrl, headers: { authorization } }, access) => {
     if (access !== 'user') return undefined
     const caller = await identify(authorization)
     if (caller.kind === 'user') return caller

@@ -1,9 +1,9 @@
-/** Every operation of the dashboard's API: what the page has to know, the keys of a user, and what only the developer sees. */
+/** Every operation of the dashboard's API: what the page has to know, and the keys of a user. */
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
-import { listOf, maybe, object, oneOf, text } from '../api/shapes.js'
+import { listOf, maybe, object, oneOf, orNull, text, whole } from '../api/shapes.js'
+import { isLoopback } from '../core/origins.js'
 import { keyOperations } from '../keys/operations.js'
-import { peopleOperations } from '../supabase/operations.js'
 
 const config = object({
   /** The platform's base URL. */
@@ -22,13 +22,19 @@ const config = object({
   endpoints: listOf(object({ method: text, path: text, access: v.union([v.literal('anyone'), listOf(text)]) })),
   /** The development user, to sign in with at once. */
   sign_in: maybe(object({ email: text, password: text })),
+  /** The public development key, if it works here and the request came over loopback. */
+  development_key: maybe(text),
+  /** What a new password must be; absent if a live backend decides. */
+  password_rule: maybe(text),
+  /** Changes when sessions are gone because Standin was restarted (`run`) or its state was replaced. */
+  users: object({ run: orNull(text), replaced: whole }),
 })
 /** What the page has to know before anyone signs in. Secrets are not in it: they are in the terminal. */
 export type ConfigJson = Of<typeof config>
 
 interface ConfigParts {
-  /** Asked each time, since a reload may change it. */
-  readonly config: () => Promise<ConfigJson>
+  /** Asked each time, since a reload may change it. `isLocal`: the request came over loopback, and to a name of this machine. */
+  readonly config: (isLocal?: boolean) => Promise<ConfigJson>
 }
 
 const configOperations = ({ config: current }: ConfigParts) => ({
@@ -38,18 +44,16 @@ const configOperations = ({ config: current }: ConfigParts) => ({
     access: 'anyone',
     returns: config,
     answer: 'Addresses, the public key, and what can be asked.',
-    run: current,
+    run: ({ headers: { host = '' }, remoteAddress }) =>
+      current(isLoopback(remoteAddress ?? '') && isLoopback(host.replace(/:\d*$/, ''))),
   }),
 })
 
-export type DashboardApiParts = ConfigParts &
-  Parameters<typeof keyOperations>[0] &
-  Parameters<typeof peopleOperations>[0]
+export type DashboardApiParts = ConfigParts & Parameters<typeof keyOperations>[0]
 
 export const dashboardOperations = (parts: DashboardApiParts) => ({
   ...configOperations(parts),
   ...keyOperations(parts),
-  ...peopleOperations(parts),
 })
 
 /** What the page calls. */

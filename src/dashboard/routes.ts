@@ -10,7 +10,6 @@ export const routes = {
   recordings: '/dashboard/recordings',
   replies: '/dashboard/replies',
   users: '/dashboard/users',
-  sessions: '/dashboard/sessions',
   outbox: '/dashboard/outbox',
   signIn: '/dashboard/sign-in',
   signUp: '/dashboard/sign-up',

@@ -66,7 +66,9 @@ const answering = (one: Operation, admit: Admit) => async (request: Request, res
   const body = one.body && (await bodyIn(request, one))
   const named = request.query.scope ?? request.headers[SCOPE_HEADER]
   const scope = typeof named === 'string' ? named : undefined
-  const answer = await runOf(one, { ...request.params, query, body, user, scope, headers: request.headers })
+  const { headers, socket } = request
+  const { remoteAddress } = socket
+  const answer = await runOf(one, { ...request.params, query, body, user, scope, headers, remoteAddress })
   if (answers.isChecked) checkAnswer(one, answer)
   await send(response, one, answer)
 }

@@ -11,11 +11,12 @@ import { invalidRequest } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
 import { faultOperations } from '../faults/operations.js'
 import { journalOperations } from '../journal/operations.js'
+import { allKeyOperations } from '../keys/operations.js'
 import { metricOperations } from '../metrics/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
 import { stateOperations } from '../state/operations.js'
-import { outboxOperations, sessionOperations, tokenOperations } from '../supabase/operations.js'
+import { outboxOperations, sessionOperations, tokenOperations, userOperations } from '../supabase/operations.js'
 
 interface PlatformParts {
   /** What anyone may know who reaches the address: no keys. */
@@ -138,6 +139,8 @@ export type ControlParts = PlatformParts &
   Parameters<typeof runOperations>[0] &
   Parameters<typeof violationOperations>[0] &
   Parameters<typeof outboxOperations>[0] &
+  Parameters<typeof userOperations>[0] &
+  Parameters<typeof allKeyOperations>[0] &
   Parameters<typeof metricOperations>[0] &
   Parameters<typeof modeOperations>[0] &
   Parameters<typeof faultOperations>[0] &
@@ -155,6 +158,8 @@ export const controlOperations = (parts: ControlParts) => ({
   ...runOperations(parts),
   ...violationOperations(parts),
   ...outboxOperations(parts),
+  ...userOperations(parts),
+  ...allKeyOperations(parts),
   ...metricOperations(parts),
   ...modeOperations(parts),
   ...faultOperations(parts),

@@ -17,7 +17,7 @@ import type { Caller } from '../core/exchange.js'
 import { developmentApiKey, digestOf } from '../core/secrets.js'
 import { type ApiKeyRow, type Moment, mayAct, type State, type Tables } from '../core/state.js'
 import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
-import type { ApiKeyView, RefusedKey, UserKeys } from './operations.js'
+import type { ApiKeyView, UserKeys } from './operations.js'
 
 /** A key that gives access. */
 export interface WorkingApiKey {
@@ -47,8 +47,6 @@ interface Parts {
 /** How long the uses of keys are gathered before they are written down. */
 const FLUSH_AFTER_MS = 1000
 
-const KEPT_REFUSALS = 50
-
 const wordRefusal: Record<Exclude<KeyFault, 'unknown'>, (tried: Tried) => PlatformError> = {
   mistyped: mistypedApiKey,
   revoked: revokedApiKey,
@@ -70,24 +68,10 @@ export const isRolled = ({ expires_at, revoked_at }: Pick<ApiKeyRow, 'expires_at
 const earlier = (one: Moment | null, other: Moment | null) =>
   one === null || (other !== null && other < one) ? other : one
 
-/** Counts what was refused, the last ones of it. */
-function createRefusals(moment: () => Moment) {
-  const refused = new Map<string, RefusedKey>()
-  return {
-    /** The error that says so. */
-    refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
-      const start = startOf(secret)
-      const name = `${reason} ${digestOf(secret)}`
-      const count = (refused.get(name)?.count ?? 0) + 1
-      // Taken out and put in again: what was refused last stands last.
-      refused.delete(name)
-      refused.set(name, { start, reason, count, last_at: moment() })
-      if (refused.size > KEPT_REFUSALS) refused.delete(refused.keys().next().value as string)
-      const tried: Tried = { kind: 'apiKey', reason, start, ...(key && { name: key.name }) }
-      return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : wordRefusal[reason](tried)
-    },
-    list: () => [...refused.values()].toReversed(),
-  }
+/** The error for a key that opens nothing. */
+function refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
+  const tried: Tried = { kind: 'apiKey', reason, start: startOf(secret), ...(key && { name: key.name }) }
+  return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : wordRefusal[reason](tried)
 }
 
 type Write = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>
@@ -122,9 +106,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
   const moment = (ms = now()): Moment => new Date(ms).toISOString()
   const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
 
-  const refusals = createRefusals(() => moment())
   const uses = createUses(write, report)
-  const { refuse } = refusals
 
   function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {
     const seen = uses.lastOf(id)
@@ -168,7 +150,8 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
     },
     used: uses.used,
     async list(userId) {
-      const rows = await (await state()).read(({ api_keys }) => api_keys.find({ user_id: userId }))
+      const whose = userId === undefined ? {} : { user_id: userId }
+      const rows = await (await state()).read(({ api_keys }) => api_keys.find(whose))
       return rows.map(view)
     },
     async create(userId, { name, expiresAt, key = newSecret() }) {
@@ -202,12 +185,11 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
     revoke: (userId, id) =>
       write(async ({ api_keys }) => {
         const old = await api_keys.get(id)
-        if (old?.user_id !== userId) throw noSuchApiKey()
+        if (!old || (userId !== undefined && old.user_id !== userId)) throw noSuchApiKey()
         const revoked_at = old.revoked_at === null || isRolled(old) ? moment() : old.revoked_at
         await api_keys.update(id, { revoked_at })
         return view({ ...old, revoked_at })
       }),
-    refusals: refusals.list,
     flush: uses.flush,
   }
 }

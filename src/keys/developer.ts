@@ -1,32 +1,14 @@
-/** Finds out whether the developer is asking: a caller on this machine, or one with the control token or the service key. */
+/** Finds out whether the developer is asking: a caller with the control token or the service key. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   missingControlToken,
   notForControl,
-  onlyFromHere,
   PlatformError,
   publicServiceKey,
   unknownControlToken,
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
-import { isLoopback } from '../core/origins.js'
 import type { Identify } from './identify.js'
-
-interface Asked {
-  /** What the socket says: a header such as X-Forwarded-For is written by the client. */
-  readonly remoteAddress: string | undefined
-  readonly authorization: string | undefined
-}
-
-/** Returns when the developer is asking. Rejects with a 403 otherwise, and with a 401 for a malformed credential. */
-export async function requireDeveloper({ remoteAddress, authorization }: Asked, keys: ControlKeys): Promise<void> {
-  if (isLoopback(remoteAddress ?? '')) return
-  if (authorization === undefined) throw onlyFromHere()
-  if (showsToken(authorization, keys.token())) return
-  const caller = await keys.identify(authorization)
-  if (caller.kind !== 'service') throw onlyFromHere()
-  if (keys.isServicePublic()) throw publicServiceKey()
-}
 
 /** What opens the control API where it is closed. */
 export interface ControlKeys {

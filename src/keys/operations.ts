@@ -1,11 +1,10 @@
-/** What can be asked about the API keys of a user: listing, making, rolling and revoking them, and which ones were refused. */
+/** What can be asked about API keys: users list, make, roll and revoke their own; the developer sees and revokes those of all users. */
 import * as v from 'valibot'
 import { dataOf } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
-import { moment, named, object, oneOf, orNull, text, whole, wholeBetween } from '../api/shapes.js'
+import { moment, named, object, oneOf, optional, orNull, text, wholeBetween } from '../api/shapes.js'
 import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
-import { keyFaults } from '../core/caller.js'
 import { isKeepable } from '../core/state.js'
 
 const aName = 'a text of 1 to 100 characters'
@@ -67,29 +66,17 @@ export type ApiKeyView = Of<typeof key>
 /** A key with its secret, which is known at this moment only. */
 export type NewApiKey = Of<typeof newKey>
 
-const refusal = object({
-  /** The first characters of what was sent. */
-  start: text,
-  reason: oneOf(keyFaults),
-  count: whole,
-  last_at: moment,
-})
-/** UserKeys that were sent lately and refused: all that begin alike, for the same reason. */
-export type RefusedKey = Of<typeof refusal>
-
 export interface UserKeys {
-  /** The keys of a user, the newest first. */
-  list(userId: string): Promise<readonly ApiKeyView[]>
+  /** The keys of a user, or all of them, newest first. */
+  list(userId?: string): Promise<readonly ApiKeyView[]>
   create(userId: string | null, wanted: { name: string; expiresAt: string | null; key?: string }): Promise<NewApiKey>
   /**
    * Makes a key with the same name and lifetime in place of one that lives on for `overlapMs` (0: dies now).
    * Rejects with a 404 when the user has no such key, with a 409 when it was revoked.
    */
   roll(userId: string, id: string, overlapMs: number): Promise<NewApiKey>
-  /** Revokes a key; it is dead on the next request. Rejects with a 404 when the user has no such key. */
-  revoke(userId: string, id: string): Promise<ApiKeyView>
-  /** The keys that were refused lately, the latest first. */
-  refusals(): readonly RefusedKey[]
+  /** Revokes a key of this user, or of any user; it is dead on the next request. Rejects with a 404 if there is no such key. */
+  revoke(userId: string | undefined, id: string): Promise<ApiKeyView>
 }
 
 interface Parts {
@@ -146,11 +133,24 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
     errors: { 404: noSuchKey, 409: 'The key has been revoked or rolled already.' },
     run: ({ user, id, body }) => apiKeys.roll(user.id, id, body.overlap_seconds * 1000),
   }),
-  listRefusals: operation({
-    at: 'GET /refusals',
-    does: 'Lists the API keys that were refused recently.',
-    returns: dataOf(refusal),
-    answer: 'Which keys, why, and how often.',
-    run: () => ({ data: apiKeys.refusals() }),
+})
+
+/** What the developer may do with the keys of all users. */
+export const allKeyOperations = ({ apiKeys }: Pick<Parts, 'apiKeys'>) => ({
+  listAllKeys: operation({
+    at: 'GET /keys',
+    does: 'Lists API keys, newest first, without their secrets.',
+    query: object({ user: optional(text, 'The id of their owner; all keys without it.') }),
+    returns: named('Keys', dataOf(key)),
+    answer: 'The keys.',
+    run: async ({ query }) => ({ data: await apiKeys.list(query.user) }),
+  }),
+  revokeAnyKey: operation({
+    at: 'DELETE /keys/{id}',
+    does: 'Revokes an API key. It is refused from the next request on.',
+    returns: key,
+    answer: 'The key, revoked.',
+    errors: { 404: 'There is no such key.' },
+    run: ({ id }) => apiKeys.revoke(undefined, id),
   }),
 })

@@ -1,13 +1,14 @@
 /** What answers beside the request line: the control API and the dashboard. Loaded with the first request for them. */
 import type { Mode } from '../core/exchange.js'
-import { developmentUser, isPublicSecret } from '../core/secrets.js'
+import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
 import type { App, Prototypes } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { loadExposition } from '../metrics/index.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
-import { createPeople } from '../supabase/people.js'
+import { createOutbox } from '../supabase/outbox.js'
+import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
 import type { ForTests } from './for-tests.js'
@@ -38,7 +39,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
   const { createControl } = await import('../http/control.js')
   const { createDashboard } = await import('../dashboard/index.js')
   const { createReader } = await loadReader()
-  const auth = await import('../supabase/open-sessions.js')
+  const auth = await import('../supabase/people.js')
   const identify: Identify = authorization => current().doorkeeper.identify(authorization)
   const { config } = current().loaded
   const keys = {
@@ -46,16 +47,20 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
     token: surroundings.controlToken,
     isServicePublic: () => isPublicSecret(current().loaded.config.auth.jwtSecret),
   }
-  const people = createPeople(state.get)
   const drafts = createDrafts({ current, sources, reload: surroundings.reload })
   const dashboard = createDashboard({
-    config: () => configJson(current(), modes.current().mode, url()),
-    ...{ apiKeys, now: clock.now, identify, keys, people },
+    config: async isLocal => ({
+      ...(await configJson(current(), modes.current().mode, url())),
+      users: state.origin(),
+      ...(isLocal && developmentKeyIn(current(), clock.now())),
+    }),
+    ...{ apiKeys, now: clock.now, identify },
   })
   const control = createControl({
     ...{
       ...keys,
-      people,
+      people: createOutbox(state.get),
+      apiKeys,
       rules: createRuleEditing({ current, sources, drafts, reload: surroundings.reload }, rules),
       steering: settings,
       clock,
@@ -97,6 +102,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
       return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey }
     },
     library: () => current().library(),
+    userList: auth.createUserList(state.get),
     sessions: auth.createOpenSessions(state.get, () => current().loaded.config.auth.jwtExp),
     drafts,
   })
@@ -108,7 +114,7 @@ export async function configJson(
   { loaded: { config }, endpoints, tokens }: Assembly,
   mode: Mode,
   url: string,
-): Promise<ConfigJson> {
+): Promise<Omit<ConfigJson, 'users'>> {
   const { models, users, auth } = config
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
@@ -119,5 +125,12 @@ export async function configJson(
     models: models.map(({ id }) => id),
     endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
     ...(isThere && { sign_in: { email, password } }),
+    ...(auth.mode === 'local' && { password_rule: ruleOfPasswords(auth) }),
   }
 }
+
+/** The public development key, if it is configured and works. */
+const developmentKeyIn = ({ loaded: { config } }: Assembly, nowMs: number) =>
+  usableKey({ apiKeys: config.apiKeys.filter(({ key }) => key === developmentApiKey) }, nowMs) !== '' && {
+    development_key: developmentApiKey,
+  }

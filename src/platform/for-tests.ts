@@ -1,12 +1,12 @@
 /** What tests may do to a platform in their own process, beside what calls may. */
-import { usersAreLive } from '../core/errors.js'
+import { noSuchUser, usersAreLive } from '../core/errors.js'
 import type { Scopes } from '../core/scope.js'
 import { developmentUser } from '../core/secrets.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import type { NewApiKey } from '../keys/operations.js'
 import type { Backend } from '../supabase/backend.js'
 import type { Accounts, KeyWanted, Messages, SessionJson, SignInWanted } from '../supabase/operations.js'
-import { createPeople } from '../supabase/people.js'
+import { createOutbox } from '../supabase/outbox.js'
 import type { UserSeed } from '../supabase/seeds.js'
 import type { StatePart } from './state.js'
 
@@ -36,10 +36,21 @@ export function createForTests(parts: Parts): ForTests {
   const { apiKeys, scopes, backend, usersAreElsewhere, seedOf, onRestored } = parts
   const ofScopes = new Map<string, KeyWish>()
   onRestored(async () => void (await Promise.all([...ofScopes.values()].map(make))))
-  const { messages, clearMessages } = createPeople(() => backend().state())
+  const { messages, clearMessages } = createOutbox(() => backend().state())
 
-  async function signIn({ email = developmentUser.email, password }: SignInWanted): Promise<SessionJson> {
+  async function signInById(id: string): Promise<SessionJson> {
+    const { startSession, tokenResponse } = await import('../supabase/sessions.js')
+    const grant = await (await backend().state()).write(async tables => {
+      const user = await tables.users.get(id)
+      if (!user || user.deleted_at !== null) throw noSuchUser(id)
+      return startSession(backend(), tables, user, 'password')
+    })
+    return tokenResponse(backend(), grant)
+  }
+
+  async function signIn({ email = developmentUser.email, password, user_id }: SignInWanted): Promise<SessionJson> {
     if (usersAreElsewhere()) throw usersAreLive()
+    if (user_id !== undefined) return signInById(user_id)
     const [{ validEmail }, signing, { tokenResponse }] = await Promise.all([
       import('../supabase/addresses.js'),
       import('../supabase/sign-in.js'),

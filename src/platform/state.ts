@@ -1,4 +1,5 @@
 /** The state of a platform: users, sessions, keys and messages, beginning with those of its configuration. */
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
@@ -18,8 +19,17 @@ export interface StatePart extends Part {
   export(): Promise<StateDocument>
   /** Replaces everything by a document. Rejects with a ProblemsError that names the row and the field, and changes nothing then. */
   import(document: unknown): Promise<void>
+  /** Tells a client that was signed in whether its session can still exist. */
+  origin(): StateOrigin
   /** `work` runs whenever a reset has brought back the rows of the start. */
   onRestored(work: () => Promise<void>): void
+}
+
+export interface StateOrigin {
+  /** The process that holds the state in memory; null for a state that survives a restart. */
+  readonly run: string | null
+  /** How often the state has been replaced as a whole, by a reset or an import. */
+  readonly replaced: number
 }
 
 interface Surroundings {
@@ -38,6 +48,8 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
   /** The configuration that is in force, and when its users and keys were put into the state. */
   let planted: Planted = { loaded, atMs: 0 }
   let begun: { readonly planted: Planted; readonly document: StateDocument } | undefined
+  const run = loaded.config.state === 'memory' ? randomUUID() : null
+  let replaced = 0
   const documents = () => import('../state/index.js')
   const get = onceLoaded(async () => {
     const { openState } = await documents()
@@ -60,6 +72,7 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
   async function imported(document: unknown): Promise<void> {
     await apiKeys().flush()
     await (await documents()).importState(await get(), document)
+    replaced++
   }
 
   async function restore(): Promise<void> {
@@ -83,6 +96,7 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
     get,
     export: exported,
     import: imported,
+    origin: () => ({ run, replaced }),
     onRestored: work => void restored.push(work),
     open: get,
     async prepare(next) {

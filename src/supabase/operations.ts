@@ -1,6 +1,6 @@
-/** What can be asked about users: their sessions, tokens without a password, and the messages that were not sent to them. */
+/** Operations on users: their sessions, tokens without a password, and the outbox. */
 import * as v from 'valibot'
-import { dataOf, type ListingQuery, listingQuery, pageOf } from '../api/listing.js'
+import { type ListingQuery, listingQuery, pageOf } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
 import {
   listOf,
@@ -16,10 +16,10 @@ import {
   wholeBetween,
   yesOrNo,
 } from '../api/shapes.js'
-import { number as between, open, where, withWritten } from '../check/check.js'
+import { number as between, open, where } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { noSuchSession } from '../core/errors.js'
-import { isKeepable, type MessageRow } from '../core/state.js'
+import { isKeepable, type Json } from '../core/state.js'
 import type { UserJson } from './users.js'
 
 const session = object({
@@ -53,10 +53,19 @@ const email = v.pipe(
   v.check(written => isEmail(written) && Buffer.byteLength(written) <= LONGEST_EMAIL_BYTES, anEmail),
 )
 
-const signInWanted = object({
+const signInFields = object({
   email: optional(email, 'The user; the development user where it is left out. Unknown users sign up.'),
   password: optional(text, 'Checked where it is given; a user who signs up gets it.'),
+  user_id: optional(text, 'The id of an existing user, such as one without an e-mail address.'),
 })
+const signInWanted = v.pipe(
+  signInFields,
+  where<v.InferOutput<typeof signInFields>>(
+    'user_id',
+    'left out where email or password is given',
+    ({ user_id, email, password }) => user_id === undefined || (email === undefined && password === undefined),
+  ),
+)
 /** The user whose session is wanted. */
 export type SignInWanted = Of<typeof signInWanted>
 
@@ -108,7 +117,7 @@ export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
     returns: grantedSession,
     status: 201,
     answer: 'The session, in the form of Supabase Auth.',
-    errors: { 409: 'Users are those of a live backend.' },
+    errors: { 404: 'There is no user with this id.', 409: 'Users are those of a live backend.' },
     run: ({ body }) => accounts.signIn(body),
   }),
   createTestKey: operation({
@@ -154,17 +163,61 @@ const message = object({
   recipient: text,
   kind: text,
   subject: text,
+  /** What the message says, without its link and code. */
+  text,
   code: orNull(text),
   link: orNull(text),
+  /** The text of the link. */
+  link_text: orNull(text),
+  /** Where the link leads after it was followed. */
+  redirect_to: orNull(text),
   created_at: moment,
 })
 
 export type Message = Of<typeof message>
 
+const userWithSessions = open({
+  ...{ id: text, aud: text, role: text },
+  /** Empty if there is none, like `phone`. */
+  email: text,
+  phone: text,
+  app_metadata: objectOf<Json>(),
+  user_metadata: objectOf<Json>(),
+  ...{ created_at: moment, is_anonymous: yesOrNo },
+  ...{ confirmed_at: maybe(moment), email_confirmed_at: maybe(moment), phone_confirmed_at: maybe(moment) },
+  ...{ last_sign_in_at: maybe(moment), banned_until: maybe(moment), deleted_at: maybe(moment) },
+  /** How many of the user's sessions are open. */
+  sessions: whole,
+})
+/** A user in the form of Supabase Auth, with the number of open sessions. */
+export type ListedUser = Of<typeof userWithSessions>
+
+export interface UserList {
+  /** Newest first, and how many there are. */
+  users(query: ListingQuery): Promise<{ readonly data: readonly ListedUser[]; readonly total: number }>
+}
+
+export const userOperations = ({ userList }: { readonly userList: UserList }) => ({
+  listUsersWithSessions: operation({
+    at: 'GET /users',
+    does: 'Lists users, newest first. The search looks at addresses, phone numbers, ids and metadata. To change users, use the admin API of Supabase Auth.',
+    query: listingQuery,
+    returns: pageOf(userWithSessions),
+    answer: 'Users, and how many match.',
+    run: ({ query }) => userList.users(query),
+  }),
+})
+
+const messageQuery = object({
+  ...listingQuery.entries,
+  after: optional(text, 'The id of a message: only those that came after it.'),
+})
+export type MessageQuery = Of<typeof messageQuery>
+
 /** The mail and text messages that were not sent. */
 export interface Messages {
-  /** The newest first. */
-  messages(): Promise<readonly MessageRow[]>
+  /** Newest first. */
+  messages(query?: MessageQuery): Promise<{ readonly data: readonly Message[]; readonly total: number }>
   clearMessages(): Promise<void>
 }
 
@@ -172,9 +225,10 @@ export const outboxOperations = ({ people }: { readonly people: Messages }) => (
   listMessages: operation({
     at: 'GET /outbox',
     does: 'Lists the emails and text messages that a live backend would have sent, newest first, with their codes and links.',
-    returns: dataOf(message),
-    answer: 'The messages.',
-    run: async () => ({ data: await people.messages() }),
+    query: messageQuery,
+    returns: pageOf(message),
+    answer: 'Messages, and how many match.',
+    run: ({ query }) => people.messages(query),
   }),
   clearMessages: operation({
     at: 'DELETE /outbox',
@@ -220,68 +274,5 @@ export const tokenOperations = ({ mintToken }: { mintToken(wanted: TokenRequest)
     answer: 'The token, and when it expires.',
     errors: { 409: 'Users and their tokens are those of a live backend.' },
     run: ({ body }) => mintToken(body),
-  }),
-})
-
-/** Numbers of a query arrive as text. */
-const digits = (least: number, most: number) =>
-  withWritten(
-    v.pipe(
-      v.unknown(),
-      v.transform(written => (typeof written === 'string' && /^\d+$/.test(written) ? Number(written) : written)),
-      wholeBetween(least, most),
-    ),
-    { type: 'integer', minimum: least, maximum: most },
-  )
-
-const userPage = object({
-  limit: v.optional(digits(1, 200), '50'),
-  offset: v.optional(digits(0, Number.MAX_SAFE_INTEGER), '0'),
-})
-
-/** A user, of whose fields these are shown. */
-const user = open({
-  id: text,
-  /** Empty where there is none, as `phone`. */
-  email: text,
-  phone: text,
-  created_at: moment,
-  confirmed_at: maybe(moment),
-  last_sign_in_at: maybe(moment),
-  banned_until: maybe(moment),
-  deleted_at: maybe(moment),
-  is_anonymous: yesOrNo,
-})
-export type ListedUser = Of<typeof user>
-const users = pageOf(user)
-
-/** What the dashboard shows of the app's users. */
-export interface People extends Messages {
-  /** A page of the users, the newest first, and how many there are. */
-  users(page: { limit: number; offset: number }): Promise<Of<typeof users>>
-}
-
-/** What only the developer sees on the dashboard. */
-export const peopleOperations = ({ people }: { readonly people: People }) => ({
-  listPeople: operation({
-    at: 'GET /users',
-    does: 'Lists the users, newest first.',
-    query: userPage,
-    returns: users,
-    answer: 'A page of the users, and how many there are.',
-    run: ({ query }) => people.users(query),
-  }),
-  listUserMessages: operation({
-    at: 'GET /messages',
-    does: 'Lists the captured messages, newest first.',
-    returns: dataOf(message),
-    answer: 'The messages.',
-    run: async () => ({ data: await people.messages() }),
-  }),
-  clearUserMessages: operation({
-    at: 'DELETE /messages',
-    does: 'Empties the outbox.',
-    answer: 'It is empty.',
-    run: () => people.clearMessages(),
   }),
 })

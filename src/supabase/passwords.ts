@@ -43,6 +43,16 @@ export function weaknessOf(
   return reasons.length > 0 ? { message: messages.join(' '), reasons } : undefined
 }
 
+/** What a password must be, as a sentence for forms. */
+export function ruleOfPasswords({
+  passwordMinLength: least,
+  passwordRequiredCharacters: sets,
+}: Pick<AuthSettings, 'passwordMinLength' | 'passwordRequiredCharacters'>): string {
+  const wanted = setsOf(sets)
+  const characters = wanted.length > 0 ? `, with at least one character of each: ${wanted.join(', ')}` : ''
+  return `At least ${least} character${least === 1 ? '' : 's'}${characters}.`
+}
+
 /** `abc:123` as two sets; `\:` is a colon itself. */
 const setsOf = (written: string) =>
   written

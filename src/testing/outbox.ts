@@ -64,7 +64,7 @@ export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' 
     for (const changed of waiting) changed()
   })
   return outboxOf({
-    messages: forTests.messages,
+    messages: async () => (await forTests.messages()).data,
     clear: forTests.clearMessages,
     watch(changed) {
       waiting.add(changed)

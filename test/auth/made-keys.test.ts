@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { developmentApiKey } from '../../src/core/secrets.js'
 import { doorAt, inMs, noon } from './door.js'
 import { sentences } from './people.js'
 
@@ -240,41 +239,6 @@ test('noting a use does not bring back a key that is gone, nor a remembered one 
   await apiKeys.flush()
   expect(await read(({ api_keys }) => api_keys.count({}))).toBe(1)
   expect([await answerTo(gone.key), await answerTo(revoked.key)]).toEqual([sentences.unknownKey, sentences.revokedKey])
-})
-
-test('what was refused lately is told with its reason, the latest first, and never with its secret', async () => {
-  const { apiKeys, answerTo, at, user, write } = await doorAt()
-  const ada = await user()
-  const make = (name: string, expiresAt: string | null = null) => apiKeys.create(ada.id, { name, expiresAt })
-  const [revoked, expired, owned] = [await make('revoked'), await make('expired', inMs(1)), await make('owned')]
-  await apiKeys.revoke(ada.id, revoked.id)
-  at(noon + 1000)
-  const mistyped = `${developmentApiKey.slice(0, -1)}x`
-  await answerTo('sk-somebody-elses-key-from-another-place')
-  await answerTo(mistyped)
-  await answerTo(mistyped)
-  await answerTo(revoked.key)
-  await answerTo(expired.key)
-  await write(({ users }) => users.remove({ id: ada.id }))
-  await answerTo(owned.key)
-  await answerTo('sk-somebody-elses-key-from-another-place')
-
-  const told = apiKeys.refusals()
-  expect(told.map(({ reason, count }) => [reason, count])).toEqual([
-    ['unknown', 2],
-    ['ownerless', 1],
-    ['expired', 1],
-    ['revoked', 1],
-    ['mistyped', 2],
-  ])
-  expect(told[0]).toMatchObject({ start: 'sk-somebody-e', last_at: inMs(1000) })
-  for (const { key } of [revoked, expired, owned]) expect(JSON.stringify(told)).not.toContain(key.slice(13))
-})
-
-test('only so many refusals are remembered, however many keys somebody tries', async () => {
-  const { apiKeys, answerTo } = await doorAt()
-  for (let i = 0; i < 120; i++) await answerTo(`guess-number-${i}`)
-  expect(apiKeys.refusals()).toHaveLength(50)
 })
 
 test.each([

@@ -1,114 +1,166 @@
-import request from 'supertest'
 import { expect, test } from 'vitest'
 import { platformWith, type Scene } from '../scene.js'
 import { ada, signedUp } from './people.js'
-import { addressOfThisMachine } from './this-machine.js'
 
-const json = async (platform: Scene, path: string) =>
-  (await platform.ask(`/dashboard/api${path}`, { bearer: null })).json() as Promise<{
-    data: readonly Record<string, unknown>[]
-  }>
+interface Listing {
+  readonly data: readonly Readonly<Record<string, unknown>>[]
+  readonly total: number
+}
 
-test('users are listed page by page, the newest first, with how many there are', async () => {
+const control = async (platform: Scene, path: string) =>
+  (await platform.ask(`/__standin${path}`, { bearer: null })).json() as Promise<Listing>
+
+const send = (platform: Scene, method: string, path: string, body?: object) =>
+  platform.ask(`/__standin${path}`, {
+    method,
+    bearer: null,
+    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
+
+const recover = ({ url, anonKey }: Scene, email: string, redirect = '') =>
+  fetch(`${url}/auth/v1/recover${redirect && `?redirect_to=${encodeURIComponent(redirect)}`}`, {
+    method: 'POST',
+    headers: { apikey: anonKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ email }),
+  })
+
+test('users are listed page by page, newest first, with the number of their open sessions', async () => {
   const users = Array.from({ length: 5 }, (_, i) => ({ email: `user-${i}@example.com` }))
   const platform = await platformWith({ users })
   await signedUp(platform)
-  const first = await json(platform, '/users?limit=2')
-  expect(first).toMatchObject({ total: 6, data: [{ email: ada.email }, {}] })
-  const rest = await json(platform, '/users?limit=200&offset=2')
+  const first = await control(platform, '/users?limit=2')
+  expect(first).toMatchObject({ total: 6, data: [{ email: ada.email, sessions: 1 }, { sessions: 0 }] })
+  const rest = await control(platform, '/users?limit=200&offset=2')
   expect(rest.data.length).toBe(4)
   expect(new Set([...first.data, ...rest.data].map(({ email }) => email)).size).toBe(6)
 })
 
+test('users are found by address, phone number, id and metadata', async () => {
+  const id = '11111111-1111-4111-8111-111111111111'
+  const platform = await platformWith({
+    users: [
+      { id, email: 'grace@example.com', user_metadata: { full_name: 'Grace Hopper' } },
+      { phone: '+4791234567' },
+      { email: 'alan@example.com' },
+    ],
+  })
+  const found = async (search: string) => {
+    const { data, total } = await control(platform, `/users?search=${encodeURIComponent(search)}`)
+    expect(total).toBe(data.length)
+    return data.map(({ email, phone }) => email || phone)
+  }
+  expect(await found('GRACE@')).toEqual(['grace@example.com'])
+  expect(await found(id)).toEqual(['grace@example.com'])
+  expect(await found('hopper')).toEqual(['grace@example.com'])
+  expect(await found('912345')).toEqual(['4791234567'])
+  expect((await found('example.com')).length).toBe(2)
+  expect(await found('nobody')).toEqual([])
+})
+
 test('no password is shown, not even its hash', async () => {
   const platform = await platformWith()
-  const text = JSON.stringify(await json(platform, '/users'))
+  const text = JSON.stringify(await control(platform, '/users'))
   expect(text).toContain('developer@example.com')
   expect(text).not.toMatch(/password|argon2|scrypt|\$2[aby]\$/)
 })
 
-test.each([
-  ['limit=0', 'limit must be a whole number from 1 to 200, not 0.'],
-  ['limit=201', 'limit must be a whole number from 1 to 200, not 201.'],
-  ['limit=ten', 'limit must be a whole number from 1 to 200, not "ten".'],
-  ['offset=-1', 'offset must be a whole number from 0 to 9007199254740991, not "-1".'],
-  ['limit=1&limit=2', 'limit must be a whole number from 1 to 200, not an array.'],
-  ['page=2', 'page is not known here. Known: limit, offset.'],
-])('a part of the users is asked for in whole numbers: %s', async (query, error) => {
-  const platform = await platformWith()
-  const refused = await platform.ask(`/dashboard/api/users?${query}`)
-  expect({ status: refused.status, body: await refused.json() }).toEqual({ status: 400, body: { error } })
+test('a user without an e-mail address is signed in by id', async () => {
+  const platform = await platformWith({ users: [{ phone: '+4791234567' }] })
+  const [user] = (await control(platform, '/users')).data
+  const answer = await send(platform, 'POST', '/sessions', { user_id: user?.id })
+  const { access_token } = (await answer.json()) as { access_token: string }
+  expect((await platform.ask('/v1/models', { bearer: access_token })).status).toBe(200)
+  expect((await control(platform, '/users')).data).toMatchObject([{ phone: '4791234567', sessions: 1 }])
+
+  const unknown = await send(platform, 'POST', '/sessions', { user_id: 'nothing' })
+  expect({ status: unknown.status, body: await unknown.json() }).toEqual({
+    status: 404,
+    body: { error: 'There is no user with the id "nothing".' },
+  })
+  expect((await send(platform, 'POST', '/sessions', { user_id: user?.id, email: ada.email })).status).toBe(400)
 })
 
-test('the outbox has the messages, and can be cleared', async () => {
+test('the developer lists the keys of a user without their secrets, and revokes one', async () => {
+  const platform = await platformWith()
+  const token = await signedUp(platform)
+  const made = await platform.ask('/dashboard/api/keys', {
+    method: 'POST',
+    bearer: token,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'my laptop' }),
+  })
+  const { id, key } = (await made.json()) as { id: string; key: string }
+  const [user] = (await control(platform, `/users?search=${ada.email}`)).data
+  const keys = await control(platform, `/keys?user=${user?.id}`)
+  expect(keys.data).toMatchObject([{ id, name: 'my laptop', state: 'active' }])
+  expect(JSON.stringify(keys)).not.toContain(key)
+  // The key of the configuration, which has no owner, is among all keys.
+  expect((await control(platform, '/keys')).data.length).toBe(2)
+
+  expect((await platform.ask('/v1/models', { bearer: key })).status).toBe(200)
+  expect(await (await send(platform, 'DELETE', `/keys/${id}`)).json()).toMatchObject({ id, state: 'revoked' })
+  expect((await platform.ask('/v1/models', { bearer: key })).status).toBe(401)
+  expect((await send(platform, 'DELETE', '/keys/nothing')).status).toBe(404)
+})
+
+test('a message in the outbox says what its reader would see, and where its link leads', async () => {
   const platform = await platformWith()
   await signedUp(platform)
-  const headers = { apikey: platform.anonKey, 'content-type': 'application/json' }
-  await fetch(`${platform.url}/auth/v1/recover`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ email: ada.email }),
-  })
-  expect((await json(platform, '/messages')).data).toEqual([
+  await recover(platform, ada.email, 'http://localhost:3000/new-password')
+  expect((await control(platform, '/outbox')).data).toEqual([
     expect.objectContaining({
       channel: 'email',
       kind: 'recovery',
       recipient: ada.email,
+      text: 'Follow this link to choose a new password.',
       code: expect.stringMatching(/^\d{6}$/),
       link: expect.stringContaining(`${platform.url}/auth/v1/verify?`),
+      link_text: 'Reset your password',
+      redirect_to: 'http://localhost:3000/new-password',
     }),
   ])
-  expect((await platform.ask('/dashboard/api/messages', { method: 'DELETE' })).status).toBe(204)
-  expect(await json(platform, '/messages')).toEqual({ data: [] })
 })
 
-test('refused keys are told with their start and the reason', async () => {
+test('messages are searched, and counted from the last one that was seen', async () => {
+  const platform = await platformWith({ users: [ada, { email: 'grace@example.com' }] })
+  await recover(platform, ada.email)
+  await recover(platform, 'grace@example.com')
+  const { data, total } = await control(platform, '/outbox')
+  expect([total, data.map(({ recipient }) => recipient)]).toEqual([2, ['grace@example.com', ada.email]])
+  expect(await control(platform, '/outbox?search=ADA')).toMatchObject({ total: 1, data: [{ recipient: ada.email }] })
+  expect(await control(platform, `/outbox?after=${data[1]?.id}&limit=1`)).toMatchObject({ total: 1 })
+  expect(await control(platform, `/outbox?after=${data[0]?.id}`)).toEqual({ total: 0, data: [] })
+  expect((await send(platform, 'DELETE', '/outbox')).status).toBe(204)
+  expect(await control(platform, '/outbox')).toEqual({ data: [], total: 0 })
+})
+
+const configOf = async (platform: Scene, headers: Record<string, string> = {}) =>
+  (await (await platform.ask('/dashboard/api/config', { bearer: null, headers })).json()) as Readonly<
+    Record<string, unknown>
+  >
+
+test('the development key is offered where it works, and not where it was replaced', async () => {
   const platform = await platformWith()
-  await platform.ask('/v1/models', { bearer: platform.apiKey.slice(0, -1) })
-  expect(await json(platform, '/refusals')).toEqual({
-    data: [{ start: 'sk-local-Stan', reason: 'mistyped', count: 1, last_at: expect.any(String) }],
-  })
+  expect((await configOf(platform)).development_key).toBe(platform.apiKey)
+  expect(
+    await configOf(await platformWith({ apiKeys: [{ name: 'mine', key: 'sk-of-our-own-and-long-enough' }] })),
+  ).not.toHaveProperty('development_key')
 })
 
-const ofTheDeveloper = [
-  ['GET', '/users'],
-  ['GET', '/messages'],
-  ['DELETE', '/messages'],
-  ['GET', '/refusals'],
-] as const
-
-const controlToken = 'control-token-of-this-test'
-
-test('from another machine the control token and a secret service key open what is for the developer', async ({
-  skip,
-}) => {
-  const address = addressOfThisMachine()
-  if (address === undefined) skip('This machine has no address but its own loopback.')
-  const platform = await platformWith({
-    host: '0.0.0.0',
-    controlToken,
-    auth: { jwtSecret: 'a-secret-of-our-own-with-32-characters' },
-  })
-  const from = `http://${address}:${new URL(platform.url).port}/dashboard/api`
-  const token = await signedUp(platform)
-  const error = expect.stringContaining('Users and messages are shown on this machine only.')
-  for (const [method, path] of ofTheDeveloper) {
-    const statusWith = async (headers: Record<string, string>) => (await fetch(from + path, { method, headers })).status
-    const refused = await fetch(from + path, { method, headers: { 'x-forwarded-for': '127.0.0.1' } })
-    expect({ status: refused.status, body: await refused.json() }).toEqual({ status: 403, body: { error } })
-    expect(await statusWith({ authorization: `Bearer ${token}` })).toBe(403)
-    expect(await statusWith({ authorization: `Bearer ${platform.apiKey}` })).toBe(403)
-    expect(await statusWith({ authorization: 'Bearer nothing' })).toBe(401)
-    for (const key of [platform.serviceKey, controlToken]) {
-      expect([200, 204]).toContain(await statusWith({ authorization: `Bearer ${key}` }))
-    }
-  }
+test('the rule for passwords is told in the words of the settings', async () => {
+  expect((await configOf(await platformWith())).password_rule).toBe('At least 6 characters.')
+  const strict = await platformWith({ auth: { passwordMinLength: 10, passwordRequiredCharacters: 'abc:123' } })
+  expect((await configOf(strict)).password_rule).toBe(
+    'At least 10 characters, with at least one character of each: abc, 123.',
+  )
 })
 
-test.each(ofTheDeveloper)('%s %s is not for foreign origins and host names', async (method, path) => {
-  const { url } = await platformWith()
-  const ask = () => request(url)[method.toLowerCase() as 'get'](`/dashboard/api${path}`)
-  expect((await ask().set('Origin', 'http://evil.example')).status).toBe(403)
-  expect((await ask().set('Origin', 'null')).status).toBe(403)
-  expect((await ask().set('Host', 'evil.example')).status).toBe(403)
+test('a reset that brings back the users of the start is told from the state as it was', async () => {
+  const platform = await platformWith()
+  const before = (await configOf(platform)).users
+  await platform.reset()
+  expect((await configOf(platform)).users).toEqual(before)
+  await signedUp(platform)
+  await platform.reset()
+  expect((await configOf(platform)).users).toEqual({ ...(before as object), replaced: 1 })
 })

@@ -10,6 +10,8 @@ const closed = [
   '/__standin/journal',
   '/__standin/journal/1/curl',
   '/__standin/outbox',
+  '/__standin/users',
+  '/__standin/keys',
   '/__standin/misses',
   '/__standin/receipt',
   '/__standin/mode',
