@@ -26,11 +26,10 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
     await page.getByRole('heading', { name: 'Decision' }).waitFor()
     await page.mouse.move(0, 0)
   },
-  async playground(page, { dashboardUrl, apiKey }) {
+  async playground(page, { dashboardUrl }) {
     // As tall as what is said.
     await page.setViewportSize({ ...size, height: 1060 })
     await page.goto(`${dashboardUrl}/playground`)
-    await page.getByLabel('API key', { exact: true }).fill(apiKey)
     await page.locator('summary', { hasText: 'Tools' }).click()
     await page.getByLabel('Tools (JSON)').fill(JSON.stringify([findOrder]))
     await sayOn(page, 'Where is my order A-1042?')

@@ -4,8 +4,7 @@ import { type Client, createClient } from '../api/client.js'
 import type { DashboardOperations } from '../dashboard/operations.js'
 import type { ControlOperations } from '../http/operations.js'
 import { Failure, noAnswer } from './failure.js'
-import { useServiceKey } from './people/service-key.jsx'
-import { useSession } from './session/session.jsx'
+import { useServiceKey } from './people/developer-only.jsx'
 
 export type Control = Client<ControlOperations>
 export type DashboardApi = Client<DashboardOperations>
@@ -34,21 +33,3 @@ type Bearer = () => string | undefined | Promise<string | undefined>
 
 export const dashboardApi = (bearer: Bearer = () => undefined): DashboardApi =>
   createClient<DashboardOperations>('/dashboard/api', { bearer, failed })
-
-/** The developer's part of the dashboard API. */
-export function useDeveloperApi(): DashboardApi {
-  const { serviceKey } = useServiceKey()
-  return useMemo(() => dashboardApi(() => serviceKey), [serviceKey])
-}
-
-/** The user's part of the dashboard API. A 401 ends the session, and the page says why. */
-export function useUserApi(): DashboardApi {
-  const { token, end } = useSession()
-  return useMemo(() => {
-    const failing = (failure: Failed) => {
-      if (failure.status === 401) void end()
-      return failed(failure)
-    }
-    return createClient<DashboardOperations>('/dashboard/api', { bearer: token, failed: failing })
-  }, [token, end])
-}

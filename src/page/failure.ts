@@ -7,6 +7,8 @@ export class Failure extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** The server's code for it, and the name of the field that it is about, if known. */
+    readonly about: { readonly code?: string | undefined; readonly field?: string | undefined } = {},
   ) {
     super(message)
   }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { routes, type View } from '../dashboard/routes.js'
 import { useConfig } from './config.jsx'
+import { useUnseenMessages } from './people/unseen.js'
 import { AccountMenu } from './session/account-menu.jsx'
 import { Icon, type IconName } from './widgets/icon.jsx'
 import { Link } from './widgets/link.jsx'
@@ -78,7 +79,6 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
     name: 'People',
     places: [
       { view: 'users', name: 'Users' },
-      { view: 'sessions', name: 'Sessions' },
       { view: 'outbox', name: 'Outbox' },
     ],
   },
@@ -96,12 +96,19 @@ function Navigation({ view }: Pick<Props, 'view'>) {
     addEventListener('popstate', close)
     return () => removeEventListener('popstate', close)
   }, [])
+  const unseen = useUnseenMessages()
   const here = places.find(place => place.view === view)
   const item = ({ view: target, name }: Place) => (
     <li key={target}>
       <Link to={routes[target]} class="place" current={target === view}>
         <Icon name={target} />
         {name}
+        {target === 'outbox' && unseen > 0 && (
+          <span class="place-count">
+            {unseen}
+            <span class="unseen"> new</span>
+          </span>
+        )}
       </Link>
     </li>
   )

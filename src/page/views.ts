@@ -4,8 +4,6 @@ import { useEffect, useState } from 'preact/hooks'
 import type { View } from '../dashboard/routes.js'
 import { ConnectView } from './connect/connect-view.jsx'
 import { KeysView } from './keys/keys-view.jsx'
-import { OutboxView } from './people/outbox-view.jsx'
-import { UsersView } from './people/users-view.jsx'
 import { ForgotPassword, NewPassword } from './session/password-views.jsx'
 import { SignIn, SignUp } from './session/sign-in.jsx'
 import { NotFound } from './widgets/states.jsx'
@@ -13,8 +11,6 @@ import { NotFound } from './widgets/states.jsx'
 const there: Partial<Record<View, ComponentType>> = {
   connect: ConnectView,
   keys: KeysView,
-  users: UsersView,
-  outbox: OutboxView,
   signIn: SignIn,
   signUp: SignUp,
   forgotPassword: ForgotPassword,
@@ -26,8 +22,9 @@ const later: Partial<Record<View, () => Promise<ComponentType>>> = {
   playground: async () => (await import('./playground/playground-view.jsx')).PlaygroundView,
   controls: async () => (await import('./controls/controls-view.jsx')).ControlsView,
   recordings: async () => (await import('./recordings/recordings-view.jsx')).RecordingsView,
+  users: async () => (await import('./people/users-view.jsx')).UsersView,
+  outbox: async () => (await import('./people/outbox-view.jsx')).OutboxView,
   replies: async () => (await import('./replies/replies-view.jsx')).RepliesView,
-  sessions: async () => (await import('./sessions/sessions-view.jsx')).SessionsView,
 }
 
 /** Loads a view unless it is loaded already. Rejects if it cannot be loaded. */

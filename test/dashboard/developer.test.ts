@@ -21,10 +21,15 @@ inBrowser('the users are listed with what is known of them', async () => {
   await page.goto(`${platform.dashboardUrl}/users`)
   const row = (text: string) => page.getByRole('row').filter({ hasText: text })
   await row(ada.email).waitFor()
-  expect(cells(await row(ada.email).innerText()).slice(2)).toEqual(['Confirmed', 'just now', 'just now'])
-  expect(cells(await row('grace').innerText()).slice(2)).toEqual(['Unconfirmed', 'just now', 'never'])
-  expect(cells(await row('4791234567').innerText()).slice(2)).toEqual(['Confirmed', 'just now', 'never'])
-  expect(cells(await row('No address').innerText()).slice(2)).toEqual(['Anonymous', 'just now', 'just now'])
+  expect(cells(await row(ada.email).innerText()).slice(2)).toEqual(['Confirmed', '1 session', 'just now', 'just now'])
+  expect(cells(await row('grace').innerText()).slice(2)).toEqual(['Unconfirmed', 'no', 'just now', 'never'])
+  expect(cells(await row('4791234567').innerText()).slice(2)).toEqual(['Confirmed', 'no', 'just now', 'never'])
+  expect(cells(await row('Anonymous user').innerText()).slice(2)).toEqual([
+    'Anonymous',
+    '1 session',
+    'just now',
+    'just now',
+  ])
   await page.getByRole('button', { name: 'Copy the id of grace@example.com' }).click()
   await page.getByRole('button', { name: 'Copied the id of grace@example.com' }).waitFor()
   expect(await clipboardOf(page)).toBe('11111111-1111-4111-8111-111111111111')
@@ -87,16 +92,16 @@ inBrowser('an address without a view is a page with a way back', async () => {
 inBrowser('from another machine a secret service key opens the views of the developer', async ({ skip }) => {
   const address = addressOfThisMachine()
   if (address === undefined) skip('This machine has no address but its own loopback.')
-  const { url, serviceKey, anonKey } = await platformWith({
+  const { url, apiKey, serviceKey, anonKey } = await platformWith({
     host: '0.0.0.0',
     auth: { jwtSecret: 'a-secret-of-our-own-with-32-characters' },
   })
   const { page } = await openPage()
   await page.goto(`http://${address}:${new URL(url).port}/dashboard/users`)
-  await page.getByText('Users and messages are shown on this machine only').waitFor()
+  await page.getByText('The control API is closed here').waitFor()
   const show = async (key: string) => {
     await page.getByLabel('Service key').fill(key)
-    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByRole('button', { name: 'Show', exact: true }).last().click()
   }
   await show(anonKey)
   await page.getByText('That was not it.').waitFor()
@@ -104,6 +109,10 @@ inBrowser('from another machine a secret service key opens the views of the deve
   await page.getByRole('row').nth(1).waitFor()
   await page.getByRole('link', { name: 'Outbox' }).click()
   await page.getByText('Nothing has been sent').waitFor()
+  // The development key is public, and offered on this machine only.
+  await page.getByRole('link', { name: 'Connect' }).click()
+  await page.getByRole('tabpanel').getByText('YOUR_API_KEY').first().waitFor()
+  expect(await page.content()).not.toContain(apiKey)
 })
 
 inBrowser('from another machine a user signs up, makes a key and copies it', async ({ skip }) => {

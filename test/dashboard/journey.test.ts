@@ -34,19 +34,19 @@ inBrowser('from the first sign-up to a key that is used, rolled and revoked', as
   await page.getByRole('button', { name: 'Roll key' }).click()
   const rolled = await takeSecret(page)
   expect(rolled).not.toBe(key)
-  await rowOf(page, 'laptop').nth(1).getByText('Revoked').waitFor()
+  await rowOf(page, 'laptop').nth(1).getByText('Revoked', { exact: true }).waitFor()
   expect([await statusWith(platform, key), await statusWith(platform, rolled)]).toEqual([401, 200])
 
   await page.getByRole('button', { name: 'Revoke laptop' }).click()
   await page.getByRole('button', { name: 'Revoke key' }).click()
-  await rowOf(page, 'laptop').first().getByText('Revoked').waitFor()
+  await rowOf(page, 'laptop').first().getByText('Revoked', { exact: true }).waitFor()
   expect(await statusWith(platform, rolled)).toBe(401)
 
   await page.getByRole('button', { name: `Account: ${ada.email}` }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await signInOn(page)
-  await rowOf(page, 'laptop').first().getByText('Revoked').waitFor()
+  await rowOf(page, 'laptop').first().getByText('Revoked', { exact: true }).waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -59,7 +59,7 @@ inBrowser('the same with nothing but a keyboard', async () => {
 
   await tabTo(page, page.getByRole('link', { name: 'Create an account' }))
   await press('Enter')
-  await tabTo(page, page.getByLabel('E-mail'))
+  await tabTo(page, page.getByLabel('Email'))
   await page.keyboard.type(ada.email)
   await tabTo(page, page.getByLabel('Password'))
   await page.keyboard.type(ada.password)
@@ -94,7 +94,7 @@ inBrowser('the same with nothing but a keyboard', async () => {
   await press('Enter')
   await tabTo(page, button('Revoke key'))
   await press('Enter')
-  await rowOf(page, 'keyboard').getByText('Revoked').waitFor()
+  await rowOf(page, 'keyboard').getByText('Revoked', { exact: true }).waitFor()
   expect(await statusWith(platform, key)).toBe(401)
   // Its button is gone with the key; the keyboard goes on from the heading.
   expect(await hasFocus(page, page.getByRole('heading', { name: 'API keys' }))).toBe(true)

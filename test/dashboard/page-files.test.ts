@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import request from 'supertest'
 import { expect, test } from 'vitest'
@@ -146,6 +147,9 @@ test('the configuration tells what anybody may know, and nothing else', async ()
     mode: 'emulate',
     // Standin's own, not the one that /health answers with.
     version,
+    password_rule: 'At least 6 characters.',
+    development_key: apiKey,
+    users: { run: expect.any(String), replaced: 0 },
     models: ['model-one'],
     endpoints: [
       { method: 'GET', path: '/health', access: 'anyone' },
@@ -154,11 +158,17 @@ test('the configuration tells what anybody may know, and nothing else', async ()
       { method: 'POST', path: '/v1/chat/completions', access: ['apiKey', 'user'] },
     ],
   })
-  for (const secret of [serviceKey, apiKey, 'a secret of mine', 'sk-live-secret']) expect(text).not.toContain(secret)
+  for (const secret of [serviceKey, 'a secret of mine', 'sk-live-secret']) expect(text).not.toContain(secret)
 })
 
 test('the development user stands in the configuration', async () => {
   const { url } = await platformWith()
   const { body } = await request(url).get('/dashboard/api/config')
   expect(body.sign_in).toEqual({ email: 'developer@example.com', password: 'developer' })
+})
+
+test('the page signs in with the code that apps have with supabase-js', () => {
+  const versionIn = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+  const brought = versionIn('node_modules/@supabase/supabase-js/package.json').dependencies['@supabase/auth-js']
+  expect(versionIn('package.json').devDependencies['@supabase/auth-js']).toBe(brought)
 })

@@ -29,7 +29,7 @@ export async function signedOutEverywhere(platform: Scene, person = ada): Promis
 /** Makes an account over the form. */
 export async function signUpOn(page: Page, { dashboardUrl }: Scene, { email, password } = ada): Promise<void> {
   await page.goto(`${dashboardUrl}/sign-up`)
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
@@ -47,7 +47,7 @@ export async function comeInOn(page: Page, platform: Scene, person = ada): Promi
 
 /** Fills in the form that is there already. */
 export async function signInOn(page: Page, { email, password } = ada): Promise<void> {
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }

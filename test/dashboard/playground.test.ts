@@ -72,8 +72,6 @@ inBrowser('a request of an app is opened, changed and sent again', async () => {
   await page.goto(platform.url + playgroundWith(exchange?.id ?? ''))
   await page.getByText('Be brief.').waitFor()
   expect(await messageIn(page).inputValue()).toBe('the weather?')
-  await unfold(page)
-  await page.getByLabel('API key', { exact: true }).fill(platform.apiKey)
   await messageIn(page).press('Enter')
   await overOn(page)
   expect(questions).toEqual([{ ...asked, stream: false }])
@@ -283,6 +281,27 @@ inBrowser('whoever is signed in needs no key, and a key that was just made is th
   ])
 })
 
+inBrowser('signed out on this machine, the first click is answered', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/playground`)
+  await page.getByRole('button', { name: 'Hello', exact: true }).click()
+  await overOn(page)
+  expect(platform.journal.last()).toMatchObject({ status: 200, caller: { kind: 'apiKey' } })
+  await unfold(page)
+  expect(await page.getByLabel('Credential').locator(':checked').innerText()).toBe('Development key')
+})
+
+inBrowser('where no key can be offered, the first click asks for one and sends nothing', async () => {
+  const platform = await platformWith({ apiKeys: [{ name: 'mine', key: 'sk-of-our-own-and-long-enough' }] })
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/playground`)
+  await page.getByRole('button', { name: 'Hello', exact: true }).click()
+  await page.getByRole('status').getByText('Not sent. Enter an API key first.').waitFor({ state: 'attached' })
+  expect(await hasFocus(page, page.getByLabel('API key', { exact: true }))).toBe(true)
+  expect(platform.journal.count({ path: '/v1/chat/completions' })).toBe(0)
+})
+
 inBrowser('a key that is pasted is hidden, kept nowhere, and gone for whoever comes next', async () => {
   const platform = await platformWith({ rules: [greeting] })
   const { page, asked } = await openPage()
@@ -292,7 +311,7 @@ inBrowser('a key that is pasted is hidden, kept nowhere, and gone for whoever co
   const key = page.getByLabel('API key', { exact: true })
   await key.fill(platform.apiKey)
   expect(await key.getAttribute('type')).toBe('password')
-  await page.getByRole('button', { name: 'Show the API key' }).click()
+  await page.getByRole('button', { name: 'Show API key' }).click()
   expect(await key.getAttribute('type')).toBe('text')
   await sayOn(page, 'hello')
   await unfold(page, 'Raw and code')
@@ -310,6 +329,7 @@ inBrowser('a key that is pasted is hidden, kept nowhere, and gone for whoever co
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await page.getByRole('link', { name: 'Playground' }).click()
   await page.getByText('Nothing has been said yet').waitFor()
+  await page.getByLabel('Credential').selectOption('A key that I paste')
   expect(await key.inputValue()).toBe('')
 })
 
@@ -468,8 +488,6 @@ inBrowser('all of it with nothing but a keyboard', async () => {
   const { page } = await openPage()
   const press = (key: string) => page.keyboard.press(key)
   await page.goto(`${platform.dashboardUrl}/playground`)
-  await tabTo(page, page.getByLabel('API key', { exact: true }))
-  await page.keyboard.type(platform.apiKey)
   await tabTo(page, page.locator('summary', { hasText: 'Tools' }))
   await press('Enter')
   await tabTo(page, page.getByRole('button', { name: 'Fill in a sample of Tools' }))

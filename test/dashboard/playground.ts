@@ -19,6 +19,7 @@ export async function playOn(page: Page, { dashboardUrl, apiKey }: Scene, key = 
   await page.goto(`${dashboardUrl}/playground`)
   await page.getByRole('heading', { name: 'Playground' }).waitFor()
   await unfold(page)
+  await page.getByLabel('Credential').selectOption('A key that I paste')
   await page.getByLabel('API key', { exact: true }).fill(key)
 }
 

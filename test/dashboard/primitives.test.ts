@@ -9,7 +9,7 @@ inBrowser('a dialog in which something was typed asks before it is closed', asyn
   const { dashboardUrl } = await platformWith({ users: [ada] })
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/keys`)
-  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Email').fill(ada.email)
   await page.getByLabel('Password').fill(ada.password)
   await page.getByRole('main').getByRole('button', { name: 'Sign in', exact: true }).click()
   const create = page.getByRole('button', { name: 'Create key' })

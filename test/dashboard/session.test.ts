@@ -1,16 +1,19 @@
 import { expect } from 'vitest'
 import { platformWith } from '../scene.js'
-import { comeBack, inBrowser, useBrowser } from './browser.js'
+import { comeBack, hasFocus, inBrowser, useBrowser } from './browser.js'
 import { ada, createKeyOn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
 
 const openPage = useBrowser()
-const ended = /^Your session has ended/
+
+interface Users {
+  readonly data: readonly { readonly id: string; readonly email: string }[]
+}
 
 inBrowser('a session survives a reload, on every view', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await signUpOn(page, platform)
-  for (const view of ['', '/keys', '/users', '/outbox', '/refused']) {
+  for (const view of ['', '/keys', '/users', '/outbox']) {
     await page.goto(platform.dashboardUrl + view)
     await page.reload()
     await page.getByRole('button', { name: `Account: ${ada.email}` }).waitFor()
@@ -39,7 +42,11 @@ inBrowser('a wrong password is refused in the words of the backend', async () =>
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/sign-in`)
   await signInOn(page, { ...ada, password: 'wrong' })
-  expect(await page.getByRole('alert').innerText()).toBe('Invalid login credentials')
+  await page.getByText('Invalid login credentials').waitFor()
+  const password = page.getByLabel('Password')
+  expect([await password.getAttribute('aria-invalid'), await hasFocus(page, password)]).toEqual(['true', true])
+  const error = await password.getAttribute('aria-describedby')
+  expect(await page.locator(`[id="${error}"]`).innerText()).toBe('Invalid login credentials')
   await signInOn(page)
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
@@ -49,20 +56,40 @@ inBrowser('an address that has an account already cannot have another', async ()
   await signedUp(platform)
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/sign-up`)
-  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Email').fill(ada.email)
   await page.getByLabel('Password').fill('something else')
   await page.getByRole('button', { name: 'Create account' }).click()
-  expect(await page.getByRole('alert').innerText()).toBe('User already registered')
+  await page.getByText('User already registered').waitFor()
+  expect(await hasFocus(page, page.getByLabel('Email'))).toBe(true)
 })
 
-inBrowser('a password that is too short is refused', async () => {
+inBrowser('the rule for passwords stands beside the field, and what was typed can be shown', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/sign-up`)
-  await page.getByLabel('E-mail').fill(ada.email)
-  await page.getByLabel('Password').fill('abc')
+  await page.getByText('At least 6 characters.', { exact: true }).waitFor()
+  await page.getByLabel('Email').fill(ada.email)
+  const password = page.getByLabel('Password')
+  await password.fill('abc')
+  expect(await password.getAttribute('type')).toBe('password')
+  await page.getByRole('button', { name: 'Show Password' }).click()
+  expect(await password.getAttribute('type')).toBe('text')
   await page.getByRole('button', { name: 'Create account' }).click()
-  expect(await page.getByRole('alert').innerText()).toMatch(/at least 6 characters/)
+  await page.getByText('Password should be at least 6 characters.').waitFor()
+  expect(await hasFocus(page, password)).toBe(true)
+})
+
+inBrowser('an address that is not confirmed yet gets the link once more', async () => {
+  const platform = await platformWith({ auth: { mailerAutoconfirm: false } })
+  await signedUp(platform)
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/sign-in`)
+  await signInOn(page)
+  await page.getByRole('alert').getByText('Email not confirmed').waitFor()
+  await platform.clock.advance(120_000)
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByRole('status').getByText('Mail is captured locally').waitFor()
+  expect((await platform.outbox.messages({ to: ada.email })).length).toBe(2)
 })
 
 inBrowser('the user who is there from the start is one click away', async () => {
@@ -87,13 +114,13 @@ inBrowser('an address that has to be confirmed is confirmed with the link in the
   const platform = await platformWith({ auth: { mailerAutoconfirm: false } })
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/sign-up`)
-  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Email').fill(ada.email)
   await page.getByLabel('Password').fill(ada.password)
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('heading', { name: 'Confirm your address' }).waitFor()
   await page.getByRole('main').getByRole('link', { name: 'outbox' }).click()
   const opened = page.context().waitForEvent('page')
-  await page.getByRole('link', { name: `Open the link for ${ada.email}` }).click()
+  await page.getByRole('link', { name: `Confirm your email address for ${ada.email}` }).click()
   await (await opened).getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
@@ -103,7 +130,7 @@ inBrowser('a forgotten password is replaced with the link in the outbox, which w
   const { page, complaints } = await openPage()
   await page.goto(`${platform.dashboardUrl}/sign-in`)
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
-  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Email').fill(ada.email)
   await page.getByRole('button', { name: 'Send the link' }).click()
   await page.getByRole('status').getByRole('link', { name: 'outbox' }).click()
 
@@ -123,37 +150,78 @@ inBrowser('a forgotten password is replaced with the link in the outbox, which w
 
   const { page: late } = await openPage()
   await late.goto((await link.getAttribute('href')) ?? '')
-  await late.getByRole('heading', { name: 'This link opens nothing' }).waitFor()
+  await late.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor()
   expect(complaints).toEqual([])
 })
 
-inBrowser('a session that is ended elsewhere leads back to signing in, with a sentence why', async () => {
+inBrowser('a user who was signed out elsewhere is told so', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await signUpOn(page, platform)
   await signedOutEverywhere(platform)
   await comeBack(page)
-  await page.getByRole('alert').getByText(ended).waitFor()
+  await page.getByRole('alert').getByText('You were signed out elsewhere.').waitFor()
   await signInOn(page)
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
-inBrowser(
-  'a platform that was started anew without its state leads back to signing in, with a sentence why',
-  async () => {
-    const platform = await platformWith()
-    const { page } = await openPage()
-    await signUpOn(page, platform)
-    // Where nothing is asked of it in the meantime.
-    await page.getByRole('link', { name: 'Connect' }).click()
-    await page.getByRole('heading', { name: 'Connect', exact: true }).waitFor()
-    await platform.stop()
-    await platformWith({ port: Number(new URL(platform.url).port) })
-    await page.getByRole('link', { name: 'API keys' }).first().click()
-    await page.getByRole('alert').getByText(ended).waitFor()
-    expect(await page.evaluate<string | null>("localStorage.getItem('standin-dashboard')")).toBeNull()
-  },
-)
+inBrowser('a user who was deleted or banned is told so', async () => {
+  const platform = await platformWith()
+  const admin = (method: string, body: object) => async () => {
+    const { data } = (await (await platform.ask('/__standin/users', { bearer: null })).json()) as Users
+    await platform.ask(`/auth/v1/admin/users/${data.find(({ email }) => email === ada.email)?.id}`, {
+      method,
+      bearer: platform.serviceKey,
+      headers: { apikey: platform.serviceKey, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  }
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  await admin('PUT', { ban_duration: '1h' })()
+  await comeBack(page)
+  await page.getByRole('alert').getByText('Your account is banned.').waitFor()
+  await admin('PUT', { ban_duration: 'none' })()
+  await signInOn(page)
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  await admin('DELETE', {})()
+  await comeBack(page)
+  await page.getByRole('alert').getByText('Your account was deleted.').waitFor()
+})
+
+inBrowser('a clock that is moved on a day signs no user out', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  await createKeyOn(page, 'mine')
+  await platform.clock.advance(86_400_000)
+  await comeBack(page)
+  await createKeyOn(page, 'of tomorrow')
+  await page.getByRole('row').filter({ hasText: 'of tomorrow' }).waitFor()
+})
+
+inBrowser('a user whose session went with a reset is told so', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  await platform.reset()
+  await comeBack(page)
+  await page.getByRole('alert').getByText('Standin was reset, and its sessions with it.').waitFor()
+})
+
+inBrowser('a user whose session went with a restart is told so', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  // Where nothing is asked of it in the meantime.
+  await page.getByRole('link', { name: 'Connect' }).click()
+  await page.getByRole('heading', { name: 'Connect', exact: true }).waitFor()
+  await platform.stop()
+  await platformWith({ port: Number(new URL(platform.url).port) })
+  await page.getByRole('link', { name: 'API keys' }).first().click()
+  await page.getByRole('alert').getByText('Standin was restarted').waitFor()
+  expect(await page.evaluate<string | null>("localStorage.getItem('standin-dashboard')")).toBeNull()
+})
 
 inBrowser('a platform that has stopped is told of, and the page goes on when it is back', async () => {
   const platform = await platformWith()

@@ -4,7 +4,7 @@ import { hello, platformWith, type Scene } from '../scene.js'
 import { expectFitForAll } from './axe.js'
 import { desk, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
 import { ada } from './people.js'
-import { answersOn, messageIn, overOn, unfold } from './playground.js'
+import { answersOn, messageIn, overOn } from './playground.js'
 
 const openPage = useBrowser()
 
@@ -56,8 +56,6 @@ inBrowser.each([
     await expectFitForAll(page)
 
     await goTo(page, 'Playground')
-    await unfold(page)
-    await page.getByLabel('API key', { exact: true }).fill(platform.apiKey)
     await tabTo(page, messageIn(page))
     await page.keyboard.type('Tell me of the penguin.')
     await page.keyboard.press('Enter')
@@ -114,12 +112,13 @@ inBrowser('a session that is ended opens nothing any more, and the refusal says 
   const bearer = await accessToken(platform)
   expect((await platform.ask('/v1/models', { bearer })).status).toBe(200)
   const { page } = await openPage()
-  await page.goto(`${platform.dashboardUrl}/sessions`)
-  await tabTo(page, page.getByRole('button', { name: `Sign out ${ada.email}` }))
+  await page.goto(`${platform.dashboardUrl}/users`)
+  await page.getByRole('link', { name: ada.email }).click()
+  await tabTo(page, page.getByRole('button', { name: 'Sign out', exact: true }))
   await page.keyboard.press('Enter')
   await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Sign out' }))
   await page.keyboard.press('Enter')
-  await page.getByText('No open sessions').waitFor()
+  await page.getByText('Not signed in.').waitFor()
   const refused = await platform.ask('/v1/models', { bearer })
   const { error } = (await refused.json()) as { error: string }
   expect(refused.status).toBe(401)

@@ -4,20 +4,27 @@ import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Link } from '../widgets/link.jsx'
+import { type Column, Table } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
 import { PLACEHOLDER } from './snippets.js'
 import { UsePanel } from './use-panel.jsx'
 
 export function ConnectView() {
-  const { endpoints, models } = useConfig()
+  const { endpoints, models, development_key } = useConfig()
   return (
     <View title="Connect" lead="Point your app at these addresses. What works here works against the live platform.">
       <Addresses />
       <section aria-labelledby="try">
         <h2 id="try">Try it</h2>
-        <UsePanel>
-          Put a key in the place of <code>{PLACEHOLDER}</code>. You make keys under{' '}
-          <Link to={routes.keys}>API keys</Link>.
+        <UsePanel otherwise={development_key}>
+          {development_key ? (
+            <>The public development key is filled in. It only works here. </>
+          ) : (
+            <>
+              Replace <code>{PLACEHOLDER}</code> with a key.{' '}
+            </>
+          )}
+          Create keys of your own under <Link to={routes.keys}>API keys</Link>.
         </UsePanel>
       </section>
       <section aria-labelledby="endpoints">
@@ -72,30 +79,17 @@ const credentials: Record<string, string> = {
 const spoken = (access: ConfigJson['endpoints'][number]['access']) =>
   access === 'anyone' ? 'none needed' : access.map(kind => credentials[kind] ?? kind).join(', ')
 
+type Endpoint = ConfigJson['endpoints'][number]
+
+const columns: readonly Column<Endpoint>[] = [
+  { name: 'Path', of: ({ path }) => <code>{path}</code> },
+  { name: 'Method', width: '20%', of: ({ method }) => <code class="method">{method}</code> },
+  { name: 'Credential', width: '40%', of: ({ access }) => spoken(access) },
+]
+
 /** The platform's endpoints, and who may call them. */
-function EndpointTable({ endpoints }: { readonly endpoints: readonly ConfigJson['endpoints'][number][] }) {
+function EndpointTable({ endpoints }: { readonly endpoints: readonly Endpoint[] }) {
   return (
-    <table class="table table-stacking endpoints-table">
-      <thead>
-        <tr>
-          <th scope="col">Method</th>
-          <th scope="col">Path</th>
-          <th scope="col">Credential</th>
-        </tr>
-      </thead>
-      <tbody>
-        {endpoints.map(({ method, path, access }) => (
-          <tr key={`${method} ${path}`}>
-            <td>
-              <code class="method">{method}</code>
-            </td>
-            <td>
-              <code>{path}</code>
-            </td>
-            <td>{spoken(access)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table caption="Endpoints" columns={columns} rows={endpoints} keyOf={({ method, path }) => `${method} ${path}`} />
   )
 }

@@ -1,4 +1,4 @@
-/** Example code, with the key that was just created filled in. */
+/** Example code, with the key that was just created filled in, or one that works without an account. */
 import type { ComponentChildren } from 'preact'
 import { useConfig } from '../config.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
@@ -7,13 +7,15 @@ import { useFreshKey } from './fresh-key.jsx'
 import { PLACEHOLDER, snippetsFor } from './snippets.js'
 
 interface Props {
-  /** How to get a key, shown if none was just created. */
+  /** The key to fill in if none was just created. */
+  readonly otherwise?: string | undefined
+  /** What is said about it. */
   readonly children: ComponentChildren
 }
 
-export function UsePanel({ children }: Props) {
+export function UsePanel({ otherwise = PLACEHOLDER, children }: Props) {
   const { fresh } = useFreshKey()
-  const key = fresh?.key ?? PLACEHOLDER
+  const key = fresh?.key ?? otherwise
   const tabs = snippetsFor(useConfig(), key).map(({ name, code }) => ({
     name,
     content: <CodeBlock code={code} label={`${name} example`} marked={key} />,

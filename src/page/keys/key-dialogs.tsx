@@ -1,86 +1,120 @@
-/** Dialogs for an existing key: roll it, revoke it, and show a new secret once. */
+/** Dialogs for keys: create one, roll it, revoke it, and show a new secret once. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Confirm, Dialog } from '../widgets/dialog.jsx'
-import { Form } from '../widgets/form.jsx'
+import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
+import { exactly } from '../widgets/moment.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { goOnFromHeading } from '../widgets/view.jsx'
 
 const HOUR_S = 3600
+const DAY_S = 24 * HOUR_S
 
-const overlaps = [
-  { name: 'Stops now', seconds: 0 },
-  { name: 'Works for 1 more hour', seconds: HOUR_S },
-  { name: 'Works for 24 more hours', seconds: 24 * HOUR_S },
-  { name: 'Works for 7 more days', seconds: 7 * 24 * HOUR_S },
+/** How long a new key is valid. */
+const lifetimes = [
+  ['never', 'Never'],
+  [String(HOUR_S), 'In 1 hour'],
+  [String(7 * DAY_S), 'In 7 days'],
+  [String(30 * DAY_S), 'In 30 days'],
+  [String(90 * DAY_S), 'In 90 days'],
+  ['date', 'On a date…'],
 ] as const
 
-interface Props {
-  readonly old: ApiKeyView
+interface MakeProps {
   readonly api: DashboardApi
   readonly onMade: (key: NewApiKey) => void
   readonly onClosed: () => void
 }
 
-export function RollDialog({ old, api, onMade, onClosed }: Props) {
-  const [overlap, setOverlap] = useState(0)
+export function CreateDialog({ api, onMade, onClosed }: MakeProps) {
+  const [name, setName] = useState('')
+  const [lifetime, setLifetime] = useState<string>('never')
+  /** As `YYYY-MM-DD`. */
+  const [day, setDay] = useState('')
+  const endMs = lifetime === 'date' ? endOf(day) : Date.now() + Number(lifetime) * 1000
+  const expires_at = Number.isNaN(endMs) ? null : new Date(endMs).toISOString()
+  const untilRevoked = lifetime === 'date' ? 'It works to the end of that day.' : 'It works until you revoke it.'
   return (
-    <Dialog title={`Roll “${old.name}”`} onClosed={onClosed}>
-      {close => (
-        <Form
-          send="Roll key"
-          onSend={async () => {
-            const key = await api('POST /keys/{id}/roll', { id: old.id, body: { overlap_seconds: overlap } })
-            close()
-            onMade(key)
-          }}
-          beside={
-            <button type="button" class="button" onClick={close}>
-              Cancel
-            </button>
-          }
-        >
-          <p>You get a new key with the same name and lifetime.</p>
-          {old.state === 'active' && (
-            <fieldset>
-              <legend>The old key {old.start}…</legend>
-              {overlaps.map(({ name, seconds }) => (
-                <label key={seconds} class="choice">
-                  <input
-                    type="radio"
-                    name="overlap"
-                    checked={seconds === overlap}
-                    onChange={() => setOverlap(seconds)}
-                  />
-                  {name}
-                </label>
-              ))}
-            </fieldset>
-          )}
-        </Form>
-      )}
-    </Dialog>
+    <Confirm
+      title="Create an API key"
+      send="Create key"
+      isEdited={name !== ''}
+      onSend={() => api('POST /keys', { body: { name, expires_at } })}
+      onDone={onMade}
+      onClosed={onClosed}
+    >
+      <Field
+        label="Name"
+        value={name}
+        onChange={setName}
+        maxLength={100}
+        hint="Where it is used, for example “my laptop” or “CI”."
+      />
+      <Select
+        label="Expires"
+        value={lifetime}
+        options={lifetimes}
+        onChange={setLifetime}
+        hint={expires_at ? `It works until ${exactly(expires_at)}.` : untilRevoked}
+      />
+      {lifetime === 'date' && <Field label="Last day" type="date" min={today()} value={day} onChange={setDay} />}
+    </Confirm>
   )
 }
 
-interface RevokeDialogProps {
+/** The end of a day, in the browser's time zone. NaN while no day is chosen. */
+const endOf = (day: string) => new Date(`${day}T23:59:59`).getTime()
+
+/** Today as `YYYY-MM-DD`, in the browser's time zone. */
+const today = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
+
+const overlaps = [
+  { label: 'Stops now', value: 0 },
+  { label: 'Works for 1 more hour', value: HOUR_S },
+  { label: 'Works for 24 more hours', value: DAY_S },
+  { label: 'Works for 7 more days', value: 7 * DAY_S },
+]
+
+interface RollProps extends MakeProps {
   readonly old: ApiKeyView
-  readonly api: DashboardApi
+}
+
+export function RollDialog({ old, api, onMade, onClosed }: RollProps) {
+  const [overlap, setOverlap] = useState(0)
+  return (
+    <Confirm
+      title={`Roll “${old.name}”`}
+      send="Roll key"
+      onSend={() => api('POST /keys/{id}/roll', { id: old.id, body: { overlap_seconds: overlap } })}
+      onDone={onMade}
+      onClosed={onClosed}
+    >
+      <p>You get a new key with the same name and lifetime.</p>
+      {old.state === 'active' && (
+        <RadioGroup label={`The old key ${old.start}…`} value={overlap} options={overlaps} onChange={setOverlap} />
+      )}
+    </Confirm>
+  )
+}
+
+interface RevokeProps {
+  readonly old: ApiKeyView
+  readonly onSend: () => Promise<unknown>
   readonly onRevoked: () => void
   readonly onClosed: () => void
 }
 
 /** Asks for confirmation, then revokes a key. */
-export function RevokeDialog({ old, api, onRevoked, onClosed }: RevokeDialogProps) {
+export function RevokeDialog({ old, onSend, onRevoked, onClosed }: RevokeProps) {
   return (
     <Confirm
       title={`Revoke “${old.name}”?`}
       send="Revoke key"
       tone="danger"
-      onSend={() => api('DELETE /keys/{id}', { id: old.id })}
+      onSend={onSend}
       onDone={() => {
         goOnFromHeading()
         onRevoked()
@@ -89,29 +123,33 @@ export function RevokeDialog({ old, api, onRevoked, onClosed }: RevokeDialogProp
       onClosed={onClosed}
     >
       <p>
-        Whatever uses <code>{old.start}…</code> is refused from now on. This cannot be taken back.
+        Requests with <code>{old.start}…</code> get a 401 from now on. This cannot be undone.
       </p>
     </Confirm>
   )
 }
 
-interface SecretDialogProps {
-  readonly fresh: NewApiKey
+interface SecretProps {
+  readonly title: string
+  readonly secret: string
+  /** What it is: `key`. */
+  readonly what: string
+  readonly note: string
   readonly onClosed: () => void
 }
 
-/** Shows the secret of a new key. It cannot be shown again. */
-export function SecretDialog({ fresh, onClosed }: SecretDialogProps) {
+/** Shows a secret that cannot be shown again. */
+export function SecretDialog({ title, secret, what, note, onClosed }: SecretProps) {
   return (
-    <Dialog title={`Your key “${fresh.name}”`} onClosed={onClosed}>
+    <Dialog title={title} onClosed={onClosed}>
       {close => (
         <>
           <div class="secret">
-            <code>{fresh.key}</code>
-            <CopyButton text={fresh.key} what="the key" main />
+            <code>{secret}</code>
+            <CopyButton text={secret} what={`the ${what}`} main />
           </div>
           <Notice tone="care">
-            <p>Copy it now: it is not shown again. Only its fingerprint is kept.</p>
+            <p>{note}</p>
           </Notice>
           <div class="form-buttons">
             <button type="button" class="button" onClick={close}>

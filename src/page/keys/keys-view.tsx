@@ -1,18 +1,19 @@
 /** The user's API keys: list, create, roll, revoke and use them. */
-import { useCallback, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
-import { useUserApi } from '../api.js'
 import { useFreshKey } from '../connect/fresh-key.jsx'
 import { UsePanel } from '../connect/use-panel.jsx'
-import { useListing } from '../listing.js'
+import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Moment } from '../widgets/moment.jsx'
+import { useResource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
+import { type Column, Table } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
-import { CreateDialog } from './create-dialog.jsx'
-import { RevokeDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
+import { CreateDialog, RevokeDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
 
 /** Polls, because keys may be used while the list is open. */
 const EVERY_MS = 5000
@@ -32,10 +33,10 @@ export function KeysView() {
 
 function Keys() {
   const api = useUserApi()
-  const load = useCallback(async (signal: AbortSignal) => (await api('GET /keys', { signal })).data, [api])
-  const loaded = useListing(load, EVERY_MS)
-  const { setFresh } = useFreshKey()
+  const loaded = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
+  const { setFresh, forget } = useFreshKey()
   const [open, setOpen] = useState<Open>()
+  const { value: keys } = loaded
 
   // By the time a dialog has closed, the next one may be open.
   const close = (kind: Open['kind']) => () => setOpen(now => (now?.kind === kind ? undefined : now))
@@ -43,6 +44,10 @@ function Keys() {
     setFresh(fresh)
     setOpen({ kind: 'secret', fresh })
     loaded.reload()
+  }
+  const revoke = async ({ id }: ApiKeyView) => {
+    await api('DELETE /keys/{id}', { id })
+    forget(id)
   }
   const create = (
     <button type="button" class="button button-main" onClick={() => setOpen({ kind: 'create' })}>
@@ -52,119 +57,129 @@ function Keys() {
   )
 
   return (
-    <View title="API keys" lead="With a key an app calls the language model in your name." action={create}>
+    <View title="API keys" lead="Apps use them to call the language model on your behalf." action={create}>
       <Shown of={loaded}>
         {found =>
           found.length === 0 ? (
             <Empty title="No keys yet">
-              <p>Create one for each place that needs one, so that each can be taken back by itself.</p>
+              <p>Create one for each app, so you can revoke them one by one.</p>
             </Empty>
           ) : (
             <KeyTable
+              caption="Your API keys"
               keys={found}
-              onRoll={old => setOpen({ kind: 'roll', old })}
-              onRevoke={old => setOpen({ kind: 'revoke', old })}
+              actions={key => (
+                <>
+                  <button
+                    type="button"
+                    class="button button-small"
+                    aria-label={`Roll ${key.name}`}
+                    onClick={() => setOpen({ kind: 'roll', old: key })}
+                  >
+                    Roll
+                  </button>
+                  <RevokeButton of={key} onClick={() => setOpen({ kind: 'revoke', old: key })} />
+                </>
+              )}
             />
           )
         }
       </Shown>
       {/* Shown after the keys have loaded, which would otherwise push it down. */}
-      {loaded.listing.kind !== 'loading' && (
+      {(keys || loaded.failure) && (
         <section aria-labelledby="use">
           <h2 id="use">Use your key</h2>
-          <UsePanel>A key that you create is filled in here, until you leave or reload this page.</UsePanel>
+          <UsePanel>A key that you create is filled in here until you leave or reload this page.</UsePanel>
         </section>
       )}
       {open?.kind === 'create' && <CreateDialog api={api} onMade={made} onClosed={close('create')} />}
-      {open?.kind === 'secret' && <SecretDialog fresh={open.fresh} onClosed={close('secret')} />}
+      {open?.kind === 'secret' && (
+        <SecretDialog
+          title={`Your key “${open.fresh.name}”`}
+          secret={open.fresh.key}
+          what="key"
+          note="Copy it now: it is not shown again. Only its fingerprint is kept."
+          onClosed={close('secret')}
+        />
+      )}
       {open?.kind === 'roll' && <RollDialog old={open.old} api={api} onMade={made} onClosed={close('roll')} />}
       {open?.kind === 'revoke' && (
-        <RevokeDialog old={open.old} api={api} onRevoked={loaded.reload} onClosed={close('revoke')} />
+        <RevokeDialog
+          old={open.old}
+          onSend={() => revoke(open.old)}
+          onRevoked={loaded.reload}
+          onClosed={close('revoke')}
+        />
       )}
     </View>
+  )
+}
+
+interface RevokeButtonProps {
+  readonly of: ApiKeyView
+  readonly onClick: () => void
+}
+
+export function RevokeButton({ of: { name, state }, onClick }: RevokeButtonProps) {
+  if (state !== 'active') return null
+  return (
+    <button type="button" class="button button-small button-warns" aria-label={`Revoke ${name}`} onClick={onClick}>
+      Revoke
+    </button>
   )
 }
 
 const tones: Record<ApiKeyView['state'], Tone> = { active: 'good', expired: 'care', revoked: 'plain' }
 const words: Record<ApiKeyView['state'], string> = { active: 'Active', expired: 'Expired', revoked: 'Revoked' }
 
-interface Props {
-  readonly keys: readonly ApiKeyView[]
-  readonly onRoll: (key: ApiKeyView) => void
-  readonly onRevoke: (key: ApiKeyView) => void
-}
-
-/** The user's keys. */
-function KeyTable({ keys, ...actions }: Props) {
-  return (
-    <table class="table table-stacking">
-      <caption class="unseen">Your API keys</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">State</th>
-          <th scope="col">Created</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Expires</th>
-          <th scope="col">
-            <span class="unseen">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map(key => (
-          <KeyRow key={key.id} of={key} {...actions} />
-        ))}
-      </tbody>
-    </table>
-  )
-}
-
-function KeyRow({ of: key, onRoll, onRevoke }: { readonly of: ApiKeyView } & Omit<Props, 'keys'>) {
-  const { name, start, state, created_at, last_used_at, expires_at, revoked_at } = key
-  return (
-    <tr class={state === 'active' ? undefined : 'row-dim'}>
-      <th scope="row">
+const columns: readonly Column<ApiKeyView>[] = [
+  {
+    name: 'Name',
+    of: ({ name, start }) => (
+      <>
         {name}
         <code class="key-start">{start}…</code>
-      </th>
-      <td>
-        <Badge tone={tones[state]}>{words[state]}</Badge>
-      </td>
-      <td data-label="Created">
-        <Moment at={created_at} />
-      </td>
-      <td data-label="Last used">{last_used_at ? <Moment at={last_used_at} /> : 'never'}</td>
-      <td data-label="Expires">
-        {revoked_at ? (
-          <>
-            ended <Moment at={revoked_at} />
-          </>
-        ) : expires_at ? (
-          <Moment at={expires_at} />
-        ) : (
-          'never'
-        )}
-      </td>
-      <td class="row-actions">
-        {state !== 'revoked' && (
-          <span class="row-buttons">
-            <button type="button" class="button button-small" aria-label={`Roll ${name}`} onClick={() => onRoll(key)}>
-              Roll
-            </button>
-            {state === 'active' && (
-              <button
-                type="button"
-                class="button button-small button-warns"
-                aria-label={`Revoke ${name}`}
-                onClick={() => onRevoke(key)}
-              >
-                Revoke
-              </button>
-            )}
-          </span>
-        )}
-      </td>
-    </tr>
+      </>
+    ),
+  },
+  { name: 'State', width: '12%', plain: true, of: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge> },
+  { name: 'Created', width: '14%', of: ({ created_at }) => <Moment at={created_at} /> },
+  {
+    name: 'Last used',
+    width: '14%',
+    of: ({ last_used_at }) => (last_used_at ? <Moment at={last_used_at} /> : 'never'),
+  },
+  {
+    name: 'Expires',
+    width: '16%',
+    of({ revoked_at, expires_at }) {
+      if (revoked_at === null) return expires_at ? <Moment at={expires_at} /> : 'never'
+      return (
+        <>
+          Revoked <Moment at={revoked_at} />
+        </>
+      )
+    },
+  },
+]
+
+interface KeyTableProps {
+  readonly caption: string
+  readonly keys: readonly ApiKeyView[]
+  readonly actions: (key: ApiKeyView) => ComponentChildren
+}
+
+/** API keys of one user. Those that were revoked have no actions. */
+export function KeyTable({ caption, keys, actions }: KeyTableProps) {
+  return (
+    <Table
+      caption={caption}
+      columns={columns}
+      rows={keys}
+      keyOf={({ id }) => id}
+      isDim={({ state }) => state !== 'active'}
+      actionsWidth="11rem"
+      actions={key => key.state !== 'revoked' && actions(key)}
+    />
   )
 }

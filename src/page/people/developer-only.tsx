@@ -1,12 +1,25 @@
 /** Lists for the developer. From other machines they need the control token or a secret service key. */
-import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-import { useConfig } from '../config.jsx'
-import { Field } from '../widgets/fields.jsx'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useState } from 'preact/hooks'
+import { PasswordField } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import type { Resource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
-import { useServiceKey } from './service-key.jsx'
+
+interface ServiceKey {
+  /** The control token or service key entered on another machine. Kept in the page's memory only. */
+  readonly serviceKey: string | undefined
+  setServiceKey(key: string): void
+}
+
+const Context = createContext<ServiceKey>({ serviceKey: undefined, setServiceKey: () => {} })
+
+export const useServiceKey = () => useContext(Context)
+
+export function ServiceKeyProvider({ children }: { readonly children: ComponentChildren }) {
+  const [serviceKey, setServiceKey] = useState<string>()
+  return <Context.Provider value={{ serviceKey, setServiceKey }}>{children}</Context.Provider>
+}
 
 interface Props<Value> {
   readonly of: Resource<Value>
@@ -23,9 +36,8 @@ export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
     <div class="view-narrow">
       <p>{failure?.message}</p>
       <Form send="Show" onSend={async () => setServiceKey(written.trim())}>
-        <Field
+        <PasswordField
           label="Control token or service key"
-          autocomplete="off"
           value={written}
           onChange={setWritten}
           hint={serviceKey === undefined ? 'Standin prints the control token when it starts.' : 'That was not it.'}
@@ -35,9 +47,8 @@ export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
   )
 }
 
-/** Replaces lists whose data stays with the live auth backend. */
-export function UnlessKeptElsewhere({ children }: { readonly children: ComponentChildren }) {
-  if (useConfig().auth_mode === 'local') return <>{children}</>
+/** In place of what stays with a live auth backend. */
+export function KeptElsewhere() {
   return (
     <Empty title="The live backend keeps these">
       <p>

@@ -1,107 +1,117 @@
 /** The messages that a live backend would have sent, updated as they come. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { routes } from '../../dashboard/routes.js'
 import type { Message as SentMessage } from '../../supabase/operations.js'
-import { useDeveloperApi } from '../api.js'
-import { type Listing, useListing } from '../listing.js'
+import { useControl } from '../api.js'
+import { useConfig } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
 import { Icon } from '../widgets/icon.jsx'
+import { useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
+import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
-import { DeveloperOnly, UnlessKeptElsewhere } from './developer-only.jsx'
+import { DeveloperOnly, KeptElsewhere } from './developer-only.jsx'
+import { markSeen } from './unseen.js'
 
 const EVERY_MS = 2000
+const about = {
+  title: 'Outbox',
+  lead: 'What a live backend would send by mail or text. Nothing leaves this machine.',
+} as const
 
 export function OutboxView() {
+  if (useConfig().auth_mode === 'local') return <Outbox />
   return (
-    <View title="Outbox" lead="What a live backend would mail or text. Nothing leaves this machine.">
-      <UnlessKeptElsewhere>
-        <Messages />
-      </UnlessKeptElsewhere>
+    <View {...about}>
+      <KeptElsewhere />
     </View>
   )
 }
 
-function Messages() {
-  const api = useDeveloperApi()
-  const load = useCallback(async (signal: AbortSignal) => (await api('GET /messages', { signal })).data, [api])
-  const loaded = useListing(load, EVERY_MS)
+function Outbox() {
+  const control = useControl()
+  const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), [control], EVERY_MS)
+  const { search } = list
   const [clearing, setClearing] = useState(false)
-  useArrivals(loaded.listing)
+  useArrivals(search.words === '' && search.offset === 0 ? list.value?.data : undefined)
+  const clear = list.value && list.value.data.length > 0 && (
+    <button type="button" class="button button-warns" onClick={() => setClearing(true)}>
+      Clear the outbox
+    </button>
+  )
   return (
-    <DeveloperOnly of={loaded}>
-      {messages =>
-        messages.length === 0 ? (
-          <Empty title="Nothing has been sent">
-            <p>Confirmations, password recoveries, invitations and codes appear here by themselves.</p>
-          </Empty>
-        ) : (
+    <View {...about} action={clear}>
+      <DeveloperOnly of={list}>
+        {({ data, total = data.length, offset }) => (
           <>
-            <ol class="messages">
-              {messages.map(message => (
-                <Message key={message.id} of={message} />
-              ))}
-            </ol>
-            <div>
-              <button type="button" class="button" onClick={() => setClearing(true)}>
-                Clear the outbox
-              </button>
-            </div>
-            {clearing && (
-              <ClearDialog
-                onClear={() => api('DELETE /messages')}
-                onCleared={loaded.reload}
-                onClosed={() => setClearing(false)}
+            {(total > 0 || search.words !== '') && (
+              <SearchField
+                label="Search messages"
+                value={search.words}
+                onChange={search.setWords}
+                found={counted(total, 'message')}
               />
             )}
+            {total === 0 && (
+              <Empty title={search.words === '' ? 'Nothing has been sent' : 'No messages match'}>
+                <p>
+                  {search.words === ''
+                    ? 'Confirmations, password resets, invitations and codes appear here by themselves.'
+                    : 'The search looks at recipients, subjects and codes.'}
+                </p>
+              </Empty>
+            )}
+            {total > 0 && (
+              <ol class="messages">
+                {data.map(message => (
+                  <Message key={message.id} of={message} />
+                ))}
+              </ol>
+            )}
+            <Pager offset={offset} limit={search.limit} total={total} onMove={search.move} />
           </>
-        )
-      }
-    </DeveloperOnly>
+        )}
+      </DeveloperOnly>
+      {clearing && (
+        <Confirm
+          title="Clear the outbox?"
+          send="Clear"
+          tone="danger"
+          onSend={() => control('DELETE /outbox')}
+          onDone={() => {
+            goOnFromHeading()
+            list.reload()
+            announce('The outbox is empty.')
+          }}
+          onClosed={() => setClearing(false)}
+        >
+          <p>All messages are deleted. Their codes and links still work until they expire.</p>
+        </Confirm>
+      )}
+    </View>
   )
 }
 
-/** Announces new messages, but not those that were there at first. */
-function useArrivals(listing: Listing<readonly SentMessage[]>): void {
-  const [newest] = listing.kind === 'ready' ? listing.value : []
-  const seen = useRef<string | null>(null)
+/** Announces new messages, but not those that were there at first. All that are shown count as seen. */
+function useArrivals(messages: readonly SentMessage[] | undefined): void {
+  const seen = useRef<string | undefined>(undefined)
+  const newest = messages?.[0]
   useEffect(() => {
-    if (listing.kind !== 'ready') return
-    if (seen.current !== null && newest && newest.id !== seen.current) announce(`A new message to ${newest.recipient}.`)
+    if (!messages) return
+    if (seen.current !== undefined && newest && newest.id !== seen.current) {
+      announce(`A new message to ${newest.recipient}.`)
+    }
     seen.current = newest?.id ?? ''
-  }, [listing.kind, newest])
+    if (newest) markSeen(newest.id)
+  }, [messages])
 }
 
-interface Props {
-  readonly onClear: () => Promise<void>
-  readonly onCleared: () => void
-  readonly onClosed: () => void
-}
-
-/** Asks for confirmation, then empties the outbox. */
-function ClearDialog({ onClear, onCleared, onClosed }: Props) {
-  return (
-    <Confirm
-      title="Clear the outbox?"
-      send="Clear"
-      tone="danger"
-      onSend={onClear}
-      onDone={() => {
-        goOnFromHeading()
-        onCleared()
-        announce('The outbox is empty.')
-      }}
-      onClosed={onClosed}
-    >
-      <p>The messages are gone for good. Their codes and links go on working until they expire.</p>
-    </Confirm>
-  )
-}
-
-/** A message that a live backend would have sent. */
-function Message({ of: { subject, recipient, channel, code, link, created_at } }: { readonly of: SentMessage }) {
+/** A message as its recipient would see it. */
+function Message({ of: message }: { readonly of: SentMessage }) {
+  const { subject, recipient, channel, text, code, link, link_text, redirect_to, created_at } = message
   return (
     <li class="message">
       <div class="message-head">
@@ -110,23 +120,29 @@ function Message({ of: { subject, recipient, channel, code, link, created_at } }
       </div>
       <p class="quiet">To {recipient}</p>
       <div class="message-body">
-        {code !== null && (
-          <span class="message-code">
-            <code>{code}</code>
-            <CopyButton text={code} what={`the code for ${recipient}`} bare />
-          </span>
-        )}
+        <p>{text}</p>
         {link !== null && (
-          <span class="message-link">
+          <p class="message-link">
             <a href={link} target="_blank" rel="noopener noreferrer">
-              Open the link
+              {link_text}
               <Icon name="link" />
               <span class="unseen"> for {recipient}, in a new tab</span>
             </a>
             <CopyButton text={link} what={`the link for ${recipient}`} bare />
-          </span>
+          </p>
+        )}
+        {code !== null && (
+          <p class="message-code">
+            {link !== null && 'Or enter the code'} <code>{code}</code>
+            <CopyButton text={code} what={`the code for ${recipient}`} bare />
+          </p>
         )}
       </div>
+      {redirect_to !== null && (
+        <p class="quiet">
+          The link leads to <code>{redirect_to}</code>
+        </p>
+      )}
     </li>
   )
 }

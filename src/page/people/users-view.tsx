@@ -1,120 +1,140 @@
-/** All users with an account, page by page. */
-import { useCallback } from 'preact/hooks'
+/** All users with an account, and one of them in detail. */
+import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
-import { useDeveloperApi } from '../api.js'
-import { useListing } from '../listing.js'
-import { navigate, useAddress } from '../routing.js'
-import { Badge, type Tone } from '../widgets/badge.jsx'
+import { useControl } from '../api.js'
+import { useConfig } from '../config.jsx'
+import { useAddress } from '../routing.js'
+import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
+import { Checkbox, Field, PasswordField } from '../widgets/fields.jsx'
+import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
+import { ListPage, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { Pager } from '../widgets/search-field.jsx'
+import { counted } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
+import type { Column } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
-import { DeveloperOnly, UnlessKeptElsewhere } from './developer-only.jsx'
+import { useAdmin } from './admin.js'
+import { KeptElsewhere } from './developer-only.jsx'
+import { nameOf, States, UserView } from './user-view.jsx'
 
-const LIMIT = 20
 const EVERY_MS = 5000
+const LEAD = 'Everyone who has an account with the auth backend.'
 
 export function UsersView() {
-  return (
-    <View title="Users" lead="Everybody who has an account with the auth backend.">
-      <UnlessKeptElsewhere>
-        <Users />
-      </UnlessKeptElsewhere>
-    </View>
-  )
+  const id = useAddress().query.get('user')
+  if (useConfig().auth_mode === 'proxy') {
+    return (
+      <View title="Users" lead={LEAD}>
+        <KeptElsewhere />
+      </View>
+    )
+  }
+  return id === null ? <Users /> : <UserView key={id} id={id} />
 }
 
 function Users() {
-  const api = useDeveloperApi()
-  const page = Math.max(1, Math.floor(Number(useAddress().query.get('page'))) || 1)
-  const offset = (page - 1) * LIMIT
-  // `begin` belongs to the loaded page: it stays visible until the next one has loaded, and its position must stay right.
-  const load = useCallback(
-    async (signal: AbortSignal) => {
-      const query = { limit: String(LIMIT), offset: String(offset) }
-      return { ...(await api('GET /users', { query, signal })), begin: offset }
-    },
-    [api, offset],
+  const control = useControl()
+  const list = useList(routes.users, (query, signal) => control('GET /users', { query, signal }), [control], EVERY_MS)
+  const [isAdding, setAdding] = useState(false)
+  const add = (
+    <button type="button" class="button button-main" onClick={() => setAdding(true)}>
+      <Icon name="plus" />
+      Add user
+    </button>
   )
-  const loaded = useListing(load, EVERY_MS)
-  const move = (to: number) => navigate(`${routes.users}?page=${to / LIMIT + 1}`)
   return (
-    <DeveloperOnly of={loaded}>
-      {({ data, total, begin }) => (
-        <>
-          {data.length > 0 && <UserTable users={data} />}
-          {total === 0 && (
-            <Empty title="No users yet">
-              <p>
-                They appear here as soon as they sign up, in your app or <Link to={routes.signUp}>here</Link>.
-              </p>
-            </Empty>
-          )}
-          <Pager offset={begin} limit={LIMIT} total={total} onMove={move} />
-        </>
-      )}
-    </DeveloperOnly>
+    <ListPage
+      title="Users"
+      lead={LEAD}
+      action={list.value && add}
+      of={list}
+      what="user"
+      searchLabel="Search users"
+      caption="Users"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No users yet">
+          <p>
+            They appear here as soon as they sign up, in your app or <Link to={routes.signUp}>here</Link>.
+          </p>
+        </Empty>
+      }
+      nothingFound={
+        <Empty title="No users match">
+          <p>The search looks at email addresses, phone numbers, ids and metadata.</p>
+        </Empty>
+      }
+    >
+      {isAdding && <AddDialog onAdded={list.reload} onClosed={() => setAdding(false)} />}
+    </ListPage>
   )
 }
 
-/** The states of a user, in one word each. */
-function statesOf(person: ListedUser): readonly (readonly [Tone, string])[] {
-  const banned = person.banned_until !== undefined && Date.parse(person.banned_until) > Date.now()
-  return [
-    ...(person.deleted_at ? [['danger', 'Deleted'] as const] : []),
-    ...(banned ? [['danger', 'Banned'] as const] : []),
-    person.is_anonymous
-      ? ['plain', 'Anonymous']
-      : person.confirmed_at
-        ? ['good', 'Confirmed']
-        : ['care', 'Unconfirmed'],
-  ]
+const columns: readonly Column<ListedUser>[] = [
+  {
+    name: 'User',
+    of: user => (
+      <>
+        <Link to={`${routes.users}?user=${user.id}`} class="row-link">
+          {nameOf(user)}
+        </Link>
+        <span class="user-id">
+          <code>{user.id}</code>
+          <CopyButton text={user.id} what={`the id of ${nameOf(user)}`} bare />
+        </span>
+      </>
+    ),
+  },
+  { name: 'State', width: '16%', plain: true, of: user => <States of={user} /> },
+  { name: 'Signed in', width: '12%', of: ({ sessions }) => (sessions > 0 ? counted(sessions, 'session') : 'no') },
+  { name: 'Created', width: '14%', of: ({ created_at }) => <Moment at={created_at} /> },
+  {
+    name: 'Last sign-in',
+    width: '14%',
+    of: ({ last_sign_in_at }) => (last_sign_in_at ? <Moment at={last_sign_in_at} /> : 'never'),
+  },
+]
+
+interface AddProps {
+  readonly onAdded: () => void
+  readonly onClosed: () => void
 }
 
-/** The users of the app. */
-function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
+/** Creates a user, as the admin of an app would. */
+function AddDialog({ onAdded, onClosed }: AddProps) {
+  const admin = useAdmin()
+  const { password_rule } = useConfig()
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [isConfirmed, setConfirmed] = useState(true)
   return (
-    <table class="table table-stacking users-table">
-      <caption class="unseen">Users</caption>
-      <thead>
-        <tr>
-          <th scope="col">User</th>
-          <th scope="col">State</th>
-          <th scope="col">Created</th>
-          <th scope="col">Last sign-in</th>
-        </tr>
-      </thead>
-      <tbody>
-        {users.map(person => (
-          <tr key={person.id}>
-            <th scope="row">
-              {person.email || person.phone || 'No address'}
-              <span class="user-id">
-                <code>{person.id}</code>
-                <CopyButton text={person.id} what={`the id of ${person.email || person.phone || 'this user'}`} bare />
-              </span>
-            </th>
-            <td>
-              <span class="badges">
-                {statesOf(person).map(([tone, word]) => (
-                  <Badge key={word} tone={tone}>
-                    {word}
-                  </Badge>
-                ))}
-              </span>
-            </td>
-            <td data-label="Created">
-              <Moment at={person.created_at} />
-            </td>
-            <td data-label="Last sign-in">
-              {person.last_sign_in_at ? <Moment at={person.last_sign_in_at} /> : 'never'}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Confirm
+      title="Add a user"
+      send="Add user"
+      isEdited={email !== '' || password !== ''}
+      onSend={() => admin('POST', 'admin/users', { email, ...(password && { password }), email_confirm: isConfirmed })}
+      onDone={() => {
+        onAdded()
+        announce(`${email} is added.`)
+      }}
+      onClosed={onClosed}
+    >
+      <Field label="Email" name="email" type="email" value={email} onChange={setEmail} />
+      <PasswordField
+        label="Password"
+        name="password"
+        autocomplete="new-password"
+        required={false}
+        value={password}
+        onChange={setPassword}
+        hint={`${password_rule ?? ''} Leave it empty for a user who signs in by link or code.`.trim()}
+      />
+      <Checkbox label="The email address is confirmed" checked={isConfirmed} onChange={setConfirmed} />
+    </Confirm>
   )
 }

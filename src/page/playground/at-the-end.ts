@@ -47,7 +47,7 @@ export function useAtTheEnd(growing: unknown): AtTheEnd {
   return { isAway, catchUp }
 }
 
-type Place = SettingName | 'credential'
+type Place = SettingName | 'credential' | 'pastedKey'
 
 /** The id of the element for a setting. */
 export const placeOf = (place: Place) => `setting-${place}`

@@ -10,7 +10,7 @@ import { firstSettings, type PlaygroundSettings } from './settings.js'
 import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
 
 /** The credential to send; `automatic` until one is chosen. */
-export type CredentialChoice = 'automatic' | 'fresh' | 'session' | 'pasted' | 'none'
+export type CredentialChoice = 'automatic' | 'fresh' | 'development' | 'session' | 'pasted' | 'none'
 
 export interface Conversation {
   readonly system: string

@@ -1,14 +1,15 @@
 /** The playground's credential, and the models listed for it. A pasted key is kept in the page's memory only. */
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { useFreshKey } from '../connect/fresh-key.jsx'
 import { Failure, failureOf, noAnswer } from '../failure.js'
 import { useSession } from '../session/session.jsx'
-import { Select } from '../widgets/fields.jsx'
+import { announce } from '../widgets/announcer.jsx'
+import { PasswordField, Select } from '../widgets/fields.jsx'
 import { Link } from '../widgets/link.jsx'
-import { placeOf } from './at-the-end.js'
+import { goTo, placeOf } from './at-the-end.js'
 import { type Conversation, type CredentialChoice, edit } from './conversation.js'
 
 interface Props {
@@ -34,37 +35,26 @@ export function CredentialField({ credential: { choice, options }, pastedKey, on
 }
 
 function PastedKey({ value, onSettled }: { readonly value: string; readonly onSettled: () => void }) {
-  const id = useId()
-  const [isShown, setShown] = useState(false)
   const settle = (event: Event) => {
     event.preventDefault()
     onSettled()
   }
   return (
     // Browsers expect password fields in forms.
-    <form class="field" onSubmit={settle}>
-      <label for={id}>API key</label>
-      <div class="field-with-button">
-        <input
-          id={id}
-          // Preact types inputs by their `type`, and needs to know which one this is.
-          type={(isShown ? 'text' : 'password') as 'password'}
-          value={value}
-          autocomplete="off"
-          spellcheck={false}
-          aria-describedby={`${id}-hint`}
-          onInput={({ currentTarget }) => edit({ pastedKey: currentTarget.value })}
-          onBlur={onSettled}
-        />
-        <button type="button" class="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-          {isShown ? 'Hide' : 'Show'}
-          <span class="unseen"> the API key</span>
-        </button>
-      </div>
-      <p class="hint" id={`${id}-hint`}>
-        One stands in the terminal; you make others under <Link to={routes.keys}>API keys</Link>. It is forgotten when
-        you leave or reload this page.
-      </p>
+    <form onSubmit={settle}>
+      <PasswordField
+        id={placeOf('pastedKey')}
+        label="API key"
+        value={value}
+        onChange={pastedKey => edit({ pastedKey })}
+        onBlur={onSettled}
+        hint={
+          <>
+            Use the key printed at startup, or <Link to={routes.keys}>create one</Link>. It is forgotten when you leave
+            or reload this page.
+          </>
+        }
+      />
     </form>
   )
 }
@@ -79,24 +69,37 @@ export interface Credential {
   bearer(): Promise<string | undefined>
 }
 
+/** Whether there is a key to send, if one is to be pasted. Otherwise moves the focus to its field. */
+export function requirePasted({ choice, isThere }: Credential): boolean {
+  if (choice !== 'pasted' || isThere) return true
+  goTo('pastedKey')
+  const field = document.getElementById(placeOf('pastedKey'))
+  if (field instanceof HTMLInputElement) field.reportValidity()
+  announce('Not sent. Enter an API key first.')
+  return false
+}
+
 /** The credential that the playground sends to the platform. */
 export function useCredential({ credential: wish, pastedKey }: Conversation): Credential {
   const { fresh } = useFreshKey()
   const { session, token } = useSession()
+  const { development_key: development } = useConfig()
   const isUser = session.kind === 'user'
   const possible = {
     automatic: false,
     fresh: fresh !== undefined,
+    development: development !== undefined,
     // While it is not known whether a user is signed in, no key is asked for.
     session: session.kind !== 'signed-out',
     pasted: true,
     none: true,
   }
-  const usual = fresh ? 'fresh' : possible.session ? 'session' : 'pasted'
+  const usual = fresh ? 'fresh' : possible.session ? 'session' : development ? 'development' : 'pasted'
   const choice = wish !== 'automatic' && possible[wish] ? wish : usual
   const options = [
     ...(fresh ? [['fresh', `New key “${fresh.name}”`] as const] : []),
     ...(possible.session ? [['session', isUser ? `My session (${session.email})` : 'My session'] as const] : []),
+    ...(development ? [['development', 'Development key'] as const] : []),
     ['pasted', 'A key that I paste'] as const,
     ['none', 'None, to see the 401'] as const,
   ]
@@ -104,6 +107,8 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
   switch (choice) {
     case 'fresh':
       return { choice, options, isThere: true, bearer: async () => fresh?.key }
+    case 'development':
+      return { choice, options, isThere: true, bearer: async () => development }
     case 'session':
       return { choice, options, isThere: isUser, bearer: token }
     case 'pasted':
@@ -146,7 +151,7 @@ export function useModels({ bearer, isThere }: Credential, shown: string): Model
   }, [shown, isThere])
 
   if (listed && 'failure' in listed) {
-    return { ids: configured, hint: `Those of the configuration: the listing says “${listed.failure.message}”` }
+    return { ids: configured, hint: `Couldn’t load models; showing the configured ones. (${listed.failure.message})` }
   }
   return { ids: listed?.ids.length ? listed.ids : configured, hint: undefined }
 }

@@ -5,7 +5,7 @@ import { routes } from '../../dashboard/routes.js'
 import { controlWith, useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { failureOf } from '../failure.js'
-import { useServiceKey } from '../people/service-key.jsx'
+import { useServiceKey } from '../people/developer-only.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
@@ -31,7 +31,7 @@ import {
   say,
   useConversation,
 } from './conversation.js'
-import { useCredential, useModels } from './credential.jsx'
+import { requirePasted, useCredential, useModels } from './credential.jsx'
 import { conversationOf, type OpenedRequest } from './opened.js'
 import { bodyWith } from './settings.js'
 import { SettingsPanel } from './settings-panel.jsx'
@@ -59,7 +59,7 @@ export function PlaygroundView() {
     say(text, means, before)
   }
   const send = (text: string) => {
-    if (!bodyFor(conversation, model, [])) return
+    if (!bodyFor(conversation, model, []) || !requirePasted(credential)) return
     edit({ draft: '' })
     sayNow(text)
     // The pressed button may be gone.

@@ -1,30 +1,68 @@
-/** Supabase's client. It is most of the page's code, so it is loaded after the rest. */
-import type { SupabaseClient } from '@supabase/supabase-js'
+/** The part of Supabase's client that signs users in. It is a large part of the page's code, so it is loaded after the rest. */
+import type { AuthClient } from '@supabase/auth-js'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import type { ConfigJson } from '../../dashboard/operations.js'
 import { Failure, noAnswer } from '../failure.js'
 
-export type Auth = SupabaseClient['auth']
+export type Auth = InstanceType<typeof AuthClient>
 
 /** The key of the session in the browser's local storage. */
 export const STORAGE_KEY = 'standin-dashboard'
 
-export async function openAuth({ url, auth_url, anon_key }: ConfigJson): Promise<Auth> {
-  const { createClient } = await import('@supabase/supabase-js')
+/** `onRefused` hears the backend's code of each request that it refuses. */
+export async function openAuth(
+  { url, auth_url, anon_key }: ConfigJson,
+  onRefused: (code: string) => void,
+): Promise<Auth> {
+  const { AuthClient } = await import('@supabase/auth-js')
   // The platform has several host names; the page uses the one it was opened under.
   const address = auth_url === url ? location.origin : auth_url
-  // Elsewhere the header would need a preflight, and there is no journal.
-  const global = { headers: address === location.origin ? { [DASHBOARD_HEADER]: 'yes' } : {} }
-  return createClient(address, anon_key, { auth: { storageKey: STORAGE_KEY }, global }).auth
+  return new AuthClient({
+    url: `${address}/auth/v1`,
+    headers: {
+      // As supabase-js sends them.
+      ...{ apikey: anon_key, Authorization: `Bearer ${anon_key}` },
+      // Elsewhere the header would need a preflight, and there is no journal.
+      ...(address === location.origin && { [DASHBOARD_HEADER]: 'yes' }),
+    },
+    storageKey: STORAGE_KEY,
+    async fetch(input, init) {
+      const response = await fetch(input, init)
+      if (!response.ok) onRefused(await codeOf(response.clone()))
+      return response
+    },
+  })
+}
+
+async function codeOf(refused: Response): Promise<string> {
+  const body = await refused.json().catch(() => undefined)
+  return String(body?.code ?? '')
+}
+
+/** The fields that refusals of the auth backend are about, by their codes. */
+const fields: Readonly<Record<string, string>> = {
+  invalid_credentials: 'password',
+  weak_password: 'password',
+  same_password: 'password',
+  user_already_exists: 'email',
+  email_exists: 'email',
+  email_address_invalid: 'email',
+  phone_exists: 'phone',
+}
+
+/** A refusal of the auth backend, in its own words. */
+export function refusal(status: number, message: string, code: string | undefined): Failure {
+  const named = /\b(password|email|phone)\b/i.exec(message)?.[1]?.toLowerCase()
+  return new Failure(status, message, { code, field: code === 'validation_failed' ? named : fields[code ?? ''] })
+}
+
+interface AuthAnswer {
+  readonly error: (Error & { readonly status?: number | undefined; readonly code?: string | undefined }) | null
 }
 
 /** Throws a Failure with the backend's own message if a call of the client failed. */
-export function requireSuccess({
-  error,
-}: {
-  readonly error: (Error & { readonly status?: number | undefined }) | null
-}): void {
+export function requireSuccess({ error }: AuthAnswer): void {
   if (!error) return
   if (error.name === 'AuthRetryableFetchError') throw noAnswer()
-  throw new Failure(error.status ?? -1, error.message)
+  throw refusal(error.status ?? -1, error.message, error.code)
 }

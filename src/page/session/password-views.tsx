@@ -1,19 +1,29 @@
-/** Forgotten passwords: the form that requests a message, and the form that sets a new password. */
+/** What is sent by mail: links that set a new password, and links that confirm an address. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
-import { Field } from '../widgets/fields.jsx'
-import { Form } from '../widgets/form.jsx'
+import { Field, PasswordField } from '../widgets/fields.jsx'
+import { Form, useWorking } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { requireSuccess } from './auth-client.js'
 import { useSession } from './session.jsx'
 
+interface EmailProps {
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+export const EmailField = (props: EmailProps) => (
+  <Field label="Email" name="email" type="email" autocomplete="username" {...props} />
+)
+
 export function NewPassword() {
   const { session, auth } = useSession()
+  const { password_rule } = useConfig()
   const [password, setPassword] = useState('')
 
   async function change(): Promise<void> {
@@ -27,12 +37,10 @@ export function NewPassword() {
       return <Waiting />
     case 'signed-out':
       return (
-        <View title="This link opens nothing" narrow>
-          <Notice tone="care">
-            <p>
-              It was used already, or it is too old. <Link to={routes.forgotPassword}>Ask for another one</Link>.
-            </p>
-          </Notice>
+        <View title="This link has expired or was already used" narrow>
+          <p>
+            <Link to={routes.forgotPassword}>Request another one</Link>
+          </p>
         </View>
       )
     case 'user':
@@ -41,12 +49,13 @@ export function NewPassword() {
           <Form send="Set password" onSend={change}>
             {/* Tells the browser which user's password to save. */}
             <input type="text" autocomplete="username" value={session.email} hidden readOnly />
-            <Field
+            <PasswordField
               label="New password"
-              type="password"
+              name="password"
               autocomplete="new-password"
               value={password}
               onChange={setPassword}
+              hint={password_rule}
             />
           </Form>
         </View>
@@ -54,12 +63,40 @@ export function NewPassword() {
   }
 }
 
-/** Says where to find the message: in the outbox here, or in the real inbox with a live backend. */
-export function WhereItWaits() {
+/** Says where to find a message: in the outbox here, or in the real inbox with a live backend. */
+export function WhereMailIs() {
   if (useConfig().auth_mode === 'proxy') return <>The live backend has sent it.</>
   return (
     <>
-      Nothing is really sent from here: it waits in the <Link to={routes.outbox}>outbox</Link>.
+      Mail is captured locally: open the <Link to={routes.outbox}>outbox</Link>.
+    </>
+  )
+}
+
+/** Sends the link that confirms an address once more. */
+export function SendAgain({ email }: { readonly email: string }) {
+  const { auth } = useSession()
+  const { busy, failure, run } = useWorking()
+  const [isSent, setSent] = useState(false)
+  const send = () =>
+    run(async () => {
+      const options = { emailRedirectTo: location.origin + routes.keys }
+      requireSuccess(await (await auth).resend({ type: 'signup', email, options }))
+      setSent(true)
+    })
+  return (
+    <>
+      <button type="button" class="button button-small" aria-disabled={busy} onClick={send}>
+        Send again
+      </button>
+      <p role="status">
+        {failure?.message}
+        {isSent && (
+          <>
+            Sent. <WhereMailIs />
+          </>
+        )}
+      </p>
     </>
   )
 }
@@ -78,21 +115,21 @@ export function ForgotPassword() {
   }
 
   return (
-    <View title="Forgot your password?" lead="A message with a link lets you choose a new one." narrow>
+    <View title="Forgot your password?" lead="We’ll send you a link to choose a new one." narrow>
       <Form send="Send the link" onSend={request}>
-        <Field label="E-mail" type="email" autocomplete="username" value={email} onChange={setEmail} />
+        <EmailField value={email} onChange={setEmail} />
       </Form>
       <div role="status">
         {askedFor !== undefined && (
           <Notice tone="good">
             <p>
-              If {askedFor} has an account, there is a message to it now. <WhereItWaits />
+              If {askedFor} has an account, we’ve sent a reset link. <WhereMailIs />
             </p>
           </Notice>
         )}
       </div>
       <p class="elsewhere">
-        <Link to={routes.signIn}>Back to signing in</Link>
+        <Link to={routes.signIn}>Back to sign-in</Link>
       </p>
     </View>
   )

@@ -1,8 +1,10 @@
 /** The session of the signed-in user, for all parts of the page. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { useConfig } from '../config.jsx'
-import { signedOut } from '../failure.js'
+import type { ConfigJson } from '../../dashboard/operations.js'
+import { type DashboardApi, dashboardApi } from '../api.js'
+import { useConfig, useConfigChanges } from '../config.jsx'
+import { failureOf, signedOut } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { type Auth, openAuth, requireSuccess, STORAGE_KEY } from './auth-client.js'
 
@@ -19,11 +21,10 @@ interface SessionAccess {
   token(): Promise<string>
   /** Signs out at the user's request. Rejects with a Failure if the backend does not answer. */
   signOut(): Promise<void>
-  /** Ends a session that is no longer valid. */
-  end(): Promise<void>
+  /** Makes a refused session valid again if it has only expired. Otherwise ends it, and returns false. */
+  renew(): Promise<boolean>
 }
 
-const ENDED = 'Your session has ended: it was ended elsewhere, or Standin was restarted. Sign in again.'
 const NOT_LOADED = 'Signing in could not be loaded. Load the page again.'
 
 const Context = createContext<SessionAccess | undefined>(undefined)
@@ -40,21 +41,41 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
   const [session, setSession] = useState<Session>({ kind: 'unknown' })
   /** Whether there was a session. If it is gone, the page says why. */
   const hadSession = useRef(localStorage.getItem(STORAGE_KEY) !== null)
+  const isEnding = useRef(false)
+  const refusedWith = useRef('')
+  const users = useRef(config.users)
+  users.current = config.users
 
   // Creates a new client for another backend, but not when only the models change.
-  const auth = useMemo(() => openAuth(config), [url, auth_url, anon_key])
+  const auth = useMemo(
+    () =>
+      openAuth(config, code => {
+        refusedWith.current = code
+      }),
+    [url, auth_url, anon_key],
+  )
+
+  async function lose(): Promise<void> {
+    if (isEnding.current) return
+    // No user was signed in, or the user has just signed out.
+    if (!hadSession.current) return setSession({ kind: 'signed-out' })
+    isEnding.current = true
+    hadSession.current = false
+    const because = await whyEnded(refusedWith.current)
+    isEnding.current = false
+    // Unless a user has signed in meanwhile.
+    if (!hadSession.current) setSession({ kind: 'signed-out', because })
+  }
 
   useEffect(() => {
     let stop = () => {}
     const listen = (client: Auth) => {
       const { data } = client.onAuthStateChange((_event, found) => {
-        if (found) {
-          hadSession.current = true
-          return setSession({ kind: 'user', email: found.user.email || 'Anonymous user' })
-        }
-        const lost: Session = hadSession.current ? { kind: 'signed-out', because: ENDED } : { kind: 'signed-out' }
-        hadSession.current = false
-        setSession(before => (before.kind === 'signed-out' ? before : lost))
+        if (!found) return void lose()
+        hadSession.current = true
+        refusedWith.current = ''
+        keepOrigin(`${found.user.id} ${found.user.last_sign_in_at}`, users.current)
+        setSession({ kind: 'user', email: found.user.email || 'Anonymous user' })
       })
       stop = () => data.subscription.unsubscribe()
     }
@@ -79,12 +100,69 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
         requireSuccess(answer)
         announce('Signed out.')
       },
-      async end() {
-        await (await auth).signOut({ scope: 'local' })
+      async renew() {
+        const client = await auth
+        const { error } = await client.getUser()
+        if (!error) return true
+        // A clock that was moved makes tokens expire; the session goes on.
+        if (error.code === 'bad_jwt' && !(await client.refreshSession()).error) return true
+        if (error.name === 'AuthRetryableFetchError') return false
+        // Without asking the backend to end what it does not know.
+        localStorage.removeItem(STORAGE_KEY)
+        await lose()
+        return false
       },
     }),
     [auth],
   )
+  // The clock may have been moved.
+  const check = useMemo(() => () => void (hadSession.current && access.renew()), [access])
+  useConfigChanges(check)
 
   return <Context.Provider value={{ ...access, session }}>{children}</Context.Provider>
+}
+
+/** The user's API. A request that is refused is repeated if the session only had to be renewed. */
+export function useUserApi(): DashboardApi {
+  const { token, renew } = useSession()
+  return useMemo(() => {
+    const api = dashboardApi(token)
+    const call = async (...request: Parameters<typeof api>) => {
+      try {
+        return await api(...request)
+      } catch (thrown) {
+        if (failureOf(thrown).status !== 401 || !(await renew())) throw thrown
+        return api(...request)
+      }
+    }
+    return Object.assign(call, { open: api.open }) as DashboardApi
+  }, [token, renew])
+}
+
+const ORIGIN_KEY = 'standin-dashboard-origin'
+
+/** Keeps what the server was when this user signed in, to tell a restart from a sign-out later. */
+function keepOrigin(signIn: string, users: ConfigJson['users']): void {
+  const kept = JSON.parse(localStorage.getItem(ORIGIN_KEY) ?? '{}')
+  if (kept.signIn !== signIn) localStorage.setItem(ORIGIN_KEY, JSON.stringify({ signIn, ...users }))
+}
+
+/** Why a session has ended. `code` is the auth backend's last refusal; empty if another tab signed out. */
+async function whyEnded(code: string): Promise<string> {
+  const before = JSON.parse(localStorage.getItem(ORIGIN_KEY) ?? '{}')
+  const now = await dashboardApi()('GET /config').catch(() => undefined)
+  if (now && before.run !== undefined && before.run !== now.users.run) {
+    return 'Standin was restarted, and keeps users and sessions in memory only. Sign in again.'
+  }
+  if (now && before.replaced !== undefined && before.replaced !== now.users.replaced) {
+    return 'Standin was reset, and its sessions with it. Sign in again.'
+  }
+  return reasons[code] ?? 'You were signed out elsewhere. Sign in again.'
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  '': 'You signed out in another tab.',
+  user_not_found: 'Your account was deleted.',
+  user_banned: 'Your account is banned.',
+  bad_jwt: 'Standin does not accept your session any more. Sign in again.',
 }

@@ -4,13 +4,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { routes, viewAt } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
-import { Field } from '../widgets/fields.jsx'
+import { PasswordField } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { requireSuccess } from './auth-client.js'
-import { WhereItWaits } from './password-views.jsx'
+import { EmailField, SendAgain, WhereMailIs } from './password-views.jsx'
 import { useSession } from './session.jsx'
 
 export function SignIn() {
@@ -26,13 +26,17 @@ export function SignIn() {
   const signIn = async () => requireSuccess(await (await auth).signInWithPassword({ email, password }))
 
   return (
-    <View title="Sign in" lead="To make the API keys with which your apps call the language model." narrow>
+    <View title="Sign in" lead="Sign in to create and manage API keys." narrow>
       {session.kind === 'signed-out' && session.because && <Notice tone="care">{session.because}</Notice>}
-      <Form send="Sign in" onSend={signIn}>
-        <Field label="E-mail" type="email" autocomplete="username" value={email} onChange={setEmail} />
-        <Field
+      <Form
+        send="Sign in"
+        onSend={signIn}
+        remedy={({ about }) => about.code === 'email_not_confirmed' && <SendAgain email={email} />}
+      >
+        <EmailField value={email} onChange={setEmail} />
+        <PasswordField
           label="Password"
-          type="password"
+          name="password"
           autocomplete="current-password"
           value={password}
           onChange={setPassword}
@@ -41,7 +45,7 @@ export function SignIn() {
       {known && (
         <div class="known-user">
           <p>
-            A user is here from the start: <code>{known.email}</code> with the password <code>{known.password}</code>
+            Demo account: <code>{known.email}</code>, password <code>{known.password}</code>
           </p>
           <button
             type="button"
@@ -66,6 +70,7 @@ export function SignIn() {
 /** Creates an account. */
 export function SignUp() {
   const { session, auth } = useSession()
+  const { password_rule } = useConfig()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [unconfirmed, setUnconfirmed] = useState(false)
@@ -86,18 +91,26 @@ export function SignUp() {
       <View title="Confirm your address" narrow>
         <Notice tone="good">
           <p>
-            A message to {email} has the link that confirms it. <WhereItWaits />
+            We’ve sent a link to {email}. <WhereMailIs />
           </p>
+          <SendAgain email={email} />
         </Notice>
       </View>
     )
   }
 
   return (
-    <View title="Create an account" lead="With it you make the API keys of your apps." narrow>
+    <View title="Create an account" lead="An account lets you create API keys for your apps." narrow>
       <Form send="Create account" onSend={signUp}>
-        <Field label="E-mail" type="email" autocomplete="username" value={email} onChange={setEmail} />
-        <Field label="Password" type="password" autocomplete="new-password" value={password} onChange={setPassword} />
+        <EmailField value={email} onChange={setEmail} />
+        <PasswordField
+          label="Password"
+          name="password"
+          autocomplete="new-password"
+          value={password}
+          onChange={setPassword}
+          hint={password_rule}
+        />
       </Form>
       <p class="elsewhere">
         <Link to={routes.signIn}>Sign in instead</Link>

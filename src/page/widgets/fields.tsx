@@ -1,6 +1,7 @@
 /** Form fields. Each has a label, an optional hint, and an error that screen readers hear with it. */
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
+import { useFieldError } from './form.jsx'
 
 /** What all fields have in common. */
 interface FieldBase {
@@ -9,6 +10,8 @@ interface FieldBase {
   readonly hint?: ComponentChildren
   /** What is wrong with the value. */
   readonly error?: string | undefined
+  /** The name under which a form's failure is about this field. */
+  readonly name?: string | undefined
   /** Whether the label is visible to screen readers only. */
   readonly bare?: boolean
 }
@@ -19,22 +22,25 @@ interface LabelledProps extends FieldBase {
   readonly class?: string
   readonly children: (control: {
     readonly id: string
+    readonly name: string | undefined
     readonly 'aria-invalid': boolean
     readonly 'aria-describedby': string | undefined
   }) => ComponentChildren
 }
 
 /** A label, a hint and an error around any control. */
-export function Labelled({ label, hint, error, bare, describedBy, class: name, children, ...more }: LabelledProps) {
+export function Labelled({ label, hint, bare, name, describedBy, class: look, children, ...more }: LabelledProps) {
   const ownId = useId()
+  const answered = useFieldError(name)
+  const error = more.error ?? answered
   const id = more.id ?? ownId
   const about = [describedBy, error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
   return (
-    <div class={name ? `field ${name}` : 'field'}>
+    <div class={look ? `field ${look}` : 'field'}>
       <label for={id} class={bare ? 'unseen' : undefined}>
         {label}
       </label>
-      {children({ id, 'aria-invalid': error !== undefined, 'aria-describedby': about || undefined })}
+      {children({ id, name, 'aria-invalid': error !== undefined, 'aria-describedby': about || undefined })}
       {error !== undefined && (
         <p class="error" id={`${id}-error`}>
           {error}
@@ -60,28 +66,59 @@ interface FieldProps extends FieldBase {
   readonly required?: boolean
   readonly placeholder?: string
   readonly step?: string
+  readonly onBlur?: () => void
+  /** A button beside it. */
+  readonly beside?: ComponentChildren
 }
 
 /** One line of text. */
-export function Field({ label, hint, error, bare = false, id, value, onChange, ...input }: FieldProps) {
-  const { type = 'text', required = true, autocomplete = 'off', ...more } = input
+export function Field({ label, hint, error, bare = false, id, name, value, onChange, ...input }: FieldProps) {
+  const { type = 'text', required = true, autocomplete = 'off', beside, ...more } = input
   return (
-    <Labelled {...{ label, hint, error, bare, ...(id !== undefined && { id }) }}>
-      {control => (
-        <input
-          {...control}
-          {...more}
-          // Preact types inputs by their `type`, and needs to know which one this is.
-          type={type as 'text'}
-          value={value}
-          required={required}
-          autocomplete={autocomplete}
-          spellcheck={false}
-          autocapitalize="off"
-          onInput={({ currentTarget }) => onChange(currentTarget.value)}
-        />
-      )}
+    <Labelled {...{ label, hint, error, bare, name, ...(id !== undefined && { id }) }}>
+      {control => {
+        const field = (
+          <input
+            {...control}
+            {...more}
+            // Preact types inputs by their `type`, and needs to know which one this is.
+            type={type as 'text'}
+            value={value}
+            required={required}
+            autocomplete={autocomplete}
+            spellcheck={false}
+            autocapitalize="off"
+            onInput={({ currentTarget }) => onChange(currentTarget.value)}
+          />
+        )
+        return beside ? (
+          <div class="field-with-button">
+            {field}
+            {beside}
+          </div>
+        ) : (
+          field
+        )
+      }}
     </Labelled>
+  )
+}
+
+/** A secret, hidden until the user asks to see it. */
+export function PasswordField({ label, ...field }: Omit<FieldProps, 'type' | 'beside'>) {
+  const [isShown, setShown] = useState(false)
+  return (
+    <Field
+      {...field}
+      label={label}
+      type={isShown ? 'text' : 'password'}
+      beside={
+        <button type="button" class="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? 'Hide' : 'Show'}
+          <span class="unseen"> {label}</span>
+        </button>
+      }
+    />
   )
 }
 
@@ -97,10 +134,21 @@ interface TextAreaProps extends FieldBase {
 }
 
 /** Several lines of text or code. */
-export function TextArea({ label, hint, error, bare = false, id, value, onChange, code, ...area }: TextAreaProps) {
+export function TextArea({
+  label,
+  hint,
+  error,
+  bare = false,
+  id,
+  name,
+  value,
+  onChange,
+  code,
+  ...area
+}: TextAreaProps) {
   const { rows = 3, ...more } = area
   return (
-    <Labelled {...{ label, hint, error, bare, ...(id !== undefined && { id }) }}>
+    <Labelled {...{ label, hint, error, bare, name, ...(id !== undefined && { id }) }}>
       {control => (
         <textarea
           {...control}

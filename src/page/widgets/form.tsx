@@ -1,6 +1,6 @@
 /** Forms and buttons that run an action: one at a time, with an error message on failure. */
-import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../failure.js'
 import { Notice } from './states.jsx'
 
@@ -11,19 +11,40 @@ interface Props {
   /** Buttons beside the submit button. */
   readonly beside?: ComponentChildren
   readonly tone?: 'main' | 'danger'
+  /** What can be done about a failure, shown beside its message. */
+  readonly remedy?: (failure: Failure) => ComponentChildren
   readonly children?: ComponentChildren
 }
 
-export function Form({ send, onSend, beside, tone = 'main', children }: Props) {
+const FormFailure = createContext<Failure | undefined>(undefined)
+
+/** What is wrong with the field of this name, according to the last answer. */
+export function useFieldError(name: string | undefined): string | undefined {
+  const failure = useContext(FormFailure)
+  return name !== undefined && failure?.about.field === name ? failure.message : undefined
+}
+
+/** A failure that is about one field is shown there, and the field gets the focus. */
+export function Form({ send, onSend, beside, tone = 'main', remedy, children }: Props) {
   const { busy, failure, run } = useWorking()
+  const form = useRef<HTMLFormElement>(null)
+  const field = failure?.about.field && form.current?.querySelector<HTMLElement>(`[name="${failure.about.field}"]`)
+  useLayoutEffect(() => {
+    if (field) field.focus()
+  }, [failure])
   const submit = (event: Event) => {
     event.preventDefault()
     run(onSend)
   }
   return (
-    <form onSubmit={submit} aria-busy={busy}>
-      {children}
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+    <form ref={form} onSubmit={submit} aria-busy={busy}>
+      <FormFailure.Provider value={failure}>{children}</FormFailure.Provider>
+      {failure && !field && (
+        <Notice tone="danger">
+          <p>{failure.message}</p>
+          {remedy?.(failure)}
+        </Notice>
+      )}
       <div class="form-buttons">
         {beside}
         <button type="submit" class={`button button-${tone}`} aria-disabled={busy}>

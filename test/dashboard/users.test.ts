@@ -1,0 +1,255 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { platformWith, type Scene } from '../scene.js'
+import { expectFitForAll } from './axe.js'
+import { clipboardOf, hasFocus, inBrowser, looks, tabTo, useBrowser } from './browser.js'
+import { ada, createKeyOn, signInOn, signUpOn } from './people.js'
+import { addressOfThisMachine } from './this-machine.js'
+
+const openPage = useBrowser()
+
+const grace = { email: 'grace@example.com', password: 'another battery' }
+
+/** Signs in over the auth backend, and gives back the status or the access token. */
+async function signIn({ url, anonKey }: Scene, { email, password }: typeof ada) {
+  const headers = { apikey: anonKey, 'content-type': 'application/json' }
+  const body = JSON.stringify({ email, password })
+  const response = await fetch(`${url}/auth/v1/token?grant_type=password`, { method: 'POST', headers, body })
+  const { access_token = '' } = (await response.json()) as { access_token?: string }
+  return { status: response.status, token: access_token }
+}
+
+const opens = async ({ ask }: Scene, bearer: string) => (await ask('/v1/models', { bearer })).status
+
+const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const inDialog = (page: Page) => page.getByRole('dialog')
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
+
+async function openUser(page: Page, { dashboardUrl }: Scene, email: string): Promise<void> {
+  await page.goto(`${dashboardUrl}/users`)
+  await page.getByRole('link', { name: email }).click()
+  await heading(page, email).waitFor()
+}
+
+inBrowser('a user is added, and a password that is too short is refused at its field', async () => {
+  const platform = await platformWith()
+  const { page, complaints } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/users`)
+  await button(page, 'Add user').click()
+  await inDialog(page).getByLabel('Email', { exact: true }).fill(grace.email)
+  const password = inDialog(page).getByLabel('Password')
+  await password.fill('short')
+  await inDialog(page).getByRole('button', { name: 'Add user' }).click()
+  await inDialog(page).getByText('Password should be at least 6 characters.').waitFor()
+  expect([await password.getAttribute('aria-invalid'), await hasFocus(page, password)]).toEqual(['true', true])
+  await password.fill(grace.password)
+  await inDialog(page).getByRole('button', { name: 'Add user' }).click()
+  await row(page, grace.email).getByText('Confirmed').waitFor()
+  expect((await signIn(platform, grace)).status).toBe(200)
+  expect(complaints).toEqual([])
+})
+
+inBrowser('users are searched, and the search survives a reload', async () => {
+  const platform = await platformWith({ users: [ada, grace] })
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/users`)
+  await page.getByText('2 users').waitFor()
+  await page.getByLabel('Search users').fill('GRACE')
+  await page.getByText('1 user', { exact: true }).waitFor()
+  await page.reload()
+  await row(page, grace.email).waitFor()
+  await page.getByLabel('Search users').fill('nobody')
+  await page.getByText('No users match').waitFor()
+})
+
+inBrowser('metadata, role and password are edited, and JSON with a mistake is not saved', async () => {
+  const platform = await platformWith({ users: [{ ...ada, user_metadata: { name: 'Ada', plan: 'free' } }] })
+  const { page } = await openPage()
+  await openUser(page, platform, ada.email)
+  const metadata = page.getByLabel('User metadata (JSON)')
+  expect(JSON.parse(await metadata.inputValue())).toMatchObject({ name: 'Ada', plan: 'free' })
+  await metadata.fill('{"plan": "pro"')
+  await button(page, 'Save').click()
+  await page.getByText('This must be a JSON object').waitFor()
+  expect(await hasFocus(page, metadata)).toBe(true)
+  await metadata.fill('{"plan": "pro"}')
+  await page.getByLabel('New password').fill('a password of the admin')
+  await page.getByLabel('Role').fill('editor')
+  await button(page, 'Save').click()
+  await page.getByRole('status').getByText('Saved.').waitFor({ state: 'attached' })
+  const { data } = (await (await platform.ask('/__standin/users', { bearer: null })).json()) as { data: object[] }
+  // What was left out is gone, as it would be in a form.
+  expect(data[0]).toMatchObject({ role: 'editor', user_metadata: { plan: 'pro' } })
+  expect(JSON.stringify(data[0])).not.toContain('"name":"Ada"')
+  expect((await signIn(platform, { ...ada, password: 'a password of the admin' })).status).toBe(200)
+})
+
+inBrowser('a user is confirmed, banned, let in again and deleted', async () => {
+  const platform = await platformWith({ users: [{ ...ada, confirmed: false }] })
+  const { page } = await openPage()
+  await openUser(page, platform, ada.email)
+  await page.getByText('Unconfirmed').waitFor()
+  await page.getByLabel('Confirm the email address').check()
+  await button(page, 'Save').click()
+  await page.getByText('Confirmed', { exact: true }).waitFor()
+  const { token } = await signIn(platform, ada)
+  expect(await opens(platform, token)).toBe(200)
+
+  await button(page, 'Ban').click()
+  await inDialog(page).getByRole('button', { name: 'Ban' }).click()
+  await page.getByText('Banned', { exact: true }).waitFor()
+  expect(await opens(platform, token)).toBe(401)
+  await button(page, 'Lift the ban').click()
+  await button(page, 'Ban').waitFor()
+  expect(await opens(platform, token)).toBe(200)
+
+  await button(page, 'Delete').click()
+  await inDialog(page).getByRole('button', { name: 'Delete user' }).click()
+  await heading(page, 'Users').waitFor()
+  await page.getByText('No users yet').waitFor()
+  expect((await signIn(platform, ada)).status).toBe(400)
+})
+
+inBrowser('the developer signs in as a user, and copies the access token', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await openUser(page, platform, ada.email)
+  await page.getByText('Not signed in.').waitFor()
+  await button(page, 'Sign in as').click()
+  await button(page, 'Copy the access token').click()
+  await button(page, 'Copied the access token').waitFor()
+  expect(await opens(platform, await clipboardOf(page))).toBe(200)
+  await button(page, 'Done').click()
+  await page.getByRole('region', { name: 'Sessions' }).getByRole('row').nth(1).waitFor()
+})
+
+inBrowser('a link is sent to a user, and the outbox says where it leads', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { page } = await openPage()
+  await openUser(page, platform, ada.email)
+  await button(page, 'Send a link').click()
+  await inDialog(page).getByLabel('Password recovery').check()
+  await inDialog(page).getByLabel('Leads to').fill('http://localhost:3000/reset')
+  await inDialog(page).getByRole('button', { name: 'Send' }).click()
+  const mail = page.getByRole('listitem').filter({ hasText: `To ${ada.email}` })
+  await mail.getByText('Follow this link to choose a new password.').waitFor()
+  expect(await mail.innerText()).toContain('The link leads to http://localhost:3000/reset')
+  await page.getByLabel('Search messages').fill('grace')
+  await page.getByText('No messages match').waitFor()
+})
+
+inBrowser('new messages are counted beside the outbox until it is opened', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { page } = await openPage()
+  const outbox = page.getByRole('link', { name: /^Outbox/ })
+  await page.goto(platform.dashboardUrl)
+  await outbox.waitFor()
+  await platform.ask('/auth/v1/recover', {
+    method: 'POST',
+    bearer: null,
+    headers: { apikey: platform.anonKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ email: ada.email }),
+  })
+  await page.evaluate("dispatchEvent(new Event('focus'))")
+  await page.getByRole('link', { name: 'Outbox 1 new' }).click()
+  await heading(page, 'Outbox').waitFor()
+  await page.getByRole('link', { name: 'Outbox', exact: true }).waitFor()
+})
+
+inBrowser('one session is ended, then all of a user, by keyboard alone', async () => {
+  const platform = await platformWith({ users: [ada, grace] })
+  const first = (await signIn(platform, ada)).token
+  const second = (await signIn(platform, ada)).token
+  const other = (await signIn(platform, grace)).token
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/users`)
+  await tabTo(page, page.getByLabel('Search users'))
+  await page.keyboard.type('ADA')
+  await row(page, ada.email).getByText('2 sessions').waitFor()
+  await tabTo(page, page.getByRole('link', { name: ada.email }))
+  await page.keyboard.press('Enter')
+  await heading(page, ada.email).waitFor()
+  await tabTo(page, button(page, 'Sign out').first())
+  await page.keyboard.press('Enter')
+  await tabTo(page, inDialog(page).getByRole('button', { name: 'Sign out' }))
+  await page.keyboard.press('Enter')
+  await button(page, 'Sign out everywhere').waitFor({ state: 'detached' })
+  // Which of two that were begun in one moment comes first is not defined.
+  expect([await opens(platform, first), await opens(platform, second)].toSorted()).toEqual([200, 401])
+
+  const third = (await signIn(platform, ada)).token
+  await page.reload()
+  await tabTo(page, button(page, 'Sign out everywhere'))
+  await page.keyboard.press('Enter')
+  await tabTo(page, inDialog(page).getByRole('button', { name: 'Sign out' }))
+  await page.keyboard.press('Enter')
+  await page.getByText('Not signed in.').waitFor()
+  expect(await hasFocus(page, heading(page, ada.email))).toBe(true)
+  const all = [first, second, third, other].map(token => opens(platform, token))
+  expect(await Promise.all(all)).toEqual([401, 401, 401, 200])
+})
+
+inBrowser('a key that is revoked for its user disappears from Connect at once', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  const key = await createKeyOn(page, 'doomed')
+  const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name }).first().click()
+  await goTo('Connect')
+  await page.getByRole('tabpanel').getByText(key).first().waitFor()
+  await goTo('Users')
+  await page.getByRole('link', { name: ada.email }).click()
+  await button(page, 'Revoke doomed').click()
+  await inDialog(page).getByRole('button', { name: 'Revoke key' }).click()
+  await row(page, 'doomed').getByText('Revoked', { exact: true }).waitFor()
+  await goTo('Connect')
+  await page.getByText('The public development key is filled in.').waitFor()
+  expect(await page.content()).not.toContain(key)
+})
+
+inBrowser('from another machine the control token opens users, recordings and replies', async ({ skip }) => {
+  const address = addressOfThisMachine()
+  if (address === undefined) skip('This machine has no address but its own loopback.')
+  const platform = await platformWith({
+    host: '0.0.0.0',
+    controlToken: 'control-token-of-this-test',
+    users: [ada],
+    rules: [{ name: 'mine', reply: { text: 'x' } }],
+  })
+  const { page } = await openPage()
+  await page.goto(`http://${address}:${new URL(platform.url).port}/dashboard/users`)
+  await page.getByText('The control API is closed here').waitFor()
+  await page.getByLabel('Control token').fill('control-token-of-this-test')
+  await page.getByRole('button', { name: 'Show', exact: true }).last().click()
+  await row(page, ada.email).waitFor()
+  await page.getByRole('link', { name: 'Replies' }).click()
+  await row(page, 'mine').waitFor()
+  await page.getByRole('link', { name: 'Recordings' }).click()
+  await page
+    .getByLabel('Search recordings')
+    .or(page.getByText(/^Nothing is recorded/))
+    .waitFor()
+})
+
+inBrowser.each(looks)('a user is for everybody on a %s in %s colours', async (_device, colorScheme, viewport) => {
+  const long = { ...ada, email: 'somebody.with.a.long.name@a-company-with-a-long-name.example' }
+  const platform = await platformWith({ users: [long] })
+  const { page } = await openPage({ viewport, colorScheme })
+  await openUser(page, platform, long.email)
+  await page.getByText('Not signed in.').waitFor()
+  await expectFitForAll(page)
+  await signIn(platform, long)
+  await page.reload()
+  await button(page, 'Sign out').waitFor()
+  for (const action of ['Sign out', 'Send a link', 'Ban', 'Delete']) {
+    await button(page, action).click()
+    await inDialog(page).waitFor()
+    await expectFitForAll(page)
+    await page.keyboard.press('Escape')
+  }
+  await page.goto(`${platform.dashboardUrl}/sign-in`)
+  await signInOn(page, { ...long, password: 'wrong' })
+  await page.getByText('Invalid login credentials').waitFor()
+  await expectFitForAll(page)
+})
