@@ -69,8 +69,11 @@ export interface Command {
 
 /** Starts `standin` with these arguments in a folder with these files; it is ended with the test at the latest. */
 export function start(args: readonly string[], scene: Scene = {}): Command {
-  const { files = {}, env = {}, input, until = onTestFinished } = scene
-  const dir = folderWith(files, until)
+  return startIn(folderWith(scene.files, scene.until), args, scene)
+}
+
+function startIn(dir: string, args: readonly string[], scene: Scene): Command {
+  const { env = {}, input, until = onTestFinished } = scene
   const child = spawn(process.execPath, [cli, ...args], {
     cwd: dir,
     env: { PATH: process.env.PATH, ...env },
@@ -101,13 +104,20 @@ export function start(args: readonly string[], scene: Scene = {}): Command {
 /** Those that start a platform or a child go on in the background, listen to signals or change their environment. */
 const withProcess = new Set(['dev', 'record', 'replay', 'exec'])
 
+/** Whether it needs a process of its own. Help, and a command line that is refused, are there before anything starts. */
+async function needsProcess(args: readonly string[]): Promise<boolean> {
+  const { readCommandLine } = await import('../src/cli/arguments.js')
+  const wish = await readCommandLine(args).catch(() => undefined)
+  return wish?.kind === 'run' && withProcess.has(wish.line.name)
+}
+
 /** Runs a command to its end in a folder with these files, and in a process of its own only where it needs one. */
 export function runIn(args: readonly string[], scene: Scene = {}): Pick<Command, 'dir' | 'ended'> {
-  const [command = ''] = args
-  if (command === '' || command.startsWith('-') || withProcess.has(command)) return start(args, scene)
   const { files, env = {}, input } = scene
   const dir = folderWith(files)
-  return { dir, ended: runHere(args, { dir, env: { PATH: process.env.PATH, ...env }, input }) }
+  const here = () => runHere(args, { dir, env: { PATH: process.env.PATH, ...env }, input })
+  const ended = needsProcess(args).then(needed => (needed ? startIn(dir, args, scene).ended : here()))
+  return { dir, ended }
 }
 
 /** Runs a command to its end. */

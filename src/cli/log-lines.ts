@@ -47,14 +47,7 @@ const PREFLIGHT_MS = 2000
 export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
   let watched: Repeated[] = []
   let drawing: NodeJS.Timeout | undefined
-  /** By path. */
-  const preflights = new Map<string, { told: LogLine; count: number }>()
-  let waiting: NodeJS.Timeout | undefined
-
-  function request(told: LogLine, more: readonly string[] = []): void {
-    if (more.length === 0 && isPreflight(told)) return hold(told)
-    write(told, noteOf(told.request.path), more)
-  }
+  const preflights = createPreflights((told, note) => write(told, note, []))
 
   function write(told: LogLine, note: string, more: readonly string[]): void {
     if (more.length > 0 || !comesAgain(told)) {
@@ -112,39 +105,51 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
     for (const row of rows) output.line(row)
   }
 
-  function hold(told: LogLine): void {
-    const held = preflights.get(told.request.path)
-    preflights.set(told.request.path, { told, count: (held?.count ?? 0) + 1 })
-    if (preflights.size > MOST_HELD) return release()
-    waiting ??= setTimeout(release, PREFLIGHT_MS).unref()
-  }
-
-  /** Writes preflights whose request has not come or not finished. */
-  function release(): void {
-    clearTimeout(waiting)
-    waiting = undefined
-    for (const { told, count } of preflights.values()) write(told, count > 1 ? `(${count} preflights)` : '', [])
-    preflights.clear()
-  }
-
-  function noteOf(path: string): string {
-    const count = preflights.get(path)?.count ?? 0
-    preflights.delete(path)
-    if (count === 0) return ''
-    return count === 1 ? '(after a preflight)' : `(after ${count} preflights)`
-  }
-
   return {
-    request,
     interrupt: settle,
     resized: leave,
+    request(told, more = []) {
+      if (more.length === 0 && isPreflight(told)) preflights.hold(told)
+      else write(told, preflights.noteOn(told.request.path), more)
+    },
     line(text) {
       settle()
       output.line(text)
     },
     end() {
-      release()
+      preflights.release()
       settle()
+    },
+  }
+}
+
+/** Holds preflights back until the request that they ask about is written. Those without one are written after a while. */
+function createPreflights(write: (told: LogLine, note: string) => void) {
+  /** By path. */
+  const held = new Map<string, { told: LogLine; count: number }>()
+  let waiting: NodeJS.Timeout | undefined
+
+  function release(): void {
+    clearTimeout(waiting)
+    waiting = undefined
+    for (const { told, count } of held.values()) write(told, count > 1 ? `(${count} preflights)` : '')
+    held.clear()
+  }
+
+  return {
+    release,
+    hold(told: LogLine): void {
+      const { path } = told.request
+      held.set(path, { told, count: (held.get(path)?.count ?? 0) + 1 })
+      if (held.size > MOST_HELD) return release()
+      waiting ??= setTimeout(release, PREFLIGHT_MS).unref()
+    },
+    /** What the line of a request says about the preflights before it. */
+    noteOn(path: string): string {
+      const count = held.get(path)?.count ?? 0
+      held.delete(path)
+      if (count === 0) return ''
+      return count === 1 ? '(after a preflight)' : `(after ${count} preflights)`
     },
   }
 }

@@ -160,32 +160,36 @@ const failing =
     await control('POST /faults', { body: { ...own, ...options, ...conditions, fault } })
   }
 
+/** At most this many questions are remembered with their answers. */
+const MOST_REMEMBERED = 50
+
 function journalOf(control: Control, own: Own): ConnectedJournal {
-  /** All matching exchanges with full bodies, the oldest first. */
-  async function find(filter: object): Promise<readonly JournalEntry[]> {
-    const found: JournalEntry[] = []
-    for (let after = '0'; ; ) {
-      const { data, next } = await control('POST /journal/find', { body: { ...own, ...filter, after, whole: true } })
-      found.push(...data)
-      if (next === undefined) return found
-      after = next
-    }
+  const all = remembering<JournalEntry>(control, own, entry => entry)
+  const ofParts = new Map<string, () => Promise<readonly Known[]>>()
+
+  /** The exchanges that match a part of a query that only the platform can evaluate. */
+  function matching(part: object): Promise<readonly Known[]> {
+    const name = JSON.stringify(part)
+    const ask = ofParts.get(name) ?? remembering(control, { ...own, ...part }, known)
+    if (ofParts.size >= MOST_REMEMBERED) ofParts.clear()
+    ofParts.set(name, ask)
+    return ask()
   }
 
-  /** Fetches all exchanges, and which of them match each part of the query that only the platform can evaluate. */
+  /** All exchanges, and which of them match each part of the query. */
   async function fetched(query: ExchangeQuery): Promise<JournalNow> {
-    const all = await find({})
+    const entries = await all()
     const judged = Object.entries(wantedBy(query).filter).map(async ([name, wanted]) => {
-      const ids = new Set((await find({ [name]: wanted })).map(({ id }) => id))
+      const ids = new Set((await matching({ [name]: wanted })).map(({ id }) => id))
       return [name, ids] as const
     })
     const fitting = new Map(await Promise.all(judged))
     return journalNow({
       fitting: filter =>
-        all
+        entries
           .filter(({ id }) => Object.keys(filter).every(name => fitting.get(name)?.has(id)))
           .map(entry => ({ id: entry.id, parts: () => entryParts(entry) })),
-      get: id => all.find(entry => entry.id === id),
+      get: id => entries.find(entry => entry.id === id),
       underWay: () => 0,
     })
   }
@@ -196,6 +200,47 @@ function journalOf(control: Control, own: Own): ConnectedJournal {
     count: async (query = {}) => (await fetched(query)).count(query),
     last: async (query = {}) => (await fetched(query)).last(query),
     waitFor: waiting(fetched, everySoOften),
+  }
+}
+
+/** Enough of an exchange to tell it from one that has its id since a reset. */
+type Known = Pick<JournalEntry, 'id' | 'at' | 'durationMs'>
+
+const known = ({ id, at, durationMs }: JournalEntry): Known => ({ id, at, durationMs })
+
+const isSame = (a: Known, b: Known | undefined) => a.id === b?.id && a.at === b.at && a.durationMs === b.durationMs
+
+/**
+ * Fetches what matches, the oldest first. It is remembered, so that only the last one and what came after it are fetched the next time.
+ * If the last one is not there any more, the journal was reset, and all of it is fetched again.
+ */
+function remembering<E extends Known>(control: Control, filter: object, kept: (entry: JournalEntry) => E) {
+  let found: readonly E[] = []
+  let latest: Promise<readonly E[]> = Promise.resolve(found)
+
+  async function after(id: string): Promise<readonly E[]> {
+    const entries: E[] = []
+    for (let after = id; ; ) {
+      const { data, next } = await control('POST /journal/find', { body: { ...filter, after, whole: true } })
+      entries.push(...data.map(kept))
+      if (next === undefined) return entries
+      after = next
+    }
+  }
+
+  async function ask(): Promise<readonly E[]> {
+    const last = found.at(-1)
+    const before = found.at(-2)
+    const fresh = await after(before?.id ?? '0')
+    if (before === undefined) found = fresh
+    else found = last && isSame(last, fresh[0]) ? [...found.slice(0, -1), ...fresh] : await after('0')
+    return found
+  }
+
+  return () => {
+    // One after the other, since each goes on from what the one before it has found.
+    latest = latest.catch(() => found).then(ask)
+    return latest
   }
 }
 

@@ -1,5 +1,5 @@
 import OpenAI from 'openai'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { connect, type SharedPlatform } from '../../src/index.js'
 import { assertReceived } from '../../src/test-runner.js'
 import '../../src/vitest.js'
@@ -47,6 +47,28 @@ test('the next request fails, and the one after that does not', async () => {
   expect(await says(client(platform), 'bye')).toEqual(expect.any(String))
   await expect(says(client(platform))).rejects.toMatchObject({ status: 429 })
   expect(await says(client(platform))).toEqual(expect.any(String))
+})
+
+test('only what is new is fetched from the journal, and all of it again after a reset', async () => {
+  const { scene, platform } = await connected()
+  const asked: { after: string }[] = []
+  const send = globalThis.fetch
+  vi.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
+    if (String(url).endsWith('/journal/find')) asked.push(JSON.parse(String(init?.body)))
+    return send(url, init)
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  for (const content of ['one', 'two', 'three']) await says(client(platform), content)
+  expect(await platform.journal.count({ status: '2xx' })).toBe(3)
+  await says(client(platform), 'four')
+  expect(await platform.journal.count({ status: '2xx' })).toBe(4)
+  // The last one but one is where it goes on: the last one has to be there still.
+  expect(asked.map(({ after }) => after)).toEqual(['0', '0', '2', '2'])
+  await scene.reset()
+  await says(client(platform), 'five')
+  expect(await platform.journal.find({ status: '2xx' })).toMatchObject([
+    { request: { body: { messages: [{ content: 'five' }] } } },
+  ])
 })
 
 test('the journal is searched, waited for and matched as in one process', async () => {
