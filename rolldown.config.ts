@@ -128,6 +128,7 @@ export default defineConfig({
   resolve: {
     alias: {
       yaml: path.resolve('node_modules/yaml/browser/index.js'),
+      'jsonc-parser': path.resolve('node_modules/jsonc-parser/lib/esm/main.js'),
       // So that the rest of Supabase's client stays out.
       '@supabase/auth-js': path.resolve('node_modules/@supabase/auth-js/dist/module/index.js'),
       // This one reads no files, either: replies have no business with them.

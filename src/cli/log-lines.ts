@@ -44,6 +44,7 @@ const MOST_HELD = 100
 /** How long a preflight waits for the request it asks about. */
 const PREFLIGHT_MS = 2000
 
+/** Long, because everything in it shares which lines are on the screen and how often each has come. */
 export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
   let watched: Repeated[] = []
   let drawing: NodeJS.Timeout | undefined

@@ -31,7 +31,7 @@ export function watchFiles(
     ...folders.map(folder => ({ folder, recursive: false })),
     ...replies.map(pattern => placeOf(pattern, dir)),
   ]
-  const watchers = new Map<string, FSWatcher>()
+  const watchers = createWatchers(places, settle)
   let timer: NodeJS.Timeout | undefined
   let last: string | undefined
   let over = false
@@ -41,31 +41,9 @@ export function watchFiles(
     timer = setTimeout(() => look().catch(changed), SETTLE_MS)
   }
 
-  function follow() {
-    // If two patterns share a folder, the recursive one wins.
-    const byDepth = places.toSorted((a, b) => Number(a.recursive) - Number(b.recursive))
-    const wanted = new Map(byDepth.map(place => [identityOf(nearestFolder(place.folder)), place]))
-    for (const [identity, watcher] of watchers) {
-      if (wanted.has(identity)) continue
-      watcher.close()
-      watchers.delete(identity)
-    }
-    for (const [identity, { folder, recursive }] of wanted) {
-      if (watchers.has(identity)) continue
-      const nearest = nearestFolder(folder)
-      try {
-        const watcher = watch(nearest, { recursive: recursive && nearest === folder }, settle)
-        watchers.set(identity, watcher.on('error', settle))
-      } catch (error) {
-        // For example, the system has no more watches available.
-        console.error(`Edits in ${nearest} are not noticed (${(error as NodeJS.ErrnoException).code}).`)
-      }
-    }
-  }
-
   async function look() {
     if (over) return
-    follow()
+    watchers.follow()
     const files = [...names, ...(await findReplyFiles(replies, dir))]
     const seen = files.map(traceOf).join('\n')
     const isNew = last === undefined ? files.some(file => changedAtMs(file) >= readAtMs) : seen !== last
@@ -73,18 +51,59 @@ export function watchFiles(
     if (isNew && !over) changed()
   }
 
-  follow()
+  watchers.follow()
   // An error here also makes reading fail, and is reported there.
   look().catch(changed)
   return () => {
     over = true
     clearTimeout(timer)
-    for (const watcher of watchers.values()) watcher.close()
+    watchers.close()
+  }
+}
+
+interface Place {
+  readonly folder: string
+  readonly recursive: boolean
+}
+
+/** Watches folders, or the nearest that is there of each. `follow` is for when some may have come or gone. */
+function createWatchers(places: readonly Place[], changed: () => void) {
+  const watchers = new Map<string, FSWatcher>()
+
+  function open({ folder, recursive }: Place): FSWatcher | undefined {
+    const nearest = nearestFolder(folder)
+    try {
+      return watch(nearest, { recursive: recursive && nearest === folder }, changed).on('error', changed)
+    } catch (error) {
+      // For example, the system has no more watches available.
+      console.error(`Edits in ${nearest} are not noticed (${(error as NodeJS.ErrnoException).code}).`)
+      return undefined
+    }
+  }
+
+  return {
+    follow() {
+      // If two patterns share a folder, the recursive one wins.
+      const byDepth = places.toSorted((a, b) => Number(a.recursive) - Number(b.recursive))
+      const wanted = new Map(byDepth.map(place => [identityOf(nearestFolder(place.folder)), place]))
+      for (const [identity, watcher] of watchers) {
+        if (wanted.has(identity)) continue
+        watcher.close()
+        watchers.delete(identity)
+      }
+      for (const [identity, place] of wanted) {
+        const watcher = watchers.has(identity) ? undefined : open(place)
+        if (watcher) watchers.set(identity, watcher)
+      }
+    },
+    close() {
+      for (const watcher of watchers.values()) watcher.close()
+    },
   }
 }
 
 /** The folder that contains a pattern's files, and whether its subfolders count as well. */
-function placeOf(pattern: string, dir: string) {
+function placeOf(pattern: string, dir: string): Place {
   const parts = pattern.split('/')
   const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
   const fixed = wild < 0 ? parts.length - 1 : wild

@@ -2,11 +2,11 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { type JSONVisitor, visit } from 'jsonc-parser'
 import * as v from 'valibot'
 import { check, type Mistake, open, type Path, where } from '../check/check.js'
 import { ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
-import { isJson } from '../core/json.js'
 import type { LoadedConfig } from './load.js'
 
 const text = v.string('text')
@@ -99,6 +99,16 @@ function isUsable(key: ConfiguredKeys[number]): boolean {
 /** Everything but what names a key. */
 const isSecretPart = (path: Path) => !['kty', 'kid', 'alg', 'key_ops'].includes(String(path[1]))
 
+/** Where the text stops being JSON. */
+function notJson(text: string) {
+  let place: { readonly line: number; readonly column: number } | undefined
+  const onError: JSONVisitor['onError'] = (_code, _offset, _length, line, column) => {
+    place ??= { line: line + 1, column: column + 1 }
+  }
+  visit(text, { onError }, { disallowComments: true })
+  return place
+}
+
 function read(file: string, name: string) {
   let text: string
   try {
@@ -108,10 +118,8 @@ function read(file: string, name: string) {
   }
   // JSON is YAML as well, and so each mistake has its line.
   const yaml = readYaml(text, name)
-  if (text.trim() !== '' && !isJson(text)) {
-    const { line = 1, column = 1 } = yaml.problems[0] ?? {}
-    throw new ProblemsError([{ origin: name, line, column, sentence: 'This is not valid JSON.' }])
-  }
+  const problem = text.trim() === '' ? undefined : notJson(text)
+  if (problem) throw new ProblemsError([{ origin: name, ...problem, sentence: 'This is not valid JSON.' }])
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems)
   return yaml
 }

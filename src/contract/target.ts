@@ -68,17 +68,50 @@ const LONGEST_WAIT_S = 20
 
 export function createTarget(options: TargetOptions): Target {
   const url = withoutSlash(options.url)
-  const authUrl = withoutSlash(options.authUrl || url)
-  const { maxCalls = USUAL_MAX_CALLS, timeoutMs = USUAL_TIMEOUT_MS, insecure = false, model, signal } = options
-  const send = options.send ?? sendOverHttp({ url, authUrl, insecure })
-  const { apiKey, anonKey, email, password } = options
+  const { apiKey, anonKey, email, password, model } = options
   const credentials = { apiKey, anonKey, email, password }
+  const { send, ...sent } = createSending({ ...options, url })
   const remembered = new Map<string, { readonly call: Call; readonly heard: Promise<CallResult> }>()
+  return {
+    ...{ url, credentials, model, ...sent },
+    isNear: isNear(url),
+    ask(call) {
+      const { body = '', ...rest } = call
+      // The body as it is: one of them has 4 MB, which take long to escape.
+      const name = `${JSON.stringify(rest)}\n${body}`
+      const known = remembered.get(name) ?? { call, heard: send(call) }
+      remembered.set(name, known)
+      return known.heard
+    },
+    async heard() {
+      const found = new Map<string, CallResult>()
+      for (const { call, heard: hearing } of remembered.values()) {
+        const name = nameOf(call, credentials)
+        // What was not asked in the end was never heard.
+        const heard = await hearing.catch(() => undefined)
+        if (heard && !found.has(name)) found.set(name, heard)
+      }
+      return found
+    },
+    ...createShow(credentials),
+  }
+}
+
+/** Sends calls within the budget, and again after a 429 that says when. */
+function createSending({
+  url,
+  maxCalls = USUAL_MAX_CALLS,
+  timeoutMs = USUAL_TIMEOUT_MS,
+  signal,
+  ...options
+}: TargetOptions) {
+  const authUrl = withoutSlash(options.authUrl || url)
+  const send = options.send ?? sendOverHttp({ url, authUrl, insecure: options.insecure ?? false })
   let calls = 0
   let answered = 0
   let lastWhy: string | undefined
 
-  async function sendOnce(call: Call): Promise<CallResult> {
+  async function once(call: Call): Promise<CallResult> {
     if (signal?.aborted) throw new Unasked('it was stopped')
     if (answered === 0 && calls >= MOST_UNANSWERED) throw new Unasked(`it does not answer (${lastWhy})`)
     if (calls >= maxCalls) throw new Unasked(`the budget of ${maxCalls} calls is used up`)
@@ -95,39 +128,17 @@ export function createTarget(options: TargetOptions): Target {
     }
   }
 
-  async function sendPatiently(call: Call): Promise<CallResult> {
-    for (let attempt = 1; ; attempt++) {
-      const heard = await sendOnce(call)
-      const waitS = heard.kind === 'answered' ? waitWanted(heard) : undefined
-      if (waitS === undefined || attempt === MOST_TRIES) return heard
-      await pause(waitS * 1000, undefined, { signal }).catch(() => {})
-    }
-  }
-
   return {
-    ...{ url, credentials, model },
-    isNear: isNear(url),
     calls: () => calls,
     unreachable: () => (answered === 0 ? lastWhy : undefined),
-    ask(call) {
-      const { body = '', ...rest } = call
-      // The body as it is: one of them has 4 MB, which take long to escape.
-      const name = `${JSON.stringify(rest)}\n${body}`
-      const known = remembered.get(name) ?? { call, heard: sendPatiently(call) }
-      remembered.set(name, known)
-      return known.heard
-    },
-    async heard() {
-      const found = new Map<string, CallResult>()
-      for (const { call, heard: hearing } of remembered.values()) {
-        const name = nameOf(call, credentials)
-        // What was not asked in the end was never heard.
-        const heard = await hearing.catch(() => undefined)
-        if (heard && !found.has(name)) found.set(name, heard)
+    async send(call: Call): Promise<CallResult> {
+      for (let attempt = 1; ; attempt++) {
+        const heard = await once(call)
+        const waitS = heard.kind === 'answered' ? waitWanted(heard) : undefined
+        if (waitS === undefined || attempt === MOST_TRIES) return heard
+        await pause(waitS * 1000, undefined, { signal }).catch(() => {})
       }
-      return found
     },
-    ...createShow(credentials),
   }
 }
 

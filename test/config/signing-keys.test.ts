@@ -155,6 +155,10 @@ test('everything that is wrong is told at once', () => {
   expect(complaints.map(complaint => complaint.split(': ')[0])).toEqual(['keys.json:2:3', expect.any(String)])
 })
 
+test('JSON that breaks off is told where it does, even where it would be fine as YAML', () => {
+  expect(complaintsAbout('[\n  { "kty": "oct" },\n]')).toEqual(['keys.json:3:1: This is not valid JSON.'])
+})
+
 test('a file that is not there, is a folder or may not be read is told', () => {
   const dir = folderWith({ 'folder/inside': '', 'locked.json': asText(signing) })
   const told = (file: string) => () => readSigningKeys(file, dir)
