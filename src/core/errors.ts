@@ -529,6 +529,12 @@ export const noSuchExchange = failure(
       : `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. Ids start over when Standin is started again.`,
 )
 
+export const notRepeatable = failure(
+  409,
+  'not_repeatable',
+  'This request cannot be sent again: the journal has only the beginning of its body, or none of it.',
+)
+
 export const noSuchSession = failure(
   404,
   'no_such_session',

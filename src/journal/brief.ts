@@ -1,6 +1,6 @@
 /** An exchange in a line: what a list of many shows of it, made without reading bodies. */
 import { MOST_PIECES_TIMED } from '../core/clock.js'
-import { type Exchange, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
+import { type Exchange, faultDoneInWords, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import type { JournaledExchange } from './entry.js'
 import { askedOf, bodyBytesOf, firstTokenMsOf, isMissed, rounded, tokensOf } from './facts.js'
@@ -26,6 +26,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     mode,
     ...{ model: told(asked.model), prompt: told(asked.prompt), stream: asked.stream },
     source: sourceOf(outcome),
+    fault: told(outcome?.fault?.happened ? faultDoneInWords(outcome.fault) : null),
     missed: isMissed(exchange),
     status: outcome?.status || null,
     error: told(outcome?.error),

@@ -3,7 +3,7 @@ import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { decoded, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
-import { bodyBytesOf, firstTokenMsOf, rounded, tokensOf } from './facts.js'
+import { bodyBytesOf, firstTokenMsOf, isRepeatable, rounded, tokensOf } from './facts.js'
 import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
 
@@ -50,6 +50,7 @@ export function entryOf(
     source: sourceOf(outcome),
     answeredBy: outcome?.answeredBy ? (redaction.value(outcome.answeredBy) as JournalEntry['answeredBy']) : null,
     fault: outcome?.fault ? (redaction.value(outcome.fault) as JournalEntry['fault']) : null,
+    repeatable: isRepeatable(exchange),
     // It may quote the prompt.
     remark: told(outcome?.remark?.()),
     status: outcome?.status || null,

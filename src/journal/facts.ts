@@ -129,3 +129,9 @@ export const isMissed = ({ outcome }: Exchange) =>
 
 /** How large the body of a request is, as far as that is known. */
 export const bodyBytesOf = ({ body, bodyCutFromBytes }: Exchange) => bodyCutFromBytes ?? body?.length ?? 0
+
+/** Whether all of its body is kept. */
+export function isRepeatable({ body, bodyCutFromBytes, headers }: Exchange): boolean {
+  const announced = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
+  return bodyCutFromBytes === undefined && (body !== undefined || !announced)
+}

@@ -24,6 +24,8 @@ export interface Reader {
   /** Throws a 404 that says whether there ever was one. */
   get(id: string): JournalEntry
   curl(id: string): string
+  /** Sends the request once more, with its own credential; resolves with the id of the new exchange once that is over. */
+  sendAgain(id: string): Promise<string>
   count(filter: JournalFilter): number
   clear(filter: JournalFilter): void
 }
@@ -79,6 +81,13 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
     returns: exchange,
     answer: 'The exchange.',
     run: ({ id }) => reader.get(id),
+  }),
+  sendExchangeAgain: operation({
+    at: 'POST /journal/{id}/again',
+    does: 'Sends the request once more, as it came, with the credential that it had.',
+    returns: object({ id: text }),
+    answer: 'The id of the new exchange, once that is over.',
+    run: async ({ id }) => ({ id: await reader.sendAgain(id) }),
   }),
   getExchangeAsCurl: operation({
     at: 'GET /journal/{id}/curl',

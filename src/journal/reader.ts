@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Streamed } from '../api/operation.js'
 import { invalidRequest, noSuchExchange } from '../core/errors.js'
+import { sendAgain } from './again.js'
 import type { JournalFilter } from './filter.js'
 import { follow } from './follow.js'
 import { followInBrief } from './follow-brief.js'
@@ -83,6 +84,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     },
     get: id => found(journal.get(id), id),
     curl: id => found(journal.curl(id, url()), id),
+    sendAgain: async id => sendAgain(found(journal.kept(id), id).exchange, url(), journal),
     count: filter => journal.count(filter),
     clear: filter => journal.clear(filter),
   }

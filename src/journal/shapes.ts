@@ -105,6 +105,8 @@ export const exchange = named(
     answeredBy: orNull(answeredBy),
     /** And the fault that was on its way with it. */
     fault: orNull(faultDone),
+    /** Whether it can be sent again: all of its body is kept. */
+    repeatable: yesOrNo,
     /** What else is known: the nearest rule where none matched, for example. */
     remark: orNull(text),
     /** Null where no answer has left. */
@@ -158,7 +160,9 @@ export const exchangeInBrief = named(
     stream: orNull(yesOrNo),
     /** What gave the answer. */
     source: orNull(text),
-    /** Whether no rule or recording fitted. */
+    /** The fault that happened to it, and what asked for that. */
+    fault: orNull(text),
+    /** Whether no rule or recording matched. */
     missed: yesOrNo,
     /** Null where no answer has left. */
     status: orNull(whole),

@@ -19,6 +19,7 @@ const brief = (id: number, more: Partial<JournalBrief> = {}): JournalBrief => ({
   prompt: null,
   stream: null,
   source: null,
+  fault: null,
   missed: false,
   status: 200,
   error: null,
@@ -82,6 +83,9 @@ test('a filter goes into an address and comes back out of it as it was', () => {
     search: fc.string(),
     status: fc.constantFrom('', '2xx', 'none'),
     mode: fc.constantFrom('', 'replay'),
+    caller: fc.constantFrom('', 'refused'),
+    model: fc.string(),
+    endpoint: fc.string(),
     scope: fc.string(),
     problems: fc.boolean(),
   })
@@ -111,6 +115,8 @@ test.each([
   [{ status: '2xx' }, true],
   [{ status: 'none' }, false],
   [{ mode: 'replay' }, false],
+  [{ caller: 'user', model: 'gpt-4*' }, true],
+  [{ caller: 'refused' }, false],
   [{ scope: 'one' }, true],
   [{ problems: true }, false],
 ])('%o fits: %s', (filter, fits) => {

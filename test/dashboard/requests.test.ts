@@ -20,6 +20,9 @@ const state = (page: Page) => page.locator('.list-state p')
 const says = (page: Page, text: string | RegExp) => state(page).filter({ hasText: text }).waitFor()
 const pathsOn = async (page: Page) => rowsOf(page).locator('.request-what').allInnerTexts()
 
+/** Opens the filters. */
+const filters = (page: Page) => page.locator('summary', { hasText: 'Filters' }).click()
+
 const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
   for (const path of paths) await (await ask(path)).text()
 }
@@ -45,8 +48,12 @@ inBrowser('requests appear as they come, the newest on top, with who, what, the 
   const texts = await rowsOf(page).allInnerTexts()
   expect(texts.map(text => text.replace(/\s+/g, ' '))).toEqual([
     expect.stringMatching(/401 GET \/v1\/models no credential No credential was sent/),
-    expect.stringMatching(/200 POST \/v1\/chat\/completions gpt-4o-mini key development No rule fitted: /),
-    expect.stringMatching(/200 POST .* rule "greeting" emulate first byte after .*, \d+ pieces, .* in all/),
+    expect.stringMatching(
+      /200 How is the weather\? POST \/v1\/chat\/completions gpt-4o-mini key development No rule matched: /,
+    ),
+    expect.stringMatching(
+      /200 hello POST .* gpt-4o-mini stream .* rule "greeting" tokens: \d+ \+ \d+ .*headers after .*, first token after .*, \d+ pieces, complete after/,
+    ),
     expect.stringMatching(/200 GET \/v1\/models key development/),
     expect.stringMatching(/200 GET \/health not identified/),
   ])
@@ -66,17 +73,17 @@ inBrowser(
     expect(await hasFocus(page, one.getByRole('heading', { name: 'POST /v1/chat/completions' }))).toBe(true)
     expect(new URL(page.url()).search).toBe('?id=1')
     const part = (name: string) => one.getByRole('region', { name, exact: true })
-    expect(await part('Decision').innerText()).toContain('rule "greeting"')
+    expect(await part('Why this response').innerText()).toContain('rule "greeting"')
     const refusal = 'OpenAI refuses this with 400: Unrecognized request argument supplied: top_k'
-    expect(await part('Decision').innerText()).toContain(refusal)
+    expect(await part('Why this response').innerText()).toContain(refusal)
     expect(await part('Request').innerText()).toMatch(/user\s+hello/)
-    expect(await part('Answer').innerText()).toMatch(/assistant\s+Hi there, and welcome to our shop\./)
-    await part('Answer').getByRole('tab', { name: 'Events' }).click()
-    expect(await part('Answer').getByRole('tabpanel').innerText()).toContain('data: [DONE]')
-    expect(await part('Time and size').innerText()).toMatch(/First byte\s+[\d.]+ ms.*\d+ pieces, the longest pause/s)
-    await part('Request')
-      .getByText(/^\d+ headers$/)
-      .click()
+    expect(await part('Response').innerText()).toMatch(/assistant\s+Hi there, and welcome to our shop\./)
+    await part('Response').getByRole('tab', { name: 'Events' }).click()
+    expect(await part('Response').getByRole('tabpanel').innerText()).toContain('data: [DONE]')
+    expect(await part('Time and size').innerText()).toMatch(
+      /Headers\s+[\d.]+ ms.*First token\s+[\d.]+ ms.*Tokens\s+\d+ prompt, \d+ completion.*\d+ pieces, the longest pause/s,
+    )
+    await part('Request').locator('summary', { hasText: 'headers' }).click()
     expect(await part('Request').innerText()).toContain('[authorization]')
     expect(await one.innerText()).not.toContain(platform.apiKey)
     await one.getByRole('button', { name: 'Copy as curl' }).click()
@@ -89,14 +96,90 @@ inBrowser(
   },
 )
 
-inBrowser('what the charts say does not move the list', async () => {
+inBrowser(
+  'the charts show the last two minutes of the server at once, and nothing where there was nothing',
+  async () => {
+    const platform = await platformWith()
+    const { page } = await watching(platform, { viewport: phone })
+    await page.getByText('No requests yet').waitFor()
+    expect(await page.locator('.charts').count()).toBe(0)
+    await visit(platform, '/health', '/nope')
+    await says(page, '2 requests')
+    await page.goto(`${platform.dashboardUrl}/users`)
+    await page.getByRole('heading', { name: 'Users' }).waitFor()
+    await page.goto(`${platform.dashboardUrl}/requests`)
+    await page.locator('.chart .unseen').filter({ hasText: '2 requests and 1 failure' }).waitFor()
+    const charts = await page.locator('.charts').boundingBox()
+    expect(charts?.height).toBeLessThan(50)
+  },
+)
+
+inBrowser('a refused request shows its body, its size and which credential was tried', async () => {
   const platform = await platformWith()
-  const { page } = await watching(platform, { viewport: phone })
-  const height = () => page.locator('.charts').evaluate(charts => charts.getBoundingClientRect().height)
-  const before = await height()
-  await visit(platform, '/health', '/nope')
-  await page.locator('.chart-failed').getByText('refused or failed').waitFor()
-  expect(await height()).toBe(before)
+  const { accessToken } = await platform.signIn()
+  const keys = { bearer: accessToken, headers: { 'content-type': 'application/json' } }
+  const made = await platform.ask('/dashboard/api/keys', { ...keys, method: 'POST', body: '{"name":"old laptop"}' })
+  const { id, key } = (await made.json()) as { readonly id: string; readonly key: string }
+  await platform.ask(`/dashboard/api/keys/${id}`, { ...keys, method: 'DELETE' })
+  await (await platform.chat(hello, { bearer: key })).text()
+  await (await platform.chat(hello, { bearer: 'sk-of-another-platform' })).text()
+  await (await platform.chat(hello, { bearer: null })).text()
+  const { page } = await watching(platform, {}, '?caller=refused')
+  await says(page, '2 requests')
+  await row(page, 'revoked key old laptop').click()
+  const one = page.getByRole('complementary')
+  await one.getByText(/caller: revoked key old laptop/).waitFor()
+  const text = await one.innerText()
+  expect(text).toMatch(/user\s+hello/)
+  expect(text).toContain(`Request size\n${JSON.stringify(hello).length} bytes`)
+  expect(text).not.toMatch(/No request body|Make a rule/)
+  await page.goto(`${platform.dashboardUrl}/requests`)
+  await row(page, 'unknown key (sk-of-').waitFor()
+  await row(page, 'no credential').waitFor()
+})
+
+inBrowser('a fault is named as the cause of what it did', async () => {
+  const platform = await platformWith({ rules, pace })
+  await platform.chat(hello, { headers: { 'x-standin-fault': 'reset=before' } }).catch(() => {})
+  const cut = await platform.chat({ ...hello, stream: true }, { headers: { 'x-standin-fault': 'cutAfterChunks=2' } })
+  await cut.text().catch(() => {})
+  const { page } = await watching(platform)
+  await row(page, 'Cut off: fault cutAfterChunks=2').waitFor()
+  await row(page, 'No response: fault reset=before').click()
+  const one = page.getByRole('complementary')
+  await one.getByText('No response was sent: a fault asked for that.').waitFor()
+  expect(await one.innerText()).not.toContain('client left')
+})
+
+inBrowser(
+  'a request is sent again as it came, or opened in the playground; what cannot work is not offered',
+  async () => {
+    const platform = await platformWith({ rules })
+    await (await platform.chat(hello)).text()
+    await visit(platform, '/nope')
+    const { page } = await watching(platform, {}, '?id=2')
+    const one = page.getByRole('complementary')
+    await one.getByRole('button', { name: 'Send again' }).waitFor()
+    expect(await one.getByRole('button', { name: /Make a/ }).count()).toBe(0)
+    expect(await one.getByRole('link', { name: 'Open in playground' }).count()).toBe(0)
+    await page.keyboard.press('j')
+    await one.getByRole('button', { name: 'Make a rule' }).waitFor()
+    await one.getByRole('button', { name: 'Send again' }).click()
+    await page.waitForURL(/id=3/)
+    await one.getByText('caller: key development').waitFor()
+    await one.getByRole('link', { name: 'Open in playground' }).click()
+    await page.getByRole('heading', { name: 'Playground' }).waitFor()
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('hello')
+  },
+)
+
+inBrowser('with an exchange open on a laptop the list still shows ten requests', async () => {
+  const platform = await platformWith()
+  await visit(platform, ...Array.from({ length: 20 }, (_, i) => `/path-${i}`))
+  const { page } = await watching(platform, { viewport: { width: 1280, height: 800 } }, '?id=20')
+  await page.getByRole('heading', { name: 'Time and size' }).waitFor()
+  const boxes = await Promise.all((await rowsOf(page).all()).map(row => row.boundingBox()))
+  expect(boxes.filter(box => box && box.y + box.height <= 800).length).toBeGreaterThanOrEqual(10)
 })
 
 inBrowser('what a live answer has against the contract stands in its exchange', async () => {
@@ -125,10 +208,11 @@ inBrowser('a miss shows the nearest rule, or the nearest recording field by fiel
   platform.switchMode('emulate')
   await (await platform.chat(weather)).text()
   const { page } = await watching(platform)
+  await filters(page)
   await page.getByLabel('Only misses and errors').check()
   await says(page, '2 requests')
   const one = page.getByRole('complementary')
-  await row(page, 'emulate').click()
+  await row(page, 'No rule matched').click()
   await one.getByText('The nearest is rule "greeting"').waitFor()
   await one.getByRole('link', { name: 'Older' }).click()
   const table = one.getByRole('table', { name: /^Differs from the nearest recording/ })
@@ -151,16 +235,18 @@ inBrowser('filters narrow the list, stand in the address, and survive a reload',
   expect(new URL(page.url()).search).toBe('?search=GREET')
   await page.getByRole('button', { name: 'Show all' }).click()
   await says(page, '4 requests')
-  await page.getByLabel('Status', { exact: true }).selectOption('4xx')
+  await filters(page)
+  await page.getByLabel('Status', { exact: true }).selectOption('404')
   expect(await pathsOn(page)).toEqual(['GET /nope'])
   await page.reload()
   await says(page, '1 request')
   expect(await pathsOn(page)).toEqual(['GET /nope'])
+  await filters(page)
   await page.getByLabel('Status', { exact: true }).selectOption('')
   await page.getByLabel('Scope', { exact: true }).selectOption('checkout')
   await says(page, '1 request')
   await page.getByLabel('Mode', { exact: true }).selectOption('replay')
-  await page.getByText('No request fits').waitFor()
+  await page.getByText('No requests match these filters').waitFor()
 })
 
 inBrowser('the search looks for a text in bodies, also in those that come later', async () => {
@@ -194,6 +280,10 @@ inBrowser('the keyboard alone goes through the list, opens, steps on, and comes 
   await tabTo(page, page.getByRole('link', { name: 'Older' }))
   await page.keyboard.press('Enter')
   await heading.filter({ hasText: '/path-35' }).waitFor()
+  await page.keyboard.press('k')
+  await heading.filter({ hasText: '/path-36' }).waitFor()
+  await page.keyboard.press('j')
+  await heading.filter({ hasText: '/path-35' }).waitFor()
   await page.keyboard.press('Escape')
   await heading.waitFor({ state: 'detached' })
   expect(await hasFocus(page, row(page, '/path-35').getByRole('link'))).toBe(true)
@@ -225,7 +315,7 @@ inBrowser('what the pointer is about to press does not move away; where it rests
   await visit(platform, '/one')
   const { page } = await watching(platform)
   await row(page, '/one').hover()
-  await says(page, 'Waits while you point at it.')
+  await says(page, 'Paused.')
   await visit(platform, '/two')
   await says(page, 'Live. 2 requests')
   expect(await pathsOn(page)).toEqual(['GET /two', 'GET /one'])
@@ -247,7 +337,7 @@ inBrowser('while nobody sees the page nothing is drawn, and nothing is lost', as
   await says(page, 'Live. 2 requests')
 })
 
-inBrowser('it goes on by itself when Standin was started again, and begins anew', async () => {
+inBrowser('it reconnects when Standin is restarted, and the list starts over', async () => {
   const first = await startPlatform()
   const port = Number(new URL(first.url).port)
   const { page } = await watching(first as Scene)
@@ -255,7 +345,7 @@ inBrowser('it goes on by itself when Standin was started again, and begins anew'
   await says(page, 'Live. 1 request')
   await first.stop()
   await says(page, 'Not connected.')
-  await page.getByRole('alert').getByText('Standin does not answer').waitFor()
+  await page.getByRole('alert').getByText('Standin isn’t running.').waitFor()
   const second = await platformWith({ port })
   onTestFinished(() => first.stop())
   await visit(second, '/second')
@@ -263,19 +353,22 @@ inBrowser('it goes on by itself when Standin was started again, and begins anew'
   expect(await pathsOn(page)).toEqual(['GET /second'])
 })
 
-inBrowser('an exchange that is not kept any more says so, and shows what the list still knows', async () => {
-  const platform = await platformWith()
-  const { page } = await watching(platform)
-  await visit(platform, '/one')
-  await says(page, '1 request')
-  await platform.ask('/__standin/journal', { method: 'DELETE' })
-  await row(page, '/one').click()
-  const one = page.getByRole('complementary')
-  await one.getByText('This exchange is not kept any more.').waitFor()
-  expect(await one.innerText()).toContain('Not found.')
-  await page.goto(`${platform.dashboardUrl}/requests?id=999`)
-  await one.getByText('This exchange is not kept any more.').waitFor()
-})
+inBrowser(
+  'an exchange that is no longer kept says so, with what the list still knows; one that never was says that',
+  async () => {
+    const platform = await platformWith()
+    const { page } = await watching(platform)
+    await visit(platform, '/one')
+    await says(page, '1 request')
+    await platform.ask('/__standin/journal', { method: 'DELETE' })
+    await row(page, '/one').click()
+    const one = page.getByRole('complementary')
+    await one.getByText('Exchange 1 is no longer kept.').waitFor()
+    expect(await one.innerText()).toContain('Not found.')
+    await page.goto(`${platform.dashboardUrl}/requests?id=999`)
+    await one.getByText('There is no exchange "999" in the journal.').waitFor()
+  },
+)
 
 inBrowser('whatever was asked is shown as text: odd paths, markup, huge bodies and ten thousand pieces', async () => {
   const platform = await platformWith({
@@ -317,7 +410,7 @@ inBrowser('from another machine it takes the control token or a secret service k
   await page.getByRole('button', { name: 'Show' }).click()
   await says(page, 'Live. 1 request')
   await row(page, '/one').click()
-  await page.getByRole('heading', { name: 'Ask again in the terminal' }).waitFor()
+  await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
 })
 
 inBrowser(
@@ -341,7 +434,7 @@ inBrowser(
     const number = (text: string) => Number(text.replaceAll(',', ''))
     expect(number(shown)).toBe(Math.min(many - number(counted), 2000))
     await page.mouse.wheel(0, 3000)
-    await says(page, 'Waits while you are further down.')
+    await says(page, 'Paused.')
     expect((await pathsOn(page)).length).toBeLessThan(60)
     expect(complaints).toEqual([])
   },
@@ -364,7 +457,7 @@ inBrowser.each(looks)(
     await says(page, '5 requests')
     await check()
     await row(page, 'rule "greeting"').click()
-    await page.getByRole('heading', { name: 'Ask again in the terminal' }).waitFor()
+    await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
     expect(await page.getByRole('list', { name: 'Requests, the newest first' }).isVisible()).toBe(viewport !== phone)
     await check()
     await page.getByRole('button', { name: 'All requests' }).click()

@@ -85,6 +85,7 @@ test('in brief each exchange is a line: who, what, why, how long, without header
       mode: 'emulate',
       ...{ model: 'gpt-4o-mini', prompt: 'hello', stream: true },
       source: 'rule "greet"',
+      fault: null,
       ...{ missed: false, status: 200, error: null, code: null, hint: null, openaiRefuses: null, complete: true },
       requestBytes: JSON.stringify({ ...hello, stream: true }).length,
       responseBytes: expect.any(Number),

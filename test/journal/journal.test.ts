@@ -59,6 +59,7 @@ test('an exchange is told with what was asked, by whom, what was said and why', 
       source: 'rule "greet"',
       answeredBy: { kind: 'rule', title: 'rule "greet"', place: 'rules[0]' },
       fault: null,
+      repeatable: true,
       code: null,
       ...{ remark: null, status: 200, error: null, hint: null, openaiRefuses: null, complete: true, violations: [] },
       response: {

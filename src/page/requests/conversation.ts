@@ -13,6 +13,28 @@ export function turnsAsked(body: unknown): readonly SpokenTurn[] {
   return Array.isArray(messages) ? messages.map(turnOf) : []
 }
 
+/** What is shown by itself: the messages as a conversation, the tools by their names. */
+const apart = new Set(['messages', 'tools', 'functions'])
+
+/** The parameters of a chat request, as JSON; empty for any other body. */
+export function parametersIn(body: unknown): readonly (readonly [name: string, value: string])[] {
+  if (!Array.isArray(field(body, 'messages'))) return []
+  return Object.entries(body as object).flatMap(([name, value]) =>
+    apart.has(name) || value === null
+      ? []
+      : [[name, typeof value === 'string' ? value : JSON.stringify(value)] as const],
+  )
+}
+
+/** The names of the tools that a chat request offers. */
+export function toolsIn(body: unknown): readonly string[] {
+  const tools = ['tools', 'functions'].flatMap(name => {
+    const list = field(body, name)
+    return Array.isArray(list) ? list : []
+  })
+  return tools.map(tool => words(field(field(tool, 'function') ?? field(tool, 'custom') ?? tool, 'name')) || 'unnamed')
+}
+
 /** The choices of a chat completion, whole or streamed; empty for any other body. */
 export function turnsAnswered(body: unknown): readonly SpokenTurn[] {
   if (typeof body === 'string') return turnsStreamed(body)

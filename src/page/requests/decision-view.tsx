@@ -1,7 +1,12 @@
 /** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
 import type { Violation } from '../../check/finding.js'
+import { type FaultDone, faultDoneInWords, inWords } from '../../core/exchange.js'
+import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Miss } from '../../recordings/operations.js'
+import { addressOf } from '../recordings/recording-table.jsx'
+import { Link } from '../widgets/link.jsx'
+import { Pairs } from '../widgets/pairs.jsx'
 import { Notice } from '../widgets/states.jsx'
 
 interface Props {
@@ -10,44 +15,85 @@ interface Props {
 }
 
 export function DecisionView({ entry, miss }: Props) {
-  const { endpoint, mode, source, error, hint, remark, openaiRefuses, violations } = entry
-  const facts = [
-    ['Endpoint', endpoint ?? 'None at this path with this method.'],
-    ['Mode', mode],
-    ['Answer by', source],
-    [(entry.status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
-  ] as const
+  const { endpoint, mode, error, hint, remark, openaiRefuses, violations, fault, complete, status } = entry
   return (
     <section aria-labelledby="decision">
-      <h3 id="decision">Decision</h3>
+      <h3 id="decision">Why this response</h3>
       {error !== null && (
-        <Notice tone={(entry.status ?? 500) >= 500 ? 'danger' : 'care'}>
+        <Notice tone={(status ?? 500) >= 500 ? 'danger' : 'care'}>
           <p>{error}</p>
           {hint !== null && <p>{hint}</p>}
         </Notice>
       )}
       {openaiRefuses && <Notice tone="care">OpenAI refuses this with 400: {openaiRefuses}</Notice>}
-      {!entry.complete && (
-        <Notice tone="care">
-          {entry.status === null ? 'No answer has left.' : 'The client left, or the answer was cut, before its end.'}
-        </Notice>
-      )}
-      <dl class="pairs">
-        {facts.map(
-          ([name, value]) =>
-            value !== null && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      {!complete && <Notice tone="care">{endingOf(entry)}</Notice>}
+      <Pairs
+        of={[
+          ['Endpoint', endpoint ?? 'None at this path with this method.'],
+          ['Mode', mode],
+          ['Answered by', <Origin key="origin" entry={entry} />],
+          ['Fault', fault?.happened ? faultDoneInWords(fault as FaultDone) : null],
+          [(status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
+        ]}
+      />
       {miss?.nearest && <Nearest nearest={miss.nearest} />}
       {violations.length > 0 && <Violations violations={violations} />}
     </section>
   )
 }
+
+/** Why the response is missing or incomplete. */
+function endingOf({ fault, status, answeredBy }: JournalEntry): string {
+  const what = status === null ? 'No response was sent' : 'The response was cut off before its end'
+  if (fault?.happened) return `${what}: a fault asked for that.`
+  if (status === null) return `${what}: the client left first.`
+  return answeredBy?.kind === 'live'
+    ? 'The client left, or the live platform broke off, before the end of the response.'
+    : 'The client left before the end of the response.'
+}
+
+/** What gave the response, with a link to its file. */
+function Origin({ entry: { answeredBy, source, request } }: { readonly entry: JournalEntry }) {
+  if (!answeredBy) return <>{source ?? 'Standin, as an error'}</>
+  switch (answeredBy.kind) {
+    case 'rule':
+      return (
+        <>
+          <Link to={`${routes.replies}?${new URLSearchParams({ search: titleOf(answeredBy.title) })}`}>
+            {inWords(answeredBy)}
+          </Link>{' '}
+          <code>{answeredBy.place}</code>
+        </>
+      )
+    case 'recording':
+      return (
+        <>
+          recording <Link to={addressOf(answeredBy.file)}>{answeredBy.file}</Link>
+        </>
+      )
+    case 'live':
+      return (
+        <>
+          the live platform
+          {answeredBy.baseUrl && (
+            <>
+              , <code>{answeredBy.baseUrl + request.path}</code>
+            </>
+          )}
+          {answeredBy.recordedAs && (
+            <>
+              , recorded as <Link to={addressOf(answeredBy.recordedAs)}>{answeredBy.recordedAs}</Link>
+            </>
+          )}
+        </>
+      )
+    default:
+      return <>{inWords(answeredBy)}</>
+  }
+}
+
+/** `greeting` of `rule "greeting"`, which is what the list of rules is searched for. */
+const titleOf = (title: string) => /^rule "(.*)"$/.exec(title)?.[1] ?? title
 
 function Nearest({ nearest: { file, differences } }: { readonly nearest: NonNullable<Miss['nearest']> }) {
   return (
@@ -58,8 +104,8 @@ function Nearest({ nearest: { file, differences } }: { readonly nearest: NonNull
       <thead>
         <tr>
           <th scope="col">Field</th>
-          <th scope="col">Asked</th>
-          <th scope="col">Recorded</th>
+          <th scope="col">Request</th>
+          <th scope="col">Recording</th>
         </tr>
       </thead>
       <tbody>
@@ -68,8 +114,8 @@ function Nearest({ nearest: { file, differences } }: { readonly nearest: NonNull
             <th scope="row">
               <code>{field}</code>
             </th>
-            <td>{asked === undefined ? <span class="quiet">not there</span> : <code>{asked}</code>}</td>
-            <td>{recorded === undefined ? <span class="quiet">not there</span> : <code>{recorded}</code>}</td>
+            <td>{asked === undefined ? <span class="quiet">absent</span> : <code>{asked}</code>}</td>
+            <td>{recorded === undefined ? <span class="quiet">absent</span> : <code>{recorded}</code>}</td>
           </tr>
         ))}
       </tbody>

@@ -6,6 +6,7 @@ import type { Control } from '../api.js'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
+import { Pairs } from '../widgets/pairs.jsx'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
 import { ExchangeView } from './exchange-view.jsx'
 import { TimeBar } from './request-row.jsx'
@@ -24,10 +25,9 @@ interface Props {
 }
 
 export function ExchangePanel({ id, control, brief, newer, older, onClose }: Props) {
-  const { loaded, again } = useExchange(id, control)
-  const entry = loaded.kind === 'ready' ? loaded.exchange.entry : undefined
-  const { method, path } = entry?.request ?? brief ?? {}
-  const status = (entry ?? brief)?.status
+  const { value, failure, reload } = useExchange(id, control)
+  const { method, path } = value?.entry.request ?? brief ?? {}
+  const status = (value?.entry ?? brief)?.status
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
     const before = document.title
@@ -45,68 +45,81 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
             <Icon name="back" />
             All requests
           </button>
-          <Step to={newer}>Newer</Step>
-          <Step to={older}>Older</Step>
+          <Step to={newer} shortcut="k">
+            Newer
+          </Step>
+          <Step to={older} shortcut="j">
+            Older
+          </Step>
         </nav>
         <h2 id="exchange" ref={heading} tabIndex={-1}>
           {method === undefined ? `Request ${id}` : <bdi>{`${method} ${path}`}</bdi>}
         </h2>
-        {status !== undefined && <StatusBadge status={status} none="No answer" />}
+        {status !== undefined && <StatusBadge status={status} none="No response" />}
       </header>
-      {loaded.kind === 'loading' && <Waiting />}
-      {loaded.kind === 'failed' && <FailureNote failure={loaded.failure} retry={again} />}
-      {loaded.kind === 'gone' && <Gone brief={brief} />}
-      {loaded.kind === 'ready' && <ExchangeView of={loaded.exchange} />}
+      {value ? (
+        <ExchangeView of={value} control={control} />
+      ) : !failure || failure.status === 0 ? (
+        <Waiting />
+      ) : failure.status === 404 ? (
+        <Gone why={failure.message} brief={brief} />
+      ) : (
+        <FailureNote failure={failure} retry={reload} />
+      )}
     </aside>
   )
 }
 
+interface StepProps {
+  readonly to: string | undefined
+  readonly shortcut: string
+  readonly children: ComponentChildren
+}
+
 /** Stays visible at the end of the list, so that the link beside it does not move. */
-function Step({ to, children }: { readonly to: string | undefined; readonly children: ComponentChildren }) {
+function Step({ to, shortcut, children }: StepProps) {
+  const content = (
+    <>
+      {children} <kbd>{shortcut}</kbd>
+    </>
+  )
   if (to !== undefined) {
     return (
       <Link to={to} class="button button-small">
-        {children}
+        {content}
       </Link>
     )
   }
   return (
     <button type="button" class="button button-small" disabled>
-      {children}
+      {content}
     </button>
   )
 }
 
-/** An exchange that the journal no longer keeps: shows what the list still knows. */
-function Gone({ brief }: { readonly brief: JournalBrief | undefined }) {
+interface GoneProps {
+  readonly why: string
+  readonly brief: JournalBrief | undefined
+}
+
+/** An exchange that the journal does not have: shows what the list still knows. */
+function Gone({ why, brief }: GoneProps) {
   return (
     <>
-      <Notice tone="care">
-        <p>
-          This exchange is not kept any more. The journal holds the last ones, and of very many at a time only some;{' '}
-          <code>journal.maxEntries</code> in the configuration says how many.
-        </p>
-      </Notice>
+      <Notice tone="care">{why}</Notice>
       {brief && (
         <>
-          <dl class="pairs">
-            <Fact name="Who">{callerName(brief)}</Fact>
-            <Fact name="Why this answer">{decisionOf(brief)}</Fact>
-            <Fact name="Asked">{size(brief.requestBytes)}</Fact>
-            <Fact name="Answered">
-              {size(brief.responseBytes)} in {duration(brief.durationMs)}
-            </Fact>
-          </dl>
+          <Pairs
+            of={[
+              ['Caller', callerName(brief)],
+              ['Why this response', decisionOf(brief)],
+              ['Request size', size(brief.requestBytes)],
+              ['Response size', `${size(brief.responseBytes)} in ${duration(brief.durationMs)}`],
+            ]}
+          />
           <TimeBar of={brief} scaleMs={Math.max(brief.durationMs, 1)} />
         </>
       )}
     </>
   )
 }
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)

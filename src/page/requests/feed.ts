@@ -7,7 +7,7 @@ import { type Failure, failureOf, noAnswer } from '../failure.js'
 /** Receives the events of the feed. */
 interface FeedReader {
   /** The connection is open. Everything after the id `after` will be sent, or is skipped if there is too much at once. */
-  began(run: string, after: string): void
+  began(run: string, after: string, ticks: readonly Tick[]): void
   exchanges(briefs: readonly JournalBrief[]): void
   tick(tick: Tick): void
   /** The connection was lost or refused. */
@@ -17,6 +17,8 @@ interface FeedReader {
 interface Began {
   readonly run: string
   readonly after: string
+  /** Those of the last two minutes. */
+  readonly ticks: readonly Tick[]
 }
 
 /** How many exchanges are loaded when the page opens. */
@@ -68,8 +70,10 @@ async function followOnce(control: Control, reader: FeedReader, leaving: AbortSi
 function tell(reader: FeedReader, { event, data }: EventSourceMessage): void {
   const json: unknown = JSON.parse(data)
   switch (event) {
-    case 'began':
-      return reader.began((json as Began).run, (json as Began).after)
+    case 'began': {
+      const { run, after, ticks } = json as Began
+      return reader.began(run, after, ticks)
+    }
     case 'exchanges':
       return reader.exchanges(json as readonly JournalBrief[])
     case 'tick':

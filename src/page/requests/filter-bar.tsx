@@ -1,37 +1,33 @@
 /** The filters of the request list. The `/` key moves to the search. */
-import { useEffect, useRef } from 'preact/hooks'
-import { everything, type Filter } from './filter.js'
+import { useMemo, useRef } from 'preact/hooks'
+import { type Caller, callerKinds } from '../../core/caller.js'
+import { modes } from '../../core/exchange.js'
+import type { JournalBrief } from '../../journal/operations.js'
+import { Disclosure } from '../widgets/disclosure.jsx'
+import { Checkbox, Select } from '../widgets/fields.jsx'
+import { useKeys } from '../widgets/keys.js'
+import { type Choice, choices, everything, type Filter } from './filter.js'
 
 interface Props {
   readonly filter: Filter
-  /** The scopes seen so far. */
-  readonly scopes: readonly string[]
+  /** Requests whose values can be chosen. */
+  readonly rows: readonly JournalBrief[]
   readonly onChange: (filter: Filter) => void
 }
 
-const statuses = [
-  ['2xx', '2xx, answered'],
-  ['3xx', '3xx, sent elsewhere'],
-  ['4xx', '4xx, refused'],
-  ['5xx', '5xx, failed'],
-  ['none', 'No answer'],
-] as const
-const modes = ['emulate', 'proxy', 'record', 'replay'].map(mode => [mode, mode] as const)
-
-export function FilterBar({ filter, scopes, onChange }: Props) {
+export function FilterBar({ filter, rows, onChange }: Props) {
   const search = useRef<HTMLInputElement>(null)
-  useSlash(() => search.current?.focus())
+  useKeys({ '/': () => search.current?.focus() })
+  const seen = useMemo(() => valuesIn(rows), [rows])
   const change = (changed: Partial<Filter>) => onChange({ ...filter, ...changed })
-  // The scope in the page's address may not have been seen yet.
-  const named = [...new Set([...scopes, filter.scope])].filter(scope => scope !== '').sort()
-  const isAny = Object.entries(everything).some(([name, value]) => filter[name as keyof Filter] !== value)
+  const set = choices.filter(word => filter[word] !== '').length + (filter.problems ? 1 : 0)
   return (
     <search class="filters">
       <input
         ref={search}
         type="search"
         class="filter-text"
-        aria-label="Search in path, status, rule, recording, model, error and credential"
+        aria-label="Search in path, status, prompt, rule, recording, model, error and credential"
         title="Also text:&quot;in a body&quot; model:gpt-4o* status:401 credential:&quot;my laptop&quot; endpoint:*completions method: path: caller: source: complete:"
         aria-keyshortcuts="/"
         placeholder="Search ( / )"
@@ -41,32 +37,7 @@ export function FilterBar({ filter, scopes, onChange }: Props) {
         autocomplete="off"
         onInput={({ currentTarget }) => change({ search: currentTarget.value })}
       />
-      <Choice
-        label="Status"
-        all="Any status"
-        value={filter.status}
-        from={statuses}
-        onChoose={status => change({ status })}
-      />
-      <Choice label="Mode" all="Any mode" value={filter.mode} from={modes} onChoose={mode => change({ mode })} />
-      {named.length > 0 && (
-        <Choice
-          label="Scope"
-          all="Any scope"
-          value={filter.scope}
-          from={named.map(scope => [scope, scope] as const)}
-          onChoose={scope => change({ scope })}
-        />
-      )}
-      <label class="choice filter-problems">
-        <input
-          type="checkbox"
-          checked={filter.problems}
-          onChange={({ currentTarget }) => change({ problems: currentTarget.checked })}
-        />
-        Only misses and errors
-      </label>
-      {isAny && (
+      {(set > 0 || filter.search !== '') && (
         <button
           type="button"
           class="button button-small"
@@ -78,45 +49,75 @@ export function FilterBar({ filter, scopes, onChange }: Props) {
           Show all
         </button>
       )}
+      <Disclosure summary="Filters" note={set > 0 ? set : undefined} class="filter-fold">
+        <div class="filter-choices">
+          {choices.map(word => (
+            <Select
+              key={word}
+              label={names[word]}
+              value={filter[word]}
+              options={optionsFor(word, seen[word], filter[word])}
+              onChange={value => change({ [word]: value })}
+            />
+          ))}
+          <Checkbox
+            label="Only misses and errors"
+            checked={filter.problems}
+            onChange={problems => change({ problems })}
+          />
+        </div>
+      </Disclosure>
     </search>
   )
 }
 
-interface ChoiceProps {
-  readonly label: string
-  /** The text of the option for no filter. */
-  readonly all: string
-  readonly value: string
-  readonly from: readonly (readonly [value: string, words: string])[]
-  readonly onChoose: (value: string) => void
+const names: Readonly<Record<Choice, string>> = {
+  status: 'Status',
+  caller: 'Caller',
+  mode: 'Mode',
+  model: 'Model',
+  endpoint: 'Endpoint',
+  scope: 'Scope',
 }
 
-const Choice = ({ label, all, value, from, onChoose }: ChoiceProps) => (
-  <span class="field filter-choice">
-    <select aria-label={label} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-      <option value="">{all}</option>
-      {from.map(([value, words]) => (
-        <option key={value} value={value}>
-          {words}
-        </option>
-      ))}
-    </select>
-  </span>
-)
+/** What can be chosen although it may not have been seen yet. */
+const always: Readonly<Partial<Record<Choice, readonly string[]>>> = {
+  status: ['2xx', '3xx', '4xx', '5xx', 'none'],
+  caller: callerKinds,
+  mode: modes,
+}
 
-/** Calls `then` when `/` is pressed outside of text fields and dialogs. */
-function useSlash(then: () => void): void {
-  const latest = useRef(then)
-  latest.current = then
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const isWriting =
-        event.target instanceof Element && event.target.matches('input, textarea, select, dialog, dialog *')
-      if (event.key !== '/' || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
-      event.preventDefault()
-      latest.current()
-    }
-    document.addEventListener('keydown', press)
-    return () => document.removeEventListener('keydown', press)
-  }, [])
+const callers: Readonly<Record<Caller['kind'], string>> = {
+  anonymous: 'no credential',
+  refused: 'refused credential',
+  stranger: 'judged by the live platform',
+  anon: 'anon key',
+  service: 'service key',
+  user: 'user',
+  apiKey: 'API key',
+}
+
+const classes: Readonly<Record<string, string>> = {
+  '2xx': '2xx, answered',
+  '3xx': '3xx, redirected',
+  '4xx': '4xx, refused',
+  '5xx': '5xx, failed',
+  none: 'no response',
+}
+
+function optionsFor(word: Choice, seen: readonly string[], chosen: string) {
+  const values = new Set([...(always[word] ?? []), ...seen, chosen])
+  values.delete('')
+  const inWords = (value: string) =>
+    (word === 'caller' ? callers[value as Caller['kind']] : word === 'status' ? classes[value] : undefined) ?? value
+  return [['', 'Any'] as const, ...[...values].map(value => [value, inWords(value)] as const)]
+}
+
+function valuesIn(rows: readonly JournalBrief[]): Readonly<Record<Choice, readonly string[]>> {
+  const all = (of: (brief: JournalBrief) => string | number | null) =>
+    [...new Set(rows.map(row => String(of(row) ?? '')))].sort()
+  return {
+    ...{ caller: [], mode: [], status: all(({ status }) => status), model: all(({ model }) => model) },
+    ...{ endpoint: all(({ endpoint }) => endpoint), scope: all(({ scope }) => scope) },
+  }
 }

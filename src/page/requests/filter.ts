@@ -2,18 +2,21 @@
 import { type FactFilter, factTest, factWords } from '../../core/caller.js'
 import type { JournalBrief } from '../../journal/operations.js'
 
-export interface Filter {
+/** The words of the journal's query that have a field of their own; empty for all. */
+export const choices = ['status', 'caller', 'mode', 'model', 'endpoint', 'scope'] as const
+export type Choice = (typeof choices)[number]
+
+export interface Filter extends Readonly<Record<Choice, string>> {
   /** Text to find anywhere, and words of the journal's query: `hello model:gpt-4o* credential:"my laptop"`. */
   readonly search: string
-  /** `2xx`, or `none` for requests without an answer; empty for all. */
-  readonly status: string
-  readonly mode: string
-  readonly scope: string
   /** Only requests that were missed, refused, failed or cut. */
   readonly problems: boolean
 }
 
-export const everything: Filter = { search: '', status: '', mode: '', scope: '', problems: false }
+export const everything: Filter = {
+  ...{ search: '', status: '', caller: '', mode: '', model: '', endpoint: '', scope: '' },
+  problems: false,
+}
 
 /** The list has no bodies, so the journal is asked which exchanges contain a text. */
 const TEXT = 'text'
@@ -26,20 +29,19 @@ const isWord = (word: string) => word === TEXT || isFact(word)
 const known = new Set([...Object.keys(everything), 'id'])
 
 export const filterIn = (query: URLSearchParams): Filter => ({
+  ...everything,
+  ...Object.fromEntries(choices.map(word => [word, query.get(word) ?? ''])),
   search: [
     ...query.getAll('search'),
     // Any other word of the query, from an address that the user typed.
     ...[...query].flatMap(([word, value]) => (isWord(word) && !known.has(word) ? [`${word}:"${value}"`] : [])),
   ].join(' '),
-  status: query.get('status') ?? '',
-  mode: query.get('mode') ?? '',
-  scope: query.get('scope') ?? '',
   problems: query.has('problems'),
 })
 
 /** The page's query string, including the open exchange; empty if nothing is set. */
-export function queryOf({ search, status, mode, scope, problems }: Filter, id?: string): string {
-  const said = Object.entries({ search, status, mode, scope, problems: problems ? 'yes' : '', id: id ?? '' })
+export function queryOf({ problems, ...filter }: Filter, id?: string): string {
+  const said = Object.entries({ ...filter, problems: problems ? 'yes' : '', id: id ?? '' })
   const query = new URLSearchParams(said.filter(([, value]) => value !== '')).toString()
   return query === '' ? '' : `?${query}`
 }
@@ -47,9 +49,9 @@ export function queryOf({ search, status, mode, scope, problems }: Filter, id?: 
 /** The text to find in bodies, from `text:"hello there"` in the search; undefined without one. */
 export const textIn = ({ search }: Pick<Filter, 'search'>): string | undefined => wordsIn(search).text
 
-export function matching({ search, status, mode, scope, problems }: Filter): (brief: JournalBrief) => boolean {
+export function matching({ search, problems, ...filter }: Filter): (brief: JournalBrief) => boolean {
   const { words, rest } = wordsIn(search)
-  const chosen = Object.entries({ status, mode, scope, search: rest }).filter(([, value]) => value !== '')
+  const chosen = Object.entries({ ...filter, search: rest }).filter(([, value]) => value !== '')
   return factTest({ ...words, ...Object.fromEntries(chosen), ...(problems && { problems }) })
 }
 

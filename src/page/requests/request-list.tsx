@@ -8,7 +8,6 @@ import { Empty } from '../widgets/states.jsx'
 import { goOnFromHeading } from '../widgets/view.jsx'
 import { type Filter, queryOf } from './filter.js'
 import { RequestRow, scaleFor } from './request-row.jsx'
-import { duration } from './wording.js'
 
 interface Props {
   readonly rows: readonly JournalBrief[]
@@ -17,81 +16,25 @@ interface Props {
   readonly open: string | undefined
   /** Whether there are requests that the filter hides. */
   readonly isFiltered: boolean
-  /** Called with true while the list has the focus and its rows must stay in place. */
-  readonly onReading: (isReading: boolean) => void
-  readonly onAway: (isAway: boolean) => void
-  readonly onPointing: () => void
+  /** Called with true while rows must stay in place: they have the focus or the pointer, or the top of the list is out of view. */
+  readonly onUsed: (isUsed: boolean) => void
 }
 
-export function RequestList({ rows, filter, open, isFiltered, onReading, onAway, onPointing }: Props) {
+export function RequestList({ rows, filter, open, isFiltered, onUsed }: Props) {
   const list = useRef<HTMLOListElement>(null)
   const { first, last, rowPx, isNarrow, isAway } = useWindow(list)
-  const [active, setActive] = useState(0)
-  /** The row to focus as soon as it is rendered. */
-  const wanted = useRef<number | undefined>(undefined)
-  const hadFocus = useRef(false)
+  const { active, isReading, on } = useRowFocus(list, rows, open)
+  const { isPointing, point } = usePointing()
+  const isUsed = isAway || isReading || isPointing
+  useLayoutEffect(() => onUsed(isUsed), [isUsed, onUsed])
   const indexes = shownIndexes(rows.length, first, last, active)
   const scaleMs = scaleFor(indexes.flatMap(index => rows[index] ?? []))
-
-  useLayoutEffect(() => onAway(isAway), [isAway, onAway])
-
-  const focusWanted = () => {
-    const row = list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
-    if (!row) return
-    wanted.current = undefined
-    row.focus({ preventScroll: true })
-    row.scrollIntoView({ block: 'nearest' })
-  }
-  const goTo = (index: number) => {
-    wanted.current = Math.max(0, Math.min(rows.length - 1, index))
-    setActive(wanted.current)
-    focusWanted()
-  }
-  useFocusBack(open, rows, goTo)
-
-  useLayoutEffect(() => {
-    if (wanted.current !== undefined) focusWanted()
-    // The focused row was removed, for example because the list was cleared.
-    if (hadFocus.current && document.activeElement === document.body) {
-      hadFocus.current = false
-      onReading(false)
-      goOnFromHeading()
-    }
-  })
-
-  const press = (event: KeyboardEvent) => {
-    const target = targetOf(event.key, active, rows.length)
-    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return
-    event.preventDefault()
-    goTo(target)
-  }
-  const enter = (event: FocusEvent) => {
-    const index = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index
-    hadFocus.current = true
-    if (index !== undefined) setActive(Number(index))
-    onReading(true)
-  }
-  const leave = ({ relatedTarget, currentTarget }: FocusEvent) => {
-    if (relatedTarget instanceof Node && (currentTarget as HTMLElement).contains(relatedTarget)) return
-    // When the user switches to another window and back, the same row keeps the focus.
-    if (!document.hasFocus()) return
-    if (relatedTarget !== null) hadFocus.current = false
-    setActive(0)
-    onReading(false)
-  }
-
   return (
     <div class={isNarrow ? 'requests-list requests-list-narrow' : 'requests-list'}>
       <p class="requests-head" aria-hidden="true">
-        <span>Time</span>
-        <span>Status</span>
-        <span>Request</span>
-        <span>Who</span>
-        <span>Why this answer</span>
-        <span class="requests-scale">
-          <span>0</span>
-          <span>{duration(scaleMs)}</span>
-        </span>
+        {['Time', 'Status', 'Request', 'Model', 'Caller', 'Why this response', 'Tokens', 'Duration'].map(name => (
+          <span key={name}>{name}</span>
+        ))}
       </p>
       {rows.length === 0 && <NoRequests isFiltered={isFiltered} />}
       <ol
@@ -99,11 +42,9 @@ export function RequestList({ rows, filter, open, isFiltered, onReading, onAway,
         class="requests-rows"
         aria-label="Requests, the newest first"
         style={{ height: `${rows.length * rowPx}px` }}
-        onKeyDown={press}
-        onFocusIn={enter}
-        onFocusOut={leave}
-        onPointerMove={onPointing}
-        onPointerDown={onPointing}
+        {...on}
+        onPointerMove={point}
+        onPointerDown={point}
       >
         {indexes.map(index => {
           const brief = rows[index]
@@ -132,6 +73,76 @@ export function RequestList({ rows, filter, open, isFiltered, onReading, onAway,
   )
 }
 
+/** Arrow keys move between rows, and closing an exchange returns the focus to its row. */
+function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly JournalBrief[], open: string | undefined) {
+  const [active, setActive] = useState(0)
+  const [isReading, setReading] = useState(false)
+  /** The row to focus as soon as it is rendered. */
+  const wanted = useRef<number | undefined>(undefined)
+  const hadFocus = useRef(false)
+
+  const focusWanted = () => {
+    const row = list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
+    if (!row) return
+    wanted.current = undefined
+    row.focus({ preventScroll: true })
+    row.scrollIntoView({ block: 'nearest' })
+  }
+  const goTo = (index: number) => {
+    wanted.current = Math.max(0, Math.min(rows.length - 1, index))
+    setActive(wanted.current)
+    focusWanted()
+  }
+  useFocusBack(open, rows, goTo)
+
+  useLayoutEffect(() => {
+    if (wanted.current !== undefined) focusWanted()
+    // The focused row was removed, for example because the list was cleared.
+    if (hadFocus.current && document.activeElement === document.body) {
+      hadFocus.current = false
+      setReading(false)
+      goOnFromHeading()
+    }
+  })
+
+  const press = (event: KeyboardEvent) => {
+    const target = targetOf(event.key, active, rows.length)
+    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    goTo(target)
+  }
+  const enter = (event: FocusEvent) => {
+    const index = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index
+    hadFocus.current = true
+    if (index !== undefined) setActive(Number(index))
+    setReading(true)
+  }
+  const leave = ({ relatedTarget, currentTarget }: FocusEvent) => {
+    if (relatedTarget instanceof Node && (currentTarget as HTMLElement).contains(relatedTarget)) return
+    // When the user switches to another window and back, the same row keeps the focus.
+    if (!document.hasFocus()) return
+    if (relatedTarget !== null) hadFocus.current = false
+    setActive(0)
+    setReading(false)
+  }
+  return { active, isReading, on: { onKeyDown: press, onFocusIn: enter, onFocusOut: leave } }
+}
+
+/** How long rows stay in place after the pointer stops moving. */
+const POINTED_MS = 1500
+
+/** Whether the pointer moves over the rows: the row under it must not move away. */
+function usePointing() {
+  const [isPointing, setPointing] = useState(false)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const point = () => {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setPointing(false), POINTED_MS)
+    setPointing(true)
+  }
+  return { isPointing, point }
+}
 /** The visible rows, and the focused one even if it is not visible. */
 function shownIndexes(count: number, first: number, last: number, active: number): readonly number[] {
   const end = Math.min(last, count)
@@ -179,15 +190,15 @@ function useFocusBack(open: string | undefined, rows: readonly JournalBrief[], g
 function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
     return (
-      <Empty title="No request fits">
-        <p>Others have come; this is what is searched for among them.</p>
+      <Empty title="No requests match these filters">
+        <p>“Show all” removes the filters.</p>
       </Empty>
     )
   }
   return (
     <Empty title="No requests yet">
       <p>
-        They appear here as apps ask. <Link to={routes.connect}>Connect</Link> says where to point one.
+        They appear here as apps send them. <Link to={routes.connect}>Connect</Link> shows how to point an app here.
       </p>
     </Empty>
   )
@@ -195,10 +206,10 @@ function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
 
 /** How many extra rows are rendered above and below, so that scrolling shows no gaps. */
 const MARGIN_ROWS = 8
-/** Below this width a row takes two lines. */
-const NARROW_PX = 760
-const ROW_PX = 40
-const TWO_LINES_PX = 62
+/** Below this width a row has no columns. */
+const NARROW_PX = 860
+const ROW_PX = 44
+const NARROW_ROW_PX = 54
 
 interface Window {
   readonly first: number
@@ -222,7 +233,7 @@ function useWindow(list: RefObject<HTMLElement | null>): Window {
       // Hidden, because the open exchange takes the whole page.
       if (width === 0) return
       const isNarrow = width < NARROW_PX
-      const rowPx = isNarrow ? TWO_LINES_PX : ROW_PX
+      const rowPx = isNarrow ? NARROW_ROW_PX : ROW_PX
       const first = Math.max(0, Math.floor(-top / rowPx) - MARGIN_ROWS)
       const last = Math.max(first, Math.ceil((innerHeight - top) / rowPx)) + MARGIN_ROWS
       const next = { first, last, rowPx, isNarrow, isAway: top < -rowPx }

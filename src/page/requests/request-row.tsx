@@ -1,9 +1,11 @@
 /** One request in the list: a link to its exchange, with a bar for its duration. */
+import type { ComponentChildren } from 'preact'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
+import { useConfig } from '../config.jsx'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
-import { callerName, clockTime, decisionOf, duration, timesInWords } from './wording.js'
+import { callerName, clockTime, count, decisionOf, duration, timesInWords } from './wording.js'
 
 interface Props {
   readonly of: JournalBrief
@@ -16,37 +18,66 @@ interface Props {
 }
 
 export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: Props) {
-  const { at, method, path, model, mode, status, durationMs, scope } = brief
+  const { at, method, path, prompt, model, stream, mode, tokens, status, durationMs, scope } = brief
+  const usual = useConfig().mode
   const needsCare = brief.missed || brief.error || brief.openaiRefuses || !brief.complete
+  const target = (
+    <>
+      <span class="method">{method}</span> <bdi>{path}</bdi>
+    </>
+  )
   return (
     <Link to={routes.requests + query} class="request" current={isOpen} reachable={isReachable}>
-      <span class="request-time">
-        {clockTime(at).slice(0, -4)}
-        <span class="request-ms">{clockTime(at).slice(-4)}</span>
-      </span>
+      <span class="request-time">{clockTime(at).slice(0, -4)}</span>
       <StatusBadge status={status} />
-      <span class="request-what">
-        <span class="method">{method}</span> <bdi>{path}</bdi>
-        {model && <bdi class="request-model"> {model}</bdi>}
-      </span>
-      <span class="request-who">
+      {prompt === null ? (
+        <Cell name="what">{target}</Cell>
+      ) : (
+        <Cell name="what" below={target}>
+          <bdi>{prompt}</bdi>
+        </Cell>
+      )}
+      <Cell name="model" below={stream && 'stream'}>
+        <bdi>{model}</bdi>
+      </Cell>
+      <Cell name="who" below={scope && <bdi>{scope}</bdi>}>
         <bdi>{callerName(brief)}</bdi>
-        {scope && <bdi class="request-scope"> {scope}</bdi>}
-      </span>
-      <span class={`request-why${needsCare ? ' request-why-care' : ''}`}>
+      </Cell>
+      <Cell name={needsCare ? 'why request-why-care' : 'why'} below={mode !== null && mode !== usual && mode}>
         <bdi>{decisionOf(brief)}</bdi>
-        {mode && <span class="request-mode"> {mode}</span>}
+      </Cell>
+      <span class="request-tokens">
+        {tokens && (
+          <>
+            <span class="unseen">tokens: </span>
+            {count(tokens.prompt)} + {count(tokens.completion)}
+          </>
+        )}
       </span>
-      <TimeBar of={brief} scaleMs={scaleMs} />
-      <span class="request-duration" aria-hidden="true">
-        {duration(durationMs)}
+      <span class="request-duration">
+        <span aria-hidden="true">{duration(durationMs)}</span>
+        <TimeBar of={brief} scaleMs={scaleMs} />
       </span>
     </Link>
   )
 }
 
+interface CellProps {
+  readonly name: string
+  /** A second, quiet line. */
+  readonly below?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+const Cell = ({ name, below, children }: CellProps) => (
+  <span class={`request-${name}`}>
+    <span class="request-line">{children} </span>
+    {below && <small>{below} </small>}
+  </span>
+)
+
 interface TimeBarProps {
-  readonly of: Pick<JournalBrief, 'firstByteMs' | 'durationMs' | 'pieces' | 'piecesAtMs'>
+  readonly of: Pick<JournalBrief, 'firstByteMs' | 'firstTokenMs' | 'durationMs' | 'pieces' | 'piecesAtMs'>
   /** The duration that fills the whole width. */
   readonly scaleMs: number
 }
@@ -54,7 +85,7 @@ interface TimeBarProps {
 /** The width of the drawing in its own units. */
 const WIDTH = 1000
 
-/** The duration of an answer as a bar: the wait for the first byte, the rest, and a mark for each piece. */
+/** The duration of a response as a bar: the wait for the headers, the rest, and a mark for each piece. */
 export function TimeBar({ of, scaleMs }: TimeBarProps) {
   const { firstByteMs, durationMs, piecesAtMs } = of
   const at = (ms: number) => Math.round(Math.min(1, ms / scaleMs) * WIDTH)

@@ -1,5 +1,5 @@
 /** The requests as they come, and one of them in full beside or instead of them. */
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { useCallback, useMemo } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
 import { type Control, useControl } from '../api.js'
@@ -8,6 +8,7 @@ import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Icon } from '../widgets/icon.jsx'
+import { useKeys } from '../widgets/keys.js'
 import type { Resource } from '../widgets/resource.js'
 import { Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
@@ -17,14 +18,14 @@ import { filterIn, matching, queryOf, textIn } from './filter.js'
 import { FilterBar } from './filter-bar.jsx'
 import { RateChart } from './rate-chart.jsx'
 import { RequestList } from './request-list.jsx'
-import { type Held, type LiveList, useHeld, useLive, useTextMatches } from './use-live.js'
+import { type Held, type LiveList, useEachSecond, useHeld, useLive, useTextMatches } from './use-live.js'
 import { count, counted } from './wording.js'
 
 export function RequestsView() {
   const control = useControl()
   const { live, forget } = useLive(control)
   return (
-    <View title="Requests" lead="What apps ask, and why they get what they get.">
+    <View title="Requests" lead="What apps ask, and why they get the responses they get.">
       <DeveloperOnly of={resourceOf(live)}>
         {live => <Requests live={live} forget={forget} control={control} />}
       </DeveloperOnly>
@@ -34,12 +35,8 @@ export function RequestsView() {
 
 /** A lost connection is restored automatically. Only a refusal needs the user's help. */
 function resourceOf(live: LiveList): Resource<LiveList> {
-  const isRefused = live.failure !== undefined && isRefusal(live.failure)
-  return {
-    value: isRefused || live.connection === 'opening' ? undefined : live,
-    failure: isRefused ? live.failure : undefined,
-    reload: () => {},
-  }
+  const failure = live.failure && isRefusal(live.failure) ? live.failure : undefined
+  return { value: live.connection === 'opening' ? undefined : live, failure, reload: () => {} }
 }
 
 interface Props {
@@ -52,27 +49,30 @@ function Requests({ live, forget, control }: Props) {
   const { query } = useAddress()
   const written = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])
-  const { search, status, mode, scope, problems } = filter
-  const withText = useTextMatches(control, textIn(filter), live)
+  const key = queryOf(filter)
+  const settled = useEachSecond(live)
+  const withText = useTextMatches(control, textIn(filter), settled[0]?.id)
   const fits = useMemo(() => {
-    const fitsInShort = matching({ search, status, mode, scope, problems })
+    const fitsInShort = matching(filter)
     return (brief: JournalBrief) => fitsInShort(brief) && (withText?.has(brief.id) ?? true)
-  }, [search, status, mode, scope, problems, withText])
+  }, [key, withText])
   const open = query.get('id') ?? undefined
   const held = useHeld(live, fits)
-  const scopes = useScopes(live)
-  const close = useCallback(() => navigate(routes.requests + queryOf(filter)), [filter])
-  useEscape(open === undefined ? undefined : close)
-
-  const goLive = () => {
-    held.setPressed(false)
-    held.setReading(false)
-    scrollTo({ top: 0 })
-  }
+  const close = useCallback(() => navigate(routes.requests + key), [key])
   const place = held.rows.findIndex(({ id }) => id === open)
   const linkTo = (index: number) => {
     const there = place < 0 ? undefined : held.rows[index]
     return there && routes.requests + queryOf(filter, there.id)
+  }
+  const [newer, older] = [linkTo(place - 1), linkTo(place + 1)]
+  useKeys({
+    Escape: open === undefined ? undefined : close,
+    j: older === undefined ? undefined : () => navigate(older),
+    k: newer === undefined ? undefined : () => navigate(newer),
+  })
+  const clear = async () => {
+    await control('DELETE /journal')
+    forget()
   }
 
   return (
@@ -81,39 +81,23 @@ function Requests({ live, forget, control }: Props) {
         <RateChart ticks={live.ticks} />
         <FilterBar
           filter={filter}
-          scopes={scopes}
+          rows={settled}
           onChange={changed => navigate(routes.requests + queryOf(changed, open), { replace: true })}
         />
-        <div class="requests-bar">
-          <ListState
-            live={live}
-            held={held}
-            onPause={() => held.setPressed(true)}
-            onGoOn={goLive}
-            onClear={async () => {
-              await control('DELETE /journal')
-              forget()
-            }}
-          />
-        </div>
+        <ListState live={live} held={held} onClear={clear} />
         <RequestList
           rows={held.rows}
           filter={filter}
           open={open}
           isFiltered={live.rows.length > 0}
-          onReading={held.setReading}
-          onAway={held.setAway}
-          onPointing={held.point}
+          onUsed={held.setUsed}
         />
       </div>
       {open !== undefined && (
         <ExchangePanel
           key={`${live.era} ${open}`}
-          id={open}
-          control={control}
+          {...{ id: open, control, newer, older }}
           brief={live.rows.find(({ id }) => id === open) ?? held.rows[place]}
-          newer={linkTo(place - 1)}
-          older={linkTo(place + 1)}
           onClose={close}
         />
       )}
@@ -121,48 +105,14 @@ function Requests({ live, forget, control }: Props) {
   )
 }
 
-/** The scopes seen so far. Updated on each tick only, because more often would be too costly. */
-function useScopes({ rows, ticks }: LiveList): readonly string[] {
-  const [scopes, setScopes] = useState<readonly string[]>([])
-  useEffect(() => {
-    const seen = new Set(rows.map(({ scope }) => scope))
-    setScopes(known => (known.length === seen.size && known.every(scope => seen.has(scope)) ? known : [...seen]))
-    // A tick comes each second.
-  }, [ticks, rows.length === 0])
-  return scopes
-}
-
-/** Calls `then` when Escape is pressed and no dialog or field uses it. */
-function useEscape(then: (() => void) | undefined): void {
-  useEffect(() => {
-    if (!then) return
-    const press = (event: KeyboardEvent) => {
-      const isTaken =
-        event.target instanceof Element && event.target.matches('input[type=search], select, dialog, dialog *')
-      if (event.key === 'Escape' && !isTaken && !event.defaultPrevented) then()
-    }
-    document.addEventListener('keydown', press)
-    return () => document.removeEventListener('keydown', press)
-  }, [then])
-}
-
 interface ListStateProps {
   readonly live: LiveList
   readonly held: Held
-  readonly onPause: () => void
-  readonly onGoOn: () => void
   readonly onClear: () => Promise<void>
 }
 
-const reasons = {
-  pressed: 'Paused.',
-  reading: 'Waits while you are in the list.',
-  away: 'Waits while you are further down.',
-  pointing: 'Waits while you point at it.',
-} as const
-
-/** The state of the list: paused or live, what has come meanwhile, and the buttons for it. */
-export function ListState({ live, held: { reason, fresh, rows }, onPause, onGoOn, onClear }: ListStateProps) {
+/** The state of the list: live or paused, what has come meanwhile, and the buttons for it. */
+function ListState({ live, held: { paused, fresh, rows, setPressed, setUsed }, onClear }: ListStateProps) {
   const { busy, failure, run } = useWorking()
   const isEmpty = live.rows.length === 0
   const clear = () => {
@@ -172,35 +122,38 @@ export function ListState({ live, held: { reason, fresh, rows }, onPause, onGoOn
       announce('The requests are cleared.')
     })
   }
-  const toggle = () => {
-    announce(reason === 'pressed' ? 'Goes on.' : 'Paused.')
-    return reason === 'pressed' ? onGoOn() : onPause()
+  const resume = () => {
+    announce('Resumed.')
+    setPressed(false)
+    setUsed(false)
+    scrollTo({ top: 0 })
+  }
+  const pause = () => {
+    announce('Paused.')
+    setPressed(true)
   }
   return (
-    <>
+    <div class="requests-bar">
       <div class="list-state">
         <p class="quiet">
-          {live.connection === 'lost' ? 'Not connected.' : reason ? reasons[reason] : 'Live.'}{' '}
+          {live.connection === 'lost' ? 'Not connected.' : paused ? 'Paused.' : 'Live.'}{' '}
           {counted(rows.length, 'request')}
           {live.skipped > 0 && `, ${count(live.skipped)} more only counted`}
         </p>
-        {reason !== undefined && fresh > 0 && (
-          <button type="button" class="button button-small button-main" onClick={onGoOn}>
+        {paused && fresh > 0 && (
+          <button type="button" class="button button-small button-main" onClick={resume}>
             Show {count(fresh)} new
           </button>
         )}
-        <button type="button" class="button button-small" onClick={toggle}>
-          <Icon name={reason === 'pressed' ? 'play' : 'pause'} />
-          {reason === 'pressed' ? 'Go on' : 'Pause'}
+        <button type="button" class="button button-small" onClick={paused === 'pressed' ? resume : pause}>
+          <Icon name={paused === 'pressed' ? 'play' : 'pause'} />
+          {paused === 'pressed' ? 'Resume' : 'Pause'}
         </button>
         <button type="button" class="button button-small" aria-disabled={busy || isEmpty} onClick={clear}>
           Clear
         </button>
       </div>
-      {live.connection === 'lost' && (
-        <Notice tone="care">Standin isn’t running. Restart it and this page will reconnect.</Notice>
-      )}
       {failure && <Notice tone="danger">{failure.message}</Notice>}
-    </>
+    </div>
   )
 }

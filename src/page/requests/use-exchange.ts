@@ -1,9 +1,8 @@
 /** Loads one exchange with its curl command and, if no recording matched, the closest recording. */
-import { useEffect, useState } from 'preact/hooks'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Miss } from '../../recordings/operations.js'
 import type { Control } from '../api.js'
-import { type Failure, failureOf } from '../failure.js'
+import { useResource } from '../widgets/resource.js'
 
 export interface ExchangeState {
   readonly entry: JournalEntry
@@ -11,30 +10,8 @@ export interface ExchangeState {
   readonly miss: Miss | undefined
 }
 
-type LoadedExchange =
-  | { readonly kind: 'loading' }
-  | { readonly kind: 'ready'; readonly exchange: ExchangeState }
-  /** The journal drops old exchanges, and skips some under heavy load. */
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'failed'; readonly failure: Failure }
-
-/** A finished exchange does not change, so it is loaded once. `again` retries after a failure. */
-export function useExchange(id: string, control: Control) {
-  const [loaded, setLoaded] = useState<LoadedExchange>({ kind: 'loading' })
-  const [round, setRound] = useState(0)
-  useEffect(() => {
-    const leaving = new AbortController()
-    load(id, control, leaving.signal).then(
-      exchange => leaving.signal.aborted || setLoaded({ kind: 'ready', exchange }),
-      thrown => leaving.signal.aborted || setLoaded(missing(failureOf(thrown))),
-    )
-    return () => leaving.abort()
-  }, [id, control, round])
-  return { loaded, again: () => setRound(round => round + 1) }
-}
-
-const missing = (failure: Failure): LoadedExchange =>
-  failure.status === 404 ? { kind: 'gone' } : { kind: 'failed', failure }
+export const useExchange = (id: string, control: Control) =>
+  useResource(signal => load(id, control, signal), [id, control])
 
 async function load(id: string, control: Control, signal: AbortSignal): Promise<ExchangeState> {
   const [entry, curl] = await Promise.all([

@@ -4,6 +4,7 @@ import type { JournalBrief, Tick } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
+import { reportAnswer } from '../widgets/resource.js'
 import { followJournal } from './feed.js'
 import { createHistory } from './history.js'
 
@@ -30,84 +31,87 @@ const before: LiveList = { rows: [], ticks: [], skipped: 0, era: 0, connection: 
 export function useLive(control: Control): { readonly live: LiveList; forget(): void } {
   const [live, setLive] = useState(before)
   const history = useRef(createHistory()).current
-  const era = useRef(0)
-  const showNow = useRef(() => {})
+  const next = useRef(before).current as { -readonly [Name in keyof LiveList]: LiveList[Name] }
+
+  const show = useCallback(() => {
+    setLive({ ...next, rows: history.newestFirst(), skipped: history.counts().skipped })
+  }, [history, next])
 
   useEffect(() => {
     const leaving = new AbortController()
-    let ticks: readonly Tick[] = []
-    let connection: LiveList['connection'] = 'opening'
-    let failure: Failure | undefined
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let frame: number | undefined
-
-    const show = () => {
-      timer = undefined
-      frame = undefined
-      const { skipped } = history.counts()
-      setLive({ rows: history.newestFirst(), skipped, era: era.current, ticks, connection, failure })
+    const { showSoon, stop } = whileVisible(show)
+    const change = (changed: Partial<LiveList>) => {
+      Object.assign(next, changed)
+      showSoon()
     }
-    const showSoon = () => {
-      if (timer !== undefined || document.hidden) return
-      timer = setTimeout(() => {
-        frame = requestAnimationFrame(show)
-      }, SHOWN_EVERY_MS)
-    }
-    showNow.current = show
-    const seen = () => document.hidden || showSoon()
-    document.addEventListener('visibilitychange', seen)
-
     const reader = {
-      began(run: string, after: string) {
+      began(run: string, after: string, ticks: readonly Tick[]) {
+        reportAnswer(true)
         if (history.began(run, after)) {
-          era.current++
-          announce('Standin was restarted. The list is empty again.')
+          next.era++
+          announce('Standin was restarted. The list starts over.')
         }
-        connection = 'open'
-        failure = undefined
-        showSoon()
+        change({ ticks, connection: 'open', failure: undefined })
       },
       exchanges(briefs: readonly JournalBrief[]) {
         history.add(briefs)
         showSoon()
       },
-      tick(tick: Tick) {
-        ticks = [...ticks, tick].slice(-MOST_TICKS)
-        showSoon()
-      },
-      lost(why: Failure) {
-        connection = 'lost'
-        failure = why
-        showSoon()
+      tick: (tick: Tick) => change({ ticks: [...next.ticks, tick].slice(-MOST_TICKS) }),
+      lost(failure: Failure) {
+        if (failure.status === 0) reportAnswer(false)
+        change({ connection: 'lost', failure })
       },
     }
     followJournal(control, reader, leaving.signal)
     return () => {
       leaving.abort()
-      clearTimeout(timer)
-      if (frame !== undefined) cancelAnimationFrame(frame)
-      document.removeEventListener('visibilitychange', seen)
+      stop()
     }
-  }, [control, history])
+  }, [control, history, next, show])
 
   const forget = useCallback(() => {
     history.clear()
-    era.current++
-    showNow.current()
-  }, [history])
+    next.era++
+    show()
+  }, [history, next, show])
   return { live, forget }
 }
+
+/** Calls `show` a moment after it is asked for, at most so often, and not while the page is hidden. */
+function whileVisible(show: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let frame: number | undefined
+  const showSoon = () => {
+    if (timer !== undefined || document.hidden) return
+    timer = setTimeout(() => {
+      frame = requestAnimationFrame(() => {
+        timer = undefined
+        show()
+      })
+    }, SHOWN_EVERY_MS)
+  }
+  document.addEventListener('visibilitychange', showSoon)
+  const stop = () => {
+    clearTimeout(timer)
+    if (frame !== undefined) cancelAnimationFrame(frame)
+    document.removeEventListener('visibilitychange', showSoon)
+  }
+  return { showSoon, stop }
+}
+
+/** The rows as they were at the last tick. A tick comes each second; what is looked for in all rows would be too costly more often. */
+export const useEachSecond = ({ rows, ticks }: LiveList): readonly JournalBrief[] =>
+  useMemo(() => rows, [ticks, rows.length === 0])
 
 /** Waits this long after the last key press. */
 const TYPING_MS = 300
 /** The most results of one query to the journal. */
 const MOST_FOUND = 1000
 
-/** The ids of exchanges whose bodies contain `text`, updated each second if new ones came; undefined without a text. */
-export function useTextMatches(control: Control, text: string | undefined, { rows, ticks }: LiveList) {
+/** The ids of exchanges whose bodies contain `text`, looked for again when `newestId` changes; undefined without a text. */
+export function useTextMatches(control: Control, text: string | undefined, newestId: string | undefined) {
   const [found, setFound] = useState<ReadonlySet<string> | undefined>(undefined)
-  // A tick comes each second.
-  const newestId = useMemo(() => rows[0]?.id, [ticks, rows.length === 0])
   useEffect(() => {
     if (text === undefined) return setFound(undefined)
     const leaving = new AbortController()
@@ -127,35 +131,25 @@ export function useTextMatches(control: Control, text: string | undefined, { row
 
 const nothingYet: ReadonlySet<string> = new Set()
 
-/** Why the rows are held. */
-type Reason = 'pressed' | 'reading' | 'away' | 'pointing'
-
 export interface Held {
-  /** The rows to show, as they were when they were first held. */
+  /** The rows to show: while the list is paused, those of then. */
   readonly rows: readonly JournalBrief[]
-  readonly reason: Reason | undefined
+  /** By the button, or only while the list is being used. */
+  readonly paused: 'pressed' | 'used' | undefined
   /** How many new rows the filter would show. */
   readonly fresh: number
   setPressed(isPressed: boolean): void
-  setReading(isReading: boolean): void
-  setAway(isAway: boolean): void
-  /** The pointer moves over the rows, so the row under it must not move away. */
-  point(): void
+  setUsed(isUsed: boolean): void
 }
-
-/** How long rows are held after the pointer stops moving. */
-const POINTED_MS = 1500
 
 /** Keeps rows in place while they are being read, and counts the new ones. */
 export function useHeld({ rows, era }: Pick<LiveList, 'rows' | 'era'>, fits: (brief: JournalBrief) => boolean): Held {
-  const [pressed, setPressed] = useState(false)
-  const [reading, setReading] = useState(false)
-  const [away, setAway] = useState(false)
-  const { pointing, point } = usePointing()
-  const reason = pressed ? 'pressed' : reading ? 'reading' : away ? 'away' : pointing ? 'pointing' : undefined
+  const [isPressed, setPressed] = useState(false)
+  const [isUsed, setUsed] = useState(false)
   const held = useRef<{ readonly rows: readonly JournalBrief[]; readonly era: number } | undefined>(undefined)
-  if (reason === undefined || held.current?.era !== era) held.current = undefined
-  if (reason !== undefined) held.current ??= { rows, era }
+  const paused = isPressed ? 'pressed' : isUsed ? 'used' : undefined
+  if (!paused || held.current?.era !== era) held.current = undefined
+  if (paused) held.current ??= { rows, era }
   const base = held.current?.rows ?? rows
   const shown = useMemo(() => base.filter(fits), [base, fits])
   const newest = Number(base[0]?.id ?? 0)
@@ -163,17 +157,5 @@ export function useHeld({ rows, era }: Pick<LiveList, 'rows' | 'era'>, fits: (br
     const known = base === rows ? 0 : rows.findIndex(({ id }) => Number(id) <= newest)
     return rows.slice(0, known < 0 ? rows.length : known).filter(fits).length
   }, [base, rows, newest, fits])
-  return { rows: shown, reason, fresh, setPressed, setReading, setAway, point }
-}
-
-function usePointing() {
-  const [pointing, setPointing] = useState(false)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  const point = useCallback(() => {
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => setPointing(false), POINTED_MS)
-    setPointing(true)
-  }, [])
-  return { pointing, point }
+  return { rows: shown, paused, fresh, setPressed, setUsed }
 }

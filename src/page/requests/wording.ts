@@ -37,23 +37,22 @@ export function clockTime(at: string): string {
   return `${when.toTimeString().slice(0, 8)}.${String(when.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** Why the request got this answer, in a few words. */
-export function decisionOf({ error, source, complete, status, missed, openaiRefuses }: JournalBrief): string {
+/** Why the request got this response, in a few words. A fault is the cause of what it did, whatever that looks like. */
+export function decisionOf({ error, source, fault, complete, status, missed, openaiRefuses }: JournalBrief): string {
+  if (fault !== null) return status === null ? `No response: ${fault}` : complete ? fault : `Cut off: ${fault}`
   if (error !== null) return error
-  if (status === null) return 'The client left before there was an answer.'
+  if (status === null) return 'The client left before a response was sent.'
   const what = source ?? ''
-  if (!complete) return `Broken off: ${what}`
-  const decision = missed ? `No rule fitted: ${what}` : what
+  if (!complete) return `Incomplete: ${what}`
+  const decision = missed ? `No rule matched: ${what}` : what
   return openaiRefuses ? `OpenAI refuses this · ${decision}` : decision
 }
 
-/** `first byte after 12 ms, 48 pieces, 1.2 s in all`. */
-export function timesInWords({
-  firstByteMs,
-  pieces,
-  durationMs,
-}: Pick<JournalBrief, 'firstByteMs' | 'pieces' | 'durationMs'>) {
-  const first = firstByteMs === null ? 'no first byte' : `first byte after ${duration(firstByteMs)}`
-  const many = pieces === 0 ? '' : `${counted(pieces, 'piece')}, `
-  return `${first}, ${many}${duration(durationMs)} in all`
+/** `headers after 2 ms, first token after 12 ms, 48 pieces, the last after 1.2 s`. */
+export function timesInWords(of: Pick<JournalBrief, 'firstByteMs' | 'firstTokenMs' | 'pieces' | 'durationMs'>) {
+  const { firstByteMs, firstTokenMs, pieces, durationMs } = of
+  if (firstByteMs === null) return `no response, over after ${duration(durationMs)}`
+  const token = firstTokenMs === null ? '' : `, first token after ${duration(firstTokenMs)}`
+  const many = pieces === 0 ? '' : `, ${counted(pieces, 'piece')}`
+  return `headers after ${duration(firstByteMs)}${token}${many}, complete after ${duration(durationMs)}`
 }

@@ -1,0 +1,23 @@
+/** Keys that work on a whole view, outside of text fields and dialogs. */
+import { useEffect, useRef } from 'preact/hooks'
+
+/** Where a key that is pressed is text, or belongs to a control: not in checkboxes, which have no use for these. */
+const WRITING =
+  'input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable], dialog, dialog *'
+
+/** Calls the function of a key when it is pressed, such as `/`, `j` or `Escape`. */
+export function useKeys(keys: Readonly<Record<string, (() => void) | undefined>>): void {
+  const latest = useRef(keys)
+  latest.current = keys
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const then = latest.current[event.key]
+      const isTaken = event.target instanceof Element && event.target.matches(WRITING)
+      if (!then || isTaken || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+      event.preventDefault()
+      then()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [])
+}
