@@ -23,7 +23,7 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
     const { length } = platform.journal.find()
     await page.locator('.list-state').getByText(`${length} requests`).waitFor()
     await page.locator('.request').filter({ hasText: 'opening hours' }).first().click()
-    await page.getByRole('heading', { name: 'Decision' }).waitFor()
+    await page.getByRole('heading', { name: 'Why this response' }).waitFor()
     await page.mouse.move(0, 0)
   },
   async playground(page, { dashboardUrl }) {

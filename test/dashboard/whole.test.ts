@@ -67,7 +67,7 @@ inBrowser.each([
     await tabTo(page, answeredBy)
     await page.keyboard.press('Enter')
     await exchange.waitFor()
-    const decision = exchange.getByRole('region', { name: 'Decision' })
+    const decision = exchange.getByRole('region', { name: 'Why this response' })
     await decision.getByText('rule "penguins"').waitFor()
     expect(await exchange.getByRole('region', { name: 'Request', exact: true }).innerText()).toContain(
       'of the penguin.',
@@ -103,7 +103,7 @@ inBrowser('a fault that is set in the controls hits the next request, and the re
   await tabTo(page, rows(page).getByRole('link').first())
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
-  const decision = page.getByRole('complementary').getByRole('region', { name: 'Decision' })
+  const decision = page.getByRole('complementary').getByRole('region', { name: 'Why this response' })
   await decision.getByText(/^fault status=429; retryAfter=2/).waitFor()
 })
 
@@ -126,7 +126,9 @@ inBrowser('a session that is ended opens nothing any more, and the refusal says 
   await row(page, '401').click()
   const one = page.getByRole('complementary', { name: 'GET /v1/models' })
   await one.getByText(error).first().waitFor()
-  expect((await one.getByRole('region', { name: 'Decision' }).innerText()).toLowerCase()).toContain('sign in again')
+  expect((await one.getByRole('region', { name: 'Why this response' }).innerText()).toLowerCase()).toContain(
+    'sign in again',
+  )
 })
 
 inBrowser('on a phone the ways to the views are behind a button that names the one that is shown', async () => {

@@ -309,3 +309,29 @@ test('an exchange that never was is told from one that is not kept any more', as
   expect(await forgotten('1')).toMatch(/^Exchange 1 is no longer kept\./)
   expect(await forgotten('2')).toMatch(/^There is no exchange "2" in the journal\./)
 })
+
+test('a request is sent again as it came, with its own credential; one that is not kept in full is not', async () => {
+  const rules = [{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi there.' } }]
+  const platform = await platformWith({ rules })
+  await (await platform.chat(hello, { headers: { 'x-standin-scope': 'one' } })).text()
+  const again = async (id: string) => {
+    const response = await platform.ask(`/__standin/journal/${id}/again`, { method: 'POST' })
+    return { status: response.status, json: (await response.json()) as { id?: string; error?: string } }
+  }
+  const { json } = await again('1')
+  expect(json).toEqual({ id: '2' })
+  const [first, second] = platform.journal.find()
+  const alike = { caller: first?.caller, scope: 'one', status: 200, source: 'rule "greet"' }
+  expect(second).toMatchObject({ ...alike, request: { path: first?.request.path, body: hello } })
+  // The client reset the connection: the exchange is journaled all the same.
+  await platform.chat(hello, { headers: { 'x-standin-fault': 'reset=before' } }).catch(() => {})
+  expect((await again('3')).json).toEqual({ id: '4' })
+  await platform
+    .ask('/v1/chat/completions', { method: 'POST', bearer: null, body: 'x'.repeat(3_000_000) })
+    .catch(() => {})
+  expect(await again('5')).toMatchObject({
+    status: 409,
+    json: { error: expect.stringMatching(/^This request cannot/) },
+  })
+  expect((await again('99')).status).toBe(404)
+})

@@ -31,7 +31,7 @@ export function DecisionView({ entry, miss }: Props) {
         of={[
           ['Endpoint', endpoint ?? 'None at this path with this method.'],
           ['Mode', mode],
-          ['Answered by', <Origin key="origin" entry={entry} />],
+          ['Answered by', (entry.answeredBy || !fault?.happened) && <Origin key="origin" entry={entry} />],
           ['Fault', fault?.happened ? faultDoneInWords(fault as FaultDone) : null],
           [(status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
         ]}

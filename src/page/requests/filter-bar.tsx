@@ -6,7 +6,7 @@ import type { JournalBrief } from '../../journal/operations.js'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Checkbox, Select } from '../widgets/fields.jsx'
 import { useKeys } from '../widgets/keys.js'
-import { type Choice, choices, everything, type Filter } from './filter.js'
+import { everything, type Filter, type FilterWord, filterWords } from './filter.js'
 
 interface Props {
   readonly filter: Filter
@@ -20,7 +20,7 @@ export function FilterBar({ filter, rows, onChange }: Props) {
   useKeys({ '/': () => search.current?.focus() })
   const seen = useMemo(() => valuesIn(rows), [rows])
   const change = (changed: Partial<Filter>) => onChange({ ...filter, ...changed })
-  const set = choices.filter(word => filter[word] !== '').length + (filter.problems ? 1 : 0)
+  const set = filterWords.filter(word => filter[word] !== '').length + (filter.problems ? 1 : 0)
   return (
     <search class="filters">
       <input
@@ -51,7 +51,7 @@ export function FilterBar({ filter, rows, onChange }: Props) {
       )}
       <Disclosure summary="Filters" note={set > 0 ? set : undefined} class="filter-fold">
         <div class="filter-choices">
-          {choices.map(word => (
+          {filterWords.map(word => (
             <Select
               key={word}
               label={names[word]}
@@ -71,7 +71,7 @@ export function FilterBar({ filter, rows, onChange }: Props) {
   )
 }
 
-const names: Readonly<Record<Choice, string>> = {
+const names: Readonly<Record<FilterWord, string>> = {
   status: 'Status',
   caller: 'Caller',
   mode: 'Mode',
@@ -81,7 +81,7 @@ const names: Readonly<Record<Choice, string>> = {
 }
 
 /** What can be chosen although it may not have been seen yet. */
-const always: Readonly<Partial<Record<Choice, readonly string[]>>> = {
+const always: Readonly<Partial<Record<FilterWord, readonly string[]>>> = {
   status: ['2xx', '3xx', '4xx', '5xx', 'none'],
   caller: callerKinds,
   mode: modes,
@@ -105,7 +105,7 @@ const classes: Readonly<Record<string, string>> = {
   none: 'no response',
 }
 
-function optionsFor(word: Choice, seen: readonly string[], chosen: string) {
+function optionsFor(word: FilterWord, seen: readonly string[], chosen: string) {
   const values = new Set([...(always[word] ?? []), ...seen, chosen])
   values.delete('')
   const inWords = (value: string) =>
@@ -113,7 +113,7 @@ function optionsFor(word: Choice, seen: readonly string[], chosen: string) {
   return [['', 'Any'] as const, ...[...values].map(value => [value, inWords(value)] as const)]
 }
 
-function valuesIn(rows: readonly JournalBrief[]): Readonly<Record<Choice, readonly string[]>> {
+function valuesIn(rows: readonly JournalBrief[]): Readonly<Record<FilterWord, readonly string[]>> {
   const all = (of: (brief: JournalBrief) => string | number | null) =>
     [...new Set(rows.map(row => String(of(row) ?? '')))].sort()
   return {

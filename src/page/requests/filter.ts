@@ -3,10 +3,10 @@ import { type FactFilter, factTest, factWords } from '../../core/caller.js'
 import type { JournalBrief } from '../../journal/operations.js'
 
 /** The words of the journal's query that have a field of their own; empty for all. */
-export const choices = ['status', 'caller', 'mode', 'model', 'endpoint', 'scope'] as const
-export type Choice = (typeof choices)[number]
+export const filterWords = ['status', 'caller', 'mode', 'model', 'endpoint', 'scope'] as const
+export type FilterWord = (typeof filterWords)[number]
 
-export interface Filter extends Readonly<Record<Choice, string>> {
+export interface Filter extends Readonly<Record<FilterWord, string>> {
   /** Text to find anywhere, and words of the journal's query: `hello model:gpt-4o* credential:"my laptop"`. */
   readonly search: string
   /** Only requests that were missed, refused, failed or cut. */
@@ -30,7 +30,7 @@ const known = new Set([...Object.keys(everything), 'id'])
 
 export const filterIn = (query: URLSearchParams): Filter => ({
   ...everything,
-  ...Object.fromEntries(choices.map(word => [word, query.get(word) ?? ''])),
+  ...Object.fromEntries(filterWords.map(word => [word, query.get(word) ?? ''])),
   search: [
     ...query.getAll('search'),
     // Any other word of the query, from an address that the user typed.
