@@ -14,6 +14,16 @@ import { Announcer } from './widgets/announcer.jsx'
 import { useIsAnswering, useResource } from './widgets/resource.js'
 import { FailureNote, Waiting } from './widgets/states.jsx'
 
+/** The frame, empty until it is known what goes into it. The page's HTML has the same. */
+const Skeleton = () => (
+  <div class="frame">
+    <div class="rail" />
+    <main>
+      <Waiting />
+    </main>
+  </div>
+)
+
 const loadConfig = (signal: AbortSignal) => dashboardApi()('GET /config', { signal })
 
 export function App() {
@@ -26,7 +36,7 @@ export function App() {
   }, [isAnswering, reload])
   const view = viewAt(useAddress().path)
   const shown = useView(view)
-  if (!config) return failure ? <FailureNote failure={failure} retry={reload} /> : null
+  if (!config) return failure ? <FailureNote failure={failure} retry={reload} /> : <Skeleton />
   return (
     <ConfigProvider value={config}>
       <SessionProvider>

@@ -5,6 +5,7 @@ import { routes, type View } from '../dashboard/routes.js'
 import { useConfig } from './config.jsx'
 import { useUnseenMessages } from './people/unseen.js'
 import { AccountMenu } from './session/account-menu.jsx'
+import { Select } from './widgets/fields.jsx'
 import { Icon, type IconName } from './widgets/icon.jsx'
 import { Link } from './widgets/link.jsx'
 import { useIsAnswering } from './widgets/resource.js'
@@ -86,6 +87,33 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
 
 const places = [...app, ...groups.flatMap(({ places }) => places)]
 
+const themes = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const
+type ThemeName = (typeof themes)[number][0]
+
+const KEPT = 'standin-theme'
+
+/** Applies the theme that was chosen in this browser. Called before anything is drawn. */
+export function applyTheme(): ThemeName {
+  const kept = localStorage.getItem(KEPT)
+  const theme = themes.find(([name]) => name === kept)?.[0] ?? 'system'
+  document.documentElement.dataset.theme = theme
+  return theme
+}
+
+/** Chooses light or dark colours, or those of the system. */
+function Theme() {
+  const [theme, setTheme] = useState(applyTheme)
+  const change = (chosen: ThemeName) => {
+    localStorage.setItem(KEPT, chosen)
+    setTheme(applyTheme())
+  }
+  return <Select label="Theme" class="theme" value={theme} options={themes} onChange={change} />
+}
+
 /** Links to the views: beside them, or behind a button on narrow screens. */
 function Navigation({ view }: Pick<Props, 'view'>) {
   const id = useId()
@@ -145,6 +173,7 @@ function Navigation({ view }: Pick<Props, 'view'>) {
             <ul aria-labelledby={`places-${name}`}>{places.map(item)}</ul>
           </div>
         ))}
+        <Theme />
       </div>
     </nav>
   )

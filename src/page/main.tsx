@@ -2,11 +2,17 @@
 import { render } from 'preact'
 import { viewAt } from '../dashboard/routes.js'
 import { App } from './app.jsx'
+import { applyTheme } from './frame.jsx'
 import { load } from './views.js'
+
+applyTheme()
 
 // Loads the view in parallel with the page's first request to the server. A failure is shown by the page.
 const view = viewAt(location.pathname)
 if (view) load(view).catch(() => {})
 
 const place = document.getElementById('page')
-if (place) render(<App />, place)
+if (place) {
+  place.replaceChildren()
+  render(<App />, place)
+}

@@ -106,14 +106,24 @@ inBrowser.each(looks)(
   },
 )
 
-inBrowser.each(['light', 'dark'] as const)('the page follows the %s colours of the system', async colorScheme => {
+inBrowser('the page follows the colours of the system, or those that were chosen in this browser', async () => {
   const { dashboardUrl } = await platformWith()
-  const { page } = await openPage({ colorScheme })
+  const { page } = await openPage({ colorScheme: 'dark' })
   await page.goto(dashboardUrl)
-  const paper = await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
-  const ink = await page.evaluate<string>('getComputedStyle(document.body).color')
-  expect(brightness(paper) > brightness(ink)).toBe(colorScheme === 'light')
-  expect(Math.abs(brightness(paper) - brightness(ink))).toBeGreaterThan(150)
+  const isDark = async () => {
+    const paper = brightness(await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor'))
+    const ink = brightness(await page.evaluate<string>('getComputedStyle(document.body).color'))
+    expect(Math.abs(paper - ink)).toBeGreaterThan(150)
+    return paper < ink
+  }
+  expect(await isDark()).toBe(true)
+  await page.emulateMedia({ colorScheme: 'light' })
+  expect(await isDark()).toBe(false)
+  await page.getByLabel('Theme').selectOption('Dark')
+  expect(await isDark()).toBe(true)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Connect' }).waitFor()
+  expect([await isDark(), await page.getByLabel('Theme').inputValue()]).toEqual([true, 'dark'])
 })
 
 inBrowser('nothing moves for whoever wants it still', async () => {

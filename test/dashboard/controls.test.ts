@@ -28,37 +28,35 @@ async function write(field: Locator, number: number): Promise<void> {
   await field.press('Enter')
 }
 
-inBrowser('a mode holds as soon as it is chosen, for all endpoints or for one', async () => {
-  const platform = await platformWith()
-  const page = await controlsOf(platform)
-  const mode = group(page, 'Where answers come from')
-  await mode.getByRole('radio', { name: 'Replay' }).click()
-  await said(page, 'The mode is changed.')
-  await page.locator('.mode').getByText('replay').waitFor()
-  expect(await modeOf(platform)).toBe('replay')
-  await mode.getByText('Single endpoints').click()
-  await mode.getByLabel('GET /v1/models').selectOption('Emulate')
-  await vi.waitFor(async () => expect((await platform.ask('/v1/models')).status).toBe(200))
-  expect((await control(platform, 'GET /mode')).body).toEqual({
-    mode: 'replay',
-    modes: { 'GET /v1/models': 'emulate' },
-  })
-  await mode.getByLabel('GET /v1/models').selectOption('Default (replay)')
-  await vi.waitFor(async () => expect((await control(platform, 'GET /mode')).body.modes).toEqual({}))
-  await mode.getByRole('button', { name: /back to the configuration/ }).click()
-  await mode.getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
-  expect(await modeOf(platform)).toBe('emulate')
-})
-
-inBrowser('a mode that cannot work is closed, with the reason in the words of the server', async () => {
-  const platform = await platformWith()
-  const page = await controlsOf(platform)
-  const record = page.getByRole('radio', { name: 'Record' })
-  expect(await record.isDisabled()).toBe(true)
-  expect(await page.getByRole('radio', { name: 'Record' }).locator('..').innerText()).toContain(
-    'The mode record needs upstream.baseUrl, the address of the live platform.',
-  )
-})
+inBrowser(
+  'a mode holds as soon as it is chosen, for all endpoints or for one; one that cannot work says why',
+  async () => {
+    const platform = await platformWith()
+    const page = await controlsOf(platform)
+    const mode = group(page, 'Where answers come from')
+    const record = page.getByRole('radio', { name: 'Record' })
+    expect(await record.isDisabled()).toBe(true)
+    expect(await record.locator('..').innerText()).toContain(
+      'The mode record needs upstream.baseUrl, the address of the live platform.',
+    )
+    await mode.getByRole('radio', { name: 'Replay' }).click()
+    await said(page, 'The mode is changed.')
+    await page.locator('.mode').getByText('replay').waitFor()
+    expect(await modeOf(platform)).toBe('replay')
+    await mode.getByText('Single endpoints').click()
+    await mode.getByLabel('GET /v1/models').selectOption('Emulate')
+    await vi.waitFor(async () => expect((await platform.ask('/v1/models')).status).toBe(200))
+    expect((await control(platform, 'GET /mode')).body).toEqual({
+      mode: 'replay',
+      modes: { 'GET /v1/models': 'emulate' },
+    })
+    await mode.getByLabel('GET /v1/models').selectOption('Default (replay)')
+    await vi.waitFor(async () => expect((await control(platform, 'GET /mode')).body.modes).toEqual({}))
+    await mode.getByRole('button', { name: /back to the configuration/ }).click()
+    await mode.getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
+    expect(await modeOf(platform)).toBe('emulate')
+  },
+)
 
 inBrowser('a mode that asks the live platform wants to be meant', async () => {
   const live = await liveWith(saying({}))
@@ -91,25 +89,33 @@ inBrowser('a preset makes the next request fail, and the line shows who waits', 
   expect((await platform.chat(hello)).status).toBe(200)
 })
 
-inBrowser('any fault is put together for the requests that it is meant for', async () => {
-  const platform = await platformWith()
-  const page = await controlsOf(platform)
-  const faults = group(page, 'Faults')
-  await faults.getByText('Another fault').click()
-  await faults.getByLabel('Status').fill('418')
-  await faults.getByLabel('Message').fill('I am a teapot.')
-  await faults.getByLabel('Times').fill('2')
-  await faults.getByLabel('Path').fill('/v1/*')
-  await faults.getByLabel('Method').selectOption('POST')
-  await faults.getByLabel('Model').selectOption('gpt-4o-mini')
-  await faults.getByLabel('The user says').fill('hello')
-  await faults.getByRole('button', { name: 'Add fault' }).click()
-  await faults.getByText('the next 2 requests: POST /v1/*, user contains “hello”, model gpt-4o-mini').waitFor()
-  expect((await platform.ask('/v1/models')).status).toBe(200)
-  expect((await platform.chat({ ...hello, model: 'gpt-4o' })).status).toBe(200)
-  const struck = await platform.chat(hello)
-  expect([struck.status, await struck.json()]).toEqual([418, { error: 'I am a teapot.' }])
-})
+inBrowser(
+  'any fault is put together for the requests that it is meant for; one that cannot be is refused at its field',
+  async () => {
+    const platform = await platformWith()
+    const page = await controlsOf(platform)
+    const faults = group(page, 'Faults')
+    await faults.getByText('Another fault').click()
+    const status = faults.getByLabel('Status')
+    await status.fill('200')
+    await faults.getByRole('button', { name: 'Add fault' }).click()
+    await faults.getByText('fault.status must be an HTTP status from 400 to 599, not 200.').waitFor()
+    expect([await status.getAttribute('aria-invalid'), await hasFocus(page, status)]).toEqual(['true', true])
+    await status.fill('418')
+    await faults.getByLabel('Message').fill('I am a teapot.')
+    await faults.getByLabel('Times').fill('2')
+    await faults.getByLabel('Path').fill('/v1/*')
+    await faults.getByLabel('Method').selectOption('POST')
+    await faults.getByLabel('Model').selectOption('gpt-4o-mini')
+    await faults.getByLabel('The user says').fill('hello')
+    await faults.getByRole('button', { name: 'Add fault' }).click()
+    await faults.getByText('the next 2 requests: POST /v1/*, user contains “hello”, model gpt-4o-mini').waitFor()
+    expect((await platform.ask('/v1/models')).status).toBe(200)
+    expect((await platform.chat({ ...hello, model: 'gpt-4o' })).status).toBe(200)
+    const struck = await platform.chat(hello)
+    expect([struck.status, await struck.json()]).toEqual([418, { error: 'I am a teapot.' }])
+  },
+)
 
 inBrowser('every kind of fault of the form is one that the server takes', async () => {
   const platform = await platformWith()
@@ -142,17 +148,6 @@ inBrowser('every kind of fault of the form is one that the server takes', async 
   await faults.getByText('No pending faults.').waitFor()
 })
 
-inBrowser('a fault that cannot be is refused in the words of the server, at its field', async () => {
-  const page = await controlsOf(await platformWith())
-  const faults = group(page, 'Faults')
-  await faults.getByText('Another fault').click()
-  await faults.getByLabel('Status').fill('200')
-  await faults.getByRole('button', { name: 'Add fault' }).click()
-  await faults.getByText('fault.status must be an HTTP status from 400 to 599, not 200.').waitFor()
-  const status = faults.getByLabel('Status')
-  expect([await status.getAttribute('aria-invalid'), await hasFocus(page, status)]).toEqual(['true', true])
-})
-
 inBrowser('a fault hits requests at random, until it is taken back', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
@@ -168,23 +163,33 @@ inBrowser('a fault hits requests at random, until it is taken back', async () =>
   expect((await platform.chat(hello)).status).toBe(200)
 })
 
-inBrowser('a pace is in force as soon as a preset, a number or a slider says it', async () => {
-  const platform = await platformWith()
-  const page = await controlsOf(platform)
-  const pace = group(page, 'Pace')
-  const inForce = async () => (await control(platform, 'GET /pace')).body.inForce
-  await pace.getByRole('button', { name: 'Like a large model' }).click()
-  await said(page, 'The pace is changed.')
-  expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, distribution: 'lognormal' })
-  expect(await pace.getByRole('button', { name: 'Like a large model' }).getAttribute('aria-pressed')).toBe('true')
-  await write(pace.getByLabel('First token', { exact: true }), 120)
-  await vi.waitFor(async () => expect((await inForce()).firstTokenMs).toBe(120))
-  const slider = pace.getByLabel('Tokens per second, slider')
-  await slider.focus()
-  for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight')
-  await vi.waitFor(async () => expect((await inForce()).tokensPerSecond).toBe(40))
-  expect(await pace.getByLabel('Tokens per second', { exact: true }).inputValue()).toBe('40')
-})
+inBrowser(
+  'a pace is in force as soon as a preset, a number or a slider says it; a number that cannot be stays, with the reason',
+  async () => {
+    const platform = await platformWith()
+    const page = await controlsOf(platform)
+    const pace = group(page, 'Pace')
+    const inForce = async () => (await control(platform, 'GET /pace')).body.inForce
+    await pace.getByRole('button', { name: 'Like a large model' }).click()
+    await said(page, 'The pace is changed.')
+    expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, distribution: 'lognormal' })
+    expect(await pace.getByRole('button', { name: 'Like a large model' }).getAttribute('aria-pressed')).toBe('true')
+    await write(pace.getByLabel('First token', { exact: true }), 120)
+    await vi.waitFor(async () => expect((await inForce()).firstTokenMs).toBe(120))
+    const slider = pace.getByLabel('Tokens per second, slider')
+    await slider.focus()
+    for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight')
+    await vi.waitFor(async () => expect((await inForce()).tokensPerSecond).toBe(40))
+    expect(await pace.getByLabel('Tokens per second', { exact: true }).inputValue()).toBe('40')
+    const jitter = pace.getByLabel('Jitter', { exact: true })
+    await write(jitter, 7)
+    await pace.getByText('jitter must be a number from 0 to 1, not 7.').waitFor()
+    expect([await jitter.inputValue(), await jitter.getAttribute('aria-invalid')]).toEqual(['7', 'true'])
+    await write(jitter, 0.5)
+    await pace.getByText('jitter must be').waitFor({ state: 'detached' })
+    await vi.waitFor(async () => expect((await inForce()).jitter).toBe(0.5))
+  },
+)
 
 inBrowser('a model has a pace of its own, and loses it again', async () => {
   const platform = await platformWith()
@@ -200,19 +205,6 @@ inBrowser('a model has a pace of its own, and loses it again', async () => {
   await pace.getByRole('button', { name: 'Use the usual pace' }).click()
   await said(page, 'gpt-4o has the usual pace.')
   expect(await pace.getByLabel('First token', { exact: true }).inputValue()).toBe('0')
-})
-
-inBrowser('a number that is refused stays, with the reason beside it', async () => {
-  const platform = await platformWith({ models: [{ id: 'one' }] })
-  const page = await controlsOf(platform)
-  const pace = group(page, 'Pace')
-  const jitter = pace.getByLabel('Jitter', { exact: true })
-  await write(jitter, 7)
-  await pace.getByText('jitter must be a number from 0 to 1, not 7.').waitFor()
-  expect([await jitter.inputValue(), await jitter.getAttribute('aria-invalid')]).toEqual(['7', 'true'])
-  await write(jitter, 0.5)
-  await pace.getByText('jitter must be').waitFor({ state: 'detached' })
-  expect((await control(platform, 'GET /pace')).body.inForce.jitter).toBe(0.5)
 })
 
 inBrowser('what is changed is marked, with what it was, and can be undone one by one', async () => {

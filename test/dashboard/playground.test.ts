@@ -45,16 +45,6 @@ inBrowser('an answer comes piece by piece, with what it took and the rule that g
   expect(complaints).toEqual([])
 })
 
-inBrowser('a suggestion is said at once, and the keyboard goes on in the message', async () => {
-  const platform = await platformWith({ rules: [greeting] })
-  const { page } = await openPage()
-  await playOn(page, platform)
-  await tabTo(page, page.getByRole('button', { name: 'Hello' }))
-  await page.keyboard.press('Enter')
-  await overOn(page)
-  expect(await hasFocus(page, messageIn(page))).toBe(true)
-})
-
 inBrowser('a request of an app is opened, changed and sent again', async () => {
   const platform = await platformWith({ rules: weather })
   const { page } = await openPage()
@@ -85,20 +75,27 @@ inBrowser('a request of an app is opened, changed and sent again', async () => {
   expect(await hasFocus(page, messageIn(page))).toBe(true)
 })
 
-inBrowser('a new line is written with Shift and Enter, and nothing is sent by that', async () => {
-  const platform = await platformWith({ rules: [greeting] })
-  const { page } = await openPage()
-  const questions = questionsOf(page)
-  await playOn(page, platform)
-  await messageIn(page).fill('hello')
-  await page.keyboard.press('Shift+Enter')
-  await page.keyboard.type('there')
-  expect(questions).toEqual([])
-  await page.keyboard.press('Enter')
-  await overOn(page)
-  expect(questions).toEqual([expect.objectContaining({ messages: [{ role: 'user', content: 'hello\nthere' }] })])
-  expect(await messageIn(page).inputValue()).toBe('')
-})
+inBrowser(
+  'a suggestion is said at once; the keyboard goes on in the message, where Shift and Enter begin a new line',
+  async () => {
+    const platform = await platformWith({ rules: [greeting] })
+    const { page } = await openPage()
+    const questions = questionsOf(page)
+    await playOn(page, platform)
+    await tabTo(page, page.getByRole('button', { name: 'Hello' }))
+    await page.keyboard.press('Enter')
+    await overOn(page)
+    expect(await hasFocus(page, messageIn(page))).toBe(true)
+    await page.keyboard.type('hello')
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('there')
+    expect(questions.length).toBe(1)
+    await page.keyboard.press('Enter')
+    await overOn(page, 1)
+    expect(questions.at(-1)?.messages.at(-1)).toEqual({ role: 'user', content: 'hello\nthere' })
+    expect(await messageIn(page).inputValue()).toBe('')
+  },
+)
 
 inBrowser('what was said so far stays when somebody stops it, and the server hears of that', async () => {
   const platform = await platformWith({ rules: [slow] })
@@ -416,11 +413,13 @@ inBrowser('the end stays in sight for whoever is there, and nobody else is dragg
   expect(await fromEnd()).toBeLessThan(60)
 })
 
-inBrowser('an answer is read out once, when it is over', async () => {
-  const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 2000 } }] })
-  const { page } = await openPage()
-  await playOn(page, platform)
-  await page.evaluate(`{
+inBrowser(
+  'an answer goes on while its reader looks at another view, and is read out once, when it is over',
+  async () => {
+    const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 200 } }] })
+    const { page } = await openPage()
+    await playOn(page, platform)
+    await page.evaluate(`{
     window.heard = []
     const live = '[role=status], [role=alert], [role=log], [aria-live]'
     new MutationObserver(changes => {
@@ -430,26 +429,20 @@ inBrowser('an answer is read out once, when it is over', async () => {
       }
     }).observe(document.body, { subtree: true, childList: true, characterData: true })
   }`)
-  await sayOn(page, 'slowly')
-  await page.getByRole('status').getByText('Answer: word0').waitFor({ state: 'attached' })
-  await pause(100)
-  const heard = await page.evaluate<readonly string[]>('window.heard')
-  expect(new Set(heard)).toEqual(new Set([expect.stringMatching(/^Answer: word0 word1 .*, and so on$/)]))
-})
-
-inBrowser('a conversation goes on while its reader looks at another view', async () => {
-  const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 200 } }] })
-  const { page } = await openPage()
-  await playOn(page, platform)
-  await messageIn(page).fill('slowly')
-  await page.keyboard.press('Enter')
-  await page.locator('.said').getByText('word3 ').waitFor()
-  await page.getByRole('link', { name: 'Connect' }).click()
-  await page.getByRole('heading', { name: 'Connect' }).waitFor()
-  await page.getByRole('link', { name: 'Playground' }).click()
-  await overOn(page)
-  expect(await page.locator('.turn-answer .said').innerText()).toBe(slow.reply.text)
-})
+    await messageIn(page).fill('slowly')
+    await page.keyboard.press('Enter')
+    await page.locator('.said').getByText('word3 ').waitFor()
+    await page.getByRole('link', { name: 'Connect' }).click()
+    await page.getByRole('heading', { name: 'Connect' }).waitFor()
+    await page.getByRole('link', { name: 'Playground' }).click()
+    await overOn(page)
+    expect(await page.locator('.turn-answer .said').innerText()).toBe(slow.reply.text)
+    await page.getByRole('status').getByText('Answer: word0').waitFor({ state: 'attached' })
+    await pause(100)
+    const heard = await page.evaluate<readonly string[]>('window.heard')
+    expect(new Set(heard)).toEqual(new Set([expect.stringMatching(/^Answer: word0 word1 .*, and so on$/)]))
+  },
+)
 
 inBrowser('the raw answer and the code for it are there, and so is the whole conversation to copy', async () => {
   const platform = await platformWith({ rules: [greeting] })

@@ -33,7 +33,8 @@ export function CopyButton({ text, what, bare = false, main = false, words = 'Co
   return (
     <button type="button" class={look} aria-label={`${copied ? 'Copied' : 'Copy'} ${what}`} onClick={copy}>
       <Icon name={copied ? 'check' : 'copy'} />
-      {!bare && <span class="copy-word">{copied ? 'Copied' : words}</span>}
+      {/* The word stays, so that nothing moves. */}
+      {!bare && words}
     </button>
   )
 }

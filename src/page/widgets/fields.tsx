@@ -14,12 +14,12 @@ interface FieldBase {
   readonly name?: string | undefined
   /** Whether the label is visible to screen readers only. */
   readonly bare?: boolean
+  readonly class?: string
 }
 
 interface LabelledProps extends FieldBase {
   /** Further text for screen readers, by its id. */
   readonly describedBy?: string | undefined
-  readonly class?: string
   readonly children: (control: {
     readonly id: string
     readonly name: string | undefined
