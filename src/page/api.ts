@@ -16,7 +16,7 @@ interface Failed {
 
 /** Uses the server's own message if there is one. */
 function failed({ status, message }: Failed): Failure {
-  return status === 0 ? noAnswer() : new Failure(status, message ?? `The answer ${status} cannot be read.`)
+  return status === 0 ? noAnswer() : new Failure(status, message ?? `The response (${status}) could not be read.`)
 }
 
 /** The control API, with the key that was entered if other machines can reach the platform. */

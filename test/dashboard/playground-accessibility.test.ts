@@ -23,7 +23,7 @@ inBrowser.each(looks)(
     const { page } = await openPage({ viewport, colorScheme })
     const check = () => expectFitForAll(page)
     await page.goto(`${platform.dashboardUrl}/playground`)
-    await page.getByText('Nothing has been said yet').waitFor()
+    await page.getByText('No messages yet').waitFor()
     await check()
     await messageIn(page).fill('hello')
     await page.keyboard.press('Enter')

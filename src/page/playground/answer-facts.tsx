@@ -58,22 +58,22 @@ export function AnswerFacts({ answer, by }: Props) {
 export function adviceFor(status: number | undefined, hadCredential: boolean): string | undefined {
   switch (status) {
     case 400:
-      return 'Put right what the sentence names, and try again. The request as it was sent stands below.'
+      return 'Fix what the error names and try again. The request as it was sent is below.'
     case 401:
       return hadCredential
-        ? 'Choose another credential in the settings. Keys that work are made under API keys.'
-        : 'This is what an app gets that sends no key. Choose a credential in the settings to go on.'
+        ? 'Choose another credential in the settings, or create a key under API keys.'
+        : 'An app that sends no key gets this. Choose a credential in the settings.'
     case 413:
-      return 'Clear the conversation, or send a shorter text.'
+      return 'Clear the conversation or send a shorter message.'
     case 424:
-      return 'Nothing that is known here answers this request: write a rule for it, or record it once.'
+      return 'Nothing here answers this request. Write a rule for it, or record it once.'
     case 429:
-      return 'Wait for as long as it says, then try again. Limits and faults are set in the configuration and by call.'
+      return 'Wait as long as it says, then try again. Limits and faults are under Controls.'
     case 500:
     case 502:
     case 503:
     case 504:
-      return 'Try again, as an app should. If you did not ask for this fault, the log in the terminal says more.'
+      return 'Try again, as an app should. If you did not set this fault, the log in the terminal says more.'
     default:
       return undefined
   }
@@ -103,7 +103,7 @@ function Content({ answer: { request, raw, leftOut }, place }: AnswerSourceProps
   const response = leftOut > 0 ? `${raw}\n\n… and ${leftOut} more characters` : readable(raw)
   const shown = [
     { name: 'Request', code: readable(request) },
-    { name: 'Response', code: response || 'Nothing came.' },
+    { name: 'Response', code: response || '(empty)' },
     ...codeFor(request, url),
   ]
   const tabs = shown.map(({ name, code }) => ({

@@ -147,7 +147,7 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
               label={`Result of ${name}`}
               value={resultOf(place)}
               onChange={text => write(place, text)}
-              placeholder="What the tool gives back: text or JSON"
+              placeholder="What the tool returns: text or JSON"
               rows={2}
               code
             />

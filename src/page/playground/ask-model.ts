@@ -54,7 +54,7 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
   /** Takes in one event and returns what is wrong with it, if anything. */
   function take(said: string): string | undefined {
     const json = parsed(said)
-    if (json === undefined) return 'An event of the stream is no JSON.'
+    if (json === undefined) return 'An event of the stream is not JSON.'
     const error = errorIn(json)
     if (error !== undefined) return error
     answer = { ...answer, ...saying(gatherer.chunk(json)) }
@@ -68,8 +68,8 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
       change(withRaw(answer, piece))
     }
     const json = parsed(text)
-    if (!response.ok) return over('refused', errorIn(json) ?? (text.slice(0, 2000) || 'The answer has no body.'))
-    if (json === undefined) return over('cut', 'The answer is no JSON.')
+    if (!response.ok) return over('refused', errorIn(json) ?? (text.slice(0, 2000) || 'The response has no body.'))
+    if (json === undefined) return over('cut', 'The response is not JSON.')
     change(saying(gatherer.whole(json)))
     over('whole')
   }
@@ -89,8 +89,8 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
     else await readWhole(response)
   } catch {
     if (signal.aborted) over('stopped')
-    else if (answer.status === undefined) over('refused', 'No answer came: the connection was closed before one.')
-    else over('cut', 'The connection was closed before the end of the answer.')
+    else if (answer.status === undefined) over('refused', 'No response: the connection was closed first.')
+    else over('cut', 'The connection was closed before the end of the response.')
   }
   return answer
 }

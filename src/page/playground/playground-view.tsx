@@ -177,8 +177,8 @@ export function Beginning({ onSay }: Props) {
   const { mode } = useConfig()
   const shown = mode === 'emulate' ? [...examples, magic] : examples
   return (
-    <Empty title="Nothing has been said yet">
-      <p>Write a message below, or begin with one of these.</p>
+    <Empty title="No messages yet">
+      <p>Write a message below, or start with one of these.</p>
       <ul class="examples">
         {shown.map(example => (
           <li key={example}>

@@ -27,7 +27,7 @@ export function CopyButton({ text, what, bare = false, main = false, words = 'Co
   const copy = async () => {
     const done = await write(text)
     setCopied(done)
-    announce(done ? `Copied ${what}.` : `The browser does not let ${what} be copied. Select it and copy it by hand.`)
+    announce(done ? `Copied ${what}.` : `The browser does not allow copying ${what}. Select it and copy it by hand.`)
   }
   const look = bare ? 'button button-bare' : main ? 'button button-main' : 'button button-small'
   return (
