@@ -339,7 +339,7 @@ inBrowser('where others can reach it, the control token opens the controls', asy
   await page.goto(`http://${address}:${new URL(url).port}/dashboard/controls`)
   await page.getByText('The control API is closed here').waitFor()
   await page.getByLabel('Control token').fill(controlToken)
-  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
   await page.getByRole('button', { name: '+ 1 hour' }).click()
   await page.getByText('1 hour ahead of real time').waitFor()
 })
