@@ -1,9 +1,10 @@
 /**
- * `npm run clients [-- --write] [--report DIR] [NAME…]`: runs the tests of clients and test runners with the versions in `test/clients/versions/`, or
- * with those of these names, as far as this Node allows, and prints a table of them. With `--write`, the table goes into docs/clients.md.
+ * `npm run clients [-- --write] [--report DIR] [--packages DIR] [--install] [NAME…]`: runs the tests of clients and test runners with the versions in
+ * `test/clients/versions/`, or with those of these names, as far as this Node allows, and prints a table of them. With `--write`, the table goes into
+ * docs/clients.md. `--packages` is where to install them, and where they stay; with `--install`, no tests are run.
  */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -81,40 +82,62 @@ function reporters(name: string, report: string | undefined): readonly string[] 
     : ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(report, `clients-${name}.json`)}`]
 }
 
-/** Installs a folder's packages into a copy of it, and runs the tests with them. Says whether all of them passed. */
-function runWith(folder: string, report: string | undefined): boolean {
-  const copy = mkdtempSync(path.join(tmpdir(), 'standin-clients-'))
-  try {
-    cpSync(folder, copy, { recursive: true })
-    const run = (file: string, args: readonly string[], cwd: string) =>
-      spawnSync(file, args, { cwd, stdio: 'inherit', env: { ...process.env, CLIENTS: copy } }).status === 0
-    const { tests } = readJson(path.join(folder, 'package.json'))
-    return (
-      run(
-        'npm',
-        ['install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
-        copy,
-      ) && run(process.execPath, [vitest, 'run', ...tests, ...reporters(path.basename(folder), report)], root)
-    )
-  } finally {
-    rmSync(copy, { recursive: true, force: true })
-  }
+const run = (file: string, args: readonly string[], cwd: string, env = process.env) =>
+  spawnSync(file, args, { cwd, stdio: 'inherit', env }).status === 0
+
+const npmInstall = ['install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+
+/** Installs a folder's packages into a copy of it, unless they are there. Says whether they are there now. */
+function install(folder: string, copy: string): boolean {
+  // npm writes this file last.
+  if (existsSync(path.join(copy, 'node_modules/.package-lock.json'))) return true
+  cpSync(folder, copy, { recursive: true })
+  return run('npm', npmInstall, copy)
+}
+
+/** Runs the tests of a folder with the packages in its copy. Says whether all of them passed. */
+function test(folder: string, copy: string, report: string | undefined): boolean {
+  const { tests } = readJson(path.join(folder, 'package.json'))
+  const args = [vitest, 'run', ...tests, ...reporters(path.basename(folder), report)]
+  return run(process.execPath, args, root, { ...process.env, CLIENTS: copy })
 }
 
 function main(): void {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { write: { type: 'boolean', default: false }, report: { type: 'string' } },
+    options: {
+      write: { type: 'boolean', default: false },
+      report: { type: 'string' },
+      packages: { type: 'string' },
+      install: { type: 'boolean', default: false },
+    },
   })
-  const { write, report } = values
   const wanted = folders().filter(folder => positionals.length === 0 || positionals.includes(path.basename(folder)))
+  const parent = path.resolve(values.packages ?? mkdtempSync(path.join(tmpdir(), 'standin-clients-')))
+  const copyOf = (folder: string) => path.join(parent, path.basename(folder))
+  try {
+    if (!values.install) return testAll(wanted, copyOf, values)
+    const missing = wanted.filter(folder => !install(folder, copyOf(folder)))
+    if (missing.length > 0) process.exitCode = 1
+  } finally {
+    if (values.packages === undefined) rmSync(parent, { recursive: true, force: true })
+  }
+}
+
+interface Options {
+  readonly write: boolean
+  readonly report?: string
+}
+
+function testAll(wanted: readonly string[], copyOf: (folder: string) => string, { write, report }: Options): void {
   const able = wanted.filter(folder => isFor(folder))
   const left = wanted.filter(folder => !able.includes(folder))
   for (const folder of left)
     console.log(
       `${path.basename(folder)}: needs Node ${oldestNode(folder).join('.')}, this is ${process.versions.node}.`,
     )
-  const failed = able.filter(folder => !runWith(folder, report))
+  const passes = (folder: string) => install(folder, copyOf(folder)) && test(folder, copyOf(folder), report)
+  const failed = able.filter(folder => !passes(folder))
   if (failed.length > 0) {
     console.error(`Failed with: ${failed.map(folder => path.basename(folder)).join(', ')}.`)
     process.exitCode = 1
