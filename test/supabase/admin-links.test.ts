@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, clock, followed, newcomer, refusal, somebody, TIME } from './backend.js'
+import { backendWith, bodyOf, clock, followed, newcomer, newUser, refusal, TIME } from './backend.js'
 
 const redirectTo = 'http://localhost:5173/welcome'
 const taken = {
@@ -11,7 +11,7 @@ const taken = {
 
 test('an admin gets the link of a sign-up without a mail going out', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data, error } = await backend.admin.generateLink({
     type: 'signup',
     ...{ email, password },
@@ -37,7 +37,7 @@ test('an admin gets the link of a sign-up without a mail going out', async () =>
 
 test('the answer holds the fields of the user beside those of the link', async () => {
   const { ask, serviceKey } = await backendWith()
-  const body = { type: 'magiclink', email: somebody().email }
+  const body = { type: 'magiclink', email: newUser().email }
   const answer = await bodyOf(ask('/admin/generate_link', { body, bearer: serviceKey }))
   expect(Object.keys(answer).slice(-5)).toEqual([
     'action_link',
@@ -69,9 +69,9 @@ test('the code of a link can be typed in', async () => {
   expect(error).toBeNull()
 })
 
-test('a magic link for somebody who is not there signs them up', async () => {
+test('a magic link for an unknown address signs a new user up', async () => {
   const { admin } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const { data } = await admin.generateLink({ type: 'magiclink', email, options: { data: { name: 'Ada' } } })
   expect(data.properties?.verification_type).toBe('signup')
   expect(data.properties?.action_link).toContain('&type=signup&')
@@ -80,7 +80,7 @@ test('a magic link for somebody who is not there signs them up', async () => {
 
 test('a link of an invitation makes a guest', async () => {
   const backend = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const { data } = await backend.admin.generateLink({ type: 'invite', email, options: { data: { team: 'one' } } })
   expect(data.user).toMatchObject({ email, invited_at: expect.stringMatching(TIME), user_metadata: { team: 'one' } })
   const { fragment } = await followed(data.properties?.action_link ?? '')
@@ -89,9 +89,9 @@ test('a link of an invitation makes a guest', async () => {
 
 test('links of a change of address are for the old and for the new one', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
-  const newEmail = somebody().email
+  const newEmail = newUser().email
   const toNew = await backend.admin.generateLink({ type: 'email_change_new', email, newEmail })
   const toOld = await backend.admin.generateLink({ type: 'email_change_current', email, newEmail })
   expect(toNew.data.user).toMatchObject({ email, new_email: newEmail })
@@ -104,7 +104,7 @@ test('links of a change of address are for the old and for the new one', async (
   expect((await backend.client().auth.signInWithPassword({ email: newEmail, password })).error).toBeNull()
 })
 
-test('no link is for a change to an address that somebody has', async () => {
+test('no link is made for a change to an address that another user has', async () => {
   const backend = await backendWith()
   const [one, other] = [await newcomer(backend), await newcomer(backend)]
   for (const type of ['email_change_new', 'email_change_current'] as const) {
@@ -119,7 +119,7 @@ test('no link goes to the old address where that is not asked', async () => {
   const { error } = await backend.admin.generateLink({
     type: 'email_change_current',
     email,
-    newEmail: somebody().email,
+    newEmail: newUser().email,
   })
   expect(error).toMatchObject({
     status: 400,
@@ -136,7 +136,7 @@ test.each(['signup', 'invite'] as const)('no link of the kind %s is for an addre
 
 test('a further link of a sign-up adds to what is known, and leaves the password', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const link = { type: 'signup', email } as const
   await backend.admin.generateLink({ ...link, password, options: { data: { a: 1 } } })
   const { data } = await backend.admin.generateLink({
@@ -167,7 +167,7 @@ test('a link leads only where links may lead', async () => {
   const { admin } = await backendWith({ siteUrl: 'https://app.example.com' })
   const { data } = await admin.generateLink({
     type: 'magiclink',
-    email: somebody().email,
+    email: newUser().email,
     options: { redirectTo: 'https://evil.example.com' },
   })
   expect(data.properties?.redirect_to).toBe('https://app.example.com')
@@ -175,7 +175,7 @@ test('a link leads only where links may lead', async () => {
 
 test('an invitation goes out, and its link lets the guest set a password', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data, error } = await backend.admin.inviteUserByEmail(email, { data: { team: 'one' }, redirectTo })
   expect(error).toBeNull()
   expect(data.user).toMatchObject({
@@ -193,9 +193,9 @@ test('an invitation goes out, and its link lets the guest set a password', async
   expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
 })
 
-test('a guest may be invited again, but nobody who is there', async () => {
+test('an invited user may be invited again, a confirmed one may not', async () => {
   const backend = await backendWith()
-  const guest = somebody().email
+  const guest = newUser().email
   const { data: first } = await backend.admin.inviteUserByEmail(guest)
   const { data: second, error } = await backend.admin.inviteUserByEmail(guest)
   expect(error).toBeNull()
@@ -206,7 +206,7 @@ test('a guest may be invited again, but nobody who is there', async () => {
 
 test('a guest has no password to guess', async () => {
   const backend = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.admin.inviteUserByEmail(email)
   for (const password of ['', 'null', 'password']) {
     const { error } = await backend.client().auth.signInWithPassword({ email, password })
@@ -217,7 +217,7 @@ test('a guest has no password to guess', async () => {
 test('an invitation lapses like any other link', async () => {
   const time = clock()
   const backend = await backendWith({ mailerOtpExp: 60 })
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.admin.inviteUserByEmail(email)
   time.pass(61)
   expect((await followed(backend.letterTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })

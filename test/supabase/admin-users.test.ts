@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, clock, followed, newcomer, refusal, somebody, somePhone, TIME, UUID } from './backend.js'
+import { backendWith, bodyOf, clock, followed, newcomer, newUser, refusal, somePhone, TIME, UUID } from './backend.js'
 
 const password = 'correct horse'
 
 test('an admin makes a user, whose metadata is exactly what the admin says', async () => {
   const { admin } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const user_metadata = { profile_image: 'https://example.com/ada.png', tags: ['one', { two: 2 }] }
   const { data, error } = await admin.createUser({ email, password, user_metadata })
   expect(error).toBeNull()
@@ -41,7 +41,7 @@ test('an admin makes a user, whose metadata is exactly what the admin says', asy
 
 test('an admin vouches for an address', async () => {
   const { admin, client } = await backendWith({ mailerAutoconfirm: false })
-  const { email } = somebody()
+  const { email } = newUser()
   const { data } = await admin.createUser({ email, password, email_confirm: true, user_metadata: { name: 'Ada' } })
   expect(data.user).toMatchObject({ email_confirmed_at: expect.stringMatching(TIME) })
   expect(data.user?.user_metadata).toEqual({ name: 'Ada', email_verified: true })
@@ -52,7 +52,7 @@ test('an admin vouches for an address', async () => {
 
 test('an address that no admin vouches for is to be confirmed, also where mails are not', async () => {
   const { admin, client } = await backendWith({ mailerAutoconfirm: true })
-  const { email } = somebody()
+  const { email } = newUser()
   await admin.createUser({ email, password })
   expect((await client().auth.signInWithPassword({ email, password })).error?.code).toBe('email_not_confirmed')
 })
@@ -60,7 +60,7 @@ test('an address that no admin vouches for is to be confirmed, also where mails 
 test('an admin says everything of a user that there is to say', async () => {
   const time = clock()
   const { admin, client } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const [id, phone] = [randomUUID(), somePhone()]
   const { data, error } = await admin.createUser({
     ...{ id, email: email.toUpperCase(), phone: `+${phone}`, password, role: 'editor' },
@@ -80,9 +80,9 @@ test('an admin says everything of a user that there is to say', async () => {
   expect((await client().auth.signInWithPassword({ phone, password })).error).toBeNull()
 })
 
-test('a user without a password has one that nobody knows', async () => {
+test('a user who is made without a password gets a random one', async () => {
   const { admin, client } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   await admin.createUser({ email, email_confirm: true })
   for (const guess of ['', ' ', 'null', 'undefined']) {
     const { error } = await client().auth.signInWithPassword({ email, password: guess })
@@ -140,7 +140,7 @@ test.each([
 
 test('an address or a number is for one user', async () => {
   const { admin } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const phone = somePhone()
   await admin.createUser({ email, phone })
   expect((await admin.createUser({ email: email.toUpperCase() })).error).toMatchObject({
@@ -158,8 +158,8 @@ test('an address or a number is for one user', async () => {
 test('an id is for one user', async () => {
   const { admin } = await backendWith()
   const id = randomUUID()
-  await admin.createUser({ id, email: somebody().email })
-  const { error } = await admin.createUser({ id, email: somebody().email })
+  await admin.createUser({ id, email: newUser().email })
+  const { error } = await admin.createUser({ id, email: newUser().email })
   expect(error?.status).toBe(422)
   expect((await admin.listUsers()).data.users).toHaveLength(1)
 })
@@ -168,7 +168,7 @@ test('an id is for one user', async () => {
 async function backendOf(count: number) {
   const time = clock()
   const backend = await backendWith()
-  const emails = Array.from({ length: count }, () => somebody().email)
+  const emails = Array.from({ length: count }, () => newUser().email)
   for (const email of emails) {
     await backend.admin.createUser({ email, user_metadata: { full_name: `Name of ${email}` } })
     time.pass(1)
@@ -252,7 +252,7 @@ test.each([
 test("an admin lays metadata over a user's, and null takes a key away", async () => {
   const { admin } = await backendWith()
   const { data: made } = await admin.createUser({
-    email: somebody().email,
+    email: newUser().email,
     user_metadata: { name: 'Ada', born: 1815 },
     app_metadata: { plan: 'free' },
   })
@@ -267,11 +267,11 @@ test("an admin lays metadata over a user's, and null takes a key away", async ()
 
 test('an admin confirms an address, sets another one, and gives a role', async () => {
   const { admin, client } = await backendWith({ mailerAutoconfirm: false })
-  const { data: made } = await admin.createUser({ email: somebody().email, password })
+  const { data: made } = await admin.createUser({ email: newUser().email, password })
   const id = made.user?.id ?? ''
   const { data: confirmed } = await admin.updateUserById(id, { email_confirm: true })
   expect(confirmed.user?.email_confirmed_at).toBeDefined()
-  const { email } = somebody()
+  const { email } = newUser()
   const { data } = await admin.updateUserById(id, { email: email.toUpperCase(), role: 'editor' })
   expect(data.user).toMatchObject({ email, role: 'editor' })
   expect(data.user?.identities).toMatchObject([{ email, identity_data: { email, email_verified: false } }])
@@ -281,7 +281,7 @@ test('an admin confirms an address, sets another one, and gives a role', async (
 test('an admin gives a user a number', async () => {
   const { admin, client } = await backendWith()
   const phone = somePhone()
-  const { data: made } = await admin.createUser({ email: somebody().email, password })
+  const { data: made } = await admin.createUser({ email: newUser().email, password })
   const { data } = await admin.updateUserById(made.user?.id ?? '', { phone, phone_confirm: true })
   expect(data.user).toMatchObject({ phone, phone_confirmed_at: expect.any(String) })
   expect(data.user?.identities?.map(({ provider }) => provider)).toEqual(['email', 'phone'])
@@ -296,14 +296,14 @@ test.each([
   [{ password: '' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
 ])('a change to %j is refused', async (body, status, code, message) => {
   const { ask, admin, serviceKey } = await backendWith()
-  const { data } = await admin.createUser({ email: somebody().email })
+  const { data } = await admin.createUser({ email: newUser().email })
   const asked = ask(`/admin/users/${data.user?.id}`, { method: 'PUT', body, bearer: serviceKey })
   expect(await refusal(asked)).toEqual({ status, code, message })
 })
 
 test('an admin does not give a user the address of another', async () => {
   const { admin } = await backendWith()
-  const [one, other] = [somebody().email, somebody().email]
+  const [one, other] = [newUser().email, newUser().email]
   const { data } = await admin.createUser({ email: one })
   await admin.createUser({ email: other })
   expect((await admin.updateUserById(data.user?.id ?? '', { email: other })).error?.code).toBe('email_exists')

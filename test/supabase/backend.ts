@@ -13,7 +13,7 @@ export interface Backend {
   readonly url: string
   readonly anonKey: string
   readonly serviceKey: string
-  /** A client of Supabase's own with the anon key; nobody is signed in. */
+  /** A client of Supabase's own with the anon key; no user is signed in. */
   client(auth?: ClientAuthOptions): SupabaseClient
   /** Supabase's client with the service key. */
   readonly admin: SupabaseClient['auth']['admin']
@@ -24,7 +24,7 @@ export interface Backend {
   readonly exportState: Platform['exportState']
   readonly importState: Platform['importState']
   readonly stop: Platform['stop']
-  /** The last message to somebody. */
+  /** The last message to a recipient. */
   letterTo(recipient: string): Letter
 }
 
@@ -87,15 +87,15 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
 
 let people = 0
 
-/** Somebody who is not known yet. */
-export const somebody = () => ({ email: `somebody${++people}@example.com`, password: 'correct horse' })
+/** The credentials of a user who does not exist yet. */
+export const newUser = () => ({ email: `user${++people}@example.com`, password: 'correct horse' })
 
-/** A phone number that nobody has yet. */
+/** A phone number that no user has yet. */
 export const somePhone = () => `4790${String(++people).padStart(6, '0')}`
 
-/** Signs somebody up, who is in at once: their address and password, their user, and their tokens. */
+/** Signs a new user up, who has a session at once: address and password, the user, and the tokens. */
 export async function newcomer({ ask }: Backend, more: object = {}): Promise<Newcomer> {
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const signedUp = await bodyOf(ask('/signup', { body: { email, password, ...more } }))
   return { email, password, ...signedUp }
 }

@@ -1,10 +1,10 @@
 import { AuthAdminApi, AuthClient } from '@supabase/supabase-js'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { secretToken } from '../signing.js'
-import { backendWith, clock, somebody, somePhone, UUID } from './backend.js'
+import { backendWith, clock, newUser, somePhone, UUID } from './backend.js'
 
-// As the auth client's own tests meet a backend: nothing stands in front of it, clients send no key, and whoever
-// administers it holds a token of an older kind.
+// As the auth client's own tests meet a backend: nothing stands in front of it, clients send no key, and the
+// administrator holds a token of an older kind.
 
 const jwtSecret = '37c304f8-51aa-419a-a1af-06154e63707a'
 
@@ -21,7 +21,7 @@ async function bareBackend(settings: Parameters<typeof backendWith>[0] = {}) {
 test('a client without a key signs up, in and out', async () => {
   const { client } = await bareBackend()
   const auth = client()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data, error } = await auth.signUp({ email, password, options: { data: { status: 'alpha' } } })
   expect(error).toBeNull()
   expect(data.user).toMatchObject({
@@ -38,7 +38,7 @@ test('a client without a key signs up, in and out', async () => {
 
 test('a second sign-up with one address is told so', async () => {
   const { client } = await bareBackend()
-  const who = somebody()
+  const who = newUser()
   await client().signUp(who)
   const { data, error } = await client().signUp(who)
   expect(data).toEqual({ user: null, session: null })
@@ -57,7 +57,7 @@ test('a phone number signs up and in', async () => {
 test('a session is taken over from its tokens', async () => {
   const { client } = await bareBackend()
   const auth = client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   const { access_token = '', refresh_token = '' } = data.session ?? {}
   const other = client()
   const { data: taken, error } = await other.setSession({ access_token, refresh_token })
@@ -70,7 +70,7 @@ test('a session is taken over from its tokens', async () => {
 test('a session whose token has expired is taken over by way of a refresh', async () => {
   const time = clock()
   const { client } = await bareBackend()
-  const { data } = await client().signUp(somebody())
+  const { data } = await client().signUp(newUser())
   const { access_token = '', refresh_token = '' } = data.session ?? {}
   time.pass(3601)
   const { data: taken, error } = await client().setSession({ access_token, refresh_token })
@@ -88,7 +88,7 @@ test('many who ask for an expired session at once make one refresh', async () =>
   const time = clock()
   const { client } = await bareBackend()
   const auth = client()
-  await auth.signUp(somebody())
+  await auth.signUp(newUser())
   time.pass(3601)
   const asked = vi.spyOn(globalThis, 'fetch')
   onTestFinished(() => void asked.mockRestore())
@@ -103,7 +103,7 @@ test('the changes of a session are told', async () => {
   const told: string[] = []
   const { data } = auth.onAuthStateChange(event => void told.push(event))
   onTestFinished(() => data.subscription.unsubscribe())
-  await auth.signUp(somebody())
+  await auth.signUp(newUser())
   await auth.updateUser({ data: { hello: 'world' } })
   await auth.refreshSession()
   await auth.signOut()
@@ -112,13 +112,13 @@ test('the changes of a session are told', async () => {
   ])
 })
 
-test('an anonymous user has the metadata that was sent, and becomes somebody', async () => {
+test('an anonymous user has the metadata that was sent, and becomes a permanent user', async () => {
   const { client, letterTo } = await bareBackend({ mailerAutoconfirm: false })
   const auth = client()
   const { data } = await auth.signInAnonymously({ options: { data: { name: 'test' } } })
   expect(data.user).toMatchObject({ is_anonymous: true, identities: [] })
   expect(data.user?.user_metadata).toEqual({ name: 'test' })
-  const { email } = somebody()
+  const { email } = newUser()
   await auth.updateUser({ email })
   const { data: known } = await auth.verifyOtp({ email, token: letterTo(email).code, type: 'email_change' })
   expect(known.user).toMatchObject({ id: data.user?.id, email, is_anonymous: false })
@@ -137,7 +137,7 @@ test('where anonymous users are off, that is told', async () => {
 
 test('where addresses are confirmed, there is no session before', async () => {
   const { client } = await bareBackend({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data } = await client().signUp({ email, password })
   expect(data).toMatchObject({ session: null, user: { email } })
   const { error } = await client().signInWithPassword({ email, password })
@@ -147,20 +147,20 @@ test('where addresses are confirmed, there is no session before', async () => {
 test('where sign-up is off, only an admin brings users in', async () => {
   const { client, admin } = await bareBackend({ disableSignup: true })
   const off = { status: 422, code: 'signup_disabled', message: 'Signups not allowed for this instance' }
-  expect((await client().signUp(somebody())).error).toMatchObject(off)
+  expect((await client().signUp(newUser())).error).toMatchObject(off)
   expect((await client().signUp({ phone: somePhone(), password: 'correct horse' })).error).toMatchObject(off)
   expect((await client().signInAnonymously()).error).toMatchObject(off)
-  expect((await client().signInWithOtp({ email: somebody().email })).error).toMatchObject(off)
-  expect((await admin.createUser({ email: somebody().email })).error).toBeNull()
-  expect((await admin.inviteUserByEmail(somebody().email)).error).toBeNull()
-  const { email, password } = somebody()
+  expect((await client().signInWithOtp({ email: newUser().email })).error).toMatchObject(off)
+  expect((await admin.createUser({ email: newUser().email })).error).toBeNull()
+  expect((await admin.inviteUserByEmail(newUser().email)).error).toBeNull()
+  const { email, password } = newUser()
   expect((await admin.generateLink({ type: 'signup', email, password })).error).toBeNull()
-  expect((await admin.generateLink({ type: 'invite', email: somebody().email })).error).toBeNull()
+  expect((await admin.generateLink({ type: 'invite', email: newUser().email })).error).toBeNull()
 })
 
 test('a token of an admin that never expires does all that an admin may', async () => {
   const { admin, client } = await bareBackend()
-  const { email } = somebody()
+  const { email } = newUser()
   const user_metadata = { profile_image: 'https://example.com/ada.png' }
   const { data, error } = await admin.createUser({ email, user_metadata })
   expect(error).toBeNull()
@@ -168,7 +168,7 @@ test('a token of an admin that never expires does all that an admin may', async 
   const id = data.user?.id ?? ''
   expect((await admin.listUsers()).data.users.map(user => user.id)).toEqual([id])
   expect((await admin.getUserById(id)).data.user?.email).toBe(email)
-  const next = somebody().email
+  const next = newUser().email
   const updated = await admin.updateUserById(id, { email: next, email_confirm: true, ban_duration: 'none' })
   expect(updated.data.user).toMatchObject({ email: next, email_confirmed_at: expect.any(String) })
   expect((await admin.updateUserById(id, { user_metadata: { favorite_color: 'yellow' } })).data.user).toMatchObject({
@@ -192,7 +192,7 @@ test('a session is not ended with a token that is none', async () => {
   expect(error).toMatchObject({ status: 403, message: expect.stringMatching(/^invalid JWT/) })
 })
 
-test('nobody administers with no token, or with one of another secret', async () => {
+test('admin endpoints need a token, and refuse one of another secret', async () => {
   const { url } = await bareBackend()
   const without = new AuthAdminApi({ url, headers: {} })
   expect((await without.listUsers()).error?.status).toBe(401)
@@ -201,7 +201,7 @@ test('nobody administers with no token, or with one of another secret', async ()
   expect((await other.listUsers()).error).toMatchObject({ status: 403, code: 'bad_jwt' })
 })
 
-test('a code that nobody was sent is told so', async () => {
+test('a code that was never sent is refused as such', async () => {
   const { client } = await bareBackend()
   const { error } = await client().verifyOtp({ phone: somePhone(), token: '123456', type: 'sms' })
   expect(error).toMatchObject({ status: 403, message: 'Token has expired or is invalid' })
@@ -219,7 +219,7 @@ test("the others' ways in are off", async () => {
 test('a client that waits with PKCE does not take a code that is none', async () => {
   const { client } = await bareBackend()
   const auth = client({ flowType: 'pkce' })
-  const { data, error } = await auth.signInWithOtp({ email: somebody().email })
+  const { data, error } = await auth.signInWithOtp({ email: newUser().email })
   expect([data, error]).toEqual([{ user: null, session: null }, null])
   expect((await auth.exchangeCodeForSession('mock_code')).error).toMatchObject({
     status: 404,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, claimsOf, clock, refusal, somebody, somePhone } from './backend.js'
+import { backendWith, bodyOf, claimsOf, clock, newUser, refusal, somePhone } from './backend.js'
 
 const expired = { status: 403, code: 'otp_expired', message: 'Token has expired or is invalid' }
 
-test('somebody signs up with a code by mail, and needs no password', async () => {
+test('a code by mail signs a new user up, without a password', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email } = somebody()
+  const { email } = newUser()
   const { auth } = backend.client()
   const { data: sent, error } = await auth.signInWithOtp({ email, options: { data: { name: 'Ada' } } })
   expect([sent, error]).toEqual([{ user: null, session: null }, null])
@@ -16,9 +16,9 @@ test('somebody signs up with a code by mail, and needs no password', async () =>
   expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: 'otp' }])
 })
 
-test('somebody who is known gets a code with which they are in', async () => {
+test('a known user gets a code that signs them in', async () => {
   const backend = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { auth } = backend.client()
   await auth.signUp({ email, password })
   await auth.signInWithOtp({ email: email.toUpperCase(), options: { data: { name: 'Eve' } } })
@@ -31,7 +31,7 @@ test('somebody who is known gets a code with which they are in', async () => {
 
 test('where mails are not confirmed, a code that is asked for by a stranger makes a user and is still needed', async () => {
   const backend = await backendWith({ mailerAutoconfirm: true })
-  const { email } = somebody()
+  const { email } = newUser()
   const { auth } = backend.client()
   const { data: sent } = await auth.signInWithOtp({ email })
   expect(sent.session).toBeNull()
@@ -41,9 +41,9 @@ test('where mails are not confirmed, a code that is asked for by a stranger make
   expect(data.user?.email_confirmed_at).toBeDefined()
 })
 
-test('nobody is signed up by a code where that is not wanted', async () => {
+test('a code signs no new user up when the client does not want that', async () => {
   const { client, outbox, admin } = await backendWith()
-  const { error } = await client().auth.signInWithOtp({ ...somebody(), options: { shouldCreateUser: false } })
+  const { error } = await client().auth.signInWithOtp({ ...newUser(), options: { shouldCreateUser: false } })
   expect(error).toMatchObject({ status: 422, code: 'otp_disabled', message: 'Signups not allowed for otp' })
   expect(outbox).toEqual([])
   expect((await admin.listUsers()).data.users).toEqual([])
@@ -102,7 +102,7 @@ test('no code is sent where phones are off', async () => {
   })
 })
 
-test('a code signs nobody up where sign-up is off', async () => {
+test('a code signs no new user up when sign-up is off', async () => {
   const { ask } = await backendWith({ disableSignup: true })
   expect(await refusal(ask('/otp', { body: { email: 'a@example.com' } }))).toEqual({
     status: 422,
@@ -113,7 +113,7 @@ test('a code signs nobody up where sign-up is off', async () => {
 
 test('the older name of a sign-in by mail does the same', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email } = somebody()
+  const { email } = newUser()
   expect(await bodyOf(backend.ask('/magiclink', { body: { email } }))).toEqual({})
   expect(backend.letterTo(email).kind).toBe('signup')
   expect(await refusal(backend.ask('/magiclink', { body: {} }))).toEqual({
@@ -125,7 +125,7 @@ test('the older name of a sign-in by mail does the same', async () => {
 
 test('a code counts once', async () => {
   const backend = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
   const body = { email, token: backend.letterTo(email).code, type: 'email' }
   expect((await backend.ask('/verify', { body })).status).toBe(200)
@@ -134,7 +134,7 @@ test('a code counts once', async () => {
 
 test('a wrong code is refused, and the right one counts still', async () => {
   const backend = await backendWith({ testOtp: '123456' })
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
   const trying = (token: string) => backend.ask('/verify', { body: { email, token, type: 'email' } })
   expect(await refusal(trying('654321'))).toEqual(expired)
@@ -143,7 +143,7 @@ test('a wrong code is refused, and the right one counts still', async () => {
 
 test('a code is for its own address only', async () => {
   const backend = await backendWith({ testOtp: '123456' })
-  const [one, other] = [somebody(), somebody()]
+  const [one, other] = [newUser(), newUser()]
   await backend.client().auth.signInWithOtp({ email: one.email })
   const body = { email: other.email, token: '123456', type: 'email' }
   expect(await refusal(backend.ask('/verify', { body }))).toEqual(expired)
@@ -151,7 +151,7 @@ test('a code is for its own address only', async () => {
 
 test('of two codes for one address only the last one counts', async () => {
   const backend = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const { auth } = backend.client()
   await auth.signInWithOtp({ email })
   const first = backend.letterTo(email).code
@@ -169,7 +169,7 @@ test('of two codes for one address only the last one counts', async () => {
 test('a code counts until its time has passed', async () => {
   const time = clock()
   const backend = await backendWith({ mailerOtpExp: 60 })
-  const { email } = somebody()
+  const { email } = newUser()
   const { auth } = backend.client()
   await auth.signInWithOtp({ email })
   const late = backend.letterTo(email).code
@@ -183,7 +183,7 @@ test('a code counts until its time has passed', async () => {
 
 test('codes are as long as the settings say', async () => {
   const backend = await backendWith({ mailerOtpLength: 8 })
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
   expect(backend.letterTo(email).code).toMatch(/^\d{8}$/)
 })
@@ -223,7 +223,7 @@ test.each([
   { type: 'sms', token: '123456', phone: '4790000000' },
   { type: 'phone_change', token: '123456', phone: '4790000000' },
   { type: 'email_change', token: '123456', email: 'nobody@example.com' },
-])('the proof %j fits nobody', async body => {
+])('the proof %j fits no user', async body => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/verify', { body }))).toEqual(expired)
 })
@@ -234,9 +234,9 @@ test('the hash of a link is refused in its own words', async () => {
   expect(error).toMatchObject({ ...expired, message: 'Email link is invalid or has expired' })
 })
 
-test('somebody who is banned gets in with no code', async () => {
+test('a banned user cannot sign in with a code', async () => {
   const backend = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data } = await backend.client().auth.signUp({ email, password })
   await backend.client().auth.signInWithOtp({ email })
   await backend.admin.updateUserById(data.user?.id ?? '', { ban_duration: '1h' })
@@ -244,9 +244,9 @@ test('somebody who is banned gets in with no code', async () => {
   expect(error).toMatchObject({ status: 403, code: 'user_banned', message: 'User is banned' })
 })
 
-test('a forgotten password is set anew with a code', async () => {
+test('a forgotten password is replaced with a code', async () => {
   const backend = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { auth } = backend.client()
   await backend.client().auth.signUp({ email, password })
   expect(await auth.resetPasswordForEmail(email)).toEqual({ data: {}, error: null })
@@ -259,9 +259,9 @@ test('a forgotten password is set anew with a code', async () => {
   expect((await auth.signInWithPassword({ email, password: 'battery staple' })).error).toBeNull()
 })
 
-test('nobody learns from a recovery who is a user', async () => {
+test('a recovery does not reveal who is a user', async () => {
   const { client, outbox } = await backendWith()
-  expect(await client().auth.resetPasswordForEmail(somebody().email)).toEqual({ data: {}, error: null })
+  expect(await client().auth.resetPasswordForEmail(newUser().email)).toEqual({ data: {}, error: null })
   expect(outbox).toEqual([])
 })
 
@@ -277,9 +277,9 @@ test.each([
   expect(await refusal(ask('/recover', { body }))).toEqual({ status: 400, code: 'validation_failed', message })
 })
 
-test('whoever recovers their password before confirming has confirmed their address', async () => {
+test('recovering a password confirms the address', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { auth } = backend.client()
   await auth.signUp({ email, password })
   await auth.resetPasswordForEmail(email)
@@ -287,7 +287,7 @@ test('whoever recovers their password before confirming has confirmed their addr
   expect(data.user?.email_confirmed_at).toBeDefined()
 })
 
-test('a code by text message signs somebody up', async () => {
+test('a code by text message signs a new user up', async () => {
   const backend = await backendWith({ smsAutoconfirm: false })
   const phone = somePhone()
   const { auth } = backend.client()
@@ -331,7 +331,7 @@ test('a text code does not pass for one by mail', async () => {
 test('a new number is confirmed by a code that goes there', async () => {
   const backend = await backendWith({ smsAutoconfirm: false })
   const { auth } = backend.client()
-  await auth.signUp(somebody())
+  await auth.signUp(newUser())
   const phone = somePhone()
   const { data: waiting } = await auth.updateUser({ phone })
   expect(waiting.user).toMatchObject({ phone: '', new_phone: phone, phone_change_sent_at: expect.any(String) })
@@ -346,7 +346,7 @@ test('a new number is confirmed by a code that goes there', async () => {
 test('a new number is taken as it comes where text messages are not confirmed', async () => {
   const backend = await backendWith({ smsAutoconfirm: true })
   const { auth } = backend.client()
-  await auth.signUp(somebody())
+  await auth.signUp(newUser())
   const phone = somePhone()
   const { data } = await auth.updateUser({ phone })
   expect(data.user).toMatchObject({ phone, phone_confirmed_at: expect.any(String) })

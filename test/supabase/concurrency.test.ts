@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, claimsOf, clock, firebase, followed, newcomer, somebody, somePhone } from './backend.js'
+import { backendWith, bodyOf, claimsOf, clock, firebase, followed, newcomer, newUser, somePhone } from './backend.js'
 
 const times = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)))
@@ -8,7 +8,7 @@ const statusesOf = (responses: readonly Response[]) => responses.map(({ status }
 
 test('of twenty who sign up with one address at once, one does', async () => {
   const { ask, admin } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const responses = await times(20, i =>
     ask('/signup', { body: { email: i % 2 ? email : email.toUpperCase(), password: `${password} ${i}` } }),
   )
@@ -19,7 +19,7 @@ test('of twenty who sign up with one address at once, one does', async () => {
 
 test('twenty who sign up with one address before it is confirmed are one user', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const responses = await times(20, () => backend.ask('/signup', { body: { email, password } }))
   const ids = new Set(await Promise.all(responses.map(async response => (await bodyOf(response)).id)))
   expect([ids.size, backend.outbox.length]).toEqual([1, 20])
@@ -27,7 +27,7 @@ test('twenty who sign up with one address before it is confirmed are one user', 
 
 test('of twenty whom an admin makes with one address at once, one is there', async () => {
   const { ask, admin, serviceKey } = await backendWith()
-  const [{ email }, phone] = [somebody(), somePhone()]
+  const [{ email }, phone] = [newUser(), somePhone()]
   const responses = await times(20, i =>
     ask('/admin/users', { body: i % 2 ? { email, phone } : { phone }, bearer: serviceKey }),
   )
@@ -37,9 +37,9 @@ test('of twenty whom an admin makes with one address at once, one is there', asy
 
 test('of two users who take one address at once, one gets it', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false, mailerSecureEmailChangeEnabled: false })
-  const next = somebody().email
+  const next = newUser().email
   const letters = []
-  for (const { email, password } of [somebody(), somebody()]) {
+  for (const { email, password } of [newUser(), newUser()]) {
     await backend.admin.createUser({ email, password, email_confirm: true })
     const { auth } = backend.client()
     await auth.signInWithPassword({ email, password })
@@ -101,7 +101,7 @@ test('a chain of refreshes never forks, however often each token is asked for', 
 
 test('of twenty who type one code in at once, one gets a session', async () => {
   const backend = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
   const body = { email, token: backend.letterTo(email).code, type: 'email' }
   const responses = await times(20, () => backend.ask('/verify', { body }))
@@ -110,7 +110,7 @@ test('of twenty who type one code in at once, one gets a session', async () => {
 
 test('of twenty who follow one link at once, one gets a session', async () => {
   const backend = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
   const { link } = backend.letterTo(email)
   const found = await times(20, () => followed(link))
@@ -119,7 +119,7 @@ test('of twenty who follow one link at once, one gets a session', async () => {
 
 test('of a code and its link at once, one counts', async () => {
   const backend = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
   const { link, code } = backend.letterTo(email)
   const [response, { fragment }] = await Promise.all([
@@ -129,7 +129,7 @@ test('of a code and its link at once, one counts', async () => {
   expect(Number(response.status === 200) + Number('access_token' in fragment)).toBe(1)
 })
 
-test('a password that changes while somebody signs in with the old one lets nobody in afterwards', async () => {
+test('a password that changes during a sign-in with the old one leaves no session behind', async () => {
   const backend = await backendWith()
   const { email, password, access_token } = await newcomer(backend)
   const [changed, ...signedIn] = await Promise.all([
@@ -144,9 +144,9 @@ test('a password that changes while somebody signs in with the old one lets nobo
   expect(statuses.every(status => status === 403)).toBe(true)
 })
 
-test('an old password that an admin changes while it is being compared lets nobody in', async () => {
+test('an old password that an admin changes while it is being compared is refused', async () => {
   const backend = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const { password, password_hash } = firebase
   const made = await backend.ask('/admin/users', {
     body: { email, password_hash, email_confirm: true },
@@ -160,7 +160,7 @@ test('an old password that an admin changes while it is being compared lets nobo
   expect((await signIn()).status).toBe(400)
 })
 
-test('whoever signs out while refreshing is out', async () => {
+test('signing out during a refresh ends the session', async () => {
   const backend = await backendWith()
   const { access_token, refresh_token } = await newcomer(backend)
   await Promise.all([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { encoded, inSeconds, secretToken, unsignedToken, userToken } from '../signing.js'
-import { backendWith, claimsOf, newcomer, refusal, somebody } from './backend.js'
+import { backendWith, claimsOf, newcomer, newUser, refusal } from './backend.js'
 
 const UNKNOWN = '6c8b5a0e-9a41-4c86-8b1e-0f3f4d6c2a11'
 const invalid = (why: string) => `invalid JWT: unable to parse or verify signature, ${why}`
@@ -70,7 +70,7 @@ test.each<[string, () => string | Promise<string>, string]>([
     'token is malformed: could not JSON decode header: invalid character',
   ],
   [
-    'a token whose key nobody has',
+    'a token with an unknown key',
     () => secretToken({ sub: UNKNOWN }).then(token => withHeader(token, { alg: 'ES256', kid: 'strange' })),
     'token is unverifiable: error while executing keyfunc: unrecognized JWT kid strange for algorithm ES256',
   ],
@@ -101,7 +101,7 @@ test.each<[string, () => string | Promise<string>, string]>([
     () => userToken({ nbf: inSeconds(600) }),
     'token has invalid claims: token is not valid yet',
   ],
-])('%s lets nobody in', async (_name, makeToken, why) => {
+])('%s is refused', async (_name, makeToken, why) => {
   const { ask } = await backendWith()
   const bearer = await makeToken()
   const told = { status: 403, code: 'bad_jwt', message: invalid(why) }
@@ -113,8 +113,8 @@ test.each([
   ['no sub', { sub: undefined }, 403, 'bad_jwt', 'invalid claim: missing sub claim'],
   ['an empty sub', { sub: '' }, 403, 'bad_jwt', 'invalid claim: missing sub claim'],
   ['a sub that is no uuid', { sub: '1234567890' }, 400, 'bad_jwt', 'invalid claim: sub claim must be a UUID'],
-  ['the sub of nobody', { sub: UNKNOWN }, 403, 'user_not_found', 'User from sub claim in JWT does not exist'],
-])('a token with %s is nobody', async (_name, claims, status, code, message) => {
+  ['an unknown sub', { sub: UNKNOWN }, 403, 'user_not_found', 'User from sub claim in JWT does not exist'],
+])('a token with %s belongs to no user', async (_name, claims, status, code, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/user', { bearer: await userToken(claims) }))).toEqual({ status, code, message })
 })
@@ -122,14 +122,14 @@ test.each([
 test.each([
   ['no uuid', 'session', 403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID'],
   ['unknown', UNKNOWN, 403, 'session_not_found', 'Session from session_id claim in JWT does not exist'],
-])('a token whose session is %s lets nobody in', async (_name, session_id, status, code, message) => {
+])('a token whose session is %s is refused', async (_name, session_id, status, code, message) => {
   const backend = await backendWith()
   const { user } = await newcomer(backend)
   const bearer = await userToken({ sub: user.id, aud: 'authenticated', session_id })
   expect(await refusal(backend.ask('/user', { bearer }))).toEqual({ status, code, message })
 })
 
-test('the session of somebody else is not taken for one', async () => {
+test('the session of another user is not accepted', async () => {
   const backend = await backendWith()
   const [one, other] = [await newcomer(backend), await newcomer(backend)]
   const { session_id } = claimsOf(other.access_token)
@@ -160,7 +160,7 @@ test('an admin may hold any token with an admin role, and it need not expire', a
   const jwtSecret = '37c304f8-51aa-419a-a1af-06154e63707a'
   const { ask } = await backendWith({ jwtSecret, gateway: 'open' })
   const bearer = await secretToken({ sub: '1234567890', role: 'supabase_admin', exp: undefined }, jwtSecret)
-  const response = await ask('/admin/users', { body: { email: somebody().email }, bearer })
+  const response = await ask('/admin/users', { body: { email: newUser().email }, bearer })
   expect(response.status).toBe(200)
 })
 
@@ -173,7 +173,7 @@ test('the roles of admins are those of the settings', async () => {
 
 test('an admin who has signed in is one for as long as the session lasts', async () => {
   const backend = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true, role: 'service_role' })
   const { data } = await backend.client().auth.signInWithPassword({ email, password })
   const bearer = data.session?.access_token ?? ''
@@ -182,10 +182,10 @@ test('an admin who has signed in is one for as long as the session lasts', async
   expect((await backend.ask('/admin/users', { bearer })).status).toBe(403)
 })
 
-test('nobody makes an admin of themselves', async () => {
+test('users cannot make themselves admins', async () => {
   const backend = await backendWith()
   const body = {
-    ...somebody(),
+    ...newUser(),
     role: 'service_role',
     app_metadata: { role: 'service_role' },
     aud: 'admin',

@@ -18,7 +18,7 @@ const changes: readonly [string, (backend: Backend, who: Awaited<ReturnType<type
     ['given another password', ({ admin }, { user }) => admin.updateUserById(user.id, { password: 'battery staple' })],
   ]
 
-test.each(changes)('the token of somebody who was %s opens nothing, at once', async (_what, change) => {
+test.each(changes)('the token of a user who was %s opens nothing, at once', async (_what, change) => {
   const backend = await backendWith()
   const who = await newcomer(backend)
   expect(await doors(backend, who.access_token)).toEqual([200, 200])

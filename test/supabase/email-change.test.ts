@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { type Backend, backendWith, bodyOf, followed, newcomer, refusal, somebody } from './backend.js'
+import { type Backend, backendWith, bodyOf, followed, newcomer, newUser, refusal } from './backend.js'
 
 type Settings = Parameters<typeof backendWith>[0]
 
-/** Somebody who has asked for a new address, with what was sent. */
+/** A user who has asked for a new address, with what was sent. */
 async function changing(settings: Settings = {}) {
   const backend = await backendWith({ mailerAutoconfirm: false, ...settings })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
   const { auth } = backend.client()
   await auth.signInWithPassword({ email, password })
-  const next = somebody().email
+  const next = newUser().email
   const { data, error } = await auth.updateUser({ email: next })
   expect(error).toBeNull()
   return { backend, auth, email, next, user: data.user, password }
@@ -104,7 +104,7 @@ test('a code for the new address is no way to confirm another', async () => {
   }
 })
 
-test('an address that somebody took in the meantime is not taken from them', async () => {
+test('an address that another user took in the meantime stays with them', async () => {
   const { backend, next } = await changing({ mailerSecureEmailChangeEnabled: false })
   await backend.admin.createUser({ email: next, password: 'correct horse', email_confirm: true })
   expect(await refusal(proving(backend, next))).toEqual({
@@ -117,9 +117,9 @@ test('an address that somebody took in the meantime is not taken from them', asy
 
 test('of two who want one address the code tells who it is', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false, mailerSecureEmailChangeEnabled: false })
-  const next = somebody().email
+  const next = newUser().email
   const users = []
-  for (const { email, password } of [somebody(), somebody()]) {
+  for (const { email, password } of [newUser(), newUser()]) {
     await backend.admin.createUser({ email, password, email_confirm: true })
     const { auth } = backend.client()
     const { data } = await auth.signInWithPassword({ email, password })
@@ -135,7 +135,7 @@ test('of two who want one address the code tells who it is', async () => {
 
 test('a further change takes the place of the one that waits', async () => {
   const { backend, auth, next } = await changing({ mailerSecureEmailChangeEnabled: false })
-  const another = somebody().email
+  const another = newUser().email
   await auth.updateUser({ email: another })
   expect((await proving(backend, next)).status).toBe(403)
   const { user } = await bodyOf(proving(backend, another))
@@ -149,7 +149,7 @@ test('a half done change starts over when it is asked for again', async () => {
   expect(await bodyOf(proving(backend, next))).toEqual(half)
 })
 
-test("nobody confirms another's change: the session is that of whose code it was", async () => {
+test("a code confirms only its own user's change, and the session is that user's", async () => {
   const { backend, next, user } = await changing({ mailerSecureEmailChangeEnabled: false })
   const stranger = await newcomer(await Promise.resolve(backend))
   const body = { email: next, token: backend.letterTo(next).code, type: 'email_change' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, refusal, somebody, versioned } from './backend.js'
+import { backendWith, bodyOf, newUser, refusal, versioned } from './backend.js'
 
 const wrong = { email: 'nobody@example.com', password: 'battery staple' }
 const signIn = '/token?grant_type=password'
@@ -30,7 +30,7 @@ test.each([{}, { 'x-supabase-api-version': '2023-12-31' }, { 'x-supabase-api-ver
 
 test('a weak password says why in either form', async () => {
   const { ask } = await backendWith({ passwordRequiredCharacters: 'abc:123' })
-  const body = { email: somebody().email, password: 'x' }
+  const body = { email: newUser().email, password: 'x' }
   const weak_password = { reasons: ['length', 'characters'] }
   const message =
     'Password should be at least 6 characters. Password should contain at least one character of each: abc, 123.'
@@ -44,7 +44,7 @@ test('a weak password says why in either form', async () => {
 
 test("Supabase's client makes its own error of a weak password", async () => {
   const { client } = await backendWith()
-  const { error } = await client().auth.signUp({ email: somebody().email, password: 'x' })
+  const { error } = await client().auth.signUp({ email: newUser().email, password: 'x' })
   expect(error).toMatchObject({
     ...{ name: 'AuthWeakPasswordError', status: 422, code: 'weak_password', reasons: ['length'] },
     message: 'Password should be at least 6 characters.',
@@ -120,7 +120,7 @@ test('null is a body without fields', async () => {
 
 test('a body is read as JSON whatever its header says', async () => {
   const { ask } = await backendWith()
-  const response = await ask('/signup', { body: somebody(), headers: { 'content-type': 'text/plain' } })
+  const response = await ask('/signup', { body: newUser(), headers: { 'content-type': 'text/plain' } })
   expect(response.status).toBe(200)
 })
 
@@ -132,6 +132,6 @@ test('a body of more than a megabyte is too large', async () => {
 
 test('what Supabase cannot keep is refused, not broken by', async () => {
   const { ask } = await backendWith()
-  const told = await refusal(ask('/signup', { body: { ...somebody(), data: { name: 'A\0da' } } }))
+  const told = await refusal(ask('/signup', { body: { ...newUser(), data: { name: 'A\0da' } } }))
   expect(told).toMatchObject({ status: 400, code: 'validation_failed' })
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { backendWith, claimsOf, clock, followed, newcomer, refusal, somebody, UUID } from './backend.js'
+import { backendWith, claimsOf, clock, followed, newcomer, newUser, refusal, UUID } from './backend.js'
 
 const app = 'http://localhost:5173/welcome'
 
-/** Somebody whose mail has not been confirmed yet, and the link of that mail. */
+/** A user whose address is not confirmed yet, and the link of the confirmation mail. */
 async function waiting(auth: Parameters<typeof backendWith>[0] = {}) {
   const backend = await backendWith({ mailerAutoconfirm: false, ...auth })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await backend.client().auth.signUp({ email, password, options: { emailRedirectTo: app } })
   return { backend, email, password, link: backend.letterTo(email).link }
 }
@@ -60,7 +60,7 @@ test('a link leads nowhere once its time has passed', async () => {
   expect((await followed(link)).fragment).toMatchObject({ error: 'access_denied', error_code: 'otp_expired' })
 })
 
-test('whoever only looks at a link does not use it up', async () => {
+test('a HEAD request does not use up a link', async () => {
   const { link } = await waiting()
   const looked = await fetch(link, { method: 'HEAD', redirect: 'manual' })
   expect(looked.status).toBe(405)
@@ -123,7 +123,7 @@ test('a link that was sent before a new password leads nowhere', async () => {
   expect((await followed(backend.letterTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
-test('whoever is banned follows no link', async () => {
+test('a banned user cannot follow a link', async () => {
   const { backend, link, email } = await waiting()
   const [user] = (await backend.admin.listUsers()).data.users
   expect(user?.email).toBe(email)
@@ -136,14 +136,14 @@ test('whoever is banned follows no link', async () => {
   })
 })
 
-test('the link of somebody who was deleted leads nowhere', async () => {
+test('the link of a deleted user leads nowhere', async () => {
   const { backend, link } = await waiting()
   const [user] = (await backend.admin.listUsers()).data.users
   await backend.admin.deleteUser(user?.id ?? '')
   expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
-test('an old link does not lead to somebody new who has the same id', async () => {
+test('an old link does not lead to a new user with the same id', async () => {
   const { backend, link, email } = await waiting()
   const [user] = (await backend.admin.listUsers()).data.users
   const id = user?.id ?? ''
@@ -170,7 +170,7 @@ test('the code of a mail uses up its link', async () => {
   expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
-test('a link begins a session of its own, whoever follows it', async () => {
+test('a link starts a session of its own, even when followed with the token of another user', async () => {
   const { backend, link } = await waiting()
   const other = await backend.client().auth.signInAnonymously()
   const response = await fetch(link, {

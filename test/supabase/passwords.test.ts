@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { argon2d, argon2i, argon2id, bcrypt } from 'hash-wasm'
 import { expect, test } from 'vitest'
 import { fits } from '../../src/supabase/passwords.js'
-import { backendWith, bodyOf, clock, firebase, refusal, somebody } from './backend.js'
+import { backendWith, bodyOf, clock, firebase, newUser, refusal } from './backend.js'
 
 const password = 'correct horse'
 
-/** Whether somebody with this hash signs in with a password. */
+/** Whether a user with this hash can sign in with a password. */
 async function signsIn(password_hash: string, given: string): Promise<boolean> {
   const { ask, client, serviceKey } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const made = await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
   expect(made.status).toBe(200)
   expect(await made.text()).not.toContain(password_hash)
@@ -52,7 +52,7 @@ test.each([
   '$fbscrypt$v=1,n=14,r=8,p=1$AAAA$AAAA',
 ])('the hash %j is of no known kind', async password_hash => {
   const { ask, serviceKey } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const response = await ask('/admin/users', { body: { email, password_hash }, bearer: serviceKey })
   // An empty one is none.
   expect(response.status).toBe(password_hash === '' ? 200 : 400)
@@ -61,7 +61,7 @@ test.each([
 test('a hash of argon2d is refused, as at Supabase', async () => {
   const { ask, serviceKey } = await backendWith()
   const password_hash = await argon2d({ ...argon, outputType: 'encoded' })
-  const body = { email: somebody().email, password_hash }
+  const body = { email: newUser().email, password_hash }
   expect((await ask('/admin/users', { body, bearer: serviceKey })).status).toBe(400)
 })
 
@@ -81,7 +81,7 @@ const tooCostly = [
 
 test.each(tooCostly)('the hash %s is refused, and fits nothing where it was kept before', async (hash, message) => {
   const { ask, serviceKey } = await backendWith()
-  const body = { email: somebody().email, password_hash: hash }
+  const body = { email: newUser().email, password_hash: hash }
   const refused = await refusal(ask('/admin/users', { body, bearer: serviceKey }))
   expect(refused).toEqual({ status: 400, code: 'validation_failed', message })
   expect(await fits(password, hash)).toBe(false)
@@ -89,7 +89,7 @@ test.each(tooCostly)('the hash %s is refused, and fits nothing where it was kept
 
 test('a state with a hash that costs too much is refused in a sentence that names it', async () => {
   const { exportState, importState, ask } = await backendWith()
-  await ask('/signup', { body: somebody() })
+  await ask('/signup', { body: newUser() })
   const document = await exportState()
   const users = document.users.map(user => ({ ...user, encrypted_password: bcryptOf('31') }))
   await expect(importState({ ...document, users })).rejects.toThrow(
@@ -100,7 +100,7 @@ test('a state with a hash that costs too much is refused in a sentence that name
 
 test('while an imported password is checked everything else is answered', async () => {
   const { ask, url, serviceKey } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const password_hash = await bcrypt({ password, salt, costFactor: 12, outputType: 'encoded' })
   await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
   let isChecking = true
@@ -115,7 +115,7 @@ test('while an imported password is checked everything else is answered', async 
 
 test('an imported password is hashed by Standin itself after the first sign-in, also where several come at once', async () => {
   const { ask, client, serviceKey, exportState } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const password_hash = await bcrypt({ password, salt, costFactor: 8, outputType: 'encoded' })
   await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
   const hashOfHer = async () => (await exportState()).users.find(user => user.email === email)?.encrypted_password
@@ -134,7 +134,7 @@ test('an imported password is hashed by Standin itself after the first sign-in, 
 
 test('more imported passwords than can be checked in time are told to come back later', async () => {
   const { ask, serviceKey } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const password_hash = await bcrypt({ password, salt, costFactor: 6, outputType: 'encoded' })
   await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
   const asked = Array.from({ length: 80 }, () =>
@@ -147,17 +147,17 @@ test('more imported passwords than can be checked in time are told to come back 
 
 test('a password may have any characters up to 72 bytes', async () => {
   const { client } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const long = '\u{1f434}'.repeat(18)
   expect((await client().auth.signUp({ email, password: long })).error).toBeNull()
   expect((await client().auth.signInWithPassword({ email, password: long })).error).toBeNull()
-  const longer = await client().auth.signUp({ email: somebody().email, password: `${long}.` })
+  const longer = await client().auth.signUp({ email: newUser().email, password: `${long}.` })
   expect(longer.error).toMatchObject({ status: 400, code: 'validation_failed' })
 })
 
 test('passwords that look the same are told apart by their bytes', async () => {
   const { client } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   await client().auth.signUp({ email, password: 'caf\u00e9 caf\u00e9' })
   const { error } = await client().auth.signInWithPassword({ email, password: 'cafe\u0301 cafe\u0301' })
   expect(error?.code).toBe('invalid_credentials')
@@ -170,13 +170,13 @@ test.each([
   ['a1:', ['length']],
 ])('%j lacks what the settings ask for: %j', async (password, reasons) => {
   const { ask } = await backendWith({ passwordMinLength: 8, passwordRequiredCharacters: 'abcdefgh:1234567890:\\:' })
-  const { weak_password } = await bodyOf(ask('/signup', { body: { ...somebody(), password } }))
+  const { weak_password } = await bodyOf(ask('/signup', { body: { ...newUser(), password } }))
   expect(weak_password).toEqual({ reasons })
 })
 
 test('a password that has become too weak still signs in, and says so', async () => {
   const { ask, serviceKey } = await backendWith({ passwordMinLength: 20 })
-  const { email } = somebody()
+  const { email } = newUser()
   const password_hash = await bcrypt({ password, salt, costFactor: 4, outputType: 'encoded' })
   await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
   const answer = await bodyOf(ask('/token?grant_type=password', { body: { email, password } }))
@@ -198,7 +198,7 @@ test('Standin itself spends some milliseconds on each password; only its tests s
 test('a hash is never told', async () => {
   const time = clock()
   const { admin, client } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   const { data } = await admin.createUser({ email, password, email_confirm: true })
   time.pass(1)
   const signedIn = await client().auth.signInWithPassword({ email, password })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { type Backend, backendWith, bodyOf, claimsOf, clock, followed, newcomer, refusal, somebody } from './backend.js'
+import { type Backend, backendWith, bodyOf, claimsOf, clock, followed, newcomer, newUser, refusal } from './backend.js'
 
 const verifier = 'v'.repeat(56)
 const challenge = {
@@ -21,7 +21,7 @@ async function authCode(backend: Backend, more: object = challenge) {
 test('a sign-up ends where it began', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { auth } = backend.client({ flowType: 'pkce' })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data: waiting } = await auth.signUp({ email, password })
   expect(waiting.session).toBeNull()
   const { link } = backend.letterTo(email)
@@ -46,13 +46,13 @@ test.each(['recovery', 'magiclink'] as const)('a mail of the kind %s ends where 
   expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: kind }])
 })
 
-/** Somebody who has asked for another address. Raw, since Supabase's own client forgets its verifier here. */
+/** A user who has asked for another address. Raw, since Supabase's own client forgets its verifier here. */
 async function changing(settings: Parameters<typeof backendWith>[0] = {}) {
   const backend = await backendWith({ mailerAutoconfirm: false, ...settings })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
   const { access_token } = await bodyOf(backend.ask('/token?grant_type=password', { body: { email, password } }))
-  const next = somebody().email
+  const next = newUser().email
   await backend.ask('/user', { method: 'PUT', bearer: access_token, body: { email: next, ...challenge } })
   return { backend, email, next }
 }
@@ -185,7 +185,7 @@ test.each([
 ])('the challenge %j is refused wherever one is sent', async (body, message) => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const asked = await Promise.all([
     backend.ask('/signup', { body: { email, password, ...body } }),
     backend.ask('/otp', { body: { email, ...body } }),
@@ -198,7 +198,7 @@ test.each([
   }
 })
 
-test('a flow that nobody waits for leads back with a refusal', async () => {
+test('an unknown flow leads back with a refusal', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   await backend.ask('/recover', { body: { email, ...challenge } })
@@ -209,7 +209,7 @@ test('a flow that nobody waits for leads back with a refusal', async () => {
 })
 
 test.each([true, false])(
-  'a code of somebody who was deleted in the meantime gives nothing (softly: %s)',
+  'the code of a user who was deleted in the meantime gives nothing (softly: %s)',
   async softly => {
     const backend = await backendWith()
     const code = await authCode(backend)
@@ -219,7 +219,7 @@ test.each([true, false])(
   },
 )
 
-test('the hash of such a link gives a session to whoever has it, as at Supabase', async () => {
+test('the hash of such a link gives a session to any client that has it, as at Supabase', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   await backend.ask('/recover', { body: { email, ...challenge } })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backendWith, followed, somebody } from './backend.js'
+import { backendWith, followed, newUser } from './backend.js'
 
 const site = 'https://app.example.com/home'
 const list = [
@@ -14,7 +14,7 @@ const list = [
 /** Where the mail of a sign-in leads back to when the app asks for `redirectTo`. */
 async function destination(redirectTo: string, settings: Parameters<typeof backendWith>[0] = {}): Promise<string> {
   const backend = await backendWith({ siteUrl: site, uriAllowList: list, ...settings })
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.ask(`/otp?${new URLSearchParams({ redirect_to: redirectTo })}`, { body: { email } })
   return new URL(backend.letterTo(email).link).searchParams.get('redirect_to') ?? ''
 }
@@ -132,7 +132,7 @@ test.each([
 ])('what the settings allow by themselves is not %j', async redirectTo => {
   const siteUrl = 'http://localhost:3000'
   const backend = await backendWith({ siteUrl })
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.ask(`/otp?${new URLSearchParams({ redirect_to: redirectTo })}`, { body: { email } })
   expect(new URL(backend.letterTo(email).link).searchParams.get('redirect_to')).toBe(siteUrl)
 })
@@ -144,7 +144,7 @@ test('what stands behind the # of an address does not make it another one', asyn
 
 test('a header says where a link leads before the query does, and the page that asks comes last', async () => {
   const backend = await backendWith({ siteUrl: site })
-  const { email } = somebody()
+  const { email } = newUser()
   const asked = async (query: string, headers: Record<string, string>) => {
     await backend.ask(`/otp${query}`, { body: { email }, headers })
     return new URL(backend.letterTo(email).link).searchParams.get('redirect_to')
@@ -157,9 +157,9 @@ test('a header says where a link leads before the query does, and the page that 
   expect(await asked('', { referer: 'https://evil.com/' })).toBe(site)
 })
 
-test('a link that somebody has changed leads no further than the settings allow', async () => {
+test('a tampered link leads no further than the settings allow', async () => {
   const backend = await backendWith({ siteUrl: site })
-  const { email } = somebody()
+  const { email } = newUser()
   await backend.ask('/otp', { body: { email } })
   const url = new URL(backend.letterTo(email).link)
   for (const bad of ['https://evil.com/', '//evil.com', 'javascript:alert(1)', 'https://app.example.com@evil.com/']) {
@@ -171,7 +171,7 @@ test('a link that somebody has changed leads no further than the settings allow'
 
 test('an address of the site may have another port only on this machine', async () => {
   const backend = await backendWith({ siteUrl: 'http://localhost:3000', uriAllowList: [] })
-  const { email } = somebody()
+  const { email } = newUser()
   for (const [wanted, expected] of [
     ['http://localhost:5173/x', 'http://localhost:5173/x'],
     ['http://localhost.evil.com:3000/', 'http://localhost:3000'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Backend, backendWith, bodyOf, claimsOf, clock, newcomer, refusal, somebody } from './backend.js'
+import { type Backend, backendWith, bodyOf, claimsOf, clock, newcomer, newUser, refusal } from './backend.js'
 
 const refresh = ({ ask }: Backend, refresh_token: string) =>
   ask('/token?grant_type=refresh_token', { body: { refresh_token } })
@@ -23,7 +23,7 @@ test('a refresh gives another refresh token, a new token of the same session, an
   const time = clock()
   const backend = await backendWith()
   const { auth } = backend.client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   time.pass(1)
   const { data: refreshed, error } = await auth.refreshSession()
   expect(error).toBeNull()
@@ -38,7 +38,7 @@ test('a refresh leaves the time of the last sign-in as it was', async () => {
   const time = clock()
   const backend = await backendWith()
   const { auth } = backend.client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   time.pass(60)
   const { data: refreshed } = await auth.refreshSession()
   expect(refreshed.user?.last_sign_in_at).toBe(data.user?.last_sign_in_at)
@@ -48,7 +48,7 @@ test('a token in store is refreshed when it has expired, without being asked', a
   const time = clock()
   const backend = await backendWith()
   const { auth } = backend.client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   time.pass(3601)
   const { data: found } = await auth.getSession()
   expect(found.session?.access_token).not.toBe(data.session?.access_token)

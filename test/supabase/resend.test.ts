@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { userToken } from '../signing.js'
-import { backendWith, bodyOf, clock, newcomer, refusal, somebody, somePhone } from './backend.js'
+import { backendWith, bodyOf, clock, newcomer, newUser, refusal, somePhone } from './backend.js'
 
 test('the mail of a sign-up goes out again with another code', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { auth } = backend.client()
   await auth.signUp({ email, password })
   const { error } = await auth.resend({ type: 'signup', email })
@@ -16,11 +16,11 @@ test('the mail of a sign-up goes out again with another code', async () => {
 
 test('the mails of a change of address go out again', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false, mailerSecureEmailChangeEnabled: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
   const { auth } = backend.client()
   await auth.signInWithPassword({ email, password })
-  const next = somebody().email
+  const next = newUser().email
   await auth.updateUser({ email: next })
   await auth.resend({ type: 'email_change', email })
   expect(backend.outbox.map(({ recipient }) => recipient)).toEqual([next, next])
@@ -46,7 +46,7 @@ test.each([
   ['email_change', { email: 'nobody@example.com' }],
   ['sms', { phone: '4799999999' }],
   ['phone_change', { phone: '4799999999' }],
-])('nobody learns from a further message of the kind %s who is a user', async (type, address) => {
+])('a further message of the kind %s does not reveal who is a user', async (type, address) => {
   const { ask, outbox } = await backendWith()
   expect(await bodyOf(ask('/resend', { body: { type, ...address } }))).toEqual({})
   expect(outbox).toEqual([])
@@ -101,7 +101,7 @@ async function careful() {
   return { time, backend, change, ...who }
 }
 
-test('whoever has just signed in changes their password without a code', async () => {
+test('a user who has just signed in changes the password without a code', async () => {
   const { change, time } = await careful()
   time.pass(24 * 3600)
   expect((await change()).status).toBe(200)
@@ -138,7 +138,7 @@ test('the code of a reauthentication is used up by an attempt', async () => {
   expect(await refusal(change({ nonce }))).toMatchObject({ code: 'reauthentication_not_valid' })
 })
 
-test('the code of a reauthentication is for whoever asked only', async () => {
+test('the code of a reauthentication works only for the user who asked', async () => {
   const { backend, change, time } = await careful()
   const other = await newcomer(backend)
   time.pass(25 * 3600)
@@ -175,9 +175,9 @@ test('the code of a reauthentication goes to a phone where there is no mail', as
   expect(told).toEqual({ message_id: backend.letterTo(phone).id })
 })
 
-test('an address that nobody has confirmed gets no code of a reauthentication', async () => {
+test('an unconfirmed address gets no code of a reauthentication', async () => {
   const backend = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const phone = somePhone()
   await backend.admin.createUser({ email, phone, password, phone_confirm: true })
   const { auth } = backend.client()

@@ -2,7 +2,7 @@ import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../runs.js'
-import { type Backend, backendWith, bodyOf, newcomer, somebody, versioned } from './backend.js'
+import { type Backend, backendWith, bodyOf, newcomer, newUser, versioned } from './backend.js'
 
 const UUID = '6c8b5a0e-9a41-4c86-8b1e-0f3f4d6c2a11'
 
@@ -185,7 +185,7 @@ test('whatever stands for an id in a path, the answer has a form of Supabase', a
 
 test('what is sent never reaches the prototypes of objects', async () => {
   const backend = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const data = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1}'
   const text = `{"email":"${email}","password":"${password}","data":${data},"__proto__":{"role":"service_role"}}`
   const { user, access_token } = await bodyOf(backend.ask('/signup', { method: 'POST', body: text }))
@@ -200,7 +200,7 @@ test('what is sent never reaches the prototypes of objects', async () => {
 
 test('a name like that of a prototype is kept like any other', async () => {
   const backend = await backendWith()
-  const body = `{"email":"${somebody().email}","user_metadata":{"__proto__":{"a":1},"constructor":2}}`
+  const body = `{"email":"${newUser().email}","user_metadata":{"__proto__":{"a":1},"constructor":2}}`
   const response = await backend.ask('/admin/users', { method: 'POST', body, bearer: backend.serviceKey })
   expect(await response.text()).toContain('"user_metadata":{"__proto__":{"a":1},"constructor":2}')
 })
@@ -209,7 +209,7 @@ test('a lot may be known of a user', async () => {
   const { admin } = await backendWith()
   const many = Array.from({ length: 10_000 }, (_, i) => i)
   const { data, error } = await admin.createUser({
-    email: somebody().email,
+    email: newUser().email,
     user_metadata: { text: 'x'.repeat(900_000), many },
   })
   expect(error).toBeNull()
@@ -220,7 +220,7 @@ test('a lot may be known of a user', async () => {
 test('what is nested deeper than anybody reads is refused', async () => {
   const { ask } = await backendWith()
   const nested = (depth: number) =>
-    `{"email":"${somebody().email}","password":"correct horse","data":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
+    `{"email":"${newUser().email}","password":"correct horse","data":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
   expect((await ask('/signup', { method: 'POST', body: nested(300) })).status).toBe(200)
   for (const depth of [1000, 10_000, 100_000]) {
     expect((await ask('/signup', { method: 'POST', body: nested(depth) })).status).toBe(400)
@@ -242,14 +242,14 @@ test.each([
 
 test('half a character becomes one that says so', async () => {
   const { ask } = await backendWith()
-  const body = `{"email":"${somebody().email}","password":"correct horse","data":{"name":"\\ud800","\\udc00":1}}`
+  const body = `{"email":"${newUser().email}","password":"correct horse","data":{"name":"\\ud800","\\udc00":1}}`
   const { user } = await bodyOf(ask('/signup', { method: 'POST', body }))
   expect(user.user_metadata).toMatchObject({ name: '\ufffd', '\ufffd': 1 })
 })
 
 test('numbers beyond those of JavaScript break nothing', async () => {
   const { ask } = await backendWith()
-  const body = `{"email":"${somebody().email}","password":"correct horse","data":{"big":1e400,"long":12345678901234567890}}`
+  const body = `{"email":"${newUser().email}","password":"correct horse","data":{"big":1e400,"long":12345678901234567890}}`
   const response = await ask('/signup', { method: 'POST', body })
   expect(response.status).toBeLessThan(500)
 })

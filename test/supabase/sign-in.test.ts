@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, refusal, somebody, somePhone, TIME } from './backend.js'
+import { backendWith, bodyOf, newUser, refusal, somePhone, TIME } from './backend.js'
 
 test('the right password signs in', async () => {
   const { client } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await client().auth.signUp({ email, password })
   const { data, error } = await client().auth.signInWithPassword({ email, password })
   expect(error).toBeNull()
@@ -25,7 +25,7 @@ test('a phone number signs in however it is written', async () => {
 
 test('a password that has become too weak is told of, and still signs in', async () => {
   const { admin, ask } = await backendWith({ passwordRequiredCharacters: 'abc:0123456789' })
-  const { email } = somebody()
+  const { email } = newUser()
   // bcrypt of "battery", which has no digit.
   const password_hash = '$2a$04$KBCwKxOzLha2MUDgW0PjXeP5P8LFCFa1JhYeSK3Ks7WrgZvvhZgWO'
   await admin.createUser({ email, password_hash, email_confirm: true })
@@ -39,13 +39,13 @@ test('a password that has become too weak is told of, and still signs in', async
   })
 })
 
-const { email, password } = somebody()
+const { email, password } = newUser()
 
 test.each([
   ['another password', { email, password: 'wrong' }, 400, 'invalid_credentials', 'Invalid login credentials'],
   ['no password', { email }, 400, 'invalid_credentials', 'Invalid login credentials'],
   [
-    'an address that nobody has',
+    'an unknown address',
     { email: 'nobody@example.com', password },
     400,
     'invalid_credentials',
@@ -74,7 +74,7 @@ test.each([
 
 test('a user without a password signs in with none', async () => {
   const { ask, admin } = await backendWith()
-  const { email } = somebody()
+  const { email } = newUser()
   await admin.createUser({ email, email_confirm: true })
   for (const password of ['', 'guess']) {
     expect(await refusal(ask('/token?grant_type=password', { body: { email, password } }))).toMatchObject({
@@ -85,7 +85,7 @@ test('a user without a password signs in with none', async () => {
 
 test('a banned user is told so, and may come back when the ban is lifted', async () => {
   const { client, admin } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data } = await client().auth.signUp({ email, password })
   const id = data.user?.id ?? ''
   const banned = await admin.updateUserById(id, { ban_duration: '24h' })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type Backend, backendWith, refusal, somebody } from './backend.js'
+import { type Backend, backendWith, newUser, refusal } from './backend.js'
 
 /** Three devices of one user. */
 async function threeDevices(backend: Backend) {
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await backend.client().auth.signUp({ email, password })
   const devices = [backend.client().auth, backend.client().auth, backend.client().auth] as const
   for (const device of devices) await device.signInWithPassword({ email, password })
@@ -61,7 +61,7 @@ test('an admin signs a user out with the token of the user', async () => {
   expect(await statuses()).toEqual([200, 403, 403])
 })
 
-test('a scope that nobody knows is refused before anything ends', async () => {
+test('an unknown scope is refused before any session ends', async () => {
   const backend = await backendWith()
   const { sessions, statuses } = await threeDevices(backend)
   const bearer = sessions[0]?.access_token ?? ''
@@ -73,10 +73,10 @@ test('a scope that nobody knows is refused before anything ends', async () => {
   expect(await statuses()).toEqual([200, 200, 200])
 })
 
-test('signing out works for whoever is not there any more', async () => {
+test('signing out works for a user who was deleted', async () => {
   const { client, admin } = await backendWith()
   const { auth } = client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   await admin.deleteUser(data.user?.id ?? '')
   expect((await auth.signOut()).error).toBeNull()
   expect((await auth.getSession()).data.session).toBeNull()

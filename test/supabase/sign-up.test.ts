@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, claimsOf, refusal, somebody, somePhone, TIME, UUID } from './backend.js'
+import { backendWith, bodyOf, claimsOf, newUser, refusal, somePhone, TIME, UUID } from './backend.js'
 
-test('whoever signs up is signed in at once where addresses need no confirmation', async () => {
+test('signing up starts a session at once where addresses need no confirmation', async () => {
   const { client } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data, error } = await client().auth.signUp({ email, password })
   expect(error).toBeNull()
   expect(data.user).toMatchObject({ email, aud: 'authenticated', role: 'authenticated', is_anonymous: false })
@@ -12,7 +12,7 @@ test('whoever signs up is signed in at once where addresses need no confirmation
 
 test('the user of a sign-up has the fields of Supabase in its order, and nothing else', async () => {
   const { ask } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { user } = await bodyOf(ask('/signup', { body: { email, password, data: { name: 'Ada' } } }))
   const known = { name: 'Ada', sub: user.id, email, email_verified: true, phone_verified: false }
   expect(user).toEqual({
@@ -54,7 +54,7 @@ test('the user of a sign-up has the fields of Supabase in its order, and nothing
 
 test('what an app says of a user never takes the place of what the backend knows', async () => {
   const { client } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const data = { sub: 'me', email: 'other@example.com', email_verified: 'yes', phone_verified: true, color: null }
   const { data: found } = await client().auth.signUp({ email, password, options: { data } })
   expect(found.user?.user_metadata).toEqual({ sub: found.user?.id, email, email_verified: true, phone_verified: false })
@@ -62,7 +62,7 @@ test('what an app says of a user never takes the place of what the backend knows
 
 test('an address is kept in small letters', async () => {
   const { client } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data } = await client().auth.signUp({ email: email.toUpperCase(), password })
   expect(data.user?.email).toBe(email)
   expect((await client().auth.signInWithPassword({ email: email.toUpperCase(), password })).error).toBeNull()
@@ -70,7 +70,7 @@ test('an address is kept in small letters', async () => {
 
 test('where addresses have to be confirmed the answer is the user alone, and a mail is on its way', async () => {
   const { ask, letterTo } = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const user = await bodyOf(ask('/signup', { body: { email, password } }))
   expect(user).toMatchObject({ email, role: 'authenticated', confirmation_sent_at: expect.stringMatching(TIME) })
   expect(user).not.toHaveProperty('access_token')
@@ -80,9 +80,9 @@ test('where addresses have to be confirmed the answer is the user alone, and a m
   expect(letterTo(email)).toMatchObject({ kind: 'signup', channel: 'email', code: expect.stringMatching(/^\d{6}$/) })
 })
 
-test('nobody signs in before the address is confirmed, and then anybody does who knows the password', async () => {
+test('sign-in waits until the address is confirmed, and then needs only the password', async () => {
   const { client, letterTo } = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { auth } = client()
   expect((await auth.signUp({ email, password })).data.session).toBeNull()
   expect((await auth.signInWithPassword({ email, password })).error).toMatchObject({
@@ -99,7 +99,7 @@ test('nobody signs in before the address is confirmed, and then anybody does who
 
 test('signing up again before confirming sends another code and changes nothing of the user', async () => {
   const { client, outbox } = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data: first } = await client().auth.signUp({ email, password, options: { data: { name: 'Ada' } } })
   const { data: again } = await client().auth.signUp({
     email,
@@ -116,7 +116,7 @@ test('signing up again before confirming sends another code and changes nothing 
 
 test('an address that is taken is told where addresses are not confirmed', async () => {
   const { client } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await client().auth.signUp({ email, password })
   expect((await client().auth.signUp({ email, password })).error).toMatchObject({
     status: 422,
@@ -125,9 +125,9 @@ test('an address that is taken is told where addresses are not confirmed', async
   })
 })
 
-test('where addresses are confirmed nobody finds out by signing up who else has', async () => {
+test('where addresses are confirmed, signing up does not reveal who else has', async () => {
   const { ask, admin, outbox } = await backendWith({ mailerAutoconfirm: false, smsAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data: real } = await admin.createUser({ email, password, email_confirm: true, user_metadata: { secret: 1 } })
   const response = await ask('/signup', { body: { email, password: 'something else', data: { name: 'Eve' } } })
   const user = await bodyOf(response)
@@ -150,9 +150,9 @@ test('where addresses are confirmed nobody finds out by signing up who else has'
   expect(outbox).toEqual([])
 })
 
-test('whoever signs up with the address of a guest learns nothing of what the admin said of them', async () => {
+test('signing up with the address of an invited user reveals nothing that the admin said of them', async () => {
   const { ask, admin } = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data: guest } = await admin.inviteUserByEmail(email, { data: { team: 'core' } })
   const user = await bodyOf(ask('/signup', { body: { email, password } }))
   expect(user).toMatchObject({ id: guest.user?.id, user_metadata: {}, identities: [] })
@@ -193,7 +193,7 @@ test('a phone number that has to be confirmed gets a text message', async () => 
   expect((await auth.signInWithPassword({ phone, password: 'correct horse' })).error).toBeNull()
 })
 
-test('somebody without a name signs in and can be told apart', async () => {
+test('anonymous users sign in and can be told apart', async () => {
   const { client } = await backendWith()
   const { data, error } = await client().auth.signInAnonymously({ options: { data: { theme: 'dark' } } })
   expect(error).toBeNull()
@@ -212,7 +212,7 @@ test('somebody without a name signs in and can be told apart', async () => {
   })
 })
 
-const { email, password } = somebody()
+const { email, password } = newUser()
 const challenge = 'c'.repeat(43)
 
 test.each([

@@ -40,7 +40,7 @@ test.each([
   expect(await refusal(asked)).toEqual({ status, code, message })
 })
 
-test('nobody has a further factor', async () => {
+test('users have no further factors', async () => {
   const backend = await backendWith()
   const { auth } = backend.client()
   const { data } = await auth.signUp({ email: 'ada@example.com', password: 'correct horse' })
@@ -66,7 +66,7 @@ test('a factor has a uuid for an id', async () => {
   expect(await refusal(asked)).toEqual({ status: 404, code: 'validation_failed', message: 'factor_id must be an UUID' })
 })
 
-test('the factors of nobody are not listed', async () => {
+test('factors are not listed without a user', async () => {
   const { admin } = await backendWith()
   const { error } = await admin.mfa.listFactors({ userId: randomUUID() })
   expect(error).toMatchObject({ status: 404, code: 'user_not_found' })
@@ -87,7 +87,7 @@ test.each([
   ['google', 'Unsupported provider: provider is not enabled'],
   ['nobody', 'Unsupported provider: Provider nobody could not be found'],
   ['', 'Unsupported provider: Provider  could not be found'],
-])('nobody signs in by the provider %j', async (provider, message) => {
+])('sign-in with the provider %j is refused', async (provider, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask(`/authorize?provider=${provider}`))).toEqual({
     status: 400,
@@ -96,7 +96,7 @@ test.each([
   })
 })
 
-test('whoever comes back from a provider is told so at the site', async () => {
+test('the callback of a provider reports at the site that it is not enabled', async () => {
   const { ask } = await backendWith({ siteUrl: 'https://app.example.com' })
   const response = await ask('/callback?code=x')
   expect(response.status).toBe(302)
@@ -135,7 +135,7 @@ test('what an admin may ask of factors is asked of users who are there', async (
   expect(await bodyOf(response)).toEqual([])
 })
 
-test('nobody has a passkey', async () => {
+test('users have no passkeys', async () => {
   const backend = await backendWith()
   const { user, access_token } = await newcomer(backend)
   const disabled = { status: 404, code: 'passkey_disabled', message: 'Passkeys are disabled' }

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { exportJWK, generateKeyPair } from 'jose'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { secretToken } from '../signing.js'
-import { backendWith, bodyOf, claimsOf, headerOf, somebody, UUID } from './backend.js'
+import { backendWith, bodyOf, claimsOf, headerOf, newUser, UUID } from './backend.js'
 
 const ownSecret = 'a-secret-of-our-own-with-at-least-32-characters'
 
@@ -20,7 +20,7 @@ async function keyFile(alg: 'ES256' | 'RS256', kid: string = randomUUID()): Prom
 
 test('the answer of a sign-in has the fields of Supabase and headers that say who it is', async () => {
   const { ask } = await backendWith()
-  const response = await ask('/signup', { body: somebody() })
+  const response = await ask('/signup', { body: newUser() })
   const body = await bodyOf(response)
   expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in', 'expires_at', 'refresh_token', 'user'])
   expect(body).toMatchObject({
@@ -40,7 +40,7 @@ test('the answer of a sign-in has the fields of Supabase and headers that say wh
 
 test('a user token has exactly the claims of Supabase', async () => {
   const { client, url } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data } = await client().auth.signUp({ email, password })
   const token = data.session?.access_token ?? ''
   expect(headerOf(token)).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.stringMatching(UUID) })
@@ -67,13 +67,13 @@ test('a user token has exactly the claims of Supabase', async () => {
 
 test('a self-hosted backend leaves the issuer out of its tokens', async () => {
   const { client } = await backendWith({ jwtIssuer: 'none' })
-  const { data } = await client().auth.signUp(somebody())
+  const { data } = await client().auth.signUp(newUser())
   expect(claimsOf(data.session?.access_token ?? '')).not.toHaveProperty('iss')
 })
 
 test('the lifetime of tokens and their issuer are what the settings say', async () => {
   const { client } = await backendWith({ jwtExp: 120, jwtIssuer: 'https://auth.example.com/auth/v1' })
-  const { data } = await client().auth.signUp(somebody())
+  const { data } = await client().auth.signUp(newUser())
   expect(data.session?.expires_in).toBe(120)
   const { exp, iat, iss } = claimsOf(data.session?.access_token ?? '')
   expect([exp - iat, iss]).toEqual([120, 'https://auth.example.com/auth/v1'])
@@ -81,7 +81,7 @@ test('the lifetime of tokens and their issuer are what the settings say', async 
 
 test('the role and the audience of a user are those of the token', async () => {
   const { client, admin } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await admin.createUser({ email, password, email_confirm: true, role: 'editor' })
   const { data } = await client().auth.signInWithPassword({ email, password })
   expect(claimsOf(data.session?.access_token ?? '')).toMatchObject({ role: 'editor', aud: 'authenticated' })
@@ -92,7 +92,7 @@ test('two tokens of one session and one second say the same', async () => {
   onTestFinished(() => void vi.useRealTimers())
   const { client } = await backendWith()
   const { auth } = client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   const { data: next } = await auth.refreshSession()
   expect(claimsOf(next.session?.access_token ?? '')).toEqual(claimsOf(data.session?.access_token ?? ''))
 })
@@ -119,14 +119,14 @@ test('the public keys are published for ten minutes, and nothing private with th
 test('with a shared secret nothing is published, and tokens name no key', async () => {
   const { ask, client } = await backendWith({ jwtSecret: ownSecret })
   expect(await bodyOf(ask('/.well-known/jwks.json'))).toEqual({ keys: [] })
-  const { data } = await client().auth.signUp(somebody())
+  const { data } = await client().auth.signUp(newUser())
   expect(headerOf(data.session?.access_token ?? '')).toEqual({ alg: 'HS256', typ: 'JWT' })
 })
 
 test.each(['ES256', 'RS256'] as const)('getClaims believes a token of %s by the published key alone', async alg => {
   const { client, url } = await backendWith({ signingKeys: await keyFile(alg, `of-tests-${alg}`) })
   const { auth } = client()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await auth.signUp({ email, password })
   const asked = vi.spyOn(globalThis, 'fetch')
   onTestFinished(() => void asked.mockRestore())
@@ -140,7 +140,7 @@ test.each(['ES256', 'RS256'] as const)('getClaims believes a token of %s by the 
 test('getClaims asks the backend about a token of HS256', async () => {
   const { client, url } = await backendWith({ jwtSecret: ownSecret })
   const { auth } = client()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await auth.signUp({ email, password })
   const asked = vi.spyOn(globalThis, 'fetch')
   onTestFinished(() => void asked.mockRestore())
@@ -149,12 +149,12 @@ test('getClaims asks the backend about a token of HS256', async () => {
   expect(asked.mock.calls.map(([address]) => String(address))).toEqual([`${url}/auth/v1/user`])
 })
 
-test('getClaims gives nothing to whoever has not signed in', async () => {
+test('getClaims returns nothing before a sign-in', async () => {
   const { client } = await backendWith()
   expect(await client().auth.getClaims()).toEqual({ data: null, error: null })
 })
 
-test('getClaims does not believe a token that somebody else has signed', async () => {
+test('getClaims does not accept a token with a foreign signature', async () => {
   const { client } = await backendWith()
   const forged = await secretToken({ aud: 'authenticated', sub: '1234567890', role: 'authenticated' }, ownSecret)
   const { data, error } = await client().auth.getClaims(forged)
@@ -165,7 +165,7 @@ test('getClaims does not believe a token that somebody else has signed', async (
 test('getClaims does not believe a signature that does not fit the published key', async () => {
   const { client } = await backendWith({ signingKeys: await keyFile('RS256') })
   const { auth } = client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   const [header, , signature] = (data.session?.access_token ?? '').split('.')
   const claims = { ...claimsOf(data.session?.access_token ?? ''), role: 'service_role' }
   const changed = `${header}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backendWith, bodyOf, clock, newcomer, refusal, somebody, somePhone } from './backend.js'
+import { backendWith, bodyOf, clock, newcomer, newUser, refusal, somePhone } from './backend.js'
 
 const taken = {
   status: 422,
@@ -7,10 +7,10 @@ const taken = {
   message: 'A user with this email address has already been registered',
 }
 
-test('whoever has signed in reads who they are', async () => {
+test('a signed-in user can read their own data', async () => {
   const { client } = await backendWith()
   const { auth } = client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   const { data: read, error } = await auth.getUser()
   expect(error).toBeNull()
   expect(read.user).toMatchObject({ id: data.user?.id, email: data.user?.email, role: 'authenticated' })
@@ -19,7 +19,7 @@ test('whoever has signed in reads who they are', async () => {
 test('the ways in of a user are part of the user', async () => {
   const { client } = await backendWith()
   const { auth } = client()
-  const { data } = await auth.signUp(somebody())
+  const { data } = await auth.signUp(newUser())
   const { data: read } = await auth.getUserIdentities()
   expect(read?.identities).toEqual(data.user?.identities)
 })
@@ -39,7 +39,7 @@ test('a token for another audience than the request names reads nothing', async 
 test('what is known of a user is laid over what was known, and null takes it away', async () => {
   const { client } = await backendWith()
   const { auth } = client()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await auth.signUp({ email, password, options: { data: { name: 'Ada', born: 1815, likes: { tea: true } } } })
   const { data, error } = await auth.updateUser({ data: { name: 'Ada L.', born: null, likes: { milk: true } } })
   expect(error).toBeNull()
@@ -51,7 +51,7 @@ test('what is known of a user is laid over what was known, and null takes it awa
 test('a token tells what is known of a user only after the next refresh', async () => {
   const { client } = await backendWith()
   const { auth } = client()
-  await auth.signUp(somebody())
+  await auth.signUp(newUser())
   await auth.updateUser({ data: { plan: 'free' } })
   const before = await auth.getClaims()
   expect(before.data?.claims.user_metadata).not.toHaveProperty('plan')
@@ -59,7 +59,7 @@ test('a token tells what is known of a user only after the next refresh', async 
   expect((await auth.getClaims()).data?.claims.user_metadata).toMatchObject({ plan: 'free' })
 })
 
-test('nobody says of themselves what the app says of them', async () => {
+test('users cannot change their app_metadata', async () => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
   const body = { app_metadata: { role: 'admin' } }
@@ -84,7 +84,7 @@ test('an update of nothing changes nothing but the time', async () => {
 test('a new password takes the place of the old one', async () => {
   const { client } = await backendWith()
   const { auth } = client()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await auth.signUp({ email, password })
   expect((await auth.updateUser({ password: 'battery staple' })).error).toBeNull()
   expect((await client().auth.signInWithPassword({ email, password })).error?.code).toBe('invalid_credentials')
@@ -93,7 +93,7 @@ test('a new password takes the place of the old one', async () => {
 
 test('a new password ends every other session, and leaves that which set it', async () => {
   const { client } = await backendWith()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const [here, there] = [client().auth, client().auth]
   await here.signUp({ email, password })
   await there.signInWithPassword({ email, password })
@@ -106,7 +106,7 @@ test('a new password ends every other session, and leaves that which set it', as
 test('a new password makes every code worthless that was sent before', async () => {
   const backend = await backendWith()
   const { auth } = backend.client()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await auth.signUp({ email, password })
   await backend.client().auth.resetPasswordForEmail(email)
   const { code } = backend.letterTo(email)
@@ -116,10 +116,10 @@ test('a new password makes every code worthless that was sent before', async () 
   expect(error?.code).toBe('otp_expired')
 })
 
-test('the password that somebody has is no new one', async () => {
+test('the current password is not accepted as a new one', async () => {
   const { client } = await backendWith()
   const { auth } = client()
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await auth.signUp({ email, password })
   const { error } = await auth.updateUser({ password })
   expect(error).toMatchObject({
@@ -140,14 +140,14 @@ test.each([
   expect(await refusal(asked)).toEqual({ status, code, message })
 })
 
-test('nobody takes the address of somebody else, in whatever letters', async () => {
+test('users cannot take the address of another user, in upper or lower case', async () => {
   const backend = await backendWith()
   const [one, other] = [await newcomer(backend), await newcomer(backend)]
   const body = { email: other.email.toUpperCase() }
   expect(await refusal(backend.ask('/user', { method: 'PUT', bearer: one.access_token, body }))).toEqual(taken)
 })
 
-test('nobody takes the number of somebody else', async () => {
+test('users cannot take the number of another user', async () => {
   const backend = await backendWith()
   const phone = somePhone()
   await backend.admin.createUser({ phone, phone_confirm: true })
@@ -171,9 +171,9 @@ test.each([
   expect(await refusal(asked)).toEqual({ status: 400, code: 'validation_failed', message })
 })
 
-test('the address that somebody has is nothing to change', async () => {
+test('asking for the current address changes nothing', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
   const { auth } = backend.client()
   await auth.signInWithPassword({ email, password })
@@ -183,7 +183,7 @@ test('the address that somebody has is nothing to change', async () => {
   expect(backend.outbox).toEqual([])
 })
 
-test('somebody who has no session changes nothing', async () => {
+test('without a session nothing can be changed', async () => {
   const { client, ask } = await backendWith()
   const { error } = await client().auth.updateUser({ data: { name: 'Nobody' } })
   expect(error?.message).toBe('Auth session missing!')
@@ -206,7 +206,7 @@ test('an anonymous user becomes one with a name at once where mails are not conf
   const { client } = await backendWith({ externalAnonymousUsersEnabled: true, mailerAutoconfirm: true })
   const { auth } = client()
   const { data: guest } = await auth.signInAnonymously({ options: { data: { cart: [1, 2] } } })
-  const { email, password } = somebody()
+  const { email, password } = newUser()
   const { data, error } = await auth.updateUser({ email, password })
   expect(error).toBeNull()
   expect(data.user).toMatchObject({ id: guest.user?.id, email, is_anonymous: false })
@@ -220,7 +220,7 @@ test('an anonymous user stays so until the new address is confirmed', async () =
   const backend = await backendWith({ externalAnonymousUsersEnabled: true, mailerAutoconfirm: false })
   const { auth } = backend.client()
   const { data: guest } = await auth.signInAnonymously()
-  const { email } = somebody()
+  const { email } = newUser()
   const { data: waiting } = await auth.updateUser({ email })
   expect(waiting.user).toMatchObject({ email: '', new_email: email, is_anonymous: true })
   const { code, kind } = backend.letterTo(email)
@@ -232,7 +232,7 @@ test('an anonymous user stays so until the new address is confirmed', async () =
   expect((await auth.updateUser({ password: 'correct horse' })).error).toBeNull()
 })
 
-test('an anonymous user does not take an address that somebody has', async () => {
+test('an anonymous user cannot take the address of another user', async () => {
   const backend = await backendWith({ externalAnonymousUsersEnabled: true })
   const { email } = await newcomer(backend)
   const { auth } = backend.client()
