@@ -58,7 +58,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'fast-wrap-ansi': ['cli/columns.ts'],
   'pretty-bytes': ['cli/amounts.ts'],
   'pretty-ms': ['cli/amounts.ts'],
-  // The user's own, which only whoever imports this door needs.
+  // The user's own, needed only by those who import this entry point.
   vitest: ['vitest.ts'],
   // Its types alone.
   expect: ['jest.ts'],
@@ -124,7 +124,7 @@ function importsOf({ file, text }: Source): readonly Import[] {
     const { type, source, expression } = node as Node
     const from = type === 'TSExternalModuleReference' ? expression : source
     if (typeof from === 'object' && from !== null && 'value' in from) found.push({ file, name: String(from.value) })
-    // Nobody can say where a computed import leads, so it is let in by no door.
+    // Where a computed import leads cannot be checked, so none is allowed.
     else if (type === 'ImportExpression') found.push({ file, name: '(computed)' })
     Object.values(node).forEach(visit)
   }

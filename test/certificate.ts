@@ -1,4 +1,4 @@
-/** Makes a certificate that nobody vouches for: a self-signed one, written in DER (X.690) by hand. */
+/** Makes a certificate that no authority vouches for: a self-signed one, written in DER (X.690) by hand. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {

@@ -169,7 +169,7 @@ test('nothing is written to disk, nothing is printed, and nothing keeps the proc
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('after stop nobody is answered, and stopping twice does nothing', async () => {
+test('after stop no request is answered, and stopping twice does nothing', async () => {
   const platform = await startPlatform()
   await Promise.all([platform.stop(), platform.stop()])
   await platform.stop()

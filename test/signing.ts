@@ -1,4 +1,4 @@
-/** Signs tokens as the auth backend would, and as nobody should. */
+/** Signs tokens as the auth backend would, and forged ones. */
 import { importJWK, type JWTPayload, SignJWT } from 'jose'
 import { developmentSecret, developmentSigningKey } from '../src/core/secrets.js'
 

@@ -1,4 +1,4 @@
-/** Starts the real command on a terminal, which is somebody who types. */
+/** Starts the real command on a terminal, for a person who types. */
 import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'

@@ -15,7 +15,7 @@ test('the API key of the platform opens the language model API', async () => {
   expect((await ask('/v1/models', { bearer: apiKey })).status).toBe(200)
 })
 
-test('an API key that nobody made is refused', async () => {
+test('an unknown API key is refused', async () => {
   const { ask } = await platformWith()
   expect(await refusalOf(await ask('/v1/models', { bearer: 'sk-local-nobody-made-this' }))).toEqual(
     unauthorized('The API key is not known.'),
@@ -189,7 +189,7 @@ test('a key keeps its owner when the configuration gives it another name', async
   expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
 })
 
-test('the key of a user who was deleted softly stays dead when the configuration is read anew', async () => {
+test('the key of a user who was deleted softly stays dead when the configuration is read again', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
   const { id } = await signIn(platform, ada)
   await adminOf(platform).deleteUser(id, true)
@@ -198,7 +198,7 @@ test('the key of a user who was deleted softly stays dead when the configuration
   expect(await answerOf(platform, hers.key)).not.toBe('open')
 })
 
-test('the key of a user with a new address stays theirs when the configuration is read anew', async () => {
+test('the key of a user with a new address stays theirs when the configuration is read again', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
   const { id } = await signIn(platform, ada)
   await adminOf(platform).updateUserById(id, { email: 'countess@example.com' })
@@ -208,7 +208,7 @@ test('the key of a user with a new address stays theirs when the configuration i
   expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
 })
 
-test('whoever takes over an address does not take over the keys of who had it before', async () => {
+test('a user who takes over an address does not take over the keys of its earlier user', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
   const { id } = await signIn(platform, ada)
   await adminOf(platform).updateUserById(id, { email: 'countess@example.com' })
@@ -249,7 +249,7 @@ test('no file holds a secret in plain text, and no line of the log tells one', a
   }
 })
 
-/** A key made on the dashboard by whoever is signed in. */
+/** A key made on the dashboard by the signed-in user. */
 async function madeBy(person: Person, { dashboardUrl }: Pick<Platform, 'dashboardUrl'>) {
   const headers = { authorization: `Bearer ${person.token}`, 'content-type': 'application/json' }
   const asked = (path: string, method: string, body?: object) =>
@@ -290,7 +290,7 @@ test('a key of the dashboard is dead with its owner, at once', async () => {
   const { key } = await madeBy(person, platform)
   expect(await answerOf(platform, key)).toBe('open')
   await person.client.auth.signOut()
-  // Keys are not sessions: whoever signs out has not revoked them.
+  // Keys are not sessions: signing out does not revoke them.
   expect(await answerOf(platform, key)).toBe('open')
   await adminOf(platform).updateUserById(person.id, { ban_duration: '1h' })
   expect(await answerOf(platform, key)).toBe(sentences.ownerless)

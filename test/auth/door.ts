@@ -13,9 +13,9 @@ export const noon = Date.parse('2030-01-01T12:00:00Z')
 
 /** Reads that wait in front of their answer until they are let go. */
 export interface Gate {
-  /** From now on whoever has read waits with what was seen. */
+  /** From now on readers wait with what they have read. */
   close(): void
-  /** Resolves when somebody waits. */
+  /** Resolves when a reader waits. */
   readonly reached: Promise<void>
   open(): void
   /** From now on reading fails. */

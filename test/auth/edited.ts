@@ -8,9 +8,9 @@ export interface Edited {
   readonly dir: string
   /** The platform that is running. */
   readonly platform: Platform
-  /** Writes the configuration anew and has it read. */
+  /** Writes the configuration again and has it read. */
   reload(options: ConfigInput, files?: Files): Promise<void>
-  /** Stops the platform, writes the configuration anew, and starts another one. */
+  /** Stops the platform, writes the configuration again, and starts another one. */
   restart(options: ConfigInput, files?: Files): Promise<void>
 }
 

@@ -79,7 +79,7 @@ test.each([
 })
 
 const unknownIds: readonly (readonly [string, unknown])[] = [
-  ['nobody has', 'a3f1c1de-0000-4000-8000-000000000000'],
+  ['no key has', 'a3f1c1de-0000-4000-8000-000000000000'],
   ['is empty', ''],
   ['leads to a file', '../../../../../dev/null'],
   ['leads to another one', '/proc/self/environ'],
@@ -95,7 +95,7 @@ const unknownIds: readonly (readonly [string, unknown])[] = [
   ['is the right one with a zero byte', `${kid}\0`],
 ]
 
-test.each(unknownIds)('a token with a key id that %s is refused, whoever signed it', async (_what, id) => {
+test.each(unknownIds)('a token with a key id that %s is refused, whatever key signed it', async (_what, id) => {
   const platform = await platformWith()
   const own = await tokenOf({ kid: id }, claims, developmentSigningKey, 'ES256')
   expect(await verdicts(platform, own)).toEqual(refused(sentences.wrongSignature))
@@ -114,7 +114,7 @@ test('a token signed with nothing is refused, also where its key id leads to an 
   }
 })
 
-test('a key that comes with its token opens nothing, and nobody fetches one', async () => {
+test('a key that comes with its token opens nothing, and none is fetched', async () => {
   let asked = 0
   const keyServer = createServer((_request, response) => {
     asked++

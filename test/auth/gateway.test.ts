@@ -98,7 +98,7 @@ test('a good header beside a wrong query passes: the header comes first', async 
 })
 
 test.each(['/verify', '/callback', '/authorize', '/.well-known/jwks.json', '/sso/saml/metadata'])(
-  '%s is open: whoever follows a link has no key',
+  '%s is open: a browser that follows a link has no key',
   async path => {
     const response = await get(await platformWith(), path)
     expect(await refusalBy(response)).toBeUndefined()
@@ -213,26 +213,26 @@ async function takenFor(platform: Place, headers: Record<string, string>): Promi
 }
 
 const anAdmin = '200 403 bad_jwt'
-const nobody = '403 403 bad_jwt'
+const noUser = '403 403 bad_jwt'
 const withoutBearer = '401 401 no_authorization'
 
 test.each<[string, string, Record<string, string>]>([
   ['the secret key alone', anAdmin, { apikey: secret }],
   ['the secret key twice, as clients send it', anAdmin, { apikey: secret, authorization: `Bearer ${secret}` }],
-  ['the publishable key alone', nobody, { apikey: publishable }],
-  ['the publishable key twice', nobody, { apikey: publishable, authorization: `Bearer ${publishable}` }],
+  ['the publishable key alone', noUser, { apikey: publishable }],
+  ['the publishable key twice', noUser, { apikey: publishable, authorization: `Bearer ${publishable}` }],
   // The apikey decides, not the Authorization that is replaced.
-  ['the secret key behind a publishable apikey', nobody, { apikey: publishable, authorization: `Bearer ${secret}` }],
+  ['the secret key behind a publishable apikey', noUser, { apikey: publishable, authorization: `Bearer ${secret}` }],
   ['the publishable key behind a secret apikey', anAdmin, { apikey: secret, authorization: `Bearer ${publishable}` }],
-  ['an unknown opaque key behind a publishable apikey', nobody, { apikey: publishable, authorization: 'Bearer sb_x' }],
+  ['an unknown opaque key behind a publishable apikey', noUser, { apikey: publishable, authorization: 'Bearer sb_x' }],
   ['the anon key alone', withoutBearer, { apikey: 'ANON' }],
   ['the service key alone', withoutBearer, { apikey: 'SERVICE' }],
   ['the anon key with an opaque Authorization', withoutBearer, { apikey: 'ANON', authorization: `Bearer ${secret}` }],
   ['the anon key with the service key', anAdmin, { apikey: 'ANON', authorization: 'Bearer SERVICE' }],
-  ['the secret key with the anon key', nobody, { apikey: secret, authorization: 'Bearer ANON' }],
+  ['the secret key with the anon key', noUser, { apikey: secret, authorization: 'Bearer ANON' }],
   ['the secret key as Basic', withoutBearer, { apikey: publishable, authorization: `Basic ${secret}` }],
   ['the secret key with a small b', '403 403 bad_jwt', { apikey: publishable, authorization: `bearer ${secret}` }],
-])('whoever sends %s is taken for what the apikey says', async (_what, expected, headers) => {
+])('a client that sends %s has the role of its apikey', async (_what, expected, headers) => {
   const platform = await platformWith()
   const { anonKey, serviceKey } = platform
   const filled = Object.entries(headers).map(([name, value]) => [
@@ -257,7 +257,7 @@ test('opaque keys of your own replace those that everybody knows', async () => {
   }
 })
 
-test('without opaque keys nobody gets in by sending none', async () => {
+test('without opaque keys a request without a key is refused', async () => {
   const platform = await platformWith({ auth: { publishableKey: '', secretKey: '' } })
   for (const key of ['', ' ', 'sb_', 'undefined']) {
     expect(await refusalBy(await get(platform, '/settings', { apikey: key }))).toMatchObject({ status: 401 })
@@ -274,7 +274,7 @@ test('an open gateway asks for nothing, and still knows opaque keys', async () =
   expect(await takenFor(platform, {})).toBe(withoutBearer)
   expect(await takenFor(platform, { authorization: `Bearer ${secret}` })).toBe(anAdmin)
   expect(await takenFor(platform, { authorization: `Bearer ${platform.serviceKey}` })).toBe(anAdmin)
-  expect(await takenFor(platform, { authorization: 'Bearer sb_secret_unknown' })).toBe(nobody)
+  expect(await takenFor(platform, { authorization: 'Bearer sb_secret_unknown' })).toBe(noUser)
   expect((await signUp(platform)).email).toBe('ada@example.com')
 })
 

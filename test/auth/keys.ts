@@ -55,7 +55,7 @@ export const retired = (key: KeyInFile): KeyInFile => ({ ...key, key_ops: ['veri
 
 export const keyFile = (...keys: readonly object[]): Files => ({ 'keys.json': `${JSON.stringify(keys, null, 2)}\n` })
 
-/** The members of a JWK that nobody but its owner may see. */
+/** The members of a JWK that only its owner may see. */
 export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 /** A configuration with a secret of its own and the key file. */

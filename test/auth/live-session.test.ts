@@ -10,7 +10,7 @@ import { signUp, userOf } from './people.js'
 
 const HOUR_MS = 3_600_000
 
-/** Somebody who has signed in to a live backend, and a clock that the test moves. */
+/** A user who has signed in to a live backend, and a clock that the test moves. */
 async function signedIn(parts: Partial<LiveSessionParts> = {}) {
   const live = await platformWith()
   const { authUrl, anonKey } = live
@@ -56,13 +56,13 @@ function held() {
 
 const refused: Refreshed = { kind: 'refused', why: 'Invalid Refresh Token: Already Used' }
 
-test('the token of whoever signed in is given at once', async () => {
+test('the token of a signed-in user is there at once', async () => {
   const { open, person, reports } = await signedIn()
   expect(open().token()).toBe(person.token)
   expect(reports).toEqual([])
 })
 
-test('where nobody signed in there is no token, and nothing to say about it', async () => {
+test('before a sign-in there is no token, and nothing to report', async () => {
   const { open, file, reports } = await signedIn()
   expect(open({ authUrl: 'https://other.test' }).token()).toBeUndefined()
   expect(open({ file: path.join(file, '..', 'elsewhere.json') }).token()).toBeUndefined()
@@ -114,7 +114,7 @@ test('many who ask at the same time wait for one renewal', async () => {
   expect(renewals).toBe(1)
 })
 
-test('somebody who signs in anew is noticed', async () => {
+test('a new sign-in is noticed', async () => {
   const { open, file, backend, live } = await signedIn()
   const session = open()
   session.token()
@@ -149,7 +149,7 @@ test('a renewal that another process was faster with ends with the token of that
   expect(reports).toEqual([])
 })
 
-test('somebody who signs out during a renewal stays signed out', async () => {
+test('a sign-out during a renewal holds', async () => {
   const { open, clock, file, backend, kept } = await signedIn()
   clock.aheadMs = ALMOST_MS
   const { refresh, isAsked, answer } = held()

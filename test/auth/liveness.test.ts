@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { platformWith, type Scene } from '../scene.js'
-import { ada as nobody, userToken } from '../signing.js'
+import { ada as stranger, userToken } from '../signing.js'
 import { adminOf, answerOf, claimsOf, clientOf, type Person, sentences, signIn, signUp, userOf } from './people.js'
 
 const doors = ['/v1/models', '/api/v1'] as const
@@ -160,7 +160,7 @@ test('a refresh token that is used again much later ends no access token, as at 
   expect(await answersTo(platform, ada.token)).toEqual(open)
 })
 
-test('somebody who signs up again after being deleted is somebody else', async () => {
+test('signing up again after a deletion makes another user', async () => {
   const { platform, ada } = await scene()
   await adminOf(platform).deleteUser(ada.id)
   const again = await signUp(platform, ada.email)
@@ -198,7 +198,7 @@ test("the token of another platform's session opens nothing, although both sign 
   expect(await userOf(here, ada.token)).toBe('403 user_not_found')
 })
 
-test('a token with the session of somebody else opens nothing, whatever else it says', async () => {
+test('a token with the session of another user opens nothing, whatever else it says', async () => {
   const { platform, ada, bob } = await scene()
   const session_id = claimsOf(bob.token).session_id
   const mixed = await userToken({ sub: ada.id, session_id })
@@ -220,7 +220,7 @@ test.each([
 test('a token for a user who is not there opens nothing when it claims a session', async () => {
   const { platform, ada } = await scene()
   const { session_id } = claimsOf(ada.token)
-  expect(await answersTo(platform, await userToken({ sub: nobody.sub, session_id }))).toEqual(ended)
+  expect(await answersTo(platform, await userToken({ sub: stranger.sub, session_id }))).toEqual(ended)
 })
 
 test('a token without a session, as tests make them, opens for users who are there and for those who are not', async () => {
@@ -265,7 +265,7 @@ test.each([
   expect(await answerOf(platform, person.token, '/api/v1')).not.toBe('open')
 })
 
-test('somebody without a name has a session like any other', async () => {
+test('an anonymous user has a session like any other', async () => {
   const platform = await platformWith()
   const client = clientOf(platform, platform.anonKey)
   const { data } = await client.auth.signInAnonymously()

@@ -54,7 +54,7 @@ test('a key opens until the moment it expires, and not at that moment, although 
   expect(await answerTo(key)).toBe(sentences.expiredKey)
 })
 
-test('whoever is not the owner can neither revoke, roll nor see a key', async () => {
+test('only the owner can revoke, roll or see a key', async () => {
   const { apiKeys, answerTo, user } = await doorAt()
   const [ada, eve] = [await user(), await user()]
   const { id, key } = await apiKeys.create(ada.id, forever)
@@ -218,7 +218,7 @@ test('that a key was used is noted at leisure, many times in one go', async () =
   at(noon + 500)
   await answerTo(one.key)
   expect(writes()).toBe(before)
-  // Whoever looks at the list sees it at once.
+  // The list shows it at once.
   expect(await apiKeys.list(id)).toContainEqual(expect.objectContaining({ id: one.id, last_used_at: inMs(500) }))
   expect(await read(({ api_keys }) => api_keys.get(one.id))).toMatchObject({ last_used_at: null })
 

@@ -6,7 +6,7 @@ import type { Platform } from '../../src/index.js'
 /** What has to be known of a platform to call on it. */
 export type Place = Pick<Platform, 'url' | 'authUrl' | 'anonKey' | 'serviceKey'>
 
-/** Somebody who is signed in, with a client of their own. */
+/** A user who is signed in, with a client of their own. */
 export interface Person {
   readonly client: SupabaseClient
   readonly id: string
@@ -17,14 +17,14 @@ export interface Person {
   readonly refreshToken: string
 }
 
-/** Nobody listens for changes here, and Node 20 has no WebSocket of its own to do so. */
+/** Nothing listens for changes here, and Node 20 has no WebSocket of its own to do so. */
 const realtime = { transport: class {} as never }
 
 /** Supabase's client; its session stays in it. */
 export const clientOf = ({ authUrl }: Pick<Place, 'authUrl'>, key: string): SupabaseClient =>
   createClient(authUrl, key, { auth: { persistSession: false, autoRefreshToken: false }, realtime })
 
-/** What whoever holds the service key may do. */
+/** What the service key allows. */
 export const adminOf = (place: Place) => clientOf(place, place.serviceKey).auth.admin
 
 type Way = 'signUp' | 'signInWithPassword'

@@ -75,7 +75,7 @@ test('what is published of the keys is public, and complete enough to verify wit
   }
 })
 
-test('a member that a key brings along and nobody knows is not published', async () => {
+test('an unknown member of a key is not published', async () => {
   const key = { ...newKey('ES256', 'ours', { signs: true }), k: 'a secret', password: 'hunter2', oth: [{ r: 'prime' }] }
   const { platform } = await platformOf(ownKeys, keyFile(key))
   const [published = {}] = (await jwksOf(platform)).keys
@@ -93,9 +93,9 @@ test('the keys are open to anyone, and may be kept for ten minutes', async () =>
   expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=600'])
 })
 
-// Supabase's client keeps the keys of one host for all of its clients, by their ids; hence ids that nobody else has.
+// Supabase's client keeps the keys of one host for all of its clients, by their ids; hence unique ids.
 test.each(['RS256', 'ES256'] as const)(
-  "Supabase's getClaims verifies a token of %s with the published key, and asks nobody",
+  "Supabase's getClaims verifies a token of %s with the published key, without a request to /user",
   async alg => {
     const { platform } = await platformOf(ownKeys, keyFile(newKey(alg, randomUUID(), { signs: true })))
     const { client, id, token } = await signUp(platform)

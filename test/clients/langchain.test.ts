@@ -120,7 +120,7 @@ const person = z.object({
 const example = { name: 'Bo', age: 30, pets: [{ kind: 'cat|dog', name: 'Mia' }], email: 'bo@example.com' }
 
 test.each(['jsonSchema', 'functionCalling', 'jsonMode'] as const)(
-  'withStructuredOutput by %s reads what nobody wrote a rule for',
+  'withStructuredOutput by %s reads what no rule answers',
   async method => {
     const model = (await modelOf({})).withStructuredOutput(person, { method, name: 'person' })
     const parsed = await model.invoke(`Who is Ada? Answer as JSON: ${JSON.stringify(example)}`)

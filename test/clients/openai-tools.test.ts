@@ -179,7 +179,7 @@ test.each([
   expect(completion.choices[0]?.message.content).toBe('Let me see.')
 })
 
-test('a call that nobody wrote a rule for is parsed by zodFunction, whole and streamed', async () => {
+test('a call that no rule makes is parsed by zodFunction, whole and streamed', async () => {
   const { chat } = await chatWith([])
   const parameters = z.object({
     city: z.string(),

@@ -219,7 +219,7 @@ test('one question that was asked twice has its two answers again, in their orde
   expect(replayed).toEqual(live)
 })
 
-test('a wrong key is refused although nobody is asked', async () => {
+test('a wrong key is refused although no live platform is asked', async () => {
   const { platform, over } = await recording(speaking)
   await openaiOf(platform).chat.completions.create(asking('hello'))
   const replaying = await over()

@@ -117,7 +117,7 @@ test('.env is the one beside the configuration, not the one where the command wa
   expect(file).toBe(path.join(dir, 'my.yaml'))
 })
 
-test('whoever asks for no file and no environment gets neither', () => {
+test('without a file and an environment neither is read', () => {
   const cwd = folderWith({ '.env': 'STANDIN_PORT=7', 'platform.config.yaml': 'port: 8\n' })
   expect(loadConfig({ cwd, file: false }).config.port).toBe(4100)
 })
@@ -297,7 +297,7 @@ test('a folder called .env, as Python makes them, is no settings file', () => {
   expect(load({ cwd: dir }).config.port).toBe(4100)
 })
 
-test('a second document in the file is told in words for whoever writes the file', () => {
+test('a second document in the file is reported in words for the author of the file', () => {
   const [complaint, ...more] = complaintsAbout({ yaml: 'port: 1\n---\nport: 2\n' })
   expect(more).toEqual([])
   expect(complaint).toMatch(/^platform\.config\.yaml:2:1: This is not valid YAML: /)

@@ -64,7 +64,7 @@ interface KeyOnDashboard {
   readonly expires_at: string | null
 }
 
-/** What somebody sees and does on the dashboard. */
+/** What a user sees and does on the dashboard. */
 function dashboardOf({ url }: Pick<Place, 'url'>, { token }: Pick<Person, 'token'>) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const asked = async (way: string, method = 'GET', body?: object) => {
@@ -97,7 +97,7 @@ test.each(lasting)('in $kind a configured user keeps the id over restarts', asyn
   expect(await answerOf(scene.platform, before.token)).toBe('open')
 })
 
-test('a configured user has one id on every machine and in every state, whoever else is configured', async () => {
+test('a configured user has one id on every machine and in every state, whatever other users are configured', async () => {
   const [one, other] = await Promise.all([
     platformOf({ users: [ada] }),
     platformOf({ ...inFile, users: [bob, { ...ada, email: 'ADA@example.com', password: 'another-one' }] }),
@@ -151,7 +151,7 @@ test.each(ways)(
   },
 )
 
-test('whoever is not confirmed is refused in the words of Supabase, until the configuration confirms them', async () => {
+test('an unconfirmed user is refused in the words of Supabase, until the configuration confirms them', async () => {
   const { platform, reload } = await platformOf({ users: [{ ...ada, confirmed: false }] })
   expect(await entry(platform, ada)).toBe('email_not_confirmed')
   await reload({ users: [ada] })
@@ -238,7 +238,7 @@ test.each(twice)('%s that stands twice is told with the line', async (_what, opt
   expect(stderr).toBe(`platform.config.yaml:3:3: ${sentence} stands once.\n`)
 })
 
-test('a key whose owner is nobody is told with the line, and never with the key', async () => {
+test('a key with an unknown owner is reported with its line, and never with the key', async () => {
   const yaml = `users:\n  - email: ada@example.com\napiKeys:\n  - name: hers\n    key: ${hers.key}\n    user: eve@example.com\n`
   const { code, stderr } = await run(['dev', '--port', '0'], { files: { 'platform.config.yaml': yaml } })
   expect([code, stderr]).toEqual([
@@ -270,7 +270,7 @@ test.each(ways)('two users who swap their addresses stay who they are after a %s
 })
 
 test.each(ways)(
-  'a new user with the address that another one gives up is somebody of their own after a %s',
+  'a new user with the address that another one gives up is a user of their own after a %s',
   async way => {
     const scene = await platformOf({ ...inFile, users: [{ ...ada, id: adasId }] })
     const moved = { ...ada, id: adasId, email: 'countess@example.com' }
@@ -280,7 +280,7 @@ test.each(ways)(
   },
 )
 
-test.each(ways)('somebody who signed up with an address becomes its user when a %s configures it', async way => {
+test.each(ways)('a user who signed up with an address becomes its configured user with a %s', async way => {
   const scene = await platformOf({ ...inFile, users: [bob] })
   const early = await signUp(scene.platform, ada.email, 'an-early-password')
   await scene[way]({ ...inFile, users: [bob, ada], apiKeys: [hers] })
@@ -303,7 +303,7 @@ test.each(ways)('and from then on a %s leaves them as the app left them', async 
   expect(await entry(scene.platform, { ...ada, password: 'of-her-own' })).toBe('in')
 })
 
-/** A configured user is to have an address that somebody else has signed up with. */
+/** A configured user is to have an address that another user has signed up with. */
 const moves = {
   before: { ...inFile, users: [{ ...ada, id: adasId }] },
   after: { ...inFile, users: [{ ...bob, id: adasId }] },
@@ -381,7 +381,7 @@ test('requests that are under way while the configuration is read again see the 
 })
 
 test.each(ways)(
-  'the development user is there while nobody is configured, and gone after a %s with users',
+  'the development user exists while no users are configured, and is gone after a %s with users',
   async way => {
     const scene = await platformOf(inFile)
     const { token } = await signIn(scene.platform, developmentUser)
@@ -394,13 +394,13 @@ test.each(ways)(
   },
 )
 
-test('with an empty list of users nobody is there', async () => {
+test('with an empty list of users there are none', async () => {
   const { platform } = await platformOf({ users: [] })
   expect((await adminOf(platform).listUsers()).data.users).toEqual([])
 })
 
 test.each(ways)(
-  "somebody configured with the development user's address and an id of their own is there after a %s",
+  "a user configured with the development user's address and an id of their own exists after a %s",
   async way => {
     const scene = await platformOf(inFile)
     const own = { ...developmentUser, id: adasId, password: 'one-of-our-own' }
@@ -451,7 +451,7 @@ test.each(ways)('a user who is configured no longer stays after a %s, as any use
 })
 
 test.each(ways)(
-  'a key stands in the list of its owner, with its end, and the one of nobody in none after a %s',
+  'a key is listed for its owner, with its end, and one without an owner for no user after a %s',
   async way => {
     const options = { ...inFile, users: [ada], apiKeys: [{ ...hers, expiresAt: '2100-01-01' }, nobodys] }
     const scene = await platformOf(options)
@@ -589,7 +589,7 @@ test.each([
   expect(stderr).not.toContain(secret)
 })
 
-test('nobody is told the passwords of configured users at the start', async () => {
+test('the start prints no passwords of configured users', async () => {
   const command = start(['dev', '--port', '0', '--state', 'memory'], {
     files: written({ users: [ada, bob], apiKeys: [nobodys] }),
   })

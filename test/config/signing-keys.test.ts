@@ -169,7 +169,7 @@ test('a file that is not there, is a folder or may not be read is told', () => {
   expect(told('locked.json')).toThrow('locked.json: cannot be read (EACCES).')
 })
 
-/** What somebody sees whose platform is to start with these keys. */
+/** What a start with these keys prints. */
 async function starting(keys: readonly object[]): Promise<string> {
   const dir = folderWith(written(ownKeys, keyFile(...keys)))
   try {

@@ -132,7 +132,7 @@ const good: readonly (readonly [string, Ask, Live])[] = [
   ['a 401', models, { status: 401, body: { error: 'no' } }],
   ['a 404', models, { status: 404, body: { error: 'Not found', path: '/v1/models' } }],
   ['a 500', chat, { status: 500, body: { error: 'oops' } }],
-  ['what nobody has documented', elsewhere, { type: 'text/plain', body: 'anything' }],
+  ['an undocumented path', elsewhere, { type: 'text/plain', body: 'anything' }],
 ]
 
 test.each(good)('nothing is found where nothing is wrong: %s', async (_what, ask, live) => {
@@ -302,7 +302,7 @@ test('nothing is judged where that is off, nor what is made here', async () => {
   expect(await found(emulating)).toEqual([])
 })
 
-test('refusals and failures of our own, and faults that were asked for, are nobody else’s fault', async () => {
+test('refusals and failures of our own, and injected faults, are not findings about the live platform', async () => {
   const platform = await inFrontOf({ body: {} })
   await (await platform.ask('/v1/models', { bearer: null })).text()
   await (await platform.ask('/v1/models', { headers: { 'x-standin-fault': 'status=503' } })).text()

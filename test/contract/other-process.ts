@@ -1,4 +1,4 @@
-/** A stand-in in a process of its own, for as long as whoever started it likes. */
+/** A stand-in in a process of its own, until it is stopped. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -50,7 +50,7 @@ test.each<[string, Answer, Answer, readonly string[]]>([
     ['warning x-ratelimit-limit-requests', 'info retry-after'],
   ],
   ['headers that say something else', { headers: [['retry-after', '1']] }, { headers: [['retry-after', '20']] }, []],
-  ['headers that nobody acts on', { headers: [['x-request-id', 'a']] }, {}, []],
+  ['headers without a meaning for clients', { headers: [['x-request-id', 'a']] }, {}, []],
 ])('%s', (_what, recorded, live, expected) => {
   expect(drifted(recorded, live)).toEqual(expected)
 })

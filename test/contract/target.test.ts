@@ -99,7 +99,7 @@ test('where the form of an error is wrong its status is judged all the same', as
   })
 })
 
-test('whoever limits the rate of calls has broken nothing, and nothing is found out of what was asked too often', async () => {
+test('a rate limit breaks no clause, and what was asked too often stays open', async () => {
   const target = await targetOf((_, response) => void response.writeHead(429, json).end('{"error":"Slow down."}'))
   const findings = await judgeAll({
     target,
@@ -110,7 +110,7 @@ test('whoever limits the rate of calls has broken nothing, and nothing is found 
   expect([...kinds]).toEqual(['skipped'])
 })
 
-test('whoever limits the rate of calls does so in the form of every error', async () => {
+test('a rate limit has the form of every error', async () => {
   const target = await targetOf((_, response) => void response.writeHead(429, json).end('{"message":"Slow down."}'), {
     ...{ apiKey: 'sk-one', model: 'one' },
   })
@@ -118,7 +118,7 @@ test('whoever limits the rate of calls does so in the form of every error', asyn
   expect(findings.map(({ verdict }) => verdict.kind)).toEqual(['broken'])
 })
 
-test('whoever asks for a moment of patience is asked again, and every try is counted', async () => {
+test('a target that asks for a moment of patience is asked again, and every try is counted', async () => {
   let left = 2
   const target = await targetOf((_, response) => {
     if (left-- > 0) return void response.writeHead(429, { 'retry-after': '0' }).end()
@@ -128,7 +128,7 @@ test('whoever asks for a moment of patience is asked again, and every try is cou
   expect(target.calls()).toBe(3)
 })
 
-test('whoever asks for too much patience is taken at the word', async () => {
+test('a target that asks for too much patience is not asked again', async () => {
   const target = await targetOf((_, response) => void response.writeHead(429, { 'retry-after': '86400' }).end())
   expect(await target.ask(health)).toMatchObject({ status: 429 })
   expect(target.calls()).toBe(1)
@@ -157,14 +157,14 @@ test('an answer without an end of bytes is cut off', async () => {
   expect(await target.ask(health)).toMatchObject({ kind: 'unanswered', why: /larger than 4000000 bytes/ })
 })
 
-test('a redirect is an answer: nobody is sent on with credentials', async () => {
+test('a redirect is an answer: credentials are not sent on', async () => {
   const elsewhere = await liveWith(fine)
   const target = await targetOf((_, response) => void response.writeHead(302, { location: elsewhere.url }).end())
   expect(await target.ask(health)).toMatchObject({ status: 302 })
   expect(elsewhere.seen).toHaveLength(0)
 })
 
-test('whoever does not answer three times is not asked any more', async () => {
+test('a target that does not answer three times is not asked any more', async () => {
   const { url, close } = await liveWith(fine)
   await close()
   const target = createTarget({ url, apiKey: 'sk-one', anonKey: 'sk-two' })

@@ -17,7 +17,7 @@ function clockAt(startMs = noon) {
   }
 }
 
-test('a clock that nobody touches shows the real time', () => {
+test('an untouched clock shows the real time', () => {
   const { clock, pass } = clockAt()
   pass(1)
   expect(clock.now()).toBe(noon + 1)

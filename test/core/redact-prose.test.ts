@@ -4,7 +4,7 @@ import { noRules } from './redact-secrets.js'
 
 const chance = (n: number) => Buffer.from(Array.from({ length: n }, (_, i) => (i * 7919 + ((i * i) >> 3)) & 0xff))
 
-/** What nobody calls a secret. */
+/** What is no secret. */
 const harmless: Readonly<Record<string, string>> = {
   English: `We asked the task force to risk a desk-based review of disk-encryption-2023-draft. The bearer of good news,
     Bearer Internationalization Committee, uses sk-learn and sk-container-id-1 in a notebook; the key-value store is

@@ -1,4 +1,4 @@
-/** Secrets that nobody has, in the forms that real ones have. */
+/** Made-up secrets, in the forms that real ones have. */
 import fc from 'fast-check'
 import type { RedactionRules } from '../../src/redact/index.js'
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { fetchFrom } from '../../src/core/http.js'
 import { selfSigned } from '../certificate.js'
 
-/** A server with a certificate that nobody vouches for; it says what it was asked. */
+/** A server with a certificate that no authority vouches for; it says what it was asked. */
 async function untrusted() {
   const options: ServerOptions = selfSigned()
   const server = https.createServer(options, async (request, response) => {
@@ -26,7 +26,7 @@ async function untrusted() {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a certificate that nobody vouches for is refused, unless that was asked for', async () => {
+test('a certificate that no authority vouches for is refused, unless allowed', async () => {
   const url = await untrusted()
   await expect(fetchFrom({ insecure: false })(url)).rejects.toThrow('fetch failed')
   const response = await fetchFrom({ insecure: true })(url, {

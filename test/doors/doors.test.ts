@@ -94,7 +94,7 @@ test('failures say what was asked, and what it was like', { timeout: 120_000 }, 
     const from = output.indexOf(` FAIL  failing/${of}`)
     return output.slice(from, output.indexOf('⎯⎯⎯', from))
   }
-  expect(told('failing.spec.ts > asks what nobody has prepared')).toContain(
+  expect(told('failing.spec.ts > asks what no rule answers')).toContain(
     'Error: A request was not prepared for.\n\n' +
       'POST /v1/chat/completions, "When do you open?": No rule matches this request, and strict is on. ' +
       'The nearest is rule "hours" (rules[0]): user does not contain "opening hours".',
@@ -117,7 +117,7 @@ test('with node:test it is the same', { timeout: 60_000 }, async () => {
   const { code, output } = await appFolder().run('--test-reporter=tap', 'tests/plain.mjs')
   expect(code).toBe(1)
   expect(output).toMatch(/^ok 1 - the model greets$/m)
-  expect(output).toMatch(/^not ok 2 - asks what nobody has prepared$/m)
+  expect(output).toMatch(/^not ok 2 - asks what no rule answers$/m)
   expect(output).toContain('"hello": No rule matches this request, and strict is on. There are no rules.')
   expect(output).toMatch(/^not ok 3 - expects another model$/m)
   expect(output).toMatch(/expected { model: 'gpt-5' }\n +received { model: 'gpt-4o-mini' }/)

@@ -1,4 +1,4 @@
-/** Which packages the types of the built package lead to: whoever uses them has to have those as well. */
+/** Which packages the types of the built package lead to: its users need those as well. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 

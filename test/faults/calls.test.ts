@@ -62,7 +62,7 @@ test('those of one scope are seen and forgotten without those of another', () =>
   expect(calls.take(exchangeWith({ scope: 'b' }), () => true)).toEqual(fault)
 })
 
-test('what is drawn for a call is the same whatever calls other scopes have made, and anew once they are forgotten', () => {
+test('what is drawn for a call is the same whatever calls other scopes have made, and starts again once they are forgotten', () => {
   const fault = { status: 503, chance: 0.5 }
   const drawnFor = (others: number) => {
     const calls = createFaultCalls()

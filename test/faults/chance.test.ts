@@ -32,7 +32,7 @@ test('another seed and another entry hit others', () => {
   expect(failing(bodies, { entry: 'other' })).not.toEqual(usual)
 })
 
-test('a request that comes again draws anew, the same in every run', () => {
+test('a request that comes again draws again, the same in every run', () => {
   const drawn = () => {
     const chances = createChances()
     return Array.from({ length: 10_000 }, () => chances.draw(exchange('the same'), 1, 'entry') < 0.05)

@@ -186,7 +186,7 @@ test('of a flood the first are kept, and how many were passed over is known', ()
   for (let i = 0; i < 50; i++) journal.add(ended())
   expect(journal.count() + journal.passedOver()).toBe(50)
   expect(journal.passedOver()).toBeGreaterThan(0)
-  // Whoever follows hears of all.
+  // Followers get all of them.
   expect(heard).toHaveLength(50)
 })
 

@@ -24,7 +24,7 @@ test('the middle and the slow end are right within a tenth, whatever the times a
   )
 })
 
-test('what was refused, failed, cut or never answered is an error; each taking begins anew', () => {
+test('what was refused, failed, cut or never answered is an error; taking the tally starts it again', () => {
   const tally = createTally()
   for (const exchange of [ended(200), ended(404), ended(503), ended(200, false), ended(0), exchangeWith()]) {
     tally.add(exchange, 1)

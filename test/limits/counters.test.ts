@@ -6,7 +6,7 @@ import { createCounters } from '../../src/limits/counters.js'
 import { duration } from '../../src/limits/index.js'
 import { WINDOW_MS } from '../../src/limits/windows.js'
 
-/** Frees what nobody holds any more. */
+/** Frees what is no longer referenced. */
 async function collectGarbage() {
   setFlagsFromString('--expose-gc')
   // What a weak reference was made of in this turn is held until the next one.

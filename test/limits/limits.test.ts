@@ -74,7 +74,7 @@ test('a request too many is refused until the minute of the first one is over', 
   expect(refusal(() => passFor(ada).request())).toBeUndefined()
 })
 
-test('credentials do not share, and whoever sends none is not counted', () => {
+test('credentials do not share limits, and requests without one are not counted', () => {
   const { limits, passFor } = limitsWith({ requestsPerMinute: 1 })
   const callers: Caller[] = [
     ada,

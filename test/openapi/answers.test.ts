@@ -129,7 +129,7 @@ test('every operation of the auth backend answers in a form that the document gi
   const document = await documentOf(platform)
   const judge = judging(document)
   const session = await sessionOf(platform)
-  // What takes away comes last, and somebody else's session is left to them.
+  // Deletions come last, and another user's session stays theirs.
   const last = ['signOut', 'deleteUser']
   const operations = operationsOf(document, 'auth').toSorted(
     (a, b) => last.indexOf(a.operation.operationId) - last.indexOf(b.operation.operationId),

@@ -5,7 +5,7 @@ import { ada, userToken } from '../signing.js'
 
 const path = '/auth/v1/.well-known/jwks.json'
 
-test('anyone may have the public key of user tokens, and nobody gets the private one', async () => {
+test('the public key of user tokens is open to all, and the private one to none', async () => {
   const { ask } = await platformWith()
   const response = await ask(path, { bearer: null })
   expect(response.status).toBe(200)

@@ -131,7 +131,7 @@ test('a live platform that dies in mid-stream leaves a recording that is marked 
   expect(await response.json()).toEqual({ error: expect.stringContaining('broke off') })
 })
 
-test('a recording that broke off breaks off again where somebody asks for it', async () => {
+test('a recording that broke off breaks off again when it is asked for', async () => {
   const live = await liveWith((_request, response) => {
     response.writeHead(200, sse).write('data: {"n":1}\n\n')
     setImmediate(() => response.destroy())
@@ -296,7 +296,7 @@ test('a compressed stream keeps its rhythm and becomes readable', async () => {
   expect(text()).toContain('data: {"n":2}')
 })
 
-test('an encoding that cannot be read is not kept: nobody could say what is in it', async () => {
+test('an encoding that cannot be read is not kept, since its secrets could not be found', async () => {
   const live = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'secret-sauce' }).end('whatever'),
   )
@@ -357,7 +357,7 @@ test('a disk that takes nothing costs the client nothing, and the receipt says w
   expect(readFileSync(path.join(dir, 'chat-completions'), 'utf8')).toBe('')
 })
 
-test('whoever asks the same in a loop does not fill the disk', async () => {
+test('the same request in a loop does not fill the disk', async () => {
   const live = await counting()
   const { recording, files } = tape(live.url)
   const { ask, stop, receipt } = await recording()
@@ -421,7 +421,7 @@ test('a question without a body and one by HEAD are recorded too', async () => {
   await stop()
   const replay = await replaying()
   expect(await (await replay.ask('/health')).json()).toEqual({ status: 'ok', version: '1.2.3' })
-  // A GET tells what a HEAD wants to know; the other way round nobody knows the body.
+  // A GET answers a HEAD as well; the other way round there is no body.
   expect((await replay.ask('/health', { method: 'HEAD' })).status).toBe(200)
   expect((await replay.ask('/v1/models', { method: 'HEAD' })).status).toBe(200)
   expect((await replay.ask('/v1/models')).status).toBe(424)
@@ -446,7 +446,7 @@ test('the client has the whole answer before anything of it is written', async (
   expect(files()).toHaveLength(1)
 })
 
-test('what has just been recorded is played at once by whoever switches to replay', async () => {
+test('what has just been recorded is played at once after a switch to replay', async () => {
   const live = await counting()
   const { recording } = tape(live.url)
   const { chat, switchMode, receipt } = await recording()

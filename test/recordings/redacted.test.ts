@@ -28,7 +28,7 @@ describe('a whole body', () => {
     )
   })
 
-  test('a secret that hides behind escapes is found, and no more is written anew than itself', () => {
+  test('a secret that hides behind escapes is found, and only the secret is rewritten', () => {
     const hidden = ownKey.replace('k', '\\u006b').replace('D', '\\u0044')
     expect(said('application/json', `{"a":"x\\u0020${hidden}\\u0020","b":"\\u0041"}`)).toBe(
       '{"a":"x\\u0020[credential]\\u0020","b":"\\u0041"}',

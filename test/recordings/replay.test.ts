@@ -110,7 +110,7 @@ test.each([
   ['another prompt', { messages: [{ role: 'user', content: 'hullo' }] }],
   ['a message more', { messages: [{ role: 'system', content: 'Be brief.' }, ...hello.messages] }],
   ['a tool', { tools: [{ type: 'function', function: { name: 'f' } }] }],
-  ['a field that nobody knows', { whatever: 1 }],
+  ['an unknown field', { whatever: 1 }],
 ])('%s is another request', async (_what, change) => {
   const { replaying } = await taped()
   const { chat } = await replaying()
@@ -198,7 +198,7 @@ test('parallel tests on one server each have the list for themselves', async () 
 test('a miss belongs to the test that had it, and is forgotten when that test is reset', async () => {
   const { replaying } = await taped([hello])
   const { url, chat, misses } = await replaying()
-  const unknown = { ...hello, messages: [{ role: 'user', content: 'nobody recorded this' }] }
+  const unknown = { ...hello, messages: [{ role: 'user', content: 'this was never recorded' }] }
   for (const scope of ['a', 'b', '']) {
     const headers = scope === '' ? {} : { 'x-standin-scope': scope }
     expect((await chat(unknown, { headers })).status).toBe(424)

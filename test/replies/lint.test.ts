@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and nobody awaits a rule.
+// biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and rules are never awaited.
 import { expect, test } from 'vitest'
 import { lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
 import { slowExpression } from '../../src/replies/slow-expression.js'

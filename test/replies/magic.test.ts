@@ -173,7 +173,7 @@ test('tool calls the first tool that is offered, or the one that is named, with 
   })
 })
 
-test('the result of the tool is answered with text, so that nobody calls for ever', () => {
+test('the result of the tool is answered with text, so that tool calls end', () => {
   const messages: ChatRequest['messages'] = [
     { role: 'user', content: 'standin:tool' },
     { role: 'assistant', content: null },

@@ -110,7 +110,7 @@ test('strict counts what was added, and says so when nothing is there', async ()
   await expect(answer('ho')).rejects.toThrow('There are no rules.')
 })
 
-test('two that say something made up say the same whoever else has added rules', async () => {
+test('two that say something made up say the same whatever other tests have added', async () => {
   const name = { when: { user: 'who' }, reply: { text: '{{faker.person.fullName}}' } }
   const [alone, crowded] = [await running(), await running()]
   await alone.add(name, 'a')

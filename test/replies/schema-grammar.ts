@@ -1,4 +1,4 @@
-/** Schemas by chance, for property tests: such that have values for sure, and such of which nobody knows. */
+/** Schemas by chance, for property tests: some that surely have values, and some that may have none. */
 import fc from 'fast-check'
 
 export type AnySchema = boolean | { readonly [keyword: string]: unknown }

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and nobody awaits a rule.
+// biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and rules are never awaited.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -41,7 +41,7 @@ test('what is forgotten of one scope is remembered of the others', async () => {
   expect([await says('count', 'a'), await says('count', 'b'), await says('count', '')]).toEqual(['one', 'one', 'one'])
 })
 
-test('of more scopes than are remembered, the one that nobody used for longest is forgotten', async () => {
+test('of more scopes than are remembered, the least recently used one is forgotten', async () => {
   const { says } = await running([one], { scopes: 2 })
   const heard = []
   for (const scope of ['a', 'b', 'a', 'c', 'a', 'b']) heard.push(await says('count', scope))

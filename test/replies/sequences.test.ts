@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and nobody awaits a rule.
+// biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and rules are never awaited.
 
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/completions/request.js'
@@ -111,7 +111,7 @@ test.each([
   ['required', 'call'],
   [named('get_weather'), 'call'],
   ['none', 'words'],
-])('tool_choice %j is heeded: the rule of the %s answers', async (tool_choice, expected) => {
+])('tool_choice %j is respected: the rule of the %s answers', async (tool_choice, expected) => {
   const replies = await repliesOf([
     { name: 'call', when: { user: 'weather' }, reply: { toolCalls: [{ name: 'get_weather' }] } },
     { name: 'words', when: { user: 'weather' }, reply: { text: 'It rains.' } },
@@ -181,7 +181,7 @@ test('strict without any rules says that there are none', async () => {
   expect(() => replies.answer(asking('x'))).toThrow('There are no rules.')
 })
 
-test('a canned reply tells whoever asks which rule came nearest', async () => {
+test('a canned reply says which rule came nearest', async () => {
   const replies = await repliesOf([{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi.' } }])
   const { remark } = await replies.answer(asking('help'))
   expect(remark?.()).toBe('The nearest is rule "greet" (rules[0]): user does not contain "hello".')

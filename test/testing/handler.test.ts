@@ -161,7 +161,7 @@ test('a client that leaves is in the journal, and nothing goes on behind it', as
   await platform.idle()
 })
 
-test('after a stop what was open is cut, and nobody is answered any more', async () => {
+test('after a stop open streams are cut, and no request is answered any more', async () => {
   const platform = await mounted({ rules: [{ reply: { text: 'a b c d e f g h' }, pace: { tokensPerSecond: 5 } }] })
   const url = await serving(platform.handler)
   const stream = expect(streamed(asApp(`${url}/v1`, platform.apiKey))).rejects.toThrow()

@@ -17,7 +17,7 @@ test('what was given last is asked first', async () => {
   expect([await said(platform, 'a'), await said(platform, 'a')]).toEqual(['last', 'first'])
 })
 
-test('a request that is sent right after a reply was given waits for it, also where nobody awaits that', async () => {
+test('a request that is sent right after a reply was given waits for it, also where the call is not awaited', async () => {
   const platform = await platformWith({ listen: true })
   for (const text of ['one', 'two', 'three']) {
     void platform.reply(text)

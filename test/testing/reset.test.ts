@@ -73,7 +73,7 @@ test('a request that comes during a reset is answered by what is there afterward
   expect(platform.journal.count()).toBe(1)
 })
 
-test('idle waits for streams to end, and for requests that nobody waits for', async () => {
+test('idle waits for streams to end, and for requests that are not awaited', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 50 } }] })
   void platform.chat({ ...hello, stream: true }).then(response => response.text())
   await platform.journal.waitFor('/v1/*').then(() => platform.idle())

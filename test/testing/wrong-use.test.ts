@@ -20,7 +20,7 @@ test.each<[name: string, use: Use, sentence: string]>([
   ['a long time', p => p.journal.waitFor('/', { timeoutMs: Number.POSITIVE_INFINITY }), 'not Infinity'],
   ['a message', p => p.outbox.waitFor({ mail: 'x' } as never), 'outbox: mail is not known here.'],
   ['an address', p => p.outbox.messages('ada@example.com' as never), 'outbox: what it is given must be'],
-  ['somebody', p => p.signIn('ada@example.com' as never), 'signIn: what it is given must be an object'],
+  ['a user', p => p.signIn('ada@example.com' as never), 'signIn: what it is given must be an object'],
   ['their address', p => p.signIn({ mail: 'x' } as never), 'Did you mean "email"?'],
   ['a key', p => p.createKey({ expiresIn: 5 } as never), 'Did you mean "expiresInMs"?'],
   ['no time', p => p.createKey({ expiresInMs: Number.NaN }), 'expiresInMs must be milliseconds'],
@@ -123,7 +123,7 @@ test('a journal has room again after each reset', async () => {
   }
 })
 
-test('whoever has been stopped says so', async () => {
+test('a stopped platform says so', async () => {
   const platform = await platformWith()
   const scope = platform.scope('before')
   await platform.stop()

@@ -39,7 +39,7 @@ test('calls of tools have none', () => {
   )
 })
 
-test('whoever does not ask for logprobs gets none', () => {
+test('without a request for logprobs there are none', () => {
   expect(whole({ logprobs: false, stop: '?' }).choices[0]?.logprobs).toBeNull()
 })
 

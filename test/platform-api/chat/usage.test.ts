@@ -88,7 +88,7 @@ const said: Generation = {
   answeredBy: { kind: 'canned', form: 'reply' },
 }
 
-test('nothing is counted for a stream that tells no usage, until somebody asks what it cost', () => {
+test('nothing is counted for a stream without usage until its cost is asked for', () => {
   const { completions, counted } = watched()
   const { tokens } = completions.streamed(request, said, unpaced)
   expect(counted).toEqual([])

@@ -13,7 +13,7 @@ const say = (content: string) =>
     messages: [{ role: 'user', content }],
   })
 
-test('asks what nobody has prepared', async () => {
+test('asks what no rule answers', async () => {
   await say('When do you open?').catch(() => {})
 })
 
