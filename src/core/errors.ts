@@ -523,8 +523,8 @@ export const noSuchExchange = failure(
   404,
   'no_such_exchange',
   /** `lastId` is the last one so far, where that is known. */
-  (id: string, lastId = '0') =>
-    Number(id) > 0 && Number(id) <= Number(lastId)
+  (id: string, lastId?: string) =>
+    Number(id) > 0 && Number(id) <= Number(lastId ?? 0)
       ? `Exchange ${id} is no longer kept. The journal keeps only the latest ones, and under heavy load only some (options journal.maxEntries and journal.maxBytes).`
       : `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. Ids start over when Standin is started again.`,
 )
