@@ -10,7 +10,7 @@ const clientsFolder = process.env.CLIENTS
 function clientsFrom(folder: string): Plugin {
   const importer = path.join(folder, 'package.json')
   const { dependencies } = JSON.parse(readFileSync(importer, 'utf8'))
-  // Test runners are for the tests in test/doors, which start them; these tests stay with the one that runs them.
+  // Test runners are for the tests in test/package, which start them; these tests stay with the one that runs them.
   const names = Object.keys(dependencies).filter(name => !/vitest|jest/.test(name))
   return {
     name: 'clients',

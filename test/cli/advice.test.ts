@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { knownPaths } from '../../src/cli/advice.js'
 import { requestRows } from '../../src/cli/request-log.js'
-import { answerOf, ask, sentences, signIn, signUp, userOf } from '../auth/people.js'
+import { answerOf, ask, sentences, signIn, signUp, userOf } from '../keys/people.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 
 test('the paths that are proposed in place of unknown ones are all answered', async () => {

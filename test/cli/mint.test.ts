@@ -2,8 +2,8 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { developmentUser } from '../../src/core/secrets.js'
 import type { ConfigInput } from '../../src/index.js'
-import { platformOf, written } from '../auth/edited.js'
-import { keyFile, newKey, ownKeys } from '../auth/keys.js'
+import { type Files, folderWith, type Ready, run, startReady } from '../command.js'
+import { platformOf, written } from '../keys/edited.js'
 import {
   adminOf,
   answerOf,
@@ -16,9 +16,9 @@ import {
   signIn,
   signUp,
   userOf,
-} from '../auth/people.js'
-import { type Files, folderWith, type Ready, run, startReady } from '../command.js'
+} from '../keys/people.js'
 import { platformWith } from '../scene.js'
+import { keyFile, newKey, ownKeys } from '../supabase/signing-keys.js'
 
 const ada = { email: 'ada@example.com', password: 'correct-horse' }
 const bob = { email: 'bob@example.com', password: 'battery-staple' }

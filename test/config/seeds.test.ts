@@ -3,7 +3,8 @@ import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { developmentUser } from '../../src/core/secrets.js'
 import type { ConfigInput } from '../../src/index.js'
-import { platformOf, written } from '../auth/edited.js'
+import { run, start, writeInto } from '../command.js'
+import { platformOf, written } from '../keys/edited.js'
 import {
   adminOf,
   answerOf,
@@ -15,8 +16,7 @@ import {
   sentences,
   signIn,
   signUp,
-} from '../auth/people.js'
-import { run, start, writeInto } from '../command.js'
+} from '../keys/people.js'
 import { lasting } from '../state/kinds.js'
 
 const ada = { email: 'ada@example.com', password: 'correct-horse' }

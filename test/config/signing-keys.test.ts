@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import type { ProblemsError } from '../../src/check/problem.js'
 import { readSigningKeys } from '../../src/config/signing-keys.js'
 import { startPlatform } from '../../src/index.js'
-import { written } from '../auth/edited.js'
-import { algorithms, keyFile, newKey, ownKeys } from '../auth/keys.js'
 import { folderWith, run, writeInto } from '../command.js'
+import { written } from '../keys/edited.js'
+import { algorithms, keyFile, newKey, ownKeys } from '../supabase/signing-keys.js'
 
 const signing = newKey('ES256', 'signing', { signs: true })
 const rsa = newKey('RS256', 'rsa', { signs: true })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { developmentUser } from '../../src/core/secrets.js'
-import { answerOf, sentences, signIn } from '../auth/people.js'
+import { answerOf, sentences, signIn } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
 
 const turned = async ({ ask }: Scene, body: unknown) => {

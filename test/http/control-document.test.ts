@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { folderWith } from '../command.js'
-import { checking, documentOf, judging, operationsOf } from '../openapi/document.js'
+import { checking, documentOf, judging, operationsOf } from '../platform/openapi/document.js'
 import { platformWith, type Scene } from '../scene.js'
 
 async function documented(options = {}) {

@@ -1,7 +1,7 @@
 import { Server } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
-import { documentOf, operationsOf } from '../openapi/document.js'
+import { documentOf, operationsOf } from '../platform/openapi/document.js'
 import { platformWith } from '../scene.js'
 
 interface Asked {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform, type Platform } from '../../src/platform.js'
-import { platformOf } from '../auth/edited.js'
-import { answerOf, sentences, signIn, signUp } from '../auth/people.js'
+import { platformOf } from '../keys/edited.js'
+import { answerOf, sentences, signIn, signUp } from '../keys/people.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 

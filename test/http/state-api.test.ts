@@ -2,7 +2,7 @@ import request from 'supertest'
 import { expect, test } from 'vitest'
 import { developmentApiKey, developmentUser } from '../../src/core/secrets.js'
 import type { StateDocument } from '../../src/state/document.js'
-import { adminOf, answerOf, sentences, signIn, signUp } from '../auth/people.js'
+import { adminOf, answerOf, sentences, signIn, signUp } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
 
 const ada = { email: 'ada@example.com', password: 'a password that nobody guesses' }

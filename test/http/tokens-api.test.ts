@@ -1,9 +1,9 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { developmentUser } from '../../src/core/secrets.js'
-import { written } from '../auth/edited.js'
-import { adminOf, answerOf, claimsOf, type Place, sentences, signIn, userOf } from '../auth/people.js'
 import { run, startReady } from '../command.js'
+import { written } from '../keys/edited.js'
+import { adminOf, answerOf, claimsOf, type Place, sentences, signIn, userOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
 
 interface Minted {

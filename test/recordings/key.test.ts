@@ -6,7 +6,7 @@ import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { type CameRequest, keyOf } from '../../src/recordings/key.js'
 import type { RecordedRequest } from '../../src/recordings/recording.js'
 import { createRedact, credentialsOf } from '../../src/redact/index.js'
-import { key as aKey, jwt, noRules, prose } from '../core/redact-secrets.js'
+import { key as aKey, jwt, noRules, prose } from '../redact/secrets.js'
 import { asking, plantedRedaction, question, recorded } from './scene.js'
 
 const key = (request: RecordedRequest) => keyOf(request, ignoreFrom([]))

@@ -1,5 +1,5 @@
 /** What somebody may rely on at a platform, and the steps that change it. */
-import { askAuth, type Place } from '../auth/people.js'
+import { askAuth, type Place } from '../keys/people.js'
 import type { Chance } from './chance.js'
 
 /** Begun by a sign-in; one whose answer never came has no tokens that anybody knows. */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { digestOf } from '../../src/core/secrets.js'
 import type { RefreshTokenRow, State, Tables } from '../../src/core/state.js'
-import { answerOf, askAuth, claimsOf, type Place, sentences } from '../auth/people.js'
+import { answerOf, askAuth, claimsOf, type Place, sentences } from '../keys/people.js'
 import { type Account, after, newAccount, type Step, stepOf, taken } from './accounts.js'
 import type { Chance } from './chance.js'
 

@@ -1,6 +1,6 @@
 /** A state that is imported on one replica holds on all of them. */
 import { describe, expect, test } from 'vitest'
-import { sentences, signIn } from '../auth/people.js'
+import { sentences, signIn } from '../keys/people.js'
 import { lasting } from './kinds.js'
 import { answersTo, credentialsOf, knownToAll, replicasIn, trustedAfterMs } from './replicas.js'
 

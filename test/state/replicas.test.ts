@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { developmentUser, digestOf } from '../../src/core/secrets.js'
+import type { RunningPlatform } from '../command.js'
 import {
   adminOf,
   answerOf,
@@ -13,8 +14,7 @@ import {
   sentences,
   signIn,
   signUp,
-} from '../auth/people.js'
-import type { RunningPlatform } from '../command.js'
+} from '../keys/people.js'
 import { chanceFrom, seedOfRun } from './chance.js'
 import { createCrowd } from './crowd.js'
 import { type Kind, lasting, opened, server } from './kinds.js'

@@ -1,8 +1,8 @@
 /** Several processes of the real command on one state, and how long each of them trusts what was revoked on another. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, onTestFinished } from 'vitest'
-import { answerOf, type Person, type Place as Platform, signIn, signUp } from '../auth/people.js'
 import { type RunningPlatform, startReady, type Until } from '../command.js'
+import { answerOf, type Person, type Place as Platform, signIn, signUp } from '../keys/people.js'
 import type { Kind, Place } from './kinds.js'
 
 export interface Replicas {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { developmentUser } from '../../src/core/secrets.js'
-import { hello, platformWith, type Scene } from '../scene.js'
+import { developmentUser } from '../../../src/core/secrets.js'
+import { hello, platformWith, type Scene } from '../../scene.js'
 import { documentOf, judging, operationsOf, type Placed } from './document.js'
 
 const json = (body: unknown, method = 'POST') => ({

@@ -1,7 +1,7 @@
 /** The OpenAPI document as tests read it: its operations, and a judge of answers. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Scene } from '../scene.js'
+import type { Scene } from '../../scene.js'
 
 interface Answer {
   readonly description: string

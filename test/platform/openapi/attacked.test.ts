@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { runs } from '../runs.js'
-import { platformWith, type Scene } from '../scene.js'
+import { runs } from '../../runs.js'
+import { platformWith, type Scene } from '../../scene.js'
 import { checking, type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
 import { fitting, spoilt } from './made-by-schema.js'
 

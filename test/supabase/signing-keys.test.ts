@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { developmentSecret, developmentSigningKey } from '../../src/core/secrets.js'
-import { platformWith } from '../scene.js'
-import { ada, inSeconds, secretToken, userToken } from '../signing.js'
-import { platformOf } from './edited.js'
-import { type Algorithm, algorithms, keyFile, newKey, ownKeys, privateMembers, retired } from './keys.js'
+import { platformOf } from '../keys/edited.js'
 import {
   adminOf,
   answerOf,
@@ -18,7 +15,10 @@ import {
   signIn,
   signUp,
   userOf,
-} from './people.js'
+} from '../keys/people.js'
+import { platformWith } from '../scene.js'
+import { ada, inSeconds, secretToken, userToken } from '../signing.js'
+import { type Algorithm, algorithms, keyFile, newKey, ownKeys, privateMembers, retired } from './signing-keys.js'
 
 interface Jwks {
   readonly keys: readonly Readonly<Record<string, unknown>>[]

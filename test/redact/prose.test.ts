@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRedact, findSecrets } from '../../src/redact/index.js'
-import { noRules } from './redact-secrets.js'
+import { noRules } from './secrets.js'
 
 const chance = (n: number) => Buffer.from(Array.from({ length: n }, (_, i) => (i * 7919 + ((i * i) >> 3)) & 0xff))
 

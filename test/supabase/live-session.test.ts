@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { createLiveSession, type LiveSessionParts, type Refreshed, refreshAt } from '../../src/supabase/live-session.js'
 import { type KeptSession, keepSession, keptSession, sessionsFile } from '../../src/supabase/session-file.js'
 import { folderWith } from '../command.js'
+import { signUp, userOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
-import { signUp, userOf } from './people.js'
 
 const HOUR_MS = 3_600_000
 

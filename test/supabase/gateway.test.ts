@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { developmentPublishableKey as publishable, developmentSecretKey as secret } from '../../src/core/secrets.js'
 import { send } from '../http/live.js'
+import { clientOf, type Place, signUp } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
 import { secretToken } from '../signing.js'
 import { answerTo, onTheWire } from '../wire.js'
-import { clientOf, type Place, signUp } from './people.js'
 
 const missing = 'No API key found in request'
 const invalid = 'Invalid authentication credentials'

@@ -1,8 +1,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, test } from 'vitest'
-import { loadConfig } from '../../src/config/load.js'
-import { openApiOf } from '../../src/platform/openapi/document.js'
-import { platformWith } from '../scene.js'
+import { loadConfig } from '../../../src/config/load.js'
+import { openApiOf } from '../../../src/platform/openapi/document.js'
+import { platformWith } from '../../scene.js'
 import { checking, type Document, documentOf, operationsOf } from './document.js'
 
 const documented = async (options = {}) => documentOf(await platformWith(options))

@@ -8,9 +8,9 @@ import { developmentSecret, developmentSigningKey } from '../../src/core/secrets
 import { runs } from '../runs.js'
 import { platformWith, type Scene } from '../scene.js'
 import { ada, encoded, inSeconds, secretToken, userToken } from '../signing.js'
+import { type KeyInFile, keyFile, newKey, ownKeys } from '../supabase/signing-keys.js'
 import { answerTo, onTheWire } from '../wire.js'
 import { platformOf } from './edited.js'
-import { type KeyInFile, keyFile, newKey, ownKeys } from './keys.js'
 import { answerOf, askAuth, type Place, sentences, signUp, userOf } from './people.js'
 
 const kid = developmentSigningKey.kid

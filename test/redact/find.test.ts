@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRedact, findSecrets } from '../../src/redact/index.js'
-import { noRules, prose, secret } from './redact-secrets.js'
+import { noRules, prose, secret } from './secrets.js'
 
 const found = (text: string, rules = {}) =>
   findSecrets(text, { ...noRules, ...rules }).map(({ kind, line, column }) => `${kind} ${line}:${column}`)

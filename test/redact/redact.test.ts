@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyPlaceholder, createRedact, findSecrets } from '../../src/redact/index.js'
-import { credential, jwt, key, noRules, privateKey, prose, secret } from './redact-secrets.js'
+import { credential, jwt, key, noRules, privateKey, prose, secret } from './secrets.js'
 
 const redaction = (own: readonly string[] = [], rules = {}) => createRedact({ ...noRules, ...rules })(own)
 const redacted = (text: string, rules = {}) => redaction([], rules).text(text)
