@@ -407,7 +407,7 @@ inBrowser('from another machine it takes the control token or a secret service k
   await visit(platform, '/one')
   const { page } = await watching({ ...platform, dashboardUrl })
   await page.getByLabel('Service key').fill(platform.serviceKey)
-  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
   await says(page, 'Live. 1 request')
   await row(page, '/one').click()
   await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
