@@ -33,7 +33,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     return kept && journal.brief(kept)
   }
 
-  function found<T>(value: T | undefined, id: string): T {
+  const found = <T>(value: T | undefined, id: string): T => {
     if (value === undefined) throw noSuchExchange(id, journal.lastId())
     return value
   }
@@ -42,12 +42,6 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     usual: id => journal.get(id),
     whole: id => journal.get(id, Number.POSITIVE_INFINITY),
     brief: briefOf,
-  }
-
-  /** Exchanges before anything new: all after a certain one, or the last `limit`. */
-  function before(filter: JournalFilter, limit: number | undefined): readonly string[] {
-    if (filter.after !== undefined) return journal.ids(filter)
-    return limit === undefined ? [] : journal.ids(filter, limit)
   }
 
   return {
@@ -70,7 +64,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
       const from = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
       return new Streamed('text/event-stream; charset=utf-8', response => {
         if (stopping.aborted) return response.end()
-        const first = before(from, limit)
+        const first = idsBefore(journal, from, limit)
         const end = isBrief
           ? followInBrief(response, journal, {
               filter,
@@ -88,4 +82,10 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     count: filter => journal.count(filter),
     clear: filter => journal.clear(filter),
   }
+}
+
+/** Exchanges before anything new: all after a certain one, or the last `limit`. */
+function idsBefore(journal: Journal, filter: JournalFilter, limit: number | undefined): readonly string[] {
+  if (filter.after !== undefined) return journal.ids(filter)
+  return limit === undefined ? [] : journal.ids(filter, limit)
 }

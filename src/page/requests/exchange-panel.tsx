@@ -8,9 +8,8 @@ import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
-import { ExchangeView } from './exchange-view.jsx'
+import { ExchangeView, useExchange } from './exchange-view.jsx'
 import { TimeBar } from './request-row.jsx'
-import { useExchange } from './use-exchange.js'
 import { callerName, decisionOf, duration, size } from './wording.js'
 
 interface Props {

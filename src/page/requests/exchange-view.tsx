@@ -1,18 +1,48 @@
 /** One exchange: why it got its response, the request, the response and the timing. */
 import { MOST_PIECES_TIMED } from '../../core/clock.js'
 import type { JournalEntry } from '../../journal/operations.js'
+import type { Miss } from '../../recordings/operations.js'
 import type { Control } from '../api.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { type Fact, Pairs } from '../widgets/pairs.jsx'
+import { useResource } from '../widgets/resource.js'
 import { BodyView, SHOWN, textOf } from './body-view.jsx'
 import { parametersIn, type SpokenTurn, toolsIn, turnsAnswered, turnsAsked } from './conversation.js'
 import { DecisionView } from './decision-view.jsx'
 import { ExchangeActions } from './exchange-actions.jsx'
-import type { ExchangeState } from './use-exchange.js'
 import { callerName, count, counted, duration, size } from './wording.js'
+
+interface ExchangeState {
+  readonly entry: JournalEntry
+  readonly curl: string
+  readonly miss: Miss | undefined
+}
+
+/** One exchange with its curl command and, if no recording matched, the closest recording. */
+export const useExchange = (id: string, control: Control) =>
+  useResource(signal => load(id, control, signal), [id, control])
+
+async function load(id: string, control: Control, signal: AbortSignal): Promise<ExchangeState> {
+  const [entry, curl] = await Promise.all([
+    control('GET /journal/{id}', { id, signal }),
+    control('GET /journal/{id}/curl', { id, signal }),
+  ])
+  const wasMissed = entry.mode === 'replay' && entry.error !== null
+  const miss = wasMissed ? missOf(entry, (await control('GET /misses', { signal })).data) : undefined
+  return { entry, curl, miss }
+}
+
+/** Misses have no ids, so this finds the one with the same request that is closest in time. */
+function missOf({ request, error, at, durationMs }: JournalEntry, misses: readonly Miss[]): Miss | undefined {
+  const endedMs = Date.parse(at) + durationMs
+  const away = (miss: Miss) => Math.abs(Date.parse(miss.at) - endedMs)
+  return misses
+    .filter(({ method, path, reason }) => method === request.method && path === request.path && error?.includes(reason))
+    .toSorted((a, b) => away(a) - away(b))[0]
+}
 
 interface Props {
   readonly of: ExchangeState
