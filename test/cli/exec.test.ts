@@ -3,8 +3,10 @@ import { open, rename } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { once } from '../../src/core/work.js'
 import { type Command, folderWith, run, start } from '../command.js'
+import { runHere } from '../run-here.js'
 import { platformWith } from '../scene.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 import { lineOf } from './line.js'
@@ -231,9 +233,15 @@ const asking = (...prompts: readonly string[]) => `
   }`
 
 /** A folder with what a live platform said to these prompts. */
-async function recorded(...prompts: readonly string[]): Promise<string> {
+const recorded = (...prompts: readonly string[]): Promise<string> => recordedIn(folderWith(), prompts)
+
+const shared = folderWith({}, afterAll)
+/** One for all tests that only read it. */
+const helloAndGoodbye = once(() => recordedIn(shared, ['hello', 'goodbye']))
+
+async function recordedIn(folder: string, prompts: readonly string[]): Promise<string> {
   const live = await platformWith()
-  const dir = path.join(folderWith(), 'recordings')
+  const dir = path.join(folder, 'recordings')
   const upstream = { baseUrl: live.url, apiKey: live.apiKey }
   const recorder = await platformWith({ mode: 'record', upstream, recordings: { dir } })
   for (const content of prompts) {
@@ -269,10 +277,12 @@ test.each([
   ['everything used and nothing missed is good', ['hello', 'goodbye'], ['--strict-unused'], 0],
   ['--quiet does not hide why it failed', ['who?'], ['--strict', '--quiet'], 1],
 ] as const)('%s', async (_, prompts, flags, code) => {
-  const dir = await recorded('hello', 'goodbye')
-  const { ended } = exec(asking(...prompts), { flags: ['--mode', 'replay', '--recordings', dir, ...flags] })
+  const recordings = await helloAndGoodbye()
+  // In the process of the tests, which all but what the child prints can be seen from.
+  const { args, files } = child(asking(...prompts).replace('console.log', 'void'))
+  const argv = ['exec', '--mode', 'replay', '--recordings', recordings, ...flags, ...args]
+  const end = await runHere(argv, { dir: folderWith(files), env: { PATH: process.env.PATH }, input: undefined })
   const missed = prompts.filter(prompt => prompt === 'who?').length
-  const end = await ended
   expect(end).toMatchObject({ code, stderr: expect.stringContaining(`${missed} missed`) })
   expect(end.stderr.includes('No recording matches POST /v1/chat/completions.')).toBe(missed > 0)
 })

@@ -20,10 +20,20 @@ const missingOrInvalid = 'A missing or invalid credential yields HTTP 401 with b
 const row = '| 401 | Credential missing or invalid | { error: <string> } |'
 const bearer = 'Requests carry the header Authorization with the value Bearer followed by a credential.'
 
-const refusal = (id: string, what: string, at: DocumentedEndpoint, isMissing: boolean): ClauseForm => ({
-  ...{ id, section: 'Authentication', quotes: [missingOrInvalid, row], what },
-  check: askingAt(at, strange(at.path, isMissing), status(401)),
-})
+/** A credential that must not open an endpoint, by what the document says. */
+const refusing =
+  (...quotes: readonly string[]) =>
+  (id: string, what: string, at: DocumentedEndpoint, call: CallFor): ClauseForm => ({
+    ...{ id, section: 'Authentication', quotes, what },
+    check: askingAt(at, call, status(401)),
+  })
+
+const unsigned = refusing(everyEndpoint)
+const withoutBearer = refusing(bearer)
+const refused = refusing(missingOrInvalid, row)
+
+const missing = ({ path }: DocumentedEndpoint) => strange(path, true)
+const invalid = ({ path }: DocumentedEndpoint) => strange(path, false)
 
 const jwt: Look = {
   expected: 'an access_token that is a JWT',
@@ -34,55 +44,33 @@ const jwt: Look = {
 }
 
 export const authenticationClauses: readonly ClauseForm[] = [
-  {
-    id: 'AUTH-1.1',
-    section: 'Authentication',
-    quotes: [everyEndpoint],
-    what: 'A JWT with a wrong signature does not open GET /api/v1.',
-    check: askingAt(INDEX, intruders.forgedAtIndex, status(401)),
-  },
-  {
-    id: 'AUTH-1.2',
-    section: 'Authentication',
-    quotes: [everyEndpoint],
-    what: 'A JWT without a signature does not open GET /api/v1.',
-    check: askingAt(INDEX, intruders.unsignedAtIndex, status(401)),
-  },
-  {
-    id: 'AUTH-1.3',
-    section: 'Authentication',
-    quotes: [everyEndpoint],
-    what: 'A user JWT with a wrong signature does not open GET /v1/models.',
-    check: askingAt(MODELS, intruders.forgedUserAtModels, status(401)),
-  },
-  {
-    id: 'AUTH-1.4',
-    section: 'Authentication',
-    quotes: [everyEndpoint],
-    what: 'A user JWT with a wrong signature does not open POST /v1/chat/completions.',
-    check: askingAt(CHAT, intruders.forgedUserAtChat, status(401)),
-  },
-  {
-    id: 'AUTH-1.5',
-    section: 'Authentication',
-    quotes: [everyEndpoint],
-    what: 'A user JWT with a wrong signature does not open GET /api/v1.',
-    check: askingAt(INDEX, intruders.forgedUserAtIndex, status(401)),
-  },
-  {
-    id: 'AUTH-1.6',
-    section: 'Authentication',
-    quotes: [everyEndpoint],
-    what: 'A JWT without a signature does not open GET /v1/models.',
-    check: askingAt(MODELS, intruders.unsignedAtModels, status(401)),
-  },
-  {
-    id: 'AUTH-1.7',
-    section: 'Authentication',
-    quotes: [everyEndpoint],
-    what: 'A JWT without a signature does not open POST /v1/chat/completions.',
-    check: askingAt(CHAT, intruders.unsignedAtChat, status(401)),
-  },
+  unsigned('AUTH-1.1', 'A JWT with a wrong signature does not open GET /api/v1.', INDEX, intruders.forgedAtIndex),
+  unsigned('AUTH-1.2', 'A JWT without a signature does not open GET /api/v1.', INDEX, intruders.unsignedAtIndex),
+  unsigned(
+    'AUTH-1.3',
+    'A user JWT with a wrong signature does not open GET /v1/models.',
+    MODELS,
+    intruders.forgedUserAtModels,
+  ),
+  unsigned(
+    'AUTH-1.4',
+    'A user JWT with a wrong signature does not open POST /v1/chat/completions.',
+    CHAT,
+    intruders.forgedUserAtChat,
+  ),
+  unsigned(
+    'AUTH-1.5',
+    'A user JWT with a wrong signature does not open GET /api/v1.',
+    INDEX,
+    intruders.forgedUserAtIndex,
+  ),
+  unsigned('AUTH-1.6', 'A JWT without a signature does not open GET /v1/models.', MODELS, intruders.unsignedAtModels),
+  unsigned(
+    'AUTH-1.7',
+    'A JWT without a signature does not open POST /v1/chat/completions.',
+    CHAT,
+    intruders.unsignedAtChat,
+  ),
   {
     id: 'AUTH-2',
     section: 'Authentication',
@@ -95,40 +83,31 @@ export const authenticationClauses: readonly ClauseForm[] = [
     needs: ['AUTH-D1'],
     check: asking(signIn, status(200), jsonObject, jwt),
   },
-  {
-    id: 'AUTH-3.1',
-    section: 'Authentication',
-    quotes: [bearer],
-    what: 'An API key without the word Bearer before it does not open GET /v1/models.',
-    check: askingAt(MODELS, intruders.keyAloneAtModels, status(401)),
-  },
-  {
-    id: 'AUTH-3.2',
-    section: 'Authentication',
-    quotes: [bearer],
-    what: 'An anon key with another word than Bearer before it does not open GET /api/v1.',
-    check: askingAt(INDEX, intruders.otherSchemeAtIndex, status(401)),
-  },
-  {
-    id: 'AUTH-3.3',
-    section: 'Authentication',
-    quotes: [bearer],
-    what: 'An API key without the word Bearer before it does not open POST /v1/chat/completions.',
-    check: askingAt(CHAT, intruders.keyAloneAtChat, status(401)),
-  },
-  refusal('AUTH-6.1', 'GET /api/v1 without a credential yields 401.', INDEX, true),
-  refusal('AUTH-6.2', 'GET /api/v1 with an invalid credential yields 401.', INDEX, false),
-  refusal('AUTH-6.3', 'GET /v1/models without a credential yields 401.', MODELS, true),
-  refusal('AUTH-6.4', 'GET /v1/models with an invalid credential yields 401.', MODELS, false),
-  refusal('AUTH-6.5', 'POST /v1/chat/completions without a credential yields 401.', CHAT, true),
-  refusal('AUTH-6.6', 'POST /v1/chat/completions with an invalid credential yields 401.', CHAT, false),
-  {
-    id: 'AUTH-6.7',
-    section: 'Authentication',
-    quotes: [missingOrInvalid, row],
-    what: 'GET /v1/models with the word Bearer alone yields 401.',
-    check: askingAt(MODELS, intruders.schemeAloneAtModels, status(401)),
-  },
+  withoutBearer(
+    'AUTH-3.1',
+    'An API key without the word Bearer before it does not open GET /v1/models.',
+    MODELS,
+    intruders.keyAloneAtModels,
+  ),
+  withoutBearer(
+    'AUTH-3.2',
+    'An anon key with another word than Bearer before it does not open GET /api/v1.',
+    INDEX,
+    intruders.otherSchemeAtIndex,
+  ),
+  withoutBearer(
+    'AUTH-3.3',
+    'An API key without the word Bearer before it does not open POST /v1/chat/completions.',
+    CHAT,
+    intruders.keyAloneAtChat,
+  ),
+  refused('AUTH-6.1', 'GET /api/v1 without a credential yields 401.', INDEX, missing(INDEX)),
+  refused('AUTH-6.2', 'GET /api/v1 with an invalid credential yields 401.', INDEX, invalid(INDEX)),
+  refused('AUTH-6.3', 'GET /v1/models without a credential yields 401.', MODELS, missing(MODELS)),
+  refused('AUTH-6.4', 'GET /v1/models with an invalid credential yields 401.', MODELS, invalid(MODELS)),
+  refused('AUTH-6.5', 'POST /v1/chat/completions without a credential yields 401.', CHAT, missing(CHAT)),
+  refused('AUTH-6.6', 'POST /v1/chat/completions with an invalid credential yields 401.', CHAT, invalid(CHAT)),
+  refused('AUTH-6.7', 'GET /v1/models with the word Bearer alone yields 401.', MODELS, intruders.schemeAloneAtModels),
 ]
 
 const signingIn = 'Sign-in endpoint paths, token lifetime, refresh, and scopes of API keys: not shown.'
