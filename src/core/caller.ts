@@ -77,7 +77,7 @@ const headerWords: Readonly<Record<(typeof headerFaults)[number], string>> = {
   doubled: 'two credentials',
 }
 
-/** The same wherever people read it, and what a query for a credential is compared with; nothing for callers who were not asked for one. */
+/** The same wherever people read it; nothing for callers who were not asked for one. */
 export function callerInWords(caller: Caller): string {
   switch (caller.kind) {
     case 'anonymous':
@@ -162,7 +162,7 @@ const fitting = {
   mode: same(({ mode }) => mode),
   model: like(({ model }) => model),
   caller: same(({ caller }) => caller.kind),
-  credential: part(({ caller }) => callerInWords(caller) || 'none'),
+  credential: part(({ caller }) => withOwner(caller) || 'none'),
   source: part(({ source }) => source),
   scope: (wanted: string) => (facts: Facts) => facts.scope === wanted,
   search: part(inShort),
@@ -188,9 +188,13 @@ function part(fact: Fact) {
   }
 }
 
+/** A user is found by the requests with their API keys as well. */
+const withOwner = (caller: Caller) =>
+  caller.kind === 'apiKey' && caller.email ? `${callerInWords(caller)} of ${caller.email}` : callerInWords(caller)
+
 /** What is looked for without saying where. */
 function inShort({ method, path, status, source, model, prompt, error, caller }: Facts): string {
-  return [`${method} ${path}`, status, source, model, prompt, error, callerInWords(caller)].join('\n')
+  return [`${method} ${path}`, status, source, model, prompt, error, withOwner(caller)].join('\n')
 }
 
 function isOf(wanted: string, status: number | null): boolean {

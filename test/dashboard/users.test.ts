@@ -208,6 +208,24 @@ inBrowser('a key that is revoked for its user disappears from Connect at once', 
   expect(await page.content()).not.toContain(key)
 })
 
+inBrowser('the requests of a user are one click away, those with an API key as well', async () => {
+  const platform = await platformWith({
+    users: [ada, grace],
+    apiKeys: [{ name: 'CI', key: 'sk-ci-of-ada-and-long', user: ada.email }],
+  })
+  const { token } = await signIn(platform, ada)
+  await platform.ask('/v1/models', { bearer: token })
+  await platform.ask('/v1/models', { bearer: 'sk-ci-of-ada-and-long' })
+  await platform.ask('/v1/models', { bearer: (await signIn(platform, grace)).token })
+  const { page } = await openPage()
+  await openUser(page, platform, ada.email)
+  await page.getByRole('link', { name: 'Requests of this user' }).click()
+  await heading(page, 'Requests').waitFor()
+  const requests = page.locator('.request').filter({ hasText: '/v1/models' })
+  await requests.nth(1).waitFor()
+  expect(await requests.count()).toBe(2)
+})
+
 inBrowser('from another machine the control token opens users, recordings and replies', async ({ skip }) => {
   const address = addressOfThisMachine()
   if (address === undefined) skip('This machine has no address but its own loopback.')

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { InputOf } from '../../api/client.js'
 import type { ControlOperations } from '../../http/operations.js'
 import { useControl } from '../api.js'
+import { configHasChanged } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -27,6 +28,8 @@ export function ClockSection({ controls, reload }: ControlProps) {
   const turn = async (body: InputOf<ControlOperations['setClock']>['body'], said: string) => {
     const done = await run(async () => void (await control('PUT /clock', { body })))
     reload()
+    // The signed-in user may need a new token.
+    configHasChanged()
     if (done) announce(said)
   }
   return (

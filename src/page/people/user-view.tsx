@@ -96,7 +96,7 @@ export function UserView({ id }: { readonly id: string }) {
               <section aria-labelledby="requests">
                 <h2 id="requests">Requests</h2>
                 <p>
-                  <Link to={`${routes.requests}?search=${encodeURIComponent(user.email || user.id)}`}>
+                  <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
                     Requests of this user
                   </Link>
                 </p>

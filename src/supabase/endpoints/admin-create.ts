@@ -1,27 +1,18 @@
 /** POST /auth/v1/admin/users: a new user, made with the service key. */
 import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import { problemOfImported } from '../../core/secrets.js'
-import type { Identity, UserRow } from '../../core/state.js'
+import type { UserRow } from '../../core/state.js'
 import { isUuid } from '../authenticate.js'
 import { type Backend, momentOf } from '../backend.js'
 import { idExists, validationFailed } from '../errors.js'
 import { hashOf, requireStrength, unknownPassword } from '../passwords.js'
-import {
-  confirmedEmail,
-  confirmedPhone,
-  identityData,
-  mergeMetadata,
-  newIdentity,
-  newUser,
-  providersOf,
-  userJsonBeforeReading,
-} from '../users.js'
+import { mergeMetadata, newUser, providersOf, userJsonBeforeReading } from '../users.js'
 import {
   type AdminParams,
   adminFields,
   adminParamsIn,
-  bannedUntil,
   requireFree,
+  withAdminParams,
   withValidAddresses,
 } from './admin-params.js'
 import { forAdmin } from './frame.js'
@@ -68,26 +59,14 @@ function requireId(id: string): void {
 }
 
 function madeByAdmin(backend: Backend, params: AdminParams, encrypted_password: string): UserRow {
-  const { email, phone, role, aud, id, email_confirm, phone_confirm } = params
-  const at = momentOf(backend)
-  const plain = newUser(at, {
+  const { aud, id, user_metadata, app_metadata } = params
+  const plain = newUser(momentOf(backend), {
     ...(id !== '' && { id: id.toLowerCase() }),
-    ...(role !== '' && { role: role.trim() }),
     ...(aud !== '' && { aud }),
-    ...(email !== '' && { email }),
-    ...(phone !== '' && { phone }),
     encrypted_password,
-    user_metadata: params.user_metadata ?? {},
-    banned_until: bannedUntil(backend, params.ban_duration, null),
+    user_metadata: user_metadata ?? {},
   })
-  const identities: Identity[] = []
-  if (email !== '') identities.push(newIdentity(plain.id, 'email', identityData(plain.id, 'email', email), at))
-  if (phone !== '') identities.push(newIdentity(plain.id, 'phone', identityData(plain.id, 'phone', phone), at))
-  return {
-    ...plain,
-    identities,
-    app_metadata: mergeMetadata(providersOf({}, identities), params.app_metadata),
-    ...(email_confirm && confirmedEmail(plain, at)),
-    ...(phone_confirm && confirmedPhone(at)),
-  }
+  // The identities of a new user are not verified, whatever is confirmed.
+  const user = withAdminParams(backend, plain, params, { email: false, phone: false })
+  return { ...user, app_metadata: mergeMetadata(providersOf({}, user.identities), app_metadata) }
 }

@@ -1,9 +1,10 @@
 /** What admins may set of a user, read and put in its one form. */
 import type { Exchange } from '../../core/exchange.js'
-import type { Moment, Tables } from '../../core/state.js'
+import type { Moment, Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
-import type { Backend } from '../backend.js'
+import { type Backend, momentOf } from '../backend.js'
 import { emailExists, phoneExists, validationFailed } from '../errors.js'
+import { confirmedEmail, confirmedPhone, identityData, withIdentity } from '../users.js'
 import { type Params, readParams } from './params.js'
 
 export const adminFields = {
@@ -40,6 +41,30 @@ export function bannedUntil({ now }: Backend, duration: string, before: Moment |
   const length = durationIn(duration)
   if ('mistake' in length) throw validationFailed(`invalid format for ban duration: time: ${length.mistake}`)
   return length.ms === 0 ? null : new Date(now() + length.ms).toISOString()
+}
+
+/** A user with the addresses, the role, the ban and the confirmations that an admin sets. `verified` goes into the identities. */
+export function withAdminParams(
+  backend: Backend,
+  user: UserRow,
+  { email, phone, role, email_confirm, phone_confirm, ban_duration }: AdminParams,
+  verified: Readonly<Record<'email' | 'phone', boolean>>,
+): UserRow {
+  const at = momentOf(backend)
+  const changed: UserRow = {
+    ...user,
+    updated_at: at,
+    banned_until: bannedUntil(backend, ban_duration, user.banned_until),
+    ...(role !== '' && { role: role.trim() }),
+    ...(email_confirm && confirmedEmail(user, at)),
+    ...(phone_confirm && confirmedPhone(at)),
+  }
+  const withAddress = (user: UserRow, provider: 'email' | 'phone', address: string): UserRow => {
+    if (address === '') return user
+    const data = identityData(user.id, provider, address, verified[provider])
+    return { ...user, [provider]: address, identities: withIdentity(user, provider, data, at) }
+  }
+  return withAddress(withAddress(changed, 'email', email), 'phone', phone)
 }
 
 /** Throws a 422 when a user other than `ownId` has one of the addresses. */

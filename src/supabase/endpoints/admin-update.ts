@@ -1,27 +1,18 @@
 /** PUT /auth/v1/admin/users/{id}: what the service key changes of a user, without a confirmation. */
 import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { UserRow } from '../../core/state.js'
-import { type Backend, momentOf } from '../backend.js'
+import type { Backend } from '../backend.js'
 import { dropTokens } from '../codes.js'
 import { hashOf, requireStrength } from '../passwords.js'
 import { endSessionsOf } from '../sessions.js'
-import {
-  changedPassword,
-  confirmedEmail,
-  confirmedPhone,
-  identityData,
-  mergeMetadata,
-  settledAddresses,
-  userJson,
-  userJsonBeforeReading,
-  withIdentity,
-} from '../users.js'
+import { changedPassword, mergeMetadata, settledAddresses, userJson, userJsonBeforeReading } from '../users.js'
 import {
   type AdminParams,
   adminFields,
   adminParamsIn,
   bannedUntil,
   requireFree,
+  withAdminParams,
   withValidAddresses,
 } from './admin-params.js'
 import { userIn } from './admin-users.js'
@@ -56,26 +47,13 @@ export const updateUserById = (backend: Backend): Endpoint =>
   )
 
 function changedByAdmin(backend: Backend, user: UserRow, params: AdminParams, password: string | undefined): UserRow {
-  const { email, phone, role, email_confirm, phone_confirm, user_metadata, app_metadata, ban_duration } = params
-  const at = momentOf(backend)
-  let changed: UserRow = {
+  const { email, phone, email_confirm, phone_confirm, user_metadata, app_metadata } = params
+  const before: UserRow = {
     ...user,
-    updated_at: at,
-    banned_until: bannedUntil(backend, ban_duration, user.banned_until),
-    ...(role !== '' && { role: role.trim() }),
-    ...(email_confirm && confirmedEmail(user, at)),
-    ...(phone_confirm && confirmedPhone(at)),
     ...(password !== undefined && changedPassword(password)),
     ...((email !== '' || phone !== '') && settledAddresses),
   }
-  if (email !== '') {
-    const data = identityData(user.id, 'email', email, email_confirm)
-    changed = { ...changed, email, identities: withIdentity(changed, 'email', data, at) }
-  }
-  if (phone !== '') {
-    const data = identityData(user.id, 'phone', phone, phone_confirm)
-    changed = { ...changed, phone, identities: withIdentity(changed, 'phone', data, at) }
-  }
+  const changed = withAdminParams(backend, before, params, { email: email_confirm, phone: phone_confirm })
   return {
     ...changed,
     // A guest stays a guest until an address is confirmed.
