@@ -1,7 +1,13 @@
 /** Carries requests to the live platform and its answers back. The only entry point to the package `http-proxy-middleware`. */
-import { Agent as HttpAgent, type IncomingMessage, type ServerResponse } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
-import { createProxyMiddleware, type Options, proxyEventsPlugin } from 'http-proxy-middleware'
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { createProxyMiddleware, proxyEventsPlugin } from 'http-proxy-middleware'
 import { notFound, upstreamUnreachable, upstreamUnreadable, upstreamUntrusted } from '../core/errors.js'
 import { carryBack } from './proxy/carry-back.js'
 import { climbs } from './proxy/climbing.js'
@@ -27,63 +33,48 @@ export interface ProxyOptions extends Manners {
 /** How long a connection to the live platform is kept for the next request. */
 const IDLE_CONNECTION_MS = 10_000
 
+/** Sends the request of a passage, once everything about it is known. */
+type Client = (passage: Passage) => void
+
+/** The live side: where it is, and whether its certificate has to be trusted. */
+interface Live {
+  readonly protocol: string
+  readonly host: string
+  readonly hostname: string
+  readonly port: string
+  readonly secure: boolean
+}
+
 /** Makes the way to `baseUrl`, and only there. */
 export function createProxy(options: ProxyOptions): Upstream {
   const { protocol, host, hostname, port, pathname } = new URL(options.baseUrl)
   // An IPv6 address is written in brackets, and dialled without them.
-  const origin = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port }
+  const live = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port, secure: !options.insecure }
   const prefix = pathname.replace(/\/+$/, '')
   // What the journal shows: without a user name and password.
   const manners = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
   const Agent = protocol === 'https:' ? HttpsAgent : HttpAgent
-
-  const way: Options = {
-    // The engine takes target and path from here, and nothing from the request.
-    router: request => ({ ...origin, pathname: passageOf(request).target }),
-    ignorePath: true,
-    pathFilter: () => true,
-    secure: !options.insecure,
-    selfHandleResponse: true,
-    // The others only write a log, which costs more than the rest of the way, or listen to the client, which a passage does.
-    ejectPlugins: true,
-    plugins: [proxyEventsPlugin],
-    on: {
-      proxyReq(upstream, request) {
-        const passage = passageOf(request)
-        passage.opens(upstream)
-        // The client has left before there was a connection.
-        if (passage.isOver) return void upstream.destroy()
-        // What ends without an answer and without an error: a change of protocol that was not asked for, for one.
-        upstream.once('close', () => {
-          if (!passage.answer && passage.upstream === upstream) passage.fail(reasonOf(new Error('no answer')))
-        })
-        // The bytes exactly as they came; the request itself has been read to its end.
-        endWith(upstream, passage.journey.exchange.body)
-      },
-      proxyRes(answer, request) {
-        const passage = passageOf(request)
-        passage.answer = answer
-        passage.begins()
-        // In this turn the rest of what has come with the head is still being read.
-        process.nextTick(carryBack, passage)
-      },
-      error(error, request) {
-        const passage = passageOf(request)
-        if (passage.turnsBack(error)) return carry(passage, onNew)
-        // Afterwards it may be about what follows on the connection. A body that ends with that looks complete after a reset as well,
-        // so this is the place that knows.
-        if (!passage.answer?.complete) passage.breaksOff(reasonOf(error))
-      },
-    },
-  }
   // An idle connection ends by itself: nothing else ends those of a proxy that a reload has replaced.
-  const onKept = createProxyMiddleware({ ...way, agent: new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }) })
+  const kept = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS })
   // Where one kept connection was closed the others may be, too.
-  const onNew = createProxyMiddleware({ ...way, agent: new Agent({ keepAlive: false }) })
+  const fresh = new Agent({ keepAlive: false })
+  const onNew = { direct: directClient(live, fresh, failed), engine: engineClient(live, fresh, failed) }
+  const onKept = { direct: directClient(live, kept, failed), engine: engineClient(live, kept, failed) }
 
-  function carry(passage: Passage, middleware: typeof onKept): void {
-    const { asRequest, asResponse } = seenByEngine(passage)
-    middleware(asRequest, asResponse, error => passage.fail(error))
+  function failed(passage: Passage, error: NodeJS.ErrnoException): void {
+    if (passage.turnsBack(error)) return carry(passage, onNew)
+    // Afterwards it may be about what follows on the connection. A body that ends with that looks complete after a reset as well,
+    // so this is the place that knows.
+    if (!passage.answer?.complete) passage.breaksOff(reasonOf(error))
+  }
+
+  function carry(passage: Passage, { direct, engine }: typeof onKept): void {
+    try {
+      if (passage.journey.exchange.endpoint?.isElsewhere) engine(passage)
+      else direct(passage)
+    } catch (error) {
+      passage.fail(error)
+    }
   }
 
   function depart(passage: Passage, { headers, query }: ShownCredential): void {
@@ -112,6 +103,66 @@ export function createProxy(options: ProxyOptions): Upstream {
       }
     },
   }
+}
+
+type Failed = (passage: Passage, error: NodeJS.ErrnoException) => void
+
+/** Node's own client. What is documented goes by it: the engine takes half of the throughput. */
+function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAgent, failed: Failed): Client {
+  const send = protocol === 'https:' ? httpsRequest : httpRequest
+  const to = { hostname, port, agent, rejectUnauthorized: secure }
+  return passage => {
+    const { method, headers, target } = passage
+    const upstream = send({ ...to, method, headers, path: target === '' ? '/' : target })
+    upstream.once('socket', () => opens(passage, upstream))
+    upstream.once('response', answer => answers(passage, answer))
+    upstream.on('error', error => failed(passage, error))
+  }
+}
+
+/** The engine of http-proxy-middleware, for paths that only the live platform knows. */
+function engineClient({ secure, ...origin }: Live, agent: HttpAgent, failed: Failed): Client {
+  const middleware = createProxyMiddleware({
+    agent,
+    secure,
+    // The engine takes target and path from here, and nothing from the request.
+    router: request => ({ ...origin, pathname: passageOf(request).target }),
+    ignorePath: true,
+    pathFilter: () => true,
+    selfHandleResponse: true,
+    // The others only write a log, which costs more than the rest of the way, or listen to the client, which a passage does.
+    ejectPlugins: true,
+    plugins: [proxyEventsPlugin],
+    on: {
+      proxyReq: (upstream, request) => opens(passageOf(request), upstream),
+      proxyRes: (answer, request) => answers(passageOf(request), answer),
+      error: (error, request) => failed(passageOf(request), error),
+    },
+  })
+  return passage => {
+    const { asRequest, asResponse } = seenByEngine(passage)
+    middleware(asRequest, asResponse, error => passage.fail(error))
+  }
+}
+
+/** There is a connection, new or kept. */
+function opens(passage: Passage, upstream: ClientRequest): void {
+  passage.opens(upstream)
+  // The client has left before there was a connection.
+  if (passage.isOver) return void upstream.destroy()
+  // What ends without an answer and without an error: a change of protocol that was not asked for, for one.
+  upstream.once('close', () => {
+    if (!passage.answer && passage.upstream === upstream) passage.fail(reasonOf(new Error('no answer')))
+  })
+  // The bytes exactly as they came; the request itself has been read to its end.
+  endWith(upstream, passage.journey.exchange.body)
+}
+
+function answers(passage: Passage, answer: IncomingMessage): void {
+  passage.answer = answer
+  passage.begins()
+  // In this turn the rest of what has come with the head is still being read.
+  process.nextTick(carryBack, passage)
 }
 
 // The two ways through a type that asks for all of a request and a response.

@@ -31,6 +31,7 @@ interface Surroundings {
   readonly stopping: AbortSignal
 }
 
+/** Long because it only joins: each line hands one ability of the platform to the control API or the dashboard. */
 export async function loadApp(prototypes: Prototypes, surroundings: Surroundings): Promise<App> {
   const { current, lasting, sources, mintToken } = surroundings
   const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = lasting
