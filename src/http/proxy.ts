@@ -115,7 +115,11 @@ function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAge
     const { method, headers, target } = passage
     const upstream = send({ ...to, method, headers, path: target === '' ? '/' : target })
     upstream.once('socket', () => opens(passage, upstream))
-    upstream.once('response', answer => answers(passage, answer))
+    upstream.once('response', answer => {
+      // It broke off.
+      answer.once('error', error => passage.destroy(error))
+      answers(passage, answer)
+    })
     upstream.on('error', error => failed(passage, error))
   }
 }
