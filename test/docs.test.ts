@@ -4,6 +4,8 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { sharedFlags } from '../src/cli/command.js'
+import { findCommand } from '../src/cli/commands.js'
 import { loadConfig } from '../src/config/load.js'
 import { recordingIn } from '../src/recordings/file-text.js'
 import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
@@ -151,6 +153,22 @@ test('the recording on the page about the live platform is one, under its own ke
   const dir = folder()
   writeFileSync(path.join(dir, 'platform.config.yaml'), options ?? '')
   expect(loadConfig({ cwd: dir }).config.recordings.ignore).toHaveLength(4)
+})
+
+test.each(pages)('the commands on %s exist, with their flags', async name => {
+  const lines = blocksOf(name, '(?:sh|bash)').flatMap(({ code }) => code.replaceAll('\\\n', ' ').split('\n'))
+  for (const line of lines.filter(line => line.startsWith('standin '))) {
+    const [own = ''] = line.split(/ -- | [#|<&]/)
+    const words = own.trim().split(/ +/).slice(1)
+    const found = findCommand(words[0]?.startsWith('-') ? [] : words)
+    if (!found) expect.fail(`${name} has an unknown command: ${line}`)
+    const known = { ...sharedFlags, ...(await found.load()).flags }
+    const flags = words.filter(word => word.startsWith('--')).map(word => word.slice(2).split('=')[0] ?? '')
+    expect(
+      flags.filter(flag => !Object.hasOwn(known, flag)),
+      line,
+    ).toEqual([])
+  }
 })
 
 test('every recipe that can be run here is run', () => {

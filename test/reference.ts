@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inlineYaml } from '../src/check/yaml.js'
+import { type Flags, sharedFlags } from '../src/cli/command.js'
+import { topics } from '../src/cli/commands.js'
 import { configJsonSchema } from '../src/cli/config.js'
 import { repliesJsonSchema } from '../src/cli/replies.js'
 import { loadConfig } from '../src/config/load.js'
@@ -63,6 +65,41 @@ const optionsTable = (): string =>
     ),
   ].join('\n')
 
+const flagsTable = (flags: Flags) =>
+  [
+    '| flag | meaning |',
+    '| --- | --- |',
+    ...Object.entries(flags)
+      .filter(([, { isHidden }]) => !isHidden)
+      .map(([name, { value, short, meaning }]) =>
+        row(`\`--${name}${value ? ` ${value}` : ''}\`${short ? `, \`-${short}\`` : ''}`, meaning),
+      ),
+  ].join('\n')
+
+const sharedMeanings: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(sharedFlags).map(([name, { meaning }]) => [name, meaning]),
+)
+
+/** A section for each topic, with the commands of it and their own flags. */
+async function commandSections(): Promise<string> {
+  const sections = topics.map(async ({ topic, commands }) => {
+    const texts = commands.map(async ({ usage, does, load }) => {
+      const { flags, examples = [] } = await load()
+      const own = Object.entries(flags).filter(([name, { meaning }]) => sharedMeanings[name] !== meaning)
+      const width = Math.max(...examples.map(([line]) => line.length))
+      const lines = examples.map(([line, meaning]) => `${line.padEnd(width)}   # ${meaning}`)
+      return [
+        `### \`standin ${usage}\``,
+        `${does}.`,
+        ...(own.length > 0 ? [flagsTable(Object.fromEntries(own))] : []),
+        ...(lines.length > 0 ? [`\`\`\`sh\n${lines.join('\n')}\n\`\`\``] : []),
+      ].join('\n\n')
+    })
+    return [`## ${topic}`, ...(await Promise.all(texts))].join('\n\n')
+  })
+  return (await Promise.all(sections)).join('\n\n')
+}
+
 /** The page with `table` between the comments of that name. */
 function withTable(page: string, name: string, table: string): string {
   const [start, end] = [`<!-- ${name}: npm run reference -->`, `<!-- /${name} -->`]
@@ -81,6 +118,11 @@ export async function referenceFiles(): Promise<Readonly<Record<string, string>>
     'platform.config.yaml': configReference('./src/config/config.schema.json'),
     'src/config/config.schema.json': await configJsonSchema(),
     'src/replies/replies.schema.json': await repliesJsonSchema(),
+    'docs/commands.md': withTable(
+      withTable(page('commands.md'), 'shared-flags', flagsTable(sharedFlags)),
+      'commands',
+      await commandSections(),
+    ),
     'docs/control-api.md': withTable(page('control-api.md'), 'operations', operationsTable(document, '/__standin')),
     'docs/dashboard.md': withTable(
       page('dashboard.md'),
