@@ -1,6 +1,21 @@
 /** What the lists of the dashboard are tested with. */
+import type { Page } from 'playwright-core'
 import { folderWith } from '../command.js'
 import { hello, type Scene } from '../scene.js'
+
+/** The editor of a rule. */
+export const ruleOn = (page: Page) => page.getByRole('textbox', { name: 'Rule', exact: true })
+
+/** Puts another text into the editor of a rule, as if it was pasted. */
+export async function writeRule(page: Page, yaml: string): Promise<void> {
+  await ruleOn(page).focus()
+  await page.keyboard.press('Control+A')
+  await page.keyboard.insertText(yaml)
+}
+
+/** What stands in the editor of a rule. */
+export const ruleTextOn = async (page: Page) =>
+  (await ruleOn(page).locator('.cm-line').allInnerTexts()).map(line => line.replace(/\n$/, '')).join('\n')
 
 /** A recording as somebody would write it by hand. */
 export const recordingOf = (said: string, more = '') => `${more}request:

@@ -25,7 +25,7 @@ inBrowser('recordings are found as somebody types, page by page, and a reload fi
   await page.getByText('1 recording', { exact: true }).waitFor()
   expect(await page.getByLabel('Search recordings').inputValue()).toBe('QUESTION 44')
   await page.getByLabel('Search recordings').fill('nothing like it')
-  await page.getByText('No recording has these words').waitFor()
+  await page.getByText('No recordings match').waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -53,7 +53,7 @@ inBrowser('one is read as it is written, copied, and deleted by keyboard alone',
   await page.keyboard.press('Enter')
   await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Delete' }))
   await page.keyboard.press('Enter')
-  await page.getByText(/^Nothing is recorded in/).waitFor()
+  await page.getByText(/^There are no recordings in/).waitFor()
   expect(existsSync(path.join(dir, nameOfRecording(1)))).toBe(false)
 })
 

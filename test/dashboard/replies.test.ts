@@ -1,8 +1,13 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { askedInShort, saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
+import { placeOf } from '../../src/page/editor/rule-completion.js'
+import { saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
+import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
-import { clipboardOf, inBrowser, useBrowser } from './browser.js'
-import { say } from './lists.js'
+import { expectFitForAll } from './axe.js'
+import { clipboardOf, hasFocus, inBrowser, looks, tabTo, useBrowser } from './browser.js'
+import { ruleOn, ruleTextOn, say, writeRule } from './lists.js'
 
 const openPage = useBrowser()
 
@@ -35,18 +40,149 @@ inBrowser('rules are listed in their order, with what they say and how often the
   expect(await clipboardOf(page)).toContain('- name: weather\n  when:\n    user: /rain in (\\w+)/i\n')
 })
 
-inBrowser('a rule that was added at run time is removed, and those of files are not', async () => {
-  const platform = await platformWith({ rules: [{ name: 'filed', reply: { text: 'x' } }] })
-  const headers = { 'content-type': 'application/json' }
-  const body = JSON.stringify({ name: 'added', reply: { text: 'y' } })
-  await platform.ask('/__standin/replies', { method: 'POST', bearer: null, headers, body })
-  const { page } = await openPage()
+const shop = `# Greets.
+- name: greeting # in the log
+  when: { user: hello }
+  reply: { text: "Welcome!" }
+
+- name: bye
+  when: { user: hello }
+  reply: { text: Bye }
+`
+
+/** A platform with rules in a file, and the page that lists them. */
+async function shopRules(look = {}) {
+  const folder = folderWith({ 'shop.yaml': shop })
+  const platform = await platformWith({ replies: [`${folder}/*.yaml`] })
+  const { page, complaints } = await openPage(look)
   await page.goto(`${platform.dashboardUrl}/replies`)
   await page.getByText('2 rules').waitFor()
-  expect(await page.getByRole('button', { name: 'Remove filed' }).count()).toBe(0)
-  await page.getByRole('button', { name: 'Remove added' }).click()
-  await page.getByRole('button', { name: 'Remove rule' }).click()
-  await page.getByText('1 rule', { exact: true }).waitFor()
+  const file = path.join(folder, 'shop.yaml')
+  return { platform, page, complaints, file, text: () => readFileSync(file, 'utf8') }
+}
+
+inBrowser('a rule of a file is edited, moved and switched off by keyboard alone, and its comments stay', async () => {
+  const { platform, page, complaints, text } = await shopRules()
+  await tabTo(page, page.getByRole('button', { name: 'Edit greeting' }))
+  await page.keyboard.press('Enter')
+  await ruleOn(page).waitFor()
+  expect(await ruleTextOn(page)).toBe(shop.slice(0, shop.indexOf('\n- name: bye')))
+  await writeRule(page, '# Greets.\n- name: greeting # in the log\n  when: { user: hello }\n  reply: { text: Hi! }\n')
+  await tabTo(page, page.getByRole('button', { name: 'Save', exact: true }))
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(text()).toBe(shop.replace('"Welcome!"', 'Hi!'))
+  expect(await hasFocus(page, page.getByRole('button', { name: 'Edit greeting' }))).toBe(true)
+  await page.getByRole('cell', { name: 'Hi!' }).waitFor()
+
+  const down = page.getByRole('button', { name: 'Move greeting down' })
+  await tabTo(page, down)
+  await page.keyboard.press('Enter')
+  await page.getByRole('row').nth(2).getByText('greeting', { exact: true }).waitFor()
+  expect(text()).toMatch(/^- name: bye\n[^#]*\n# Greets\.\n- name: greeting # in the log\n/)
+  await page.locator(':focus').and(down).waitFor()
+
+  const off = page.getByRole('button', { name: 'Switch off bye' })
+  await tabTo(page, page.getByRole('button', { name: 'Edit bye' }))
+  await page.keyboard.press('Shift+Tab')
+  expect(await hasFocus(page, off)).toBe(true)
+  await page.keyboard.press('Enter')
+  const on = page.getByRole('button', { name: 'Switch on bye' })
+  await on.waitFor()
+  expect(await hasFocus(page, on)).toBe(true)
+  expect(await say(platform, 'hello')).toContain('Hi!')
+  expect(complaints).toEqual([])
+})
+
+inBrowser('a rule is duplicated and deleted from its dialog', async () => {
+  const { page, text } = await shopRules()
+  await page.getByRole('button', { name: 'Edit greeting' }).click()
+  await page.getByRole('button', { name: 'Duplicate' }).click()
+  await page.getByRole('heading', { name: 'Copy of greeting' }).waitFor()
+  await writeRule(page, '- name: polite\n  when: { user: hello please }\n  reply: { text: Certainly. }\n')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('3 rules').waitFor()
+  expect(text()).toBe(`- name: polite\n  when: { user: hello please }\n  reply: { text: Certainly. }\n\n${shop}`)
+  await page.getByRole('button', { name: 'Edit greeting' }).click()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('with the comments above it').waitFor()
+  await page.getByRole('button', { name: 'Delete rule' }).click()
+  await page.getByText('2 rules').waitFor()
+  expect(text()).not.toContain('Greets.')
+})
+
+inBrowser(
+  'a file that was changed meanwhile is not overwritten, and what was written stays in the dialog',
+  async () => {
+    const { page, file, text } = await shopRules()
+    await page.getByRole('button', { name: 'Edit greeting' }).click()
+    await ruleOn(page).waitFor()
+    writeFileSync(file, `${shop}# mine\n`)
+    await writeRule(page, '- reply: { text: theirs }\n')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('was changed in the meantime, so nothing was written').waitFor()
+    expect([text(), await ruleTextOn(page)]).toEqual([`${shop}# mine\n`, '- reply: { text: theirs }\n'])
+  },
+)
+
+inBrowser('a prompt is tried against all rules: what would be sent, and why each matches or not', async () => {
+  const { platform, page } = await shopRules()
+  await page.getByRole('textbox', { name: 'Prompt' }).fill('hello there')
+  await page.keyboard.press('Enter')
+  await page.getByText('rule "greeting" answers.').waitFor()
+  await page.getByRole('region', { name: 'The reply' }).getByText('Welcome!').waitFor()
+  await page.getByText('Other rules').click()
+  await page.getByText('matches too, but another rule answers first').waitFor()
+  await page.getByRole('textbox', { name: 'Prompt' }).fill('good night')
+  await page.keyboard.press('Enter')
+  await page.getByText('No rule answers. The reply is a canned reply.').waitFor()
+  await page.getByText('user does not contain "hello"').first().waitFor()
+  const { data } = (await (await platform.ask('/__standin/replies', { bearer: null })).json()) as {
+    data: readonly { answered: number }[]
+  }
+  expect(data.map(({ answered }) => answered)).toEqual([0, 0])
+})
+
+inBrowser('keys and values are completed as they are typed', async () => {
+  const { page } = await shopRules()
+  await page.getByRole('button', { name: 'New rule' }).click()
+  await ruleOn(page).waitFor()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('  tim')
+  await page.getByRole('option', { name: 'times' }).waitFor()
+  // It closes the list and not the dialog.
+  await page.keyboard.press('Escape')
+  await page.getByRole('option', { name: 'times' }).waitFor({ state: 'detached' })
+  expect(await page.getByRole('button', { name: 'Discard' }).count()).toBe(0)
+})
+
+inBrowser.each(looks)('rules are for all on a %s in %s colours', async (_device, colorScheme, viewport) => {
+  const { page } = await shopRules({ viewport, colorScheme })
+  await page.getByRole('textbox', { name: 'Prompt' }).fill('hello')
+  await page.keyboard.press('Enter')
+  await page.getByText('Other rules').click()
+  await expectFitForAll(page)
+  await page.getByRole('button', { name: 'New rule' }).click()
+  await ruleOn(page).waitFor()
+  await expectFitForAll(page)
+  await page.getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('button', { name: 'Edit bye' }).click()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete rule' }).waitFor()
+  await expectFitForAll(page)
+})
+
+test.each([
+  ['- na', ['-'], false],
+  ['- name: x\n  wh', ['-'], false],
+  ['- when:\n    us', ['-', 'when'], false],
+  ['- when: { us', ['-', 'when'], false],
+  ['- when: { toolResult: { tool: x }, st', ['-', 'when'], false],
+  ['- name: a\n  reply:\n    toolCalls:\n      - na', ['-', 'reply', 'toolCalls', '-'], false],
+  ['- reply: {}\n  then: re', ['-', 'then'], true],
+  ['- when: { stream: tr', ['-', 'when', 'stream'], true],
+])('at the end of %j a completion looks in %j', (text, path, isValue) => {
+  expect(placeOf(text.replace(/\w*$/, ''))).toEqual({ path, isValue })
 })
 
 inBrowser('ten thousand rules are searched', async () => {
@@ -58,15 +194,14 @@ inBrowser('ten thousand rules are searched', async () => {
   await page.getByLabel('Search rules').fill('number 9999.')
   await page.getByText('1 rule', { exact: true }).waitFor()
   await page.getByLabel('Search rules').fill('nothing like it')
-  await page.getByText('No rule has these words').waitFor()
+  await page.getByText('No rules match').waitFor()
 })
 
-inBrowser('without rules and requests the page says how to come by some', async () => {
+inBrowser('without rules the page says where to create one', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/replies`)
   await page.getByText('There are no rules').waitFor()
-  await page.getByText('No chat requests yet').waitFor()
 })
 
 describe('in short', () => {
@@ -74,7 +209,8 @@ describe('in short', () => {
     [{}, 'always'],
     [{ when: { user: 'hi', stream: true, turn: { min: 2, max: 3 } } }, 'user "hi", stream yes, turn from 2, to 3'],
     [{ when: { user: ['a', { contains: '/b/' }] } }, 'user "a" or /b/'],
-    [{ when: { toolResult: { tool: 'find' }, not: { system: 'x' } } }, 'tool result tool "find", not system "x"'],
+    [{ when: { toolResult: { tool: 'find' }, not: { system: 'x' } } }, 'after find, not system "x"'],
+    [{ when: { toolResult: false } }, 'not after a tool result'],
   ])('%j answers %s', (rule, words) => expect(whenInShort(rule)).toBe(words))
 
   test.each([
@@ -87,12 +223,4 @@ describe('in short', () => {
     [{ replies: [{ text: 'one' }, { refusal: 'no' }] }, '2 in turn: one · refuses: no'],
     [{ reply: { choices: [{ text: 'a' }, { text: 'b' }] } }, 'a, b'],
   ])('%j says %s', (rule, words) => expect(saysInShort(rule)).toBe(words))
-
-  test.each([
-    [{ messages: [{ role: 'user', content: 'one' }, { role: 'user', content: 'two' }, { role: 'tool' }] }, 'two'],
-    [{ messages: [{ role: 'user', content: [{ type: 'image_url' }, { text: 'What is it?' }] }] }, 'What is it?'],
-    ['the beginning of a long body', 'nothing that can be shown'],
-    [{ messages: [null, 1, { role: 'user' }] }, 'nothing that can be shown'],
-    [undefined, 'nothing that can be shown'],
-  ])('of %j somebody reads %s', (body, words) => expect(askedInShort(body)).toBe(words))
 })

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { expectFitForAll } from './axe.js'
 import { desk, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
+import { ruleOn, writeRule } from './lists.js'
 import { ada } from './people.js'
 import { answersOn, messageIn, overOn } from './playground.js'
 
@@ -44,13 +45,16 @@ inBrowser.each([
     const exchange = page.getByRole('complementary', { name: 'POST /v1/chat/completions' })
     await tabTo(page, exchange.getByRole('button', { name: 'Make a rule' }))
     await page.keyboard.press('Enter')
-    const editor = page.getByRole('dialog').getByLabel('Rule', { exact: true })
-    await tabTo(page, editor)
-    await editor.fill('- name: penguins\n  when: { user: penguin }\n  reply: { text: A bird in a suit. }\n')
-    await tabTo(page, page.getByRole('button', { name: 'Try it now' }))
+    const editor = ruleOn(page)
+    await editor.waitFor()
+    expect(await hasFocus(page, editor)).toBe(true)
+    await writeRule(page, '- name: penguins\n  when: { user: penguin }\n  reply: { text: A bird in a suit. }\n')
+    await tabTo(page, page.getByLabel('In a new file'))
+    await page.keyboard.press('ArrowDown')
+    await tabTo(page, page.getByRole('button', { name: 'Add rule' }))
     await page.keyboard.press('Enter')
     await page.getByText('It answers before all other rules').waitFor()
-    await page.keyboard.press('Escape')
+    await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await hasFocus(page, exchange.getByRole('button', { name: 'Make a rule' }))).toBe(true)
     await expectFitForAll(page)

@@ -1,10 +1,11 @@
-/** “Make a recording of this”: saves the answer to a request on disk. */
+/** “Make a recording”: saves the answer to a request on disk. */
 import { useState } from 'preact/hooks'
+import { routes } from '../../dashboard/routes.js'
 import type { Existing } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
-import { addressOf } from '../recordings/recording-table.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Dialog } from '../widgets/dialog.jsx'
+import { RadioGroup } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice } from '../widgets/states.jsx'
@@ -13,38 +14,41 @@ interface Props {
   readonly entry: { readonly id: string }
 }
 
-export function MakeRecording({ entry }: Props) {
+/** Where a recording is shown. */
+export const recordingAddress = (file: string) => `${routes.recordings}?${new URLSearchParams({ file })}`
+
+/** A button for an exchange that can be replayed. */
+export function MakeRecording({ entry: { id } }: Props) {
   const [open, setOpen] = useState(false)
   return (
     <>
       <button type="button" class="button button-small" onClick={() => setOpen(true)}>
-        Make a recording<span class="unseen"> of request {entry.id}</span>
+        Make a recording<span class="unseen"> of request {id}</span>
       </button>
-      {open && <MakeRecordingDialog entry={entry} onClosed={() => setOpen(false)} />}
+      {open && <MakeRecordingDialog id={id} onClosed={() => setOpen(false)} />}
     </>
   )
 }
 
-const choices: readonly (readonly [Existing, string])[] = [
-  ['refuse', 'Leave it as it is and tell me'],
-  ['replace', 'Put this one in its place'],
-  ['append', 'Add this one, to be played after it'],
+const choices: readonly { readonly value: Existing; readonly label: string }[] = [
+  { value: 'refuse', label: 'Keep it and tell me' },
+  { value: 'replace', label: 'Replace it' },
+  { value: 'append', label: 'Add this one, to be played after it' },
 ]
 
-/** The dialog alone, for lists in which the request may disappear while it is open. */
-export function MakeRecordingDialog({ entry, onClosed }: Props & { readonly onClosed: () => void }) {
+function MakeRecordingDialog({ id, onClosed }: { readonly id: string; readonly onClosed: () => void }) {
   const control = useControl()
   const [existing, setExisting] = useState<Existing>('refuse')
   const [file, setFile] = useState<string>()
   return (
-    <Dialog title="Make a recording of this" onClosed={onClosed}>
+    <Dialog title="Create recording from this request" onClosed={onClosed}>
       {close =>
         file === undefined ? (
           <Form
-            send="Make recording"
+            send="Create recording"
             onSend={async () => {
-              setFile((await control('POST /recordings', { body: { exchange: entry.id, existing } })).file)
-              announce('The recording is made.')
+              setFile((await control('POST /recordings', { body: { exchange: id, existing } })).file)
+              announce('The recording was saved.')
             }}
             beside={
               <button type="button" class="button" onClick={close}>
@@ -52,44 +56,30 @@ export function MakeRecordingDialog({ entry, onClosed }: Props & { readonly onCl
               </button>
             }
           >
-            <p>The request and its answer become a file without their secrets. In mode replay it is the answer.</p>
-            <fieldset>
-              <legend>If this request is recorded already</legend>
-              {choices.map(([value, label]) => (
-                <label key={value} class="choice">
-                  <input
-                    type="radio"
-                    name="existing"
-                    checked={existing === value}
-                    onChange={() => setExisting(value)}
-                  />
-                  {label}
-                </label>
-              ))}
-            </fieldset>
+            <p>The request and its answer are saved to a file, without their secrets. Replay then answers with it.</p>
+            <RadioGroup
+              label="If this request is recorded already"
+              value={existing}
+              onChange={setExisting}
+              options={choices}
+            />
           </Form>
         ) : (
           <>
             <Notice tone="good">
-              <p>
-                It is kept as <Link to={addressOf(file)}>{file}</Link>.
+              <p class="long-name">
+                Saved to <Link to={recordingAddress(file)}>{file}</Link>.
               </p>
             </Notice>
             <div class="form-buttons">
-              <Done close={close} />
+              {/* Takes the focus, because the element that had it is gone. */}
+              <button type="button" class="button button-main" ref={button => button?.focus()} onClick={close}>
+                Done
+              </button>
             </div>
           </>
         )
       }
     </Dialog>
-  )
-}
-
-/** Takes the focus, because the element that had it is gone. */
-function Done({ close }: { readonly close: () => void }) {
-  return (
-    <button type="button" class="button button-main" ref={button => button?.focus()} onClick={close}>
-      Done
-    </button>
   )
 }

@@ -1,181 +1,205 @@
-/** Edits a drafted rule: shows its problems, tries it, and keeps it. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { Draft, RuleProblem } from '../../replies/operations.js'
-import type { Control } from '../api.js'
-import { offsetOf } from '../text-places.js'
+/** Writes a rule: a new one, a copy, or a change of one that is there. Shows what is wrong with it, tries it, and saves it. */
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { useControl } from '../api.js'
+import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { Field } from '../widgets/fields.jsx'
+import { Dialog } from '../widgets/dialog.jsx'
+import { Disclosure } from '../widgets/disclosure.jsx'
+import { Field, RadioGroup } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { useResource } from '../widgets/resource.js'
+import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
+import { RuleText, useProblems } from './rule-text.jsx'
 
-interface Props {
-  readonly draft: Draft
-  readonly control: Control
-  readonly close: () => void
+/** A text to begin with. */
+export interface RuleBegun {
+  readonly yaml: string
+  /** A name for the file. */
+  readonly name?: string
+  /** What is worth knowing about it. */
+  readonly remarks?: readonly string[]
 }
 
-export function RuleEditor({ draft, control, close }: Props) {
-  const id = useId()
-  const area = useRef<HTMLTextAreaElement>(null)
-  const [yaml, setYaml] = useState(draft.yaml)
-  const [name, setName] = useState(draft.name)
-  const [tried, setTried] = useState<readonly string[]>([])
-  const [file, setFile] = useState<string>()
-  const problems = useProblems(control, yaml)
-  const trying = useWorking()
+interface Props {
+  readonly title: string
+  readonly begin: (signal: AbortSignal) => RuleBegun | Promise<RuleBegun>
+  /** The rule that is changed, or in front of which a copy is put. */
+  readonly target?: { readonly id: string; readonly isCopied: boolean }
+  /** The exchange that it is made from. */
+  readonly exchange?: string
+  /** Buttons for further actions. */
+  readonly more?: ComponentChildren
+  readonly onSaved?: () => void
+  readonly onClosed: () => void
+}
 
-  const goTo = ({ line, column }: RuleProblem) => {
-    const at = offsetOf(yaml, line, column)
-    area.current?.focus()
-    area.current?.setSelectionRange(at, at)
-  }
-  const tryOut = () =>
-    trying.run(async () => {
-      const { data } = await control('POST /replies/written', { body: { yaml } })
-      await remove(control, tried)
-      setTried(data.map(({ id }) => id))
-      announce('The rule answers from now on.')
-    })
-  const takeBack = () =>
-    trying.run(async () => {
-      await remove(control, tried)
-      setTried([])
-      announce('The rule is taken back.')
-    })
-  const keep = async () => {
-    const kept = await control('POST /replies/keep', { body: { yaml, name } })
-    // The rule is now in a file, so the tried copy is no longer needed.
-    await remove(control, tried)
-    setTried([])
-    setFile(kept.file)
-    announce('The rule is kept.')
-  }
-
-  if (file !== undefined) {
-    return (
-      <>
-        <Notice tone="good">
-          <p class="long-name">
-            It is kept in <code>{file}</code>. A running <code>standin</code> reads it by itself.
-          </p>
-        </Notice>
-        <div class="form-buttons">
-          <button type="button" class="button button-main" ref={button => button?.focus()} onClick={close}>
-            Done
-          </button>
-        </div>
-      </>
-    )
-  }
+export function RuleDialog({ title, begin, onClosed, ...writing }: Props) {
+  const [isEdited, setEdited] = useState(false)
+  // Loaded once, so that the text does not change during editing.
+  const { value, failure, reload } = useOnce(begin)
   return (
-    <Form
-      send="Keep in a file"
-      onSend={keep}
-      beside={
-        <>
-          <button type="button" class="button form-first" onClick={close}>
-            Close
-          </button>
-          <button
-            type="button"
-            class="button"
-            aria-disabled={trying.busy || problems.length > 0}
-            onClick={() => problems.length === 0 && tryOut()}
-          >
-            {tried.length > 0 ? 'Try again' : 'Try it now'}
-          </button>
-        </>
-      }
-    >
-      {draft.remarks.map(remark => (
+    <Dialog title={title} onClosed={onClosed} isEdited={isEdited} wide>
+      {(close, finish) => {
+        if (value) return <Writing {...writing} begun={value} onEdited={setEdited} close={close} finish={finish} />
+        return failure ? <FailureNote failure={failure} retry={reload} /> : <Waiting />
+      }}
+    </Dialog>
+  )
+}
+
+function useOnce(begin: Props['begin']) {
+  const resource = useResource(async signal => begin(signal), [])
+  const [first, setFirst] = useState<RuleBegun>()
+  if (!first && resource.value) setFirst(resource.value)
+  return { ...resource, value: first ?? resource.value }
+}
+
+interface WritingProps extends Pick<Props, 'target' | 'exchange' | 'more' | 'onSaved'> {
+  readonly begun: RuleBegun
+  readonly onEdited: (isEdited: boolean) => void
+  readonly close: () => void
+  readonly finish: () => void
+}
+
+type Place = 'file' | 'run time'
+
+interface Saved {
+  readonly file?: string
+  /** Of rules that were added at run time. */
+  readonly ids?: readonly string[]
+}
+
+function Writing({ begun, target, exchange, more, onSaved, onEdited, close, finish }: WritingProps) {
+  const control = useControl()
+  const [yaml, setYaml] = useState(begun.yaml)
+  const [name, setName] = useState(begun.name ?? '')
+  const [place, setPlace] = useState<Place>('file')
+  const [saved, setSaved] = useState<Saved>()
+  const changedId = target && !target.isCopied ? target.id : undefined
+  const problems = useProblems(control, yaml, changedId)
+  const save = async () => {
+    if (target) {
+      await control('PUT /replies/{id}', { id: target.id, body: target.isCopied ? { before: yaml } : { yaml } })
+      announce('The rule was saved.')
+      finish()
+    } else if (place === 'file')
+      setSaved({ file: (await control('POST /replies/keep', { body: { yaml, name } })).file })
+    else setSaved({ ids: (await control('POST /replies/written', { body: { yaml } })).data.map(({ id }) => id) })
+    onEdited(false)
+    onSaved?.()
+  }
+  if (saved) return <SavedNote of={saved} finish={finish} onUndone={() => onSaved?.()} />
+  return (
+    <>
+      {begun.remarks?.map(remark => (
         <Notice key={remark} tone="care">
           {remark}
         </Notice>
       ))}
-      <div class="field rule-editor">
-        <label for={id}>Rule</label>
-        <textarea
-          ref={area}
-          id={id}
-          class="text-area text-area-code"
-          value={yaml}
-          spellcheck={false}
-          autocapitalize="off"
-          rows={Math.min(18, Math.max(8, draft.yaml.split('\n').length))}
-          aria-invalid={problems.length > 0}
-          aria-describedby={`${id}-problems`}
-          onInput={({ currentTarget }) => setYaml(currentTarget.value)}
-        />
-        <div id={`${id}-problems`} role="status">
-          <ProblemList problems={problems} onChoose={goTo} />
-        </div>
-      </div>
-      {trying.failure && <Notice tone="danger">{trying.failure.message}</Notice>}
-      {tried.length > 0 && (
-        <Notice tone="good">
-          <p>It answers before all other rules, until Standin stops or you take it back.</p>
-          <button type="button" class="button button-small" aria-disabled={trying.busy} onClick={takeBack}>
-            Take it back
-          </button>
-        </Notice>
-      )}
-      <Field
-        label="Name of the file"
-        value={name}
-        onChange={setName}
-        autocomplete="off"
-        maxLength={80}
-        hint="It becomes a new file in the folder of replies; what is there is never written over."
+      <RuleText
+        initial={begun.yaml}
+        problems={problems}
+        onChange={text => {
+          setYaml(text)
+          onEdited(text !== begun.yaml)
+        }}
       />
-    </Form>
+      <Disclosure summary="Try it" note="Nothing is installed." open={exchange !== undefined}>
+        <TryPrompt draft={{ yaml, id: changedId, isBroken: problems.length > 0 }} exchange={exchange} />
+      </Disclosure>
+      <Form
+        send={target ? 'Save' : place === 'file' ? 'Save to file' : 'Add rule'}
+        onSend={save}
+        isInvalid={problems.length > 0}
+        beside={
+          <>
+            {more}
+            <button type="button" class={more ? 'button' : 'button form-first'} onClick={close}>
+              Close
+            </button>
+          </>
+        }
+      >
+        {!target && <PlaceFields {...{ place, setPlace, name, setName }} />}
+      </Form>
+    </>
   )
 }
 
-interface ProblemListProps {
-  readonly problems: readonly RuleProblem[]
-  readonly onChoose: (problem: RuleProblem) => void
+interface PlaceProps {
+  readonly place: Place
+  readonly setPlace: (place: Place) => void
+  readonly name: string
+  readonly setName: (name: string) => void
 }
 
-/** The problems of a text, each with its place. Choosing one moves the cursor there. */
-function ProblemList({ problems, onChoose }: ProblemListProps) {
-  if (problems.length === 0) return null
+function PlaceFields({ place, setPlace, name, setName }: PlaceProps) {
   return (
-    <ul class="problems">
-      {problems.map(problem => (
-        <li key={`${problem.line} ${problem.column} ${problem.sentence}`}>
-          <button type="button" class="problem-place" onClick={() => onChoose(problem)}>
-            Line {problem.line}, column {problem.column}
-          </button>
-          : {problem.sentence}
-        </li>
-      ))}
-    </ul>
+    <>
+      <RadioGroup
+        label="Where to save it"
+        value={place}
+        onChange={setPlace}
+        options={[
+          { value: 'file', label: 'In a new file' },
+          { value: 'run time', label: 'In memory, until Standin stops' },
+        ]}
+      />
+      {place === 'file' && (
+        <Field
+          label="File name"
+          value={name}
+          onChange={setName}
+          maxLength={80}
+          placeholder="greetings"
+          hint="A new file in the folder of rules. Existing files are never overwritten."
+        />
+      )}
+    </>
   )
 }
 
-/** Removes rules; some may have been removed elsewhere already. */
-const remove = (control: Control, ids: readonly string[]) =>
-  Promise.all(ids.map(id => control('DELETE /replies/{id}', { id }).catch(() => {})))
+interface SavedProps {
+  readonly of: Saved
+  readonly finish: () => void
+  readonly onUndone: () => void
+}
 
-const SETTLE_MS = 250
-
-/** The problems of rules, checked a moment after the last key press. */
-function useProblems(control: Control, yaml: string): readonly RuleProblem[] {
-  const [problems, setProblems] = useState<readonly RuleProblem[]>([])
-  useEffect(() => {
-    const leaving = new AbortController()
-    const timer = setTimeout(() => {
-      if (yaml.trim() === '') return setProblems([{ line: 1, column: 1, sentence: 'There is no rule here.' }])
-      control('POST /replies/check', { body: { yaml }, signal: leaving.signal }).then(
-        ({ problems }) => leaving.signal.aborted || setProblems(problems),
-        // Ignored: trying and keeping the rule report failures themselves.
-        () => {},
-      )
-    }, SETTLE_MS)
-    return () => {
-      clearTimeout(timer)
-      leaving.abort()
-    }
-  }, [control, yaml])
-  return problems
+function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
+  const control = useControl()
+  const undoing = useWorking()
+  const undo = () =>
+    undoing.run(async () => {
+      await Promise.all(ids.map(id => control('DELETE /replies/{id}', { id }).catch(() => {})))
+      announce('The rule was removed.')
+      onUndone()
+      finish()
+    })
+  return (
+    <>
+      <Notice tone="good">
+        <p class="long-name">
+          {file === undefined ? (
+            'Added. It answers before all other rules until Standin stops.'
+          ) : (
+            <>
+              Saved to <code>{file}</code>.
+            </>
+          )}
+        </p>
+      </Notice>
+      <div class="form-buttons">
+        {ids.length > 0 && (
+          <button type="button" class="button form-first" aria-disabled={undoing.busy} onClick={undo}>
+            Undo
+          </button>
+        )}
+        {/* Takes the focus, because the element that had it is gone. */}
+        <button type="button" class="button button-main" ref={button => button?.focus()} onClick={finish}>
+          Done
+        </button>
+      </div>
+    </>
+  )
 }

@@ -1,73 +1,138 @@
 /** The recordings: search, view and delete them. */
-import { useCallback, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
-import { type Control, useControl } from '../api.js'
-import { useListing } from '../listing.js'
+import type { ListedRecording } from '../../recordings/operations.js'
+import { useControl } from '../api.js'
+import { recordingAddress } from '../make/make-recording.jsx'
 import { DeveloperOnly } from '../people/developer-only.jsx'
 import { navigate, useAddress } from '../routing.js'
-import { useSearch } from '../search.js'
 import { announce } from '../widgets/announcer.jsx'
-import { Scrolling } from '../widgets/code-block.jsx'
-import { CopyButton } from '../widgets/copy-button.jsx'
+import { Badge, type Tone } from '../widgets/badge.jsx'
+import { CodeBlock } from '../widgets/code-block.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
 import { Link } from '../widgets/link.jsx'
-import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
+import { ListPage, useList } from '../widgets/list-page.jsx'
+import { Moment } from '../widgets/moment.jsx'
+import { useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
+import type { Column } from '../widgets/table.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
-import { RecordingTable } from './recording-table.jsx'
 
 export function RecordingsView() {
   const file = useAddress().query.get('file')
-  if (file !== null) return <OneRecording key={file} file={file} />
-  return (
-    <View title="Recordings" lead="Answers that are kept on disk. In mode replay the same requests get them again.">
-      <RecordingList />
-    </View>
+  return file === null ? <AllRecordings /> : <OneRecording key={file} file={file} />
+}
+
+const EVERY_MS = 5000
+
+function AllRecordings() {
+  const control = useControl()
+  const list = useList(
+    routes.recordings,
+    (query, signal) => control('GET /recordings', { query, signal }),
+    [control],
+    EVERY_MS,
   )
-}
-
-interface Props {
-  readonly file: string
-  readonly control: Control
-  readonly onDeleted: () => void
-  readonly onClosed: () => void
-}
-
-/** Asks for confirmation, then deletes a recording. */
-export function DeleteDialog({ file, control, onDeleted, onClosed }: Props) {
+  const [leaving, setLeaving] = useState<string>()
+  const folder = (list.value as { readonly folder?: string } | undefined)?.folder
   return (
-    <Confirm
-      title="Delete this recording?"
-      send="Delete"
-      tone="danger"
-      onSend={() => control('DELETE /recordings/{name}', { name: file })}
-      onDone={() => {
-        goOnFromHeading()
-        onDeleted()
-        announce('The recording is deleted.')
-      }}
-      onClosed={onClosed}
+    <ListPage
+      title="Recordings"
+      lead="Answers saved on disk. Replay answers the same requests with them."
+      of={list}
+      what="recording"
+      searchLabel="Search recordings"
+      caption="Recordings"
+      columns={columns}
+      keyOf={({ file }) => file}
+      actionsWidth="6rem"
+      actions={({ file }) => (
+        <button type="button" class="button button-small button-warns" onClick={() => setLeaving(file)}>
+          Delete<span class="unseen"> {file}</span>
+        </button>
+      )}
+      empty={
+        <Empty title={`There are no recordings in ${folder}`}>
+          <p>
+            Start with <code>standin record --upstream URL</code> and use your app, or create a recording from a request
+            under Requests.
+          </p>
+        </Empty>
+      }
+      nothingFound={
+        <Empty title="No recordings match">
+          <p>The search looks at paths, models, prompts and file names.</p>
+        </Empty>
+      }
     >
-      <p class="long-name">
-        <code>{file}</code>
-      </p>
-      <p>The file is removed from the disk. In mode replay its request is answered no longer.</p>
-    </Confirm>
+      {leaving !== undefined && (
+        <DeleteDialog file={leaving} onDeleted={list.reload} onClosed={() => setLeaving(undefined)} />
+      )}
+    </ListPage>
   )
+}
+
+type ReadRecording = Exclude<ListedRecording, { problem: string }>
+
+/** A fact of a recording that can be read. */
+const fact = (of: (recording: ReadRecording) => ComponentChildren) => (recording: ListedRecording) =>
+  'problem' in recording ? '' : of(recording)
+
+const columns: readonly Column<ListedRecording>[] = [
+  {
+    name: 'Recording',
+    plain: true,
+    of: recording => (
+      <>
+        <Link to={recordingAddress(recording.file)} class="row-link">
+          {'problem' in recording ? 'Cannot be read' : (recording.said ?? `${recording.method} ${recording.path}`)}
+        </Link>
+        <code class="row-detail">{recording.file}</code>
+        {'problem' in recording && <span class="row-detail">{recording.problem}</span>}
+      </>
+    ),
+  },
+  {
+    name: 'Answer',
+    width: '11rem',
+    plain: true,
+    of: recording => (
+      <span class="badges">
+        {statesOf(recording).map(([tone, word]) => (
+          <Badge key={word} tone={tone}>
+            {word}
+          </Badge>
+        ))}
+      </span>
+    ),
+  },
+  { name: 'Model', width: '10rem', of: fact(({ model }) => model ?? 'none') },
+  { name: 'Recorded', width: '9rem', of: fact(({ recordedAt }) => <Moment at={recordedAt} />) },
+]
+
+function statesOf(recording: ListedRecording): readonly (readonly [Tone, string])[] {
+  if ('problem' in recording) return [['danger', 'Broken']]
+  const { status, streamed, complete, used, stale } = recording
+  return [
+    [status >= 400 ? 'care' : 'plain', `${status} ${streamed ? 'stream' : 'whole'}`],
+    ...(complete ? [] : [['danger', 'Broke off'] as const]),
+    ...(stale ? [['care', 'Stale'] as const] : []),
+    ...(used ? [['good', 'Used'] as const] : []),
+  ]
 }
 
 /** Browsers get slow with more text on a page. */
 const LONGEST_SHOWN = 200_000
 
 /** One recording, as in its file. */
-export function OneRecording({ file }: { readonly file: string }) {
+function OneRecording({ file }: { readonly file: string }) {
   const control = useControl()
-  const load = useCallback(
-    async (signal: AbortSignal) => (await control('GET /recordings/{name}', { name: file, signal })).text,
+  const loaded = useResource(
+    async signal => (await control('GET /recordings/{name}', { name: file, signal })).text,
     [control, file],
   )
-  const loaded = useListing(load)
-  const [leaving, setLeaving] = useState(false)
+  const [isLeaving, setLeaving] = useState(false)
   const action = (
     <button type="button" class="button button-warns" onClick={() => setLeaving(true)}>
       Delete
@@ -81,81 +146,45 @@ export function OneRecording({ file }: { readonly file: string }) {
       <DeveloperOnly of={loaded}>
         {text => (
           <>
-            <div class="code-block">
-              <Scrolling label="The file">
-                <pre>
-                  <code>{text.slice(0, LONGEST_SHOWN)}</code>
-                </pre>
-              </Scrolling>
-              <CopyButton text={text} what="the file" />
-            </div>
+            <CodeBlock code={text.slice(0, LONGEST_SHOWN)} copied={text} label="the file" />
             {text.length > LONGEST_SHOWN && (
               <p class="quiet">This is the beginning of a long file. Copy gives all of it.</p>
             )}
           </>
         )}
       </DeveloperOnly>
-      {leaving && (
-        <DeleteDialog
-          file={file}
-          control={control}
-          onDeleted={() => navigate(routes.recordings)}
-          onClosed={() => setLeaving(false)}
-        />
+      {isLeaving && (
+        <DeleteDialog file={file} onDeleted={() => navigate(routes.recordings)} onClosed={() => setLeaving(false)} />
       )}
     </View>
   )
 }
 
-const EVERY_MS = 5000
+interface DeleteProps {
+  readonly file: string
+  readonly onDeleted: () => void
+  readonly onClosed: () => void
+}
 
-/** All recordings, page by page. */
-export function RecordingList() {
+function DeleteDialog({ file, onDeleted, onClosed }: DeleteProps) {
   const control = useControl()
-  const { words, query, limit, offset, setWords, move } = useSearch(routes.recordings)
-  const load = useCallback(
-    async (signal: AbortSignal) => ({ ...(await control('GET /recordings', { query, signal })), begin: offset }),
-    [control, query],
-  )
-  const loaded = useListing(load, EVERY_MS)
-  const [leaving, setLeaving] = useState<string>()
   return (
-    <DeveloperOnly of={loaded}>
-      {({ folder, data, total, begin }) => (
-        <>
-          {(total > 0 || words !== '') && (
-            <SearchField
-              label="Search recordings"
-              value={words}
-              onChange={setWords}
-              found={counted(total, 'recording')}
-            />
-          )}
-          {data.length > 0 && <RecordingTable recordings={data} onDelete={setLeaving} />}
-          {total === 0 && words === '' && (
-            <Empty title={`Nothing is recorded in ${folder}`}>
-              <p>
-                Start with <code>standin record --upstream URL</code> and use your app, or make a recording of a request
-                that you have sent.
-              </p>
-            </Empty>
-          )}
-          {total === 0 && words !== '' && (
-            <Empty title="No recording has these words">
-              <p>The search looks at paths, models, what the user said and the names of files.</p>
-            </Empty>
-          )}
-          <Pager offset={begin} limit={limit} total={total} onMove={move} />
-          {leaving !== undefined && (
-            <DeleteDialog
-              file={leaving}
-              control={control}
-              onDeleted={loaded.reload}
-              onClosed={() => setLeaving(undefined)}
-            />
-          )}
-        </>
-      )}
-    </DeveloperOnly>
+    <Confirm
+      title="Delete this recording?"
+      send="Delete"
+      tone="danger"
+      onSend={() => control('DELETE /recordings/{name}', { name: file })}
+      onDone={() => {
+        goOnFromHeading()
+        onDeleted()
+        announce('The recording was deleted.')
+      }}
+      onClosed={onClosed}
+    >
+      <p class="long-name">
+        <code>{file}</code>
+      </p>
+      <p>The file is deleted. Replay will no longer answer this request.</p>
+    </Confirm>
   )
 }

@@ -13,11 +13,20 @@ const LONGEST = 120
 
 /** `user "hello", model gpt-4o`. */
 export function whenInShort({ when }: WrittenRule): string {
-  const parts = Object.entries(when ?? {}).map(([name, value]) => `${nameOf(name)} ${valueInShort(value)}`)
+  const parts = Object.entries(when ?? {}).map(conditionInShort)
   return parts.length === 0 ? 'always' : cut(parts.join(', '))
 }
 
-/** Splits a name into words: `tool result` for `toolResult`. */
+/** What a tool's result has to be, as one would say it. */
+function toolResultInShort(value: unknown): string {
+  if (value === true) return 'after a tool result'
+  if (value === false) return 'not after a tool result'
+  const { tool, contains } = (value ?? {}) as { readonly tool?: unknown; readonly contains?: unknown }
+  const after = tool === undefined ? 'after a tool result' : `after ${[tool].flat().join(' or ')}`
+  return contains === undefined ? after : `${after} with ${valueInShort(contains)}`
+}
+
+/** Splits a name into words: `response format` for `responseFormat`. */
 const nameOf = (name: string) => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
 function valueInShort(value: unknown): string {
@@ -39,6 +48,8 @@ function conditionInShort([name, value]: readonly [string, unknown]): string {
       return `from ${value}`
     case 'max':
       return `to ${value}`
+    case 'toolResult':
+      return toolResultInShort(value)
     default:
       return `${nameOf(name)} ${valueInShort(value)}`
   }
@@ -71,18 +82,4 @@ function replyInShort(reply: Fields): string {
 function cut(text: string): string {
   const line = text.replace(/\s+/g, ' ')
   return line.length > LONGEST ? `${line.slice(0, LONGEST).trimEnd()}…` : line
-}
-
-interface Message {
-  readonly role?: unknown
-  readonly content?: unknown
-}
-
-/** The last user message in a chat request. */
-export function askedInShort(body: unknown): string {
-  const { messages } = (body ?? {}) as { readonly messages?: unknown }
-  const last = (Array.isArray(messages) ? (messages as readonly Message[]) : []).findLast(one => one?.role === 'user')
-  const parts = Array.isArray(last?.content) ? (last.content as readonly { readonly text?: unknown }[]) : []
-  const content = typeof last?.content === 'string' ? last.content : parts.map(part => part?.text ?? '').join(' ')
-  return cut(content.trim()) || 'nothing that can be shown'
 }

@@ -1,99 +1,261 @@
-/** The rules for the emulated model: search, view, remove, and make them from requests. */
-import { useCallback, useState } from 'preact/hooks'
+/** The rules of what the models say: to search, write, order, switch, delete and try. */
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
 import { useControl } from '../api.js'
-import { useListing } from '../listing.js'
-import { DeveloperOnly } from '../people/developer-only.jsx'
-import { useSearch } from '../search.js'
+import { RuleDialog } from '../make/rule-editor.jsx'
 import { announce } from '../widgets/announcer.jsx'
+import { Badge } from '../widgets/badge.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { Confirm, Dialog } from '../widgets/dialog.jsx'
-import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
-import { Empty } from '../widgets/states.jsx'
-import { TableHead } from '../widgets/table-head.jsx'
-import { goOnFromHeading, View } from '../widgets/view.jsx'
-import { AskedList } from './asked-list.jsx'
+import { useWorking } from '../widgets/form.jsx'
+import { Icon } from '../widgets/icon.jsx'
+import { ListPage, useList } from '../widgets/list-page.jsx'
+import { Empty, Notice } from '../widgets/states.jsx'
+import type { Column } from '../widgets/table.jsx'
+import { goOnFromHeading } from '../widgets/view.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
+import { TryPrompt } from './try-prompt.jsx'
 
-export function RepliesView() {
-  return (
-    <View title="Replies" lead="What the emulated models say, and when. The first rule that fits a request answers it.">
-      <RuleList />
-      <section aria-labelledby="asked">
-        <h2 id="asked">Make a rule of a request</h2>
-        <AskedList />
-      </section>
-    </View>
-  )
-}
+const EVERY_MS = 3000
 
 /** A rule, with its text as in a file. */
 type RuleRow = ListedRule & { readonly yaml?: string }
 
-interface Props {
-  readonly rules: readonly RuleRow[]
-  readonly onShow: (rule: RuleRow) => void
-  readonly onRemove: (rule: RuleRow) => void
+type Kind = 'new' | 'edit' | 'copy' | 'show' | 'delete'
+
+interface Open {
+  readonly kind: Kind
+  readonly rule?: RuleRow
 }
 
-/** A table of rules. */
-export function RuleTable({ rules, onShow, onRemove }: Props) {
+const beginning = '- name: greeting\n  when:\n    user: hello\n  reply:\n    text: Hello! How can I help you?\n'
+
+export function RepliesView() {
+  const control = useControl()
+  const list = useList(
+    routes.replies,
+    (query, signal) => control('GET /replies', { query, signal }),
+    [control],
+    EVERY_MS,
+  )
+  const [open, setOpen] = useState<Open>()
+  const changes = useChanges(list.value, list.reload)
   return (
-    <table class="table table-stacking rules-table">
-      <caption class="unseen">Rules, in the order in which they are tried</caption>
-      <TableHead columns={['Rule', 'When', 'Says', 'Answered']} />
-      <tbody>
-        {rules.map(one => (
-          <tr key={one.id ?? one.place}>
-            <th scope="row">
-              {nameOf(one)}
-              {placeOf(one) !== nameOf(one) && <code class="row-detail">{placeOf(one)}</code>}
-            </th>
-            <td data-label="When">{whenInShort(one.rule)}</td>
-            <td data-label="Says">{saysInShort(one.rule)}</td>
-            <td data-label="Answered">{timesOf(one)}</td>
-            <td class="row-actions">
-              <span class="row-buttons">
-                <button type="button" class="button button-small" onClick={() => onShow(one)}>
-                  Show<span class="unseen"> {nameOf(one)}</span>
-                </button>
-                {one.id !== null && (
-                  <button type="button" class="button button-small button-warns" onClick={() => onRemove(one)}>
-                    Remove<span class="unseen"> {nameOf(one)}</span>
-                  </button>
-                )}
-              </span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <ListPage
+      title="Replies"
+      lead="What the emulated models say, and when. The first rule that matches a request answers it."
+      action={
+        <button type="button" class="button button-main" onClick={() => setOpen({ kind: 'new' })}>
+          <Icon name="plus" />
+          New rule
+        </button>
+      }
+      of={list}
+      what="rule"
+      searchLabel="Search rules"
+      caption="Rules, in the order in which they are tried"
+      columns={columns}
+      keyOf={keyOf}
+      isDim={({ enabled }) => !enabled}
+      actionsWidth="15.5rem"
+      actions={rule => <RowButtons rule={rule} changes={changes} onOpen={kind => setOpen({ kind, rule })} />}
+      empty={
+        <Empty title="There are no rules">
+          <p>Where no rule answers, the reply is made up. Create one here, or from a request under Requests.</p>
+        </Empty>
+      }
+      nothingFound={
+        <Empty title="No rules match">
+          <p>The search looks at names, places, conditions and replies.</p>
+        </Empty>
+      }
+    >
+      {changes.failure && <Notice tone="danger">{changes.failure.message}</Notice>}
+      <section aria-labelledby="try">
+        <h2 id="try">Try a prompt</h2>
+        <p class="quiet">Shows what would be sent, and why each rule matches or not. Nothing is sent or counted.</p>
+        <TryPrompt />
+      </section>
+      {open && <OpenDialog {...open} onOpen={setOpen} onChanged={list.reload} />}
+    </ListPage>
   )
 }
 
+const columns: readonly Column<RuleRow>[] = [
+  {
+    name: 'Rule',
+    plain: true,
+    of: rule => (
+      <>
+        {nameOf(rule)} {!rule.enabled && <Badge tone="plain">Off</Badge>}
+        {placeOf(rule) !== nameOf(rule) && <code class="row-detail">{placeOf(rule)}</code>}
+      </>
+    ),
+  },
+  { name: 'When', of: ({ rule }) => whenInShort(rule) },
+  { name: 'Says', of: ({ rule }) => saysInShort(rule) },
+  { name: 'Answered', width: '6.5rem', of: ({ answered }) => timesOf(answered) },
+]
+
+/** Stays the same while its file changes around it. */
+const keyOf = ({ id, place, scope }: RuleRow) => (id === null ? place : `${id.replace(/@[^@]*$/, '')} ${scope}`)
+
 /** The name without the title's prefix: `greeting` for `rule "greeting"`. */
-export const nameOf = ({ title }: RuleRow) => title.replace(/^rule "?(.*?)"?$/, '$1')
+const nameOf = ({ title }: RuleRow) => title.replace(/^rule "?(.*?)"?$/, '$1')
 
 const placeOf = ({ place, scope }: RuleRow) => (scope === null ? place : `${place}, scope ${scope}`)
 
-function timesOf({ answered }: RuleRow): string {
-  if (answered === null) return 'not counted'
-  return answered < 2 ? (['never', 'once'][answered] ?? '') : `${answered} times`
+const timesOf = (answered: number) => ['never', 'once'][answered] ?? `${answered} times`
+
+type Change = { readonly enabled: boolean } | { readonly move: 'up' | 'down' }
+
+interface Changes {
+  readonly busy: boolean
+  readonly failure: { readonly message: string } | undefined
+  change(rule: RuleRow, change: Change): void
 }
 
-interface RuleDialogProps {
+/** Changes a rule in its row. The focus follows a rule that is moved. */
+function useChanges(shown: unknown, reload: () => void): Changes {
+  const control = useControl()
+  const working = useWorking()
+  const moved = useRef<string | undefined>(undefined)
+  useEffect(() => {
+    const button = moved.current === undefined ? null : document.getElementById(moved.current)
+    if (!button) return
+    moved.current = undefined
+    button.focus()
+  }, [shown])
+  const change = (rule: RuleRow, change: Change) =>
+    void working.run(async () => {
+      const { id } = await control('PUT /replies/{id}', { id: rule.id ?? '', body: change })
+      if ('move' in change) moved.current = buttonId(id, change.move)
+      const now = 'move' in change ? `moved ${change.move}` : `switched ${change.enabled ? 'on' : 'off'}`
+      announce(`The rule ${nameOf(rule)} was ${now}.`)
+      reload()
+    })
+  return { busy: working.busy, failure: working.failure, change }
+}
+
+const buttonId = (id: string, direction: 'up' | 'down') => `${direction}:${id}`
+
+interface RowProps {
+  readonly rule: RuleRow
+  readonly changes: Changes
+  readonly onOpen: (kind: Kind) => void
+}
+
+function RowButtons({ rule, changes, onOpen }: RowProps) {
+  const name = <span class="unseen"> {nameOf(rule)}</span>
+  const { id, enabled, moves } = rule
+  if (id === null) {
+    return (
+      <button type="button" class="button button-small" onClick={() => onOpen('show')}>
+        Show{name}
+      </button>
+    )
+  }
+  return (
+    <>
+      {(['up', 'down'] as const).map(direction => (
+        <button
+          key={direction}
+          type="button"
+          id={buttonId(id, direction)}
+          class="button button-small"
+          aria-disabled={!moves.includes(direction) || changes.busy}
+          onClick={() => moves.includes(direction) && changes.change(rule, { move: direction })}
+        >
+          <span aria-hidden="true">{direction === 'up' ? '↑' : '↓'}</span>
+          <span class="unseen">
+            Move {nameOf(rule)} {direction}
+          </span>
+        </button>
+      ))}
+      <button
+        type="button"
+        class="button button-small"
+        aria-disabled={changes.busy}
+        onClick={() => changes.change(rule, { enabled: !enabled })}
+      >
+        {enabled ? 'Switch off' : 'Switch on'}
+        {name}
+      </button>
+      <button type="button" class="button button-small" onClick={() => onOpen('edit')}>
+        Edit{name}
+      </button>
+    </>
+  )
+}
+
+interface OpenProps extends Open {
+  readonly onOpen: (open: Open | undefined) => void
+  readonly onChanged: () => void
+}
+
+/** The dialog that is open. */
+function OpenDialog({ kind, rule, onOpen, onChanged }: OpenProps) {
+  const control = useControl()
+  const onClosed = () => onOpen(undefined)
+  const saved = { onSaved: onChanged, onClosed }
+  if (!rule || kind === 'new') return <RuleDialog title="New rule" begin={() => ({ yaml: beginning })} {...saved} />
+  const id = rule.id ?? ''
+  const begin = (signal: AbortSignal) => control('GET /replies/{id}', { id, signal })
+  switch (kind) {
+    case 'show':
+      return <ShowDialog rule={rule} onClosed={onClosed} />
+    case 'delete':
+      return <DeleteDialog rule={rule} onChanged={onChanged} onClosed={onClosed} />
+    case 'copy':
+      return (
+        <RuleDialog
+          key={kind}
+          title={`Copy of ${nameOf(rule)}`}
+          begin={begin}
+          target={{ id, isCopied: true }}
+          {...saved}
+        />
+      )
+    case 'edit':
+      return (
+        <RuleDialog
+          key={kind}
+          title={nameOf(rule)}
+          begin={begin}
+          target={{ id, isCopied: false }}
+          more={
+            <>
+              <button
+                type="button"
+                class="button button-warns form-first"
+                onClick={() => onOpen({ kind: 'delete', rule })}
+              >
+                Delete
+              </button>
+              <button type="button" class="button" onClick={() => onOpen({ kind: 'copy', rule })}>
+                Duplicate
+              </button>
+            </>
+          }
+          {...saved}
+        />
+      )
+  }
+}
+
+interface DialogProps {
   readonly rule: RuleRow
   readonly onClosed: () => void
 }
 
-/** A rule as it would stand in a file. */
-export function RuleDialog({ rule, onClosed }: RuleDialogProps) {
+/** A rule that is written in code, as a file would have it. */
+function ShowDialog({ rule, onClosed }: DialogProps) {
   return (
-    <Dialog title={nameOf(rule)} onClosed={onClosed}>
+    <Dialog title={nameOf(rule)} onClosed={onClosed} wide>
       {close => (
         <>
-          <p class="quiet wide-dialog">{rule.place}</p>
+          <p class="quiet">This rule comes from code: change it there.</p>
           <CodeBlock code={rule.yaml ?? ''} label="The rule" />
           <div class="form-buttons">
             <button type="button" class="button" onClick={close}>
@@ -106,91 +268,31 @@ export function RuleDialog({ rule, onClosed }: RuleDialogProps) {
   )
 }
 
-interface RemoveDialogProps {
-  readonly rule: RuleRow
-  readonly onRemove: () => Promise<void>
-  readonly onRemoved: () => void
-  readonly onClosed: () => void
-}
-
-/** Asks for confirmation, then removes a rule that was added at run time. */
-export function RemoveDialog({ rule, onRemove, onRemoved, onClosed }: RemoveDialogProps) {
+function DeleteDialog({ rule, onChanged, onClosed }: DialogProps & { readonly onChanged: () => void }) {
+  const control = useControl()
+  const isInMemory = rule.place.startsWith('at run time')
   return (
     <Confirm
-      title={`Remove “${nameOf(rule)}”?`}
-      send="Remove rule"
+      title={`Delete “${nameOf(rule)}”?`}
+      send="Delete rule"
       tone="danger"
-      onSend={onRemove}
+      onSend={() => control('DELETE /replies/{id}', { id: rule.id ?? '' })}
       onDone={() => {
         goOnFromHeading()
-        onRemoved()
-        announce(`The rule ${nameOf(rule)} is removed.`)
+        onChanged()
+        announce(`The rule ${nameOf(rule)} was deleted.`)
       }}
       onClosed={onClosed}
     >
-      <p>It was added while Standin runs and is in no file, so it is gone for good.</p>
+      <p class="long-name">
+        {isInMemory ? (
+          'It is in no file, so it cannot be restored.'
+        ) : (
+          <>
+            It is removed from <code>{rule.place.replace(/:\d+$/, '')}</code>, with the comments above it.
+          </>
+        )}
+      </p>
     </Confirm>
-  )
-}
-
-const EVERY_MS = 3000
-
-interface Open {
-  readonly kind: 'show' | 'remove'
-  readonly rule: RuleRow
-}
-
-/** The rules in force, in the order in which they are tried, page by page. */
-export function RuleList() {
-  const control = useControl()
-  const { words, query, limit, offset, setWords, move } = useSearch(routes.replies)
-  const load = useCallback(
-    async (signal: AbortSignal) => ({ ...(await control('GET /replies', { query, signal })), begin: offset }),
-    [control, query],
-  )
-  const loaded = useListing(load, EVERY_MS)
-  const [open, setOpen] = useState<Open>()
-  const close = () => setOpen(undefined)
-  return (
-    <DeveloperOnly of={loaded}>
-      {({ data, total = data.length, begin }) => (
-        <>
-          {(total > 0 || words !== '') && (
-            <SearchField label="Search rules" value={words} onChange={setWords} found={counted(total, 'rule')} />
-          )}
-          {data.length > 0 && (
-            <RuleTable
-              rules={data}
-              onShow={rule => setOpen({ kind: 'show', rule })}
-              onRemove={rule => setOpen({ kind: 'remove', rule })}
-            />
-          )}
-          {total === 0 && (
-            <Empty title={words === '' ? 'There are no rules' : 'No rule has these words'}>
-              <p>
-                {words === '' ? (
-                  <>
-                    The emulated models make something up. Write a rule into a file in <code>fixtures/replies</code>, or
-                    make one of a request below.
-                  </>
-                ) : (
-                  'The search looks at names, places, conditions and what is said.'
-                )}
-              </p>
-            </Empty>
-          )}
-          <Pager offset={begin} limit={limit} total={total} onMove={move} />
-          {open?.kind === 'show' && <RuleDialog rule={open.rule} onClosed={close} />}
-          {open?.kind === 'remove' && (
-            <RemoveDialog
-              rule={open.rule}
-              onRemove={() => control('DELETE /replies/{id}', { id: open.rule.id ?? '' })}
-              onRemoved={loaded.reload}
-              onClosed={close}
-            />
-          )}
-        </>
-      )}
-    </DeveloperOnly>
   )
 }

@@ -6,9 +6,11 @@ interface Props {
   readonly code: string
   readonly label: string
   readonly marked?: string
+  /** What the button copies, if it is not the code. */
+  readonly copied?: string
 }
 
-export function CodeBlock({ code, label, marked }: Props) {
+export function CodeBlock({ code, label, marked, copied = code }: Props) {
   return (
     <div class="code-block">
       <Scrolling label={label}>
@@ -16,7 +18,7 @@ export function CodeBlock({ code, label, marked }: Props) {
           <code>{marked ? withMarks(code, marked) : code}</code>
         </pre>
       </Scrolling>
-      <CopyButton text={code} what={label} />
+      <CopyButton text={copied} what={label} />
     </div>
   )
 }

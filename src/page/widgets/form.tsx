@@ -10,7 +10,9 @@ interface Props {
   readonly onSend: () => Promise<void>
   /** Buttons beside the submit button. */
   readonly beside?: ComponentChildren
-  readonly tone?: 'main' | 'danger'
+  readonly tone?: 'main' | 'danger' | 'plain'
+  /** Whether it cannot be sent as it is. The fields say why. */
+  readonly isInvalid?: boolean
   /** What can be done about a failure, shown beside its message. */
   readonly remedy?: (failure: Failure) => ComponentChildren
   readonly children?: ComponentChildren
@@ -25,7 +27,7 @@ export function useFieldError(name: string | undefined): string | undefined {
 }
 
 /** A failure that is about one field is shown there, and the field gets the focus. */
-export function Form({ send, onSend, beside, tone = 'main', remedy, children }: Props) {
+export function Form({ send, onSend, beside, tone = 'main', isInvalid = false, remedy, children }: Props) {
   const { busy, failure, run } = useWorking()
   const form = useRef<HTMLFormElement>(null)
   const field = failure?.about.field && form.current?.querySelector<HTMLElement>(`[name="${failure.about.field}"]`)
@@ -34,7 +36,7 @@ export function Form({ send, onSend, beside, tone = 'main', remedy, children }: 
   }, [failure])
   const submit = (event: Event) => {
     event.preventDefault()
-    run(onSend)
+    if (!isInvalid) run(onSend)
   }
   return (
     <form ref={form} onSubmit={submit} aria-busy={busy}>
@@ -47,7 +49,7 @@ export function Form({ send, onSend, beside, tone = 'main', remedy, children }: 
       )}
       <div class="form-buttons">
         {beside}
-        <button type="submit" class={`button button-${tone}`} aria-disabled={busy}>
+        <button type="submit" class={`button button-${tone}`} aria-disabled={busy || isInvalid}>
           {send}
         </button>
       </div>

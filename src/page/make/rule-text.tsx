@@ -1,0 +1,87 @@
+/** The text of a rule in an editor, with the mistakes in it. */
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { RuleProblem } from '../../replies/operations.js'
+import type { Control } from '../api.js'
+import type { YamlEditor } from '../editor/yaml-editor.js'
+import { Notice, Waiting } from '../widgets/states.jsx'
+
+interface Props {
+  readonly initial: string
+  readonly problems: readonly RuleProblem[]
+  readonly onChange: (text: string) => void
+}
+
+/** Loads the editor and gives it the focus. */
+export function RuleText({ initial, problems, onChange }: Props) {
+  const host = useRef<HTMLDivElement>(null)
+  const editor = useRef<YamlEditor | undefined>(undefined)
+  const [state, setState] = useState<'loading' | 'ready' | 'failed'>('loading')
+  const changed = useRef(onChange)
+  changed.current = onChange
+  useLayoutEffect(() => {
+    let isGone = false
+    import('../editor/yaml-editor.js').then(
+      ({ openYamlEditor }) => {
+        if (isGone || !host.current) return
+        const onChange = (text: string) => changed.current(text)
+        editor.current = openYamlEditor(host.current, { text: initial, label: 'Rule', onChange })
+        setState('ready')
+        editor.current.focus()
+      },
+      () => setState('failed'),
+    )
+    return () => {
+      isGone = true
+      editor.current?.close()
+    }
+  }, [])
+  useEffect(() => editor.current?.show(problems), [problems, state])
+  return (
+    <div class="field">
+      <span aria-hidden="true">Rule</span>
+      <div ref={host} class="rule-text" />
+      {state === 'loading' && <Waiting />}
+      {state === 'failed' && (
+        <Notice tone="danger">The editor could not be loaded. Reload the page to try again.</Notice>
+      )}
+      <div role="status">
+        {problems.length > 0 && (
+          <ul class="problems">
+            {problems.map(problem => (
+              <li key={`${problem.line} ${problem.column} ${problem.sentence}`}>
+                <button type="button" class="problem-place" onClick={() => editor.current?.goTo(problem)}>
+                  Line {problem.line}, column {problem.column}
+                </button>
+                : {problem.sentence}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const SETTLE_MS = 250
+
+/** What is wrong with a rule, checked a moment after the last key press; with an id as the text of that rule in its file. */
+export function useProblems(control: Control, yaml: string, id: string | undefined): readonly RuleProblem[] {
+  const [problems, setProblems] = useState<readonly RuleProblem[]>([])
+  useEffect(() => {
+    const leaving = new AbortController()
+    const timer = setTimeout(() => {
+      if (yaml.trim() === '') return setProblems([{ line: 1, column: 1, sentence: 'There is no rule here.' }])
+      const body = { yaml, ...(id !== undefined && { id }) }
+      control('POST /replies/check', { body, signal: leaving.signal }).then(
+        ({ problems }) => leaving.signal.aborted || setProblems(problems),
+        // Ignored: saving reports failures itself.
+        () => {},
+      )
+    }, SETTLE_MS)
+    return () => {
+      clearTimeout(timer)
+      leaving.abort()
+    }
+  }, [control, yaml, id])
+  return problems
+}

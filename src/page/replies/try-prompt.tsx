@@ -1,0 +1,85 @@
+/** Tries a prompt against the rules: what would be sent, and why each rule matches or not. Nothing is sent or installed. */
+import { useState } from 'preact/hooks'
+import type { Explained } from '../../replies/operations.js'
+import { useControl } from '../api.js'
+import { CodeBlock } from '../widgets/code-block.jsx'
+import { Disclosure } from '../widgets/disclosure.jsx'
+import { Field } from '../widgets/fields.jsx'
+import { Form } from '../widgets/form.jsx'
+
+interface Props {
+  /** A rule that is being written, and the id of the one that it changes. */
+  readonly draft?: { readonly yaml: string; readonly id?: string | undefined; readonly isBroken: boolean }
+  /** The exchange whose request is tried in place of a prompt. */
+  readonly exchange?: string | undefined
+}
+
+export function TryPrompt({ draft, exchange }: Props) {
+  const control = useControl()
+  const [prompt, setPrompt] = useState('')
+  const [explained, setExplained] = useState<Explained>()
+  const tryOut = async () => {
+    const asked = exchange === undefined ? { prompt } : { exchange }
+    const body = { ...asked, ...(draft && { yaml: draft.yaml, ...(draft.id !== undefined && { id: draft.id }) }) }
+    setExplained(await control('POST /replies/try', { body }))
+  }
+  return (
+    <div class="try-prompt">
+      <Form
+        send={exchange === undefined ? 'Try' : 'Try this request'}
+        tone="plain"
+        onSend={tryOut}
+        isInvalid={draft?.isBroken ?? false}
+      >
+        {exchange === undefined && (
+          <Field
+            label="Prompt"
+            value={prompt}
+            onChange={setPrompt}
+            required={false}
+            placeholder="What is the weather?"
+          />
+        )}
+      </Form>
+      <div role="status">{explained && <Explanation of={explained} />}</div>
+    </div>
+  )
+}
+
+function Explanation({ of: { rule, source, reply, hint, others, total } }: { readonly of: Explained }) {
+  return (
+    <div class="explanation">
+      <p>
+        <strong>{verdict(rule?.title, source)}</strong>{' '}
+        {rule && (
+          <span class="quiet">
+            <code>{rule.place}</code> {rule.why}
+          </span>
+        )}
+      </p>
+      <CodeBlock code={reply} label={source === null ? 'The error' : 'The reply'} />
+      {hint && <p class="quiet">{hint}</p>}
+      {others.length > 0 && (
+        <Disclosure
+          summary="Other rules"
+          note={`${others.length < total - 1 ? `${others.length} of ` : ''}${Math.max(others.length, total - (rule ? 1 : 0))}`}
+        >
+          <ul class="reasons">
+            {others.map(({ title, place, isBefore, reasons }, i) => (
+              <li key={i}>
+                <strong>{title}</strong> <code class="quiet">{place}</code>
+                <br />
+                {reasons.join('; ') || `matches too, but another rule answers ${isBefore ? 'instead' : 'first'}`}
+              </li>
+            ))}
+          </ul>
+        </Disclosure>
+      )}
+    </div>
+  )
+}
+
+function verdict(title: string | undefined, source: string | null): string {
+  if (title !== undefined) return `${title} answers.`
+  return source === null ? 'No rule answers, and the request is refused.' : `No rule answers. The reply is a ${source}.`
+}
