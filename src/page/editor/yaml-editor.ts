@@ -69,7 +69,7 @@ export function openYamlEditor(host: HTMLElement, { text, label, onChange }: Opt
     extensions: [
       ...[lineNumbers(), lintGutter(), history(), drawSelection(), highlightActiveLine()],
       ...[yaml(), indentUnit.of('  '), syntaxHighlighting(colors), look],
-      autocompletion({ override: [completeRule], icons: false }),
+      autocompletion({ override: [completeRule], icons: false, defaultKeymap: false }),
       // Without Tab, which goes on to the next field.
       keymap.of([
         closing,
