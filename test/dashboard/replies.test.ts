@@ -78,7 +78,11 @@ inBrowser('a rule of a file is edited, moved and switched off by keyboard alone,
   const down = page.getByRole('button', { name: 'Move greeting down' })
   await tabTo(page, down)
   await page.keyboard.press('Enter')
-  await page.getByRole('row').nth(2).and(page.getByRole('row', { name: /^greeting/ })).waitFor()
+  await page
+    .getByRole('row')
+    .nth(2)
+    .and(page.getByRole('row', { name: /^greeting/ }))
+    .waitFor()
   expect(text()).toMatch(/^- name: bye\n[^#]*\n# Greets\.\n- name: greeting # in the log\n/)
   await page.locator(':focus').and(down).waitFor()
 
