@@ -43,6 +43,16 @@ const closing: KeyBinding = {
   run: view => completionStatus(view.state) === 'active' && closeCompletion(view),
 }
 
+/** Browsers keep the style of what is typed over as an inline style, which the content security policy forbids. */
+function typeOver(event: InputEvent, view: EditorView): boolean {
+  const { state } = view
+  if (event.inputType !== 'insertText' || event.data === null || event.isComposing || state.selection.main.empty)
+    return false
+  event.preventDefault()
+  view.dispatch(state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true })
+  return true
+}
+
 export interface YamlEditor {
   show(problems: readonly RuleProblem[]): void
   goTo(problem: RuleProblem): void
@@ -70,6 +80,7 @@ export function openYamlEditor(host: HTMLElement, { text, label, onChange }: Opt
       ...[lineNumbers(), lintGutter(), history(), drawSelection(), highlightActiveLine()],
       ...[yaml(), indentUnit.of('  '), syntaxHighlighting(colors), look],
       autocompletion({ override: [completeRule], icons: false, defaultKeymap: false }),
+      EditorView.domEventHandlers({ beforeinput: typeOver }),
       // Without Tab, which goes on to the next field.
       keymap.of([
         closing,
