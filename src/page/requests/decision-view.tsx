@@ -4,7 +4,7 @@ import { type FaultDone, faultDoneInWords, inWords } from '../../core/exchange.j
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Miss } from '../../recordings/operations.js'
-import { addressOf } from '../recordings/recording-table.jsx'
+import { recordingAddress } from '../make/make-recording.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { Notice } from '../widgets/states.jsx'
@@ -68,7 +68,7 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
     case 'recording':
       return (
         <>
-          recording <Link to={addressOf(answeredBy.file)}>{answeredBy.file}</Link>
+          recording <Link to={recordingAddress(answeredBy.file)}>{answeredBy.file}</Link>
         </>
       )
     case 'live':
@@ -82,7 +82,7 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
           )}
           {answeredBy.recordedAs && (
             <>
-              , recorded as <Link to={addressOf(answeredBy.recordedAs)}>{answeredBy.recordedAs}</Link>
+              , recorded as <Link to={recordingAddress(answeredBy.recordedAs)}>{answeredBy.recordedAs}</Link>
             </>
           )}
         </>
