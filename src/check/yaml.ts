@@ -54,70 +54,81 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     logLevel: 'error',
     intAsBigInt: keepDigits,
   })
-  const problems: Problem[] = worthTelling(document.errors).map(error => {
-    const { line, col } = lines.linePos(error.pos[0])
-    const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : whyOf(error)
-    return { origin, line, column: col, sentence: `This is not valid YAML: ${sentence(why)}` }
-  })
-  const at = (node: unknown): Position => {
-    const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0
+  const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
-
-  visit(document, {
-    Alias(_key, node, ancestors) {
-      const target = node.resolve(document)
-      // Without its name, which may be a password that begins with a star.
-      if (!target) problems.push({ origin, ...at(node), sentence: noAnchor })
-      else if (ancestors.includes(target))
-        problems.push({ origin, ...at(node), sentence: 'This alias contains itself.' })
-    },
-    Pair(_key, { key }) {
-      if (problems.length === 0 && (isMap(key) || isSeq(key)))
-        problems.push({ origin, ...at(key), sentence: keyWithoutName })
-    },
+  const problemAt = (node: unknown, sentence: string): Problem => ({ origin, ...at(offsetOf(node)), sentence })
+  const problems: Problem[] = worthTelling(document.errors).map(error => {
+    const why = error.code === 'DUPLICATE_KEY' ? duplicateKey(document, error.pos[0], lines) : whyOf(error)
+    return { origin, ...at(error.pos[0]), sentence: `This is not valid YAML: ${sentence(why)}` }
   })
-
-  const replaced: Path[] = []
-  if (replaceText && text.includes('$')) {
-    visit(document, {
-      Scalar(key, node, ancestors) {
-        if (key === 'key' || typeof node.value !== 'string') return
-        try {
-          const value = replaceText(node.value)
-          if (value === node.value) return
-          node.value = value
-          replaced.push(pathOf([...ancestors, node]))
-        } catch (error) {
-          problems.push({ origin, ...at(node), sentence: (error as Error).message })
-        }
-      },
-    })
-  }
-
-  if (keepDigits) {
-    visit(document, {
-      Scalar(_key, node) {
-        const number = Number(node.value)
-        if (typeof node.value === 'bigint' && Number.isSafeInteger(number)) node.value = number
-      },
-    })
-  }
+  problems.push(...misused(document, problems.length === 0).map(([node, sentence]) => problemAt(node, sentence)))
+  const { replaced, refused } = replaceText && text.includes('$') ? replaceTexts(document, replaceText) : untouched
+  problems.push(...refused.map(([node, sentence]) => problemAt(node, sentence)))
+  if (keepDigits) shortenDigits(document)
 
   let value: unknown
   try {
     value = problems.length === 0 ? document.toJS() : undefined
   } catch (error) {
     // Aliases that would expand without bound.
-    problems.push({
-      origin,
-      line: 1,
-      column: 1,
-      sentence: `This is not usable YAML: ${sentence((error as Error).message)}`,
-    })
+    const why = `This is not usable YAML: ${sentence((error as Error).message)}`
+    problems.push({ origin, line: 1, column: 1, sentence: why })
   }
-  return { value, problems, replaced, locate: path => at(find(document.contents, path)) }
+  return { value, problems, replaced, locate: path => at(offsetOf(find(document.contents, path))) }
+}
+
+const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0)
+
+type Mistakes = readonly (readonly [node: unknown, sentence: string])[]
+
+/** Aliases that lead nowhere, and, where they are asked for, keys that are no words. */
+function misused(document: Document, withKeys: boolean): Mistakes {
+  const found: [unknown, string][] = []
+  visit(document, {
+    Alias(_key, node, ancestors) {
+      const target = node.resolve(document)
+      // Without its name, which may be a password that begins with a star.
+      if (!target) found.push([node, noAnchor])
+      else if (ancestors.includes(target)) found.push([node, 'This alias contains itself.'])
+    },
+    Pair(_key, { key }) {
+      if (withKeys && found.length === 0 && (isMap(key) || isSeq(key))) found.push([key, keyWithoutName])
+    },
+  })
+  return found
+}
+
+const untouched: { readonly replaced: readonly Path[]; readonly refused: Mistakes } = { replaced: [], refused: [] }
+
+function replaceTexts(document: Document, replaceText: ReplaceText): typeof untouched {
+  const replaced: Path[] = []
+  const refused: [unknown, string][] = []
+  visit(document, {
+    Scalar(key, node, ancestors) {
+      if (key === 'key' || typeof node.value !== 'string') return
+      try {
+        const value = replaceText(node.value)
+        if (value === node.value) return
+        node.value = value
+        replaced.push(pathOf([...ancestors, node]))
+      } catch (error) {
+        refused.push([node, (error as Error).message])
+      }
+    },
+  })
+  return { replaced, refused }
+}
+
+/** Only what is too long for a number stays a BigInt. */
+function shortenDigits(document: Document): void {
+  visit(document, {
+    Scalar(_key, node) {
+      const number = Number(node.value)
+      if (typeof node.value === 'bigint' && Number.isSafeInteger(number)) node.value = number
+    },
+  })
 }
 
 // What `text: {{user}}` is to YAML.

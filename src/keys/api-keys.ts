@@ -102,52 +102,60 @@ function createUses(write: Write, report: Parts['report']) {
   }
 }
 
-export function createApiKeys({ state, ownersAreElsewhere = () => false, now = Date.now, report }: Parts): ApiKeys {
-  const moment = (ms = now()): Moment => new Date(ms).toISOString()
-  const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
+const momentOf = (ms: number): Moment => new Date(ms).toISOString()
 
-  const uses = createUses(write, report)
-
-  function view({ id, name, start, created_at, last_used_at, expires_at, revoked_at }: ApiKeyRow): ApiKeyView {
-    const seen = uses.lastOf(id)
-    const isRevoked = revoked_at !== null && !isRolled({ expires_at, revoked_at })
-    const isExpired = expires_at !== null && Date.parse(expires_at) <= now()
-    return {
-      ...{ id, name, start, created_at, expires_at },
-      revoked_at: isRevoked ? revoked_at : null,
-      state: isRevoked ? 'revoked' : isExpired ? 'expired' : 'active',
-      last_used_at: seen === undefined ? last_used_at : moment(seen),
-    }
+/** `usedAtMs`: when it was last used, where that is not written down yet. */
+function viewOf(row: ApiKeyRow, usedAtMs: number | undefined, nowMs: number): ApiKeyView {
+  const { id, name, start, created_at, last_used_at, expires_at, revoked_at } = row
+  const isRevoked = revoked_at !== null && !isRolled(row)
+  const isExpired = expires_at !== null && Date.parse(expires_at) <= nowMs
+  return {
+    ...{ id, name, start, created_at, expires_at },
+    revoked_at: isRevoked ? revoked_at : null,
+    state: isRevoked ? 'revoked' : isExpired ? 'expired' : 'active',
+    last_used_at: usedAtMs === undefined ? last_used_at : momentOf(usedAtMs),
   }
+}
 
-  function newRow(secret: string, more: Pick<ApiKeyRow, 'user_id' | 'name' | 'expires_at'>): ApiKeyRow {
-    return {
-      id: randomUUID(),
-      digest: digestOf(secret),
-      start: startOf(secret),
-      seeded: false,
-      created_at: moment(),
-      last_used_at: null,
-      revoked_at: null,
-      ...more,
-    }
+function newRow(
+  secret: string,
+  created_at: Moment,
+  more: Pick<ApiKeyRow, 'user_id' | 'name' | 'expires_at'>,
+): ApiKeyRow {
+  const [digest, start] = [digestOf(secret), startOf(secret)]
+  return { id: randomUUID(), digest, start, seeded: false, created_at, last_used_at: null, revoked_at: null, ...more }
+}
+
+/** Puts a key with the secret `key` in the place of another one, which lives on for `overlapMs`. */
+async function rolled({ api_keys }: Tables, old: ApiKeyRow, key: string, nowMs: number, overlapMs: number) {
+  if (old.revoked_at !== null) throw alreadyRevokedApiKey()
+  const now = momentOf(nowMs)
+  const lifeMs = old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at)
+  const row = newRow(key, now, {
+    ...{ user_id: old.user_id, name: old.name },
+    expires_at: lifeMs === undefined ? null : momentOf(nowMs + lifeMs),
+  })
+  const end = earlier(old.expires_at, momentOf(nowMs + overlapMs))
+  await api_keys.update(old.id, overlapMs > 0 ? { expires_at: end, revoked_at: end } : { revoked_at: now })
+  await api_keys.insert(row)
+  return row
+}
+
+export function createApiKeys(parts: Parts): ApiKeys {
+  const { state, ownersAreElsewhere = () => false, now = Date.now, report } = parts
+  const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
+  const uses = createUses(write, report)
+  const view = (row: ApiKeyRow) => viewOf(row, uses.lastOf(row.id), now())
+
+  /** The key with this id, if it is this user's; that of any user without one. */
+  async function ownOf({ api_keys }: Tables, userId: string | undefined, id: string): Promise<ApiKeyRow> {
+    const row = await api_keys.get(id)
+    if (!row || (userId !== undefined && row.user_id !== userId)) throw noSuchApiKey()
+    return row
   }
 
   return {
-    async find(secret) {
-      const { key, owner } = await (await state()).read(async ({ api_keys, users }) => {
-        const [key] = await api_keys.find({ digest: digestOf(secret) })
-        return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
-      })
-      if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
-      // Whatever the time in `revoked_at`: the clock of the process that revoked it may be ahead.
-      if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked', key)
-      const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
-      if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)
-      if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless', key)
-      const email = owner?.email ? { email: owner.email } : {}
-      return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
-    },
+    find: createFind({ state, ownersAreElsewhere, now }),
     used: uses.used,
     async list(userId) {
       const whose = userId === undefined ? {} : { user_id: userId }
@@ -155,7 +163,7 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
       return rows.map(view)
     },
     async create(userId, { name, expiresAt, key = newSecret() }) {
-      const row = newRow(key, { user_id: userId, name, expires_at: expiresAt })
+      const row = newRow(key, momentOf(now()), { user_id: userId, name, expires_at: expiresAt })
       await write(async ({ api_keys, users }) => {
         const owner = userId === null || ownersAreElsewhere() ? null : await users.get(userId)
         // A token may outlive its user, or have been minted for a user that never existed.
@@ -166,30 +174,33 @@ export function createApiKeys({ state, ownersAreElsewhere = () => false, now = D
     },
     async roll(userId, id, overlapMs) {
       const key = newSecret()
-      const row = await write(async ({ api_keys }) => {
-        const old = await api_keys.get(id)
-        if (old?.user_id !== userId) throw noSuchApiKey()
-        if (old.revoked_at !== null) throw alreadyRevokedApiKey()
-        const lifeMs = old.expires_at === null ? undefined : Date.parse(old.expires_at) - Date.parse(old.created_at)
-        const row = newRow(key, {
-          ...{ user_id: userId, name: old.name },
-          expires_at: lifeMs === undefined ? null : moment(now() + lifeMs),
-        })
-        const end = earlier(old.expires_at, moment(now() + overlapMs))
-        await api_keys.update(id, overlapMs > 0 ? { expires_at: end, revoked_at: end } : { revoked_at: moment() })
-        await api_keys.insert(row)
-        return row
-      })
+      const row = await write(async tables => rolled(tables, await ownOf(tables, userId, id), key, now(), overlapMs))
       return { ...view(row), key }
     },
     revoke: (userId, id) =>
-      write(async ({ api_keys }) => {
-        const old = await api_keys.get(id)
-        if (!old || (userId !== undefined && old.user_id !== userId)) throw noSuchApiKey()
-        const revoked_at = old.revoked_at === null || isRolled(old) ? moment() : old.revoked_at
-        await api_keys.update(id, { revoked_at })
+      write(async tables => {
+        const old = await ownOf(tables, userId, id)
+        const revoked_at = old.revoked_at === null || isRolled(old) ? momentOf(now()) : old.revoked_at
+        await tables.api_keys.update(id, { revoked_at })
         return view({ ...old, revoked_at })
       }),
     flush: uses.flush,
   }
 }
+
+const createFind =
+  ({ state, ownersAreElsewhere, now }: Required<Omit<Parts, 'report'>>) =>
+  async (secret: string): Promise<WorkingApiKey> => {
+    const { key, owner } = await (await state()).read(async ({ api_keys, users }) => {
+      const [key] = await api_keys.find({ digest: digestOf(secret) })
+      return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
+    })
+    if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
+    // Whatever the time in `revoked_at`: the clock of the process that revoked it may be ahead.
+    if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked', key)
+    const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+    if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)
+    if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless', key)
+    const email = owner?.email ? { email: owner.email } : {}
+    return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
+  }

@@ -51,96 +51,100 @@ export interface Quota {
 const STREAM_WAIT_MS = 1000
 
 /** Makes the limits; `undefined` if there are none. */
-export function createLimits({ settings, maxPromptTokensOf, counters, promptTokens }: Parts): Limits | undefined {
+export function createLimits(parts: Parts): Limits | undefined {
+  const { settings, maxPromptTokensOf } = parts
   const { requestsPerMinute, tokensPerMinute, concurrentStreams, maxPromptTokens } = settings
   const limitsPrompts = [maxPromptTokens, ...maxPromptTokensOf.values()].some(most => most > 0)
   const limitsCredentials = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
   if (!limitsPrompts && !limitsCredentials) return undefined
   const countsPrompts = limitsPrompts || tokensPerMinute > 0
-
-  function requireShortPrompt({ model }: ChatRequest, prompt: number): void {
-    const most = maxPromptTokensOf.get(model) ?? maxPromptTokens
-    if (most > 0 && prompt > most) throw promptTooLong(most, prompt)
-  }
-
-  function requireStreamLeft(key: string): void {
-    if (concurrentStreams === 0 || counters.streamsOf(key) < concurrentStreams) return
-    counters.refuse(key)
-    throw tooManyStreams(retryHeaders(STREAM_WAIT_MS), concurrentStreams)
-  }
-
-  function requireTokensLeft(key: string, requested: number): void {
-    const limit = tokensPerMinute
-    if (limit === 0) return
-    const { tokens: used, resetMs } = counters.usedBy(key)
-    if (used + requested <= limit) return
-    counters.refuse(key)
-    if (requested > limit) throw requestTooLarge(neverRetry, limit, requested)
-    throw tooManyTokens(retryHeaders(resetMs), { limit, used, requested }, duration(resetMs))
-  }
-
-  function passOf(key: string, countsChat: boolean): Quota {
-    /** The minute in which the prompt was counted; the answer is counted there too, however late it is. */
-    let window: LimitWindow | undefined
-    let counted = 0
-    return {
-      request() {
-        if (requestsPerMinute === 0) return
-        const { requests, resetMs } = counters.usedBy(key)
-        if (requests >= requestsPerMinute) {
-          counters.refuse(key)
-          throw tooManyRequests(retryHeaders(resetMs), requestsPerMinute, duration(resetMs))
-        }
-        counters.windowOf(key).requests++
-      },
-      countsChat,
-      countsPrompts,
-      chat(request, prompt = countsPrompts ? promptTokens(request) : 0) {
-        requireShortPrompt(request, prompt)
-        if (request.stream) requireStreamLeft(key)
-        requireTokensLeft(key, prompt)
-        if (tokensPerMinute > 0) {
-          window = counters.windowOf(key)
-          window.tokens += prompt
-          counted = prompt
-        }
-        return request.stream && concurrentStreams > 0 ? counters.openStream(key) : undefined
-      },
-      settle({ prompt, completion }) {
-        if (window) window.tokens += prompt + completion - counted
-      },
-      headers() {
-        const { requests, tokens, resetMs } = counters.usedBy(key)
-        return [
-          ...standingHeaders({ name: 'requests', limit: requestsPerMinute, used: requests, resetMs }),
-          ...standingHeaders({ name: 'tokens', limit: tokensPerMinute, used: tokens, resetMs }),
-        ]
-      },
-    }
-  }
-
-  /** Without a credential nothing is counted, but the prompt may still be too long. */
-  const anonymousPass: Quota = {
-    request() {},
-    countsChat: true,
-    countsPrompts: true,
-    chat(request, prompt = promptTokens(request)) {
-      requireShortPrompt(request, prompt)
-      return undefined
-    },
-    settle() {},
-    headers: () => [],
-  }
-
+  const anonymous = anonymousQuota(parts)
   return {
     passFor(caller, path) {
       if (!isLimited(path)) return undefined
       const key = keyOf(caller)
       const isChat = path === CHAT
-      if (key !== undefined) return passOf(key, isChat && (countsPrompts || concurrentStreams > 0))
-      return isChat && limitsPrompts ? anonymousPass : undefined
+      if (key !== undefined)
+        return quotaOf(key, isChat && (countsPrompts || concurrentStreams > 0), countsPrompts, parts)
+      return isChat && limitsPrompts ? anonymous : undefined
     },
   }
+}
+
+/** Without a credential nothing is counted, but the prompt may still be too long. */
+const anonymousQuota = (parts: Parts): Quota => ({
+  request() {},
+  countsChat: true,
+  countsPrompts: true,
+  chat(request, prompt = parts.promptTokens(request)) {
+    requireShortPrompt(parts, request, prompt)
+    return undefined
+  },
+  settle() {},
+  headers: () => [],
+})
+
+function quotaOf(key: string, countsChat: boolean, countsPrompts: boolean, parts: Parts): Quota {
+  const { counters, promptTokens } = parts
+  const { requestsPerMinute, tokensPerMinute, concurrentStreams } = parts.settings
+  /** The minute in which the prompt was counted; the answer is counted there too, however late it is. */
+  let window: LimitWindow | undefined
+  let counted = 0
+  return {
+    ...{ countsChat, countsPrompts },
+    request: () => countRequest(parts, key),
+    chat(request, prompt = countsPrompts ? promptTokens(request) : 0) {
+      requireShortPrompt(parts, request, prompt)
+      if (request.stream) requireStreamLeft(parts, key)
+      requireTokensLeft(parts, key, prompt)
+      if (tokensPerMinute > 0) {
+        window = counters.windowOf(key)
+        window.tokens += prompt
+        counted = prompt
+      }
+      return request.stream && concurrentStreams > 0 ? counters.openStream(key) : undefined
+    },
+    settle({ prompt, completion }) {
+      if (window) window.tokens += prompt + completion - counted
+    },
+    headers() {
+      const { requests, tokens, resetMs } = counters.usedBy(key)
+      return [
+        ...standingHeaders({ name: 'requests', limit: requestsPerMinute, used: requests, resetMs }),
+        ...standingHeaders({ name: 'tokens', limit: tokensPerMinute, used: tokens, resetMs }),
+      ]
+    },
+  }
+}
+
+function countRequest({ settings: { requestsPerMinute: limit }, counters }: Parts, key: string): void {
+  if (limit === 0) return
+  const { requests, resetMs } = counters.usedBy(key)
+  if (requests >= limit) {
+    counters.refuse(key)
+    throw tooManyRequests(retryHeaders(resetMs), limit, duration(resetMs))
+  }
+  counters.windowOf(key).requests++
+}
+
+function requireShortPrompt({ settings, maxPromptTokensOf }: Parts, { model }: ChatRequest, prompt: number): void {
+  const most = maxPromptTokensOf.get(model) ?? settings.maxPromptTokens
+  if (most > 0 && prompt > most) throw promptTooLong(most, prompt)
+}
+
+function requireStreamLeft({ settings: { concurrentStreams }, counters }: Parts, key: string): void {
+  if (concurrentStreams === 0 || counters.streamsOf(key) < concurrentStreams) return
+  counters.refuse(key)
+  throw tooManyStreams(retryHeaders(STREAM_WAIT_MS), concurrentStreams)
+}
+
+function requireTokensLeft({ settings: { tokensPerMinute: limit }, counters }: Parts, key: string, requested: number) {
+  if (limit === 0) return
+  const { tokens: used, resetMs } = counters.usedBy(key)
+  if (used + requested <= limit) return
+  counters.refuse(key)
+  if (requested > limit) throw requestTooLarge(neverRetry, limit, requested)
+  throw tooManyTokens(retryHeaders(resetMs), { limit, used, requested }, duration(resetMs))
 }
 
 /** The documented endpoints that need a credential. */

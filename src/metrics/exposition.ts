@@ -26,85 +26,94 @@ export interface Exposition {
 
 type Place = 'method' | 'path' | 'mode'
 
+const places = ['method', 'path', 'mode'] as const
+
 /** Also starts to measure the process: memory, event loop, garbage collection. */
 export function createExposition(meter: Meter, gauged: () => Gauged): Exposition {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const metric of [...ofExchanges(meter), ...ofPlatform(gauged)]) {
+    registry.registerMetric(metric as unknown as Gauge)
+  }
+  return { contentType: registry.contentType, text: () => registry.metrics() }
+}
 
-  const requests = new Counter<Place | 'status'>({
-    name: 'standin_requests_total',
-    help: 'Requests that have ended, by what was asked, where the answer came from, and its status (0: none left).',
-    labelNames: ['method', 'path', 'mode', 'status'],
+/** A counter that is set to what was counted elsewhere whenever it is read. */
+const counter = <Label extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly Label[],
+  count: (counter: Counter<Label>) => void,
+) =>
+  new Counter<Label>({
+    ...{ name, help, labelNames },
     registers: [],
     collect() {
       this.reset()
+      count(this)
+    },
+  })
+
+const ofExchanges = (meter: Meter) => [
+  counter(
+    'standin_requests_total',
+    'Requests that have ended, by what was asked, where the answer came from, and its status (0: none left).',
+    [...places, 'status'],
+    counter => {
       for (const { byStatus, ...series } of meter.series()) {
-        for (const [status, count] of byStatus) this.inc({ ...placeOf(series), status }, count)
+        for (const [status, count] of byStatus) counter.inc({ ...placeOf(series), status }, count)
       }
     },
-  })
-  const broken = new Counter<Place>({
-    name: 'standin_answers_broken_total',
-    help: 'Answers that did not arrive whole: the client left, or the stream was cut.',
-    labelNames: ['method', 'path', 'mode'],
-    registers: [],
-    collect() {
-      this.reset()
-      for (const series of meter.series()) this.inc(placeOf(series), series.broken)
+  ),
+  counter(
+    'standin_answers_broken_total',
+    'Answers that did not arrive whole: the client left, or the stream was cut.',
+    places,
+    counter => {
+      for (const series of meter.series()) counter.inc(placeOf(series), series.broken)
     },
-  })
-  const tokens = new Counter<Place | 'kind'>({
-    name: 'standin_tokens_total',
-    help: 'Tokens of prompts and of completions.',
-    labelNames: ['method', 'path', 'mode', 'kind'],
-    registers: [],
-    collect() {
-      this.reset()
-      for (const series of meter.series()) {
-        if (series.promptTokens === 0) continue
-        this.inc({ ...placeOf(series), kind: 'prompt' }, series.promptTokens)
-        this.inc({ ...placeOf(series), kind: 'completion' }, series.completionTokens)
-      }
-    },
-  })
-  const times = [
-    timed('standin_first_byte_seconds', 'From a request to the head of its answer.', () =>
-      placed(meter, ({ firstByte }) => firstByte),
-    ),
-    timed('standin_request_duration_seconds', 'From a request to the end of its answer.', () =>
-      placed(meter, ({ total }) => total),
-    ),
-  ]
-  const recordings = new Counter<'outcome'>({
-    name: 'standin_recordings_total',
-    help: 'Requests answered from recordings (served) or by none (missed), exchanges put on disk (recorded), requests carried to the live platform (passed).',
-    labelNames: ['outcome'],
-    registers: [],
-    collect() {
-      this.reset()
+  ),
+  counter('standin_tokens_total', 'Tokens of prompts and of completions.', [...places, 'kind'], counter => {
+    for (const series of meter.series()) {
+      if (series.promptTokens === 0) continue
+      counter.inc({ ...placeOf(series), kind: 'prompt' }, series.promptTokens)
+      counter.inc({ ...placeOf(series), kind: 'completion' }, series.completionTokens)
+    }
+  }),
+  timed('standin_first_byte_seconds', 'From a request to the head of its answer.', () =>
+    placed(meter, ({ firstByte }) => firstByte),
+  ),
+  timed('standin_request_duration_seconds', 'From a request to the end of its answer.', () =>
+    placed(meter, ({ total }) => total),
+  ),
+]
+
+const ofPlatform = (gauged: () => Gauged) => [
+  counter(
+    'standin_recordings_total',
+    'Requests answered from recordings (served) or by none (missed), exchanges put on disk (recorded), requests carried to the live platform (passed).',
+    ['outcome'],
+    counter => {
       const { receipt } = gauged()
       if (!receipt) return
-      for (const outcome of ['served', 'missed', 'recorded', 'passed'] as const) this.inc({ outcome }, receipt[outcome])
+      for (const outcome of outcomes) counter.inc({ outcome }, receipt[outcome])
     },
-  })
-  const kept = new Gauge({
+  ),
+  new Gauge({
     name: 'standin_journal_entries',
     help: 'Exchanges that the journal keeps.',
     registers: [],
     collect() {
       this.set(gauged().journal.kept)
     },
-  })
-  const passedOver = new Counter({
-    name: 'standin_journal_passed_over_total',
-    help: 'Exchanges that the journal did not keep, since there were too many at once.',
-    registers: [],
-    collect() {
-      this.reset()
-      this.inc(gauged().journal.passedOver)
-    },
-  })
-  const info = new Gauge<'version' | 'mode'>({
+  }),
+  counter(
+    'standin_journal_passed_over_total',
+    'Exchanges that the journal did not keep, since there were too many at once.',
+    [],
+    counter => counter.inc(gauged().journal.passedOver),
+  ),
+  new Gauge<'version' | 'mode'>({
     name: 'standin_info',
     help: 'Which version runs, and in which mode.',
     labelNames: ['version', 'mode'],
@@ -114,11 +123,10 @@ export function createExposition(meter: Meter, gauged: () => Gauged): Exposition
       const { version, mode } = gauged()
       this.set({ version, mode }, 1)
     },
-  })
-  const own = [requests, broken, tokens, ...times, recordings, kept, passedOver, info]
-  for (const metric of own) registry.registerMetric(metric as unknown as Gauge)
-  return { contentType: registry.contentType, text: () => registry.metrics() }
-}
+  }),
+]
+
+const outcomes = ['served', 'missed', 'recorded', 'passed'] as const
 
 const placeOf = ({ method, path, mode }: Pick<Series, Place>) => ({ method, path, mode })
 

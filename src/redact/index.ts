@@ -51,74 +51,88 @@ const TRACE_LENGTH = 256
 /** The most characters that one character takes in any form: percent-encoded, it has three bytes. */
 const WIDEST_FORM = 9
 
-export function createRedact(rules: RedactionRules): Redact {
+/** What all redactions of one configuration have in common. */
+function searchesOf(rules: RedactionRules) {
   const isSecretHeader = secretHeaders(rules.headers)
   const isSecretParameter = secretParametersWith(rules.query)
-  const suspectsForm = createSuspicion(rules)
-  const formSearch = outsidePlaceholders(createFormSearch(rules), rules)
   const literalSearch = (own: readonly string[]) =>
     outsidePlaceholders(
       createLiteralSearch([...own.map(value => ({ name: CREDENTIAL, value })), ...rules.known]),
       rules,
     )
-  const literalsOf = remembered(literalSearch)
-  const secretsIn = createSecretsIn(isSecretHeader, isSecretParameter)
-  const knownValues = rules.known.map(({ value }) => value)
+  return {
+    ...{ isSecretHeader, isSecretParameter },
+    formSearch: outsidePlaceholders(createFormSearch(rules), rules),
+    literalsOf: remembered(literalSearch),
+    suspectsForm: createSuspicion(rules),
+    secretsIn: createSecretsIn(isSecretHeader, isSecretParameter),
+    knownValues: rules.known.map(({ value }) => value),
+  }
+}
 
-  function redactionWith(own: readonly string[], placeholder: Placeholder): Redaction {
-    const literals = literalsOf(own)
-    function pieces(texts: readonly string[]): readonly string[] {
-      // Known values first, so that what is found afterwards does not depend on the form of the caller's credential.
-      let open = replacedIn(texts, literals, placeholder)
-      for (let round = 0; round < MOST_ROUNDS; round++) {
-        const next = replacedIn(open, formSearch, placeholder)
-        if (next === open) break
-        open = next
-      }
-      return open
-    }
-    const text = (text: string) => pieces([text])[0] ?? ''
-    const query = (written: string) => redactedQuery(written, isSecretParameter, text)
+type Searches = ReturnType<typeof searchesOf>
 
-    function leaf(value: unknown): unknown {
-      if (typeof value === 'string') return text(value)
-      if (typeof value !== 'number') return value
-      const written = String(value)
-      const open = text(written)
-      return open === written ? value : open
-    }
+export function createRedact(rules: RedactionRules): Redact {
+  const searches = searchesOf(rules)
+  return Object.assign((own: readonly string[] = []) => redactionWith(own, createPlaceholders(), searches), {
+    secretsIn: searches.secretsIn,
+  })
+}
 
-    function header(name: string, value: string): string {
-      if (isSecretHeader(name)) return placeholderOf(name)
-      return text(value.replace(behindAddress, query))
-    }
+function redactionWith(own: readonly string[], placeholder: Placeholder, searches: Searches): Redaction {
+  const { isSecretHeader, isSecretParameter, secretsIn } = searches
+  const literals = searches.literalsOf(own)
+  const pieces = (texts: readonly string[]) => replacedPieces(texts, literals, searches.formSearch, placeholder)
+  const text = (text: string) => pieces([text])[0] ?? ''
+  const query = (written: string) => redactedQuery(written, isSecretParameter, text)
 
-    const redaction: Redaction = {
-      text,
-      pieces,
-      value: value => withLeaves(value, leaf),
-      headers: headers => headers.map((value, i) => (i % 2 === 0 ? value : header(headers[i - 1] ?? '', value))),
-      query,
-      *suspects(text) {
-        const overlap =
-          TRACE_LENGTH + WIDEST_FORM * Math.max(0, ...[...own, ...knownValues].map(({ length }) => length))
-        for (let start = 0; start < text.length; start += WINDOW) {
-          const part = text.slice(start, start + WINDOW + overlap)
-          // Escapes change what a secret looks like.
-          if (suspectsForm(part) || /\\+[u/]/.test(part) || literals(part).length > 0) return true
-          yield
-        }
-        return false
-      },
-      knowing(shown) {
-        const more = secretsIn(shown)
-        return more.length === 0 ? redaction : redactionWith([...own, ...more], placeholder)
-      },
-    }
-    return redaction
+  function leaf(value: unknown): unknown {
+    if (typeof value === 'string') return text(value)
+    if (typeof value !== 'number') return value
+    const written = String(value)
+    const open = text(written)
+    return open === written ? value : open
   }
 
-  return Object.assign((own: readonly string[] = []) => redactionWith(own, createPlaceholders()), { secretsIn })
+  function header(name: string, value: string): string {
+    if (isSecretHeader(name)) return placeholderOf(name)
+    return text(value.replace(behindAddress, query))
+  }
+
+  const redaction: Redaction = {
+    ...{ text, pieces, query },
+    value: value => withLeaves(value, leaf),
+    headers: headers => headers.map((value, i) => (i % 2 === 0 ? value : header(headers[i - 1] ?? '', value))),
+    suspects: text => suspects(text, own, literals, searches),
+    knowing(shown) {
+      const more = secretsIn(shown)
+      return more.length === 0 ? redaction : redactionWith([...own, ...more], placeholder, searches)
+    },
+  }
+  return redaction
+}
+
+function replacedPieces(texts: readonly string[], literals: Search, forms: Search, placeholder: Placeholder) {
+  // Known values first, so that what is found afterwards does not depend on the form of the caller's credential.
+  let open = replacedIn(texts, literals, placeholder)
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const next = replacedIn(open, forms, placeholder)
+    if (next === open) break
+    open = next
+  }
+  return open
+}
+
+function* suspects(text: string, own: readonly string[], literals: Search, searches: Searches): Sliced<boolean> {
+  const lengths = [...own, ...searches.knownValues].map(({ length }) => length)
+  const overlap = TRACE_LENGTH + WIDEST_FORM * Math.max(0, ...lengths)
+  for (let start = 0; start < text.length; start += WINDOW) {
+    const part = text.slice(start, start + WINDOW + overlap)
+    // Escapes change what a secret looks like.
+    if (searches.suspectsForm(part) || /\\+[u/]/.test(part) || literals(part).length > 0) return true
+    yield
+  }
+  return false
 }
 
 /** At most this many callers are remembered. */

@@ -10,7 +10,7 @@ export const otherProviders =
   )
 
 export const settings = ({ settings }: Backend): Endpoint =>
-  forAnyone('GET', '/settings', { id: 'getAuthSettings', does: 'What is on and off.', answer: 'object' }, () =>
+  forAnyone('GET /settings', { id: 'getAuthSettings', does: 'What is on and off.', answer: 'object' }, () =>
     jsonReply({
       external: {
         anonymous_users: settings.externalAnonymousUsersEnabled,
@@ -34,8 +34,7 @@ const followed = 'v2.196.0'
 
 export const health = (): Endpoint =>
   forAnyone(
-    'GET',
-    '/health',
+    'GET /health',
     { id: 'getAuthHealth', does: 'Name and version of the auth backend.', answer: 'object' },
     () =>
       jsonReply({
@@ -48,8 +47,7 @@ export const health = (): Endpoint =>
 /** The public keys of user tokens (RFC 7517), open to anyone as at Supabase. */
 export const jwks = ({ tokens }: Backend): Endpoint =>
   forAnyone(
-    'GET',
-    '/.well-known/jwks.json',
+    'GET /.well-known/jwks.json',
     { id: 'getKeys', does: 'The public keys of user tokens (RFC 7517).', answer: 'object' },
     async () => ({
       ...jsonReply((await tokens()).jwks),
@@ -59,8 +57,7 @@ export const jwks = ({ tokens }: Backend): Endpoint =>
 
 export const openIdConfiguration = (backend: Backend): Endpoint =>
   forAnyone(
-    'GET',
-    '/.well-known/openid-configuration',
+    'GET /.well-known/openid-configuration',
     { id: 'getOpenIdConfiguration', does: 'Where everything is.', answer: 'object' },
     async () => {
       const issuer = issuerOf(backend) ?? externalUrl(backend)

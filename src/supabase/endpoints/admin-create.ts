@@ -19,8 +19,7 @@ import { forAdmin } from './frame.js'
 
 export const createUser = (backend: Backend): Endpoint =>
   forAdmin(backend)(
-    'POST',
-    '/admin/users',
+    'POST /admin/users',
     { id: 'createUser', does: 'A new user, as the service key says.', fields: adminFields, answer: 'user' },
     async exchange => {
       const given = adminParamsIn(exchange)

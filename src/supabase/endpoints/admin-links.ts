@@ -16,8 +16,7 @@ const inviteFields = { email: 'string', data: 'object' } as const
 
 export const invite = (backend: Backend): Endpoint =>
   forAdmin(backend)(
-    'POST',
-    '/invite',
+    'POST /invite',
     { id: 'invite', does: 'A mail that invites a user.', fields: inviteFields, answer: 'user' },
     async exchange => {
       const params = readParams(exchange, 'InviteParams', inviteFields)
@@ -66,8 +65,7 @@ interface Prepared {
 
 export const generateLink = (backend: Backend): Endpoint =>
   forAdmin(backend)(
-    'POST',
-    '/admin/generate_link',
+    'POST /admin/generate_link',
     { id: 'generateLink', does: 'A link that admins send themselves.', fields, answer: 'link' },
     async exchange => {
       const given = readParams(exchange, 'GenerateLinkParams', fields)

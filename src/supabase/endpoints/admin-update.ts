@@ -20,8 +20,7 @@ import { forAdmin } from './frame.js'
 
 export const updateUserById = (backend: Backend): Endpoint =>
   forAdmin(backend)(
-    'PUT',
-    '/admin/users/{id}',
+    'PUT /admin/users/{id}',
     { id: 'updateUserById', does: 'Changes a user without asking anybody.', fields: adminFields, answer: 'user' },
     async exchange => {
       const state = await backend.state()

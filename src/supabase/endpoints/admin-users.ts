@@ -23,7 +23,7 @@ const aboutList: About = {
 }
 
 export const listUsers = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET', '/admin/users', aboutList, async exchange => {
+  forAdmin(backend)('GET /admin/users', aboutList, async exchange => {
     const query = queryOf(exchange)
     const isOldestFirst = directionIn(query) === 'ASC'
     const page = pageIn(query)
@@ -53,11 +53,8 @@ const isAbout = ({ email, user_metadata: { full_name } }: UserRow, text: string)
   (typeof full_name === 'string' && full_name.toLowerCase().includes(text.toLowerCase()))
 
 export const getUserById = (backend: Backend): Endpoint =>
-  forAdmin(backend)(
-    'GET',
-    '/admin/users/{id}',
-    { id: 'getUserById', does: 'One user.', answer: 'user' },
-    async exchange => jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
+  forAdmin(backend)('GET /admin/users/{id}', { id: 'getUserById', does: 'One user.', answer: 'user' }, async exchange =>
+    jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
   )
 
 /** The user whose id is in the path. Throws a 404 when there is none. */
@@ -80,7 +77,7 @@ const aboutDeletion: About = {
 }
 
 export const deleteUser = (backend: Backend): Endpoint =>
-  forAdmin(backend)('DELETE', '/admin/users/{id}', aboutDeletion, async exchange => {
+  forAdmin(backend)('DELETE /admin/users/{id}', aboutDeletion, async exchange => {
     const state = await backend.state()
     await state.read(tables => userIn(tables, exchange))
     const isEmpty = (exchange.body?.length ?? 0) === 0
@@ -110,7 +107,7 @@ const about: About = {
 
 /** GET /auth/v1/admin/audit: nothing is written down of what users do, as at a Supabase that keeps no such log in its database. */
 export const auditLog = (backend: Backend): Endpoint =>
-  forAdmin(backend)('GET', '/admin/audit', about, exchange => {
+  forAdmin(backend)('GET /admin/audit', about, exchange => {
     const query = queryOf(exchange)
     const page = pageIn(query)
     const scope = query.get('query') ?? ''

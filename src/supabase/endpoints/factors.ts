@@ -6,13 +6,16 @@ import { anonymousNotAllowed, factorNotFound, idNotUuid, mfaDisabled, passkeyNot
 import { userIn } from './admin-users.js'
 import { forAdmin, forUser, idBehind } from './frame.js'
 import { readParams } from './params.js'
-import { type About, aboutOf } from './says.js'
+import type { About } from './says.js'
 
 const enrollFields = { factor_type: 'string' } as const
 const aboutEnrolling: About = {
-  ...aboutOf('POST', '/factors', 'Enrolling a further factor, which is off here.', 'none'),
+  does: 'Enrolling a further factor, which is off here.',
+  answer: 'none',
   fields: enrollFields,
 }
+
+const noFactorThere: About = { does: 'A further factor: there is none.', answer: 'none' }
 
 export function factors(backend: Backend): readonly Endpoint[] {
   const [user, admin] = [forUser(backend), forAdmin(backend)]
@@ -23,53 +26,21 @@ export function factors(backend: Backend): readonly Endpoint[] {
   }
   const factor = ofUser(noFactor)
   return [
-    user('POST', '/factors', aboutEnrolling, enroll),
-    user(
-      'POST',
-      '/factors/{id}/challenge',
-      aboutOf('POST', '/factors/{id}/challenge', 'A further factor: there is none.', 'none'),
-      refuseFactor,
-    ),
-    user(
-      'POST',
-      '/factors/{id}/verify',
-      aboutOf('POST', '/factors/{id}/verify', 'A further factor: there is none.', 'none'),
-      refuseFactor,
-    ),
-    user(
-      'DELETE',
-      '/factors/{id}',
-      aboutOf('DELETE', '/factors/{id}', 'A further factor: there is none.', 'none'),
-      refuseFactor,
-    ),
+    user('POST /factors', aboutEnrolling, enroll),
+    user('POST /factors/{id}/challenge', noFactorThere, refuseFactor),
+    user('POST /factors/{id}/verify', noFactorThere, refuseFactor),
+    user('DELETE /factors/{id}', noFactorThere, refuseFactor),
     admin(
-      'GET',
-      '/admin/users/{id}/factors',
-      aboutOf('GET', '/admin/users/{id}/factors', 'The further factors of a user: none.', 'list'),
+      'GET /admin/users/{id}/factors',
+      { does: 'The further factors of a user: none.', answer: 'list' },
       ofUser(none),
     ),
+    admin('PUT /admin/users/{id}/factors/{factor}', noFactorThere, factor),
+    admin('DELETE /admin/users/{id}/factors/{factor}', noFactorThere, factor),
+    admin('GET /admin/users/{id}/passkeys', { does: 'The passkeys of a user: none.', answer: 'list' }, ofUser(none)),
     admin(
-      'PUT',
-      '/admin/users/{id}/factors/{factor}',
-      aboutOf('PUT', '/admin/users/{id}/factors/{factor}', 'A further factor: there is none.', 'none'),
-      factor,
-    ),
-    admin(
-      'DELETE',
-      '/admin/users/{id}/factors/{factor}',
-      aboutOf('DELETE', '/admin/users/{id}/factors/{factor}', 'A further factor: there is none.', 'none'),
-      factor,
-    ),
-    admin(
-      'GET',
-      '/admin/users/{id}/passkeys',
-      aboutOf('GET', '/admin/users/{id}/passkeys', 'The passkeys of a user: none.', 'list'),
-      ofUser(none),
-    ),
-    admin(
-      'DELETE',
-      '/admin/users/{id}/passkeys/{passkey}',
-      aboutOf('DELETE', '/admin/users/{id}/passkeys/{passkey}', 'A passkey: there is none.', 'none'),
+      'DELETE /admin/users/{id}/passkeys/{passkey}',
+      { does: 'A passkey: there is none.', answer: 'none' },
       ofUser(noPasskey),
     ),
   ]

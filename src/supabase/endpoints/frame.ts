@@ -10,53 +10,49 @@ import { type Grant, tokenResponse } from '../sessions.js'
 import { queryOf } from './params.js'
 import { type About, operationOf } from './says.js'
 
-type Method = Endpoint['method']
+/** Method and path, the latter behind /auth/v1: `GET /user`. */
+export type At = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
 type Answer = (exchange: Exchange) => Reply | Promise<Reply>
 
 /** An endpoint for any caller that got past the gateway. */
-export const forAnyone = (method: Method, path: string, about: About, reply: Answer): Endpoint =>
-  endpoint(method, path, reply, () => operationOf(about, []))
+export const forAnyone = (at: At, about: About, reply: Answer): Endpoint => endpoint(at, about, [], reply)
 
-const endpoint = (method: Method, path: string, reply: Answer, says: Endpoint['says'] & {}): Endpoint => ({
-  ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET', says },
-  reply(exchange) {
-    // Supabase knows no HEAD, and only looking at a link must not use it up.
-    if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
-    return reply(exchange)
-  },
-})
+/** `access`: the kinds of caller that get past `reply`'s own check. */
+function endpoint(at: At, about: About, access: readonly string[], reply: Answer): Endpoint {
+  const [method, path] = at.split(' ') as [string, string]
+  return {
+    ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET' },
+    says: () => operationOf(at, about, access),
+    reply(exchange) {
+      // Supabase knows no HEAD, and only looking at a link must not use it up.
+      if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
+      return reply(exchange)
+    },
+  }
+}
 
 /** An endpoint for callers with a user token; refusals come before anything is read. */
 export const forUser =
   (backend: Backend) =>
-  (
-    method: Method,
-    path: string,
-    about: About,
-    reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>,
-  ): Endpoint => {
-    const answer = async (exchange: Exchange) => {
+  (at: At, about: About, reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>): Endpoint =>
+    endpoint(at, about, ['user'], async exchange => {
       const who = await authenticate(backend, exchange.authorization)
       exchange.caller = callerOf(who.user)
       return reply(exchange, who)
-    }
-    return endpoint(method, path, answer, () => operationOf(about, ['user']))
-  }
+    })
 
 /** An endpoint for callers with the service key, or another token with an admin role. */
 export const forAdmin =
   (backend: Backend) =>
-  (method: Method, path: string, about: About, reply: Answer): Endpoint => {
-    const answer = async (exchange: Exchange) => {
+  (at: At, about: About, reply: Answer): Endpoint =>
+    endpoint(at, about, ['service'], async exchange => {
       await requireAdmin(backend, exchange.authorization)
       // The development keys are public, and with the public secret every page can make tokens of its own.
       backend.origins.requireOwnAdmin(exchange.headers)
       exchange.caller = { kind: 'service' }
       return reply(exchange)
-    }
-    return endpoint(method, path, answer, () => operationOf(about, ['service']))
-  }
+    })
 
 const callerOf = ({ id, email }: UserRow): Caller => userCaller(id, email)
 

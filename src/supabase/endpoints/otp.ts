@@ -27,8 +27,7 @@ type OtpParams = Params<typeof fields>
 
 export const otp = (backend: Backend): Endpoint =>
   forAnyone(
-    'POST',
-    '/otp',
+    'POST /otp',
     {
       id: 'sendCode',
       does: 'A code or a link for signing in without a password.',
@@ -55,8 +54,7 @@ export const otp = (backend: Backend): Endpoint =>
 /** The older name of a sign-in by mail. */
 export const magicLink = (backend: Backend): Endpoint =>
   forAnyone(
-    'POST',
-    '/magiclink',
+    'POST /magiclink',
     { id: 'sendMagicLink', does: 'The older name of a sign-in by mail.', fields, answer: 'object' },
     async exchange => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
   )
@@ -135,7 +133,7 @@ const recoverAbout: About = {
 
 /** POST /auth/v1/recover: a mail with which a user who forgot their password signs in. */
 export const recover = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/recover', recoverAbout, async exchange => {
+  forAnyone('POST /recover', recoverAbout, async exchange => {
     if (!backend.settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
     const params = readParams(exchange, 'RecoverParams', recoverFields)
     if (params.email === '') throw validationFailed('Password recovery requires an email')

@@ -38,8 +38,7 @@ type Kind = (typeof kinds)[number]
 
 export const resend = (backend: Backend): Endpoint =>
   forAnyone(
-    'POST',
-    '/resend',
+    'POST /resend',
     { id: 'resend', does: 'The last mail or text message once more, with a new code.', fields, answer: 'object' },
     async exchange => {
       const params = readParams(exchange, 'ResendConfirmationParams', fields)
@@ -103,8 +102,7 @@ async function sendAgain(
 /** GET /auth/v1/reauthenticate: a code for the signed-in user, to change their password with. */
 export const reauthenticate = (backend: Backend): Endpoint =>
   forUser(backend)(
-    'GET',
-    '/reauthenticate',
+    'GET /reauthenticate',
     {
       id: 'reauthenticate',
       does: 'Sends a code to the signed-in user, to change their password with.',

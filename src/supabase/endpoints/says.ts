@@ -4,7 +4,8 @@ import type { Fields } from './params.js'
 
 /** How an endpoint describes itself. */
 export interface About {
-  readonly id: string
+  /** Without it the id is made from method and path. */
+  readonly id?: string
   readonly does: string
   /** What parameters behind the `?` mean. */
   readonly query?: Readonly<Record<string, string>>
@@ -27,8 +28,9 @@ type Answer =
   | 'redirect'
   | 'none'
 
-export async function operationOf(about: About, access: readonly string[]): Promise<EndpointDescription> {
-  const { id, does, query, fields, isBodyOptional, answer } = about
+/** `at` is the endpoint's method and path: `GET /user`. */
+export async function operationOf(at: string, about: About, access: readonly string[]): Promise<EndpointDescription> {
+  const { id = idOf(at), does, query, fields, isBodyOptional, answer } = about
   return {
     ...{ id, does, access },
     ...(query && { query: { type: 'object', properties: mapped(query, description => ({ ...text, description })) } }),
@@ -38,11 +40,11 @@ export async function operationOf(about: About, access: readonly string[]): Prom
   }
 }
 
-/** About an endpoint that needs no name of its own: its id is made from method and path. */
-export function aboutOf(method: string, path: string, does: string, answer: Answer): About {
+/** `getAuthFactorsId` of `GET /factors/{id}`. */
+function idOf(at: string): string {
+  const [method = '', path] = at.split(' ')
   const words = `${method.toLowerCase()} auth ${path}`.split(/[^a-z\d]+/i).filter(word => word !== '')
-  const id = words.map((word, i) => (i === 0 ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`)).join('')
-  return { id, does, answer }
+  return words.map((word, i) => (i === 0 ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`)).join('')
 }
 
 const text: JsonSchema = { type: 'string' }

@@ -42,8 +42,7 @@ type SignupParams = Params<typeof fields>
 
 export const signup = (backend: Backend): Endpoint =>
   forAnyone(
-    'POST',
-    '/signup',
+    'POST /signup',
     { id: 'signUp', does: 'A new user, by e-mail, by phone or without a name.', fields, answer: 'session or user' },
     async exchange => {
       const params = readParams(exchange, 'SignupParams', fields)

@@ -40,7 +40,7 @@ const about: About = {
 }
 
 export const token = (backend: Backend): Endpoint =>
-  forAnyone('POST', '/token', about, exchange => {
+  forAnyone('POST /token', about, exchange => {
     switch (queryOf(exchange).get('grant_type')) {
       case 'password':
         return byPassword(backend, exchange)
@@ -160,7 +160,7 @@ const logoutAbout: About = {
 
 /** POST /auth/v1/logout: ends the session of the token, all sessions of its user, or all the others. */
 export const logout = (backend: Backend): Endpoint =>
-  forUser(backend)('POST', '/logout', logoutAbout, async (exchange, { user, session }) => {
+  forUser(backend)('POST /logout', logoutAbout, async (exchange, { user, session }) => {
     const scope = queryOf(exchange).get('scope') || 'global'
     if (!['global', 'local', 'others'].includes(scope)) {
       throw validationFailed(`Unsupported logout scope "${scope}"`)

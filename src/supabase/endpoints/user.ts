@@ -33,8 +33,7 @@ import { requireChannel } from './signup.js'
 
 export const getUser = (backend: Backend): Endpoint =>
   forUser(backend)(
-    'GET',
-    '/user',
+    'GET /user',
     { id: 'getUser', does: 'Who is signed in.', answer: 'user' },
     ({ headers }, { user, claims }) => {
       requireAudience(claims, headers['x-jwt-aud']?.toString())
@@ -58,8 +57,7 @@ type UserUpdate = Params<typeof fields>
 
 export const updateUser = (backend: Backend): Endpoint =>
   forUser(backend)(
-    'PUT',
-    '/user',
+    'PUT /user',
     { id: 'updateUser', does: 'Changes what users may change of themselves.', fields, answer: 'user' },
     async (exchange, who) => {
       const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)

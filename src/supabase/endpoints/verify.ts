@@ -26,8 +26,7 @@ const fields = {
 
 export const verify = (backend: Backend): Endpoint =>
   forAnyone(
-    'POST',
-    '/verify',
+    'POST /verify',
     { id: 'verify', does: 'A session for a code that was typed in.', fields, answer: 'session or message' },
     async exchange => {
       const claim = claimIn(exchange)
@@ -80,7 +79,7 @@ const aboutLink: About = {
 
 /** The link of a mail. Whatever comes of it, a browser is led back to the app. */
 export const followLink = (backend: Backend): Endpoint =>
-  forAnyone('GET', '/verify', aboutLink, async exchange => {
+  forAnyone('GET /verify', aboutLink, async exchange => {
     const query = queryOf(exchange)
     const [type, hash] = [query.get('type') ?? '', query.get('token') ?? '']
     if (type === '') throw validationFailed('Verify requires a verification type')
