@@ -51,150 +51,146 @@ async function appliedTo(db: Kysely<Database>): Promise<readonly string[]> {
 const isNoSuchTable = ({ code, message }: { readonly code?: unknown; readonly message: string }) =>
   code === '42P01' || message.includes('no such table')
 
-type Define = (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
-type Column = readonly [type: TextColumn, define: Define]
-
 // A migration that was released is never changed, only followed by another one: databases out there have been through it.
-function migrations(text: TextColumn): Record<string, Migration> {
-  const key: Column = [text, column => column.notNull().primaryKey()]
-  const words: Column = [text, column => column.notNull()]
-  const uniqueWords: Column = [text, column => column.notNull().unique()]
-  const wordsOrNull: Column = [text, column => column]
-  const uniqueOrNull: Column = [text, column => column.unique()]
-  const number: Column = ['integer', column => column.notNull()]
+const migrations = (text: TextColumn): Record<string, Migration> => ({
+  '001-users-sessions-keys': { up: db => makeFirstTables(db, text) },
+  '002-digests-of-secrets': { up: db => keepDigests(db, text) },
+})
+
+/** A database whose columns are not those of this version yet. */
+type BeingMigrated = Parameters<Migration['up']>[0]
+
+/** The kinds of columns; JSON is text, which keeps the order of keys, and NUL, as they were written. */
+const kinds = {
+  key: column => column.notNull().primaryKey(),
+  words: column => column.notNull(),
+  'unique words': column => column.notNull().unique(),
+  'words or null': column => column,
+  'unique or null': column => column.unique(),
+  json: column => column.notNull(),
+  number: column => column.notNull(),
   // 0 or 1.
-  const yesOrNo = number
-  // As text, which keeps the order of keys, and NUL, as they were written.
-  const json = words
+  'yes or no': column => column.notNull(),
+} as const satisfies Record<string, (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder>
 
-  return {
-    '001-users-sessions-keys': {
-      async up(db) {
-        const table = async (name: string, columns: Record<string, Column>) => {
-          let table = db.schema.createTable(name)
-          for (const [column, [type, define]] of Object.entries(columns)) table = table.addColumn(column, type, define)
-          await table.execute()
-        }
-        const index = (table: string, ...columns: string[]) =>
-          db.schema
-            .createIndex(`${table}_${columns[0]?.split(' ')[0]}`)
-            .on(table)
-            .columns(columns)
-            .execute()
+type Columns = Readonly<Record<string, keyof typeof kinds>>
 
-        await table('users', {
-          id: key,
-          aud: words,
-          role: words,
-          email: uniqueOrNull,
-          phone: uniqueOrNull,
-          encrypted_password: wordsOrNull,
-          email_confirmed_at: wordsOrNull,
-          phone_confirmed_at: wordsOrNull,
-          invited_at: wordsOrNull,
-          confirmation_sent_at: wordsOrNull,
-          recovery_sent_at: wordsOrNull,
-          new_email: wordsOrNull,
-          email_change_sent_at: wordsOrNull,
-          email_change_confirm_status: number,
-          new_phone: wordsOrNull,
-          phone_change_sent_at: wordsOrNull,
-          reauthentication_sent_at: wordsOrNull,
-          last_sign_in_at: wordsOrNull,
-          app_metadata: json,
-          user_metadata: json,
-          identities: json,
-          is_anonymous: yesOrNo,
-          banned_until: wordsOrNull,
-          deleted_at: wordsOrNull,
-          seed: wordsOrNull,
-          created_at: words,
-          updated_at: words,
-        })
-        await index('users', 'created_at desc', 'id')
-        await index('users', 'new_email')
-        await index('users', 'new_phone')
+const firstTables: Readonly<Record<string, Columns>> = {
+  users: {
+    id: 'key',
+    aud: 'words',
+    role: 'words',
+    email: 'unique or null',
+    phone: 'unique or null',
+    encrypted_password: 'words or null',
+    email_confirmed_at: 'words or null',
+    phone_confirmed_at: 'words or null',
+    invited_at: 'words or null',
+    confirmation_sent_at: 'words or null',
+    recovery_sent_at: 'words or null',
+    new_email: 'words or null',
+    email_change_sent_at: 'words or null',
+    email_change_confirm_status: 'number',
+    new_phone: 'words or null',
+    phone_change_sent_at: 'words or null',
+    reauthentication_sent_at: 'words or null',
+    last_sign_in_at: 'words or null',
+    app_metadata: 'json',
+    user_metadata: 'json',
+    identities: 'json',
+    is_anonymous: 'yes or no',
+    banned_until: 'words or null',
+    deleted_at: 'words or null',
+    seed: 'words or null',
+    created_at: 'words',
+    updated_at: 'words',
+  },
+  sessions: { id: 'key', user_id: 'words', amr: 'json', created_at: 'words', refreshed_at: 'words or null' },
+  refresh_tokens: {
+    token: 'key',
+    session_id: 'words',
+    user_id: 'words',
+    parent: 'words or null',
+    revoked: 'yes or no',
+    created_at: 'words',
+    updated_at: 'words',
+  },
+  one_time_tokens: { id: 'key', user_id: 'words', token_type: 'words', token_hash: 'words', created_at: 'words' },
+  flow_states: {
+    id: 'key',
+    user_id: 'words or null',
+    auth_code: 'words',
+    code_challenge: 'words',
+    code_challenge_method: 'words',
+    authentication_method: 'words',
+    created_at: 'words',
+    auth_code_issued_at: 'words or null',
+  },
+  api_keys: {
+    id: 'key',
+    user_id: 'words or null',
+    name: 'words',
+    digest: 'unique words',
+    start: 'words',
+    seeded: 'yes or no',
+    created_at: 'words',
+    last_used_at: 'words or null',
+    expires_at: 'words or null',
+    revoked_at: 'words or null',
+  },
+  messages: {
+    id: 'key',
+    user_id: 'words or null',
+    channel: 'words',
+    recipient: 'words',
+    kind: 'words',
+    subject: 'words',
+    code: 'words or null',
+    link: 'words or null',
+    created_at: 'words',
+  },
+}
 
-        await table('sessions', { id: key, user_id: words, amr: json, created_at: words, refreshed_at: wordsOrNull })
-        await index('sessions', 'user_id')
+const firstIndexes: readonly (readonly [table: string, ...columns: string[]])[] = [
+  ['users', 'created_at desc', 'id'],
+  ['users', 'new_email'],
+  ['users', 'new_phone'],
+  ['sessions', 'user_id'],
+  ['refresh_tokens', 'session_id'],
+  ['refresh_tokens', 'user_id'],
+  ['refresh_tokens', 'parent'],
+  ['one_time_tokens', 'user_id'],
+  ['one_time_tokens', 'token_hash'],
+  ['flow_states', 'user_id'],
+  ['flow_states', 'auth_code'],
+  ['api_keys', 'user_id'],
+  ['messages', 'created_at desc', 'id'],
+]
 
-        await table('refresh_tokens', {
-          token: key,
-          session_id: words,
-          user_id: words,
-          parent: wordsOrNull,
-          revoked: yesOrNo,
-          created_at: words,
-          updated_at: words,
-        })
-        await index('refresh_tokens', 'session_id')
-        await index('refresh_tokens', 'user_id')
-        await index('refresh_tokens', 'parent')
+async function makeFirstTables(db: BeingMigrated, text: TextColumn): Promise<void> {
+  for (const [name, columns] of Object.entries(firstTables)) {
+    let table = db.schema.createTable(name)
+    for (const [column, kind] of Object.entries(columns)) {
+      const isNumber = kind === 'number' || kind === 'yes or no'
+      table = table.addColumn(column, isNumber ? 'integer' : text, kinds[kind])
+    }
+    await table.execute()
+  }
+  for (const [table, ...columns] of firstIndexes) {
+    const name = `${table}_${columns[0]?.split(' ')[0]}`
+    await db.schema.createIndex(name).on(table).columns(columns).execute()
+  }
+}
 
-        await table('one_time_tokens', {
-          id: key,
-          user_id: words,
-          token_type: words,
-          token_hash: words,
-          created_at: words,
-        })
-        await index('one_time_tokens', 'user_id')
-        await index('one_time_tokens', 'token_hash')
-
-        await table('flow_states', {
-          id: key,
-          user_id: wordsOrNull,
-          auth_code: words,
-          code_challenge: words,
-          code_challenge_method: words,
-          authentication_method: words,
-          created_at: words,
-          auth_code_issued_at: wordsOrNull,
-        })
-        await index('flow_states', 'user_id')
-        await index('flow_states', 'auth_code')
-
-        await table('api_keys', {
-          id: key,
-          user_id: wordsOrNull,
-          name: words,
-          digest: uniqueWords,
-          start: words,
-          seeded: yesOrNo,
-          created_at: words,
-          last_used_at: wordsOrNull,
-          expires_at: wordsOrNull,
-          revoked_at: wordsOrNull,
-        })
-        await index('api_keys', 'user_id')
-
-        await table('messages', {
-          id: key,
-          user_id: wordsOrNull,
-          channel: words,
-          recipient: words,
-          kind: words,
-          subject: words,
-          code: wordsOrNull,
-          link: wordsOrNull,
-          created_at: words,
-        })
-        await index('messages', 'created_at desc', 'id')
-      },
-    },
-    '002-digests-of-secrets': {
-      async up(db) {
-        await db.schema.alterTable('refresh_tokens').addColumn('salt', text).execute()
-        for (const table of tablesWithSecrets) {
-          const rows = await db.selectFrom(table).selectAll().execute()
-          await db.deleteFrom(table).execute()
-          for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) {
-            const some = rows.slice(i, i + ROWS_AT_ONCE).map(row => withDigests(table, row))
-            await db.insertInto(table).values(some).execute()
-          }
-        }
-      },
-    },
+async function keepDigests(db: BeingMigrated, text: TextColumn): Promise<void> {
+  await db.schema.alterTable('refresh_tokens').addColumn('salt', text).execute()
+  for (const table of tablesWithSecrets) {
+    const rows = await db.selectFrom(table).selectAll().execute()
+    await db.deleteFrom(table).execute()
+    for (let i = 0; i < rows.length; i += ROWS_AT_ONCE) {
+      const some = rows.slice(i, i + ROWS_AT_ONCE).map(row => withDigests(table, row))
+      await db.insertInto(table).values(some).execute()
+    }
   }
 }
 

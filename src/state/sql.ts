@@ -80,28 +80,9 @@ async function within<T>(
 const tablesIn = (db: Kysely<Database>) => tablesOf(name => tableIn(db, name, shapeOf(name)))
 
 function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable {
-  const { key: keyColumn, unique } = shape
-
-  const get = async (key: string) => {
-    if (!isWhole(key)) return
-    const row = await db.selectFrom(name).selectAll().where(keyColumn, '=', key).executeTakeFirst()
-    return row && decoded(shape, row)
-  }
-
-  /** Whether the row `own` cannot say this because another one does. There is one writer at a time, so the answer holds until it is written. */
-  async function isTaken(columns: Record<string, Cell>, own: string): Promise<boolean> {
-    const claimed = [keyColumn, ...unique].filter(column => typeof columns[column] === 'string')
-    if (claimed.length === 0 || !(await get(own))) return false
-    const other = db
-      .selectFrom(name)
-      .select(keyColumn)
-      .where(keyColumn, '!=', own)
-      .where(eb => eb.or(claimed.map(column => eb(column, '=', columns[column] as string))))
-    return (await other.executeTakeFirst()) !== undefined
-  }
-
+  const { key: keyColumn } = shape
   return {
-    get,
+    get: key => rowOf(db, name, shape, key),
     async find(where, { limit, offset } = {}) {
       if (isImpossible(where)) return []
       const rows = db
@@ -117,26 +98,19 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
     },
     async count(where) {
       if (isImpossible(where)) return 0
-      const { rows } = await db
-        .selectFrom(name)
-        .select(eb => eb.fn.countAll().as('rows'))
-        .where(matching(where))
-        .executeTakeFirstOrThrow()
-      return Number(rows)
+      const rows = db.selectFrom(name).select(eb => eb.fn.countAll().as('rows'))
+      return Number((await rows.where(matching(where)).executeTakeFirstOrThrow()).rows)
     },
     async insert(row) {
+      const insertion = db.insertInto(name).values(encoded(shape, row))
       // An error would end PostgreSQL's transaction; work that expects a TakenError goes on.
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto(name)
-        .values(encoded(shape, row))
-        .onConflict(conflict => conflict.doNothing())
-        .executeTakeFirst()
-      if (numInsertedOrUpdatedRows === 0n) throw taken()
+      const done = await insertion.onConflict(conflict => conflict.doNothing()).executeTakeFirst()
+      if (done.numInsertedOrUpdatedRows === 0n) throw taken()
     },
     async update(key, changes) {
       const columns = encoded(shape, changes)
       if (Object.keys(columns).length === 0 || !isWhole(key)) return
-      if (await isTaken(columns, key)) throw taken()
+      if (await isTaken(db, name, shape, columns, key)) throw taken()
       await db.updateTable(name).set(columns).where(keyColumn, '=', key).execute()
     },
     async remove(where) {
@@ -145,6 +119,30 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
       return Number(numDeletedRows)
     },
   }
+}
+
+async function rowOf(db: Kysely<Database>, name: string, shape: AnyShape, key: string): Promise<AnyRow | undefined> {
+  if (!isWhole(key)) return undefined
+  const row = await db.selectFrom(name).selectAll().where(shape.key, '=', key).executeTakeFirst()
+  return row && decoded(shape, row)
+}
+
+/** Whether the row `own` cannot say this because another one does. There is one writer at a time, so the answer holds until it is written. */
+async function isTaken(
+  db: Kysely<Database>,
+  name: string,
+  shape: AnyShape,
+  columns: Record<string, Cell>,
+  own: string,
+): Promise<boolean> {
+  const claimed = [shape.key, ...shape.unique].filter(column => typeof columns[column] === 'string')
+  if (claimed.length === 0 || !(await rowOf(db, name, shape, own))) return false
+  const other = db
+    .selectFrom(name)
+    .select(shape.key)
+    .where(shape.key, '!=', own)
+    .where(eb => eb.or(claimed.map(column => eb(column, '=', columns[column] as string))))
+  return (await other.executeTakeFirst()) !== undefined
 }
 
 /** Half a character would be sent as another one, and PostgreSQL refuses to look for NUL. */

@@ -8,15 +8,18 @@ export interface LiveSession {
   token(): string | undefined | Promise<string | undefined>
 }
 
-export interface LiveSessionParts {
-  /** What `sessionsFile()` names. */
-  readonly file: string
+interface LiveBackend {
   /** Without `/auth/v1`. */
   readonly authUrl: string
   readonly anonKey: string
   readonly firstByteTimeoutMs: number
   /** Whether untrusted certificates are accepted. */
   readonly insecure: boolean
+}
+
+export interface LiveSessionParts extends LiveBackend {
+  /** What `sessionsFile()` names. */
+  readonly file: string
   /** Called once, with a sentence that says why there is no token although a user has signed in. */
   readonly report: (sentence: string) => void
   readonly now?: () => number
@@ -31,56 +34,31 @@ const PAUSE_MS = 5000
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
   const { file, authUrl, now = Date.now, refresh = refreshAt(parts) } = parts
-  let trace: string | undefined
-  let session: KeptSession | undefined
-  /** The refresh token that the backend does not take any more. */
-  let refused: string | undefined
-  let askAgainMs = 0
-  let refreshing: Promise<string | undefined> | undefined
   let reported = ''
-
   function report(sentence: string, about = sentence) {
     if (about !== reported) parts.report(sentence)
     reported = about
   }
-
-  /** What the file says now. A file that cannot be used says nothing. */
-  function look(): KeptSession | undefined {
-    try {
-      const seen = traceOf(file)
-      if (seen === trace) return session
-      trace = seen
-      session = keptSession(file, authUrl)
-    } catch (error) {
-      session = undefined
-      report((error as Error).message)
-    }
-    return session
-  }
-
-  function keep(renewed: KeptSession): void {
-    try {
-      keepSession(file, authUrl, renewed)
-      trace = traceOf(file)
-    } catch (error) {
-      report(`The renewed session could not be kept: ${(error as Error).message}`)
-    }
-    session = renewed
-  }
+  const kept = createKeptSession(file, authUrl, report)
+  /** The refresh token that the backend does not take any more. */
+  let refused: string | undefined
+  let askAgainMs = 0
+  let refreshing: Promise<string | undefined> | undefined
 
   const lifeMs = ({ expiresAt }: KeptSession) => Date.parse(expiresAt) - now()
-  const usable = (kept: KeptSession | undefined) => (kept && lifeMs(kept) > 0 ? kept.accessToken : undefined)
+  const usable = (session: KeptSession | undefined) =>
+    session && lifeMs(session) > 0 ? session.accessToken : undefined
 
   async function renewed(old: KeptSession): Promise<string | undefined> {
     const answer = await refresh(old.refreshToken)
     // Meanwhile another process may have renewed the session, or ended it.
-    const current = look()
+    const current = kept.look()
     if (current?.refreshToken !== old.refreshToken) return usable(current)
     switch (answer.kind) {
       case 'renewed': {
         const { accessToken, refreshToken, lifeMs } = answer
         reported = ''
-        keep({ ...old, accessToken, refreshToken, expiresAt: new Date(now() + lifeMs).toISOString() })
+        kept.keep({ ...old, accessToken, refreshToken, expiresAt: new Date(now() + lifeMs).toISOString() })
         return accessToken
       }
       case 'refused':
@@ -97,13 +75,43 @@ export function createLiveSession(parts: LiveSessionParts): LiveSession {
   return {
     token() {
       if (refreshing) return refreshing
-      const kept = look()
-      const isRenewable = kept?.refreshToken !== refused && now() >= askAgainMs
-      if (!kept || lifeMs(kept) > FRESH_MS || !isRenewable) return usable(kept)
-      refreshing = renewed(kept).finally(() => {
+      const session = kept.look()
+      const isRenewable = session?.refreshToken !== refused && now() >= askAgainMs
+      if (!session || lifeMs(session) > FRESH_MS || !isRenewable) return usable(session)
+      refreshing = renewed(session).finally(() => {
         refreshing = undefined
       })
       return refreshing
+    },
+  }
+}
+
+/** The session in a file, which other processes may change. */
+function createKeptSession(file: string, authUrl: string, report: (sentence: string) => void) {
+  let trace: string | undefined
+  let session: KeptSession | undefined
+  return {
+    /** What the file says now. A file that cannot be used says nothing. */
+    look(): KeptSession | undefined {
+      try {
+        const seen = traceOf(file)
+        if (seen === trace) return session
+        trace = seen
+        session = keptSession(file, authUrl)
+      } catch (error) {
+        session = undefined
+        report((error as Error).message)
+      }
+      return session
+    },
+    keep(renewed: KeptSession): void {
+      try {
+        keepSession(file, authUrl, renewed)
+        trace = traceOf(file)
+      } catch (error) {
+        report(`The renewed session could not be kept: ${(error as Error).message}`)
+      }
+      session = renewed
     },
   }
 }
@@ -124,18 +132,9 @@ export type Refreshed =
 /** Exchanges a refresh token. It does not reject. */
 export type Refresh = (refreshToken: string) => Promise<Refreshed>
 
-interface Backend {
-  /** Without `/auth/v1`. */
-  readonly authUrl: string
-  readonly anonKey: string
-  readonly firstByteTimeoutMs: number
-  /** Whether untrusted certificates are accepted. */
-  readonly insecure: boolean
-}
-
 /** Asks a live auth backend for new tokens. */
 export const refreshAt =
-  ({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Backend): Refresh =>
+  ({ authUrl, anonKey, firstByteTimeoutMs, insecure }: LiveBackend): Refresh =>
   async refreshToken => {
     try {
       const response = await fetchFrom({ insecure })(
