@@ -11,15 +11,15 @@ import { queryOf } from './params.js'
 import { type About, operationOf } from './says.js'
 
 /** Method and path, the latter behind /auth/v1: `GET /user`. */
-export type At = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
+export type MethodAndPath = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
 type Answer = (exchange: Exchange) => Reply | Promise<Reply>
 
 /** An endpoint for any caller that got past the gateway. */
-export const forAnyone = (at: At, about: About, reply: Answer): Endpoint => endpoint(at, about, [], reply)
+export const forAnyone = (at: MethodAndPath, about: About, reply: Answer): Endpoint => endpoint(at, about, [], reply)
 
 /** `access`: the kinds of caller that get past `reply`'s own check. */
-function endpoint(at: At, about: About, access: readonly string[], reply: Answer): Endpoint {
+function endpoint(at: MethodAndPath, about: About, access: readonly string[], reply: Answer): Endpoint {
   const [method, path] = at.split(' ') as [string, string]
   return {
     ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET' },
@@ -35,7 +35,7 @@ function endpoint(at: At, about: About, access: readonly string[], reply: Answer
 /** An endpoint for callers with a user token; refusals come before anything is read. */
 export const forUser =
   (backend: Backend) =>
-  (at: At, about: About, reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>): Endpoint =>
+  (at: MethodAndPath, about: About, reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>): Endpoint =>
     endpoint(at, about, ['user'], async exchange => {
       const who = await authenticate(backend, exchange.authorization)
       exchange.caller = callerOf(who.user)
@@ -45,7 +45,7 @@ export const forUser =
 /** An endpoint for callers with the service key, or another token with an admin role. */
 export const forAdmin =
   (backend: Backend) =>
-  (at: At, about: About, reply: Answer): Endpoint =>
+  (at: MethodAndPath, about: About, reply: Answer): Endpoint =>
     endpoint(at, about, ['service'], async exchange => {
       await requireAdmin(backend, exchange.authorization)
       // The development keys are public, and with the public secret every page can make tokens of its own.

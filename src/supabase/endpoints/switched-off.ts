@@ -12,12 +12,16 @@ import {
   ssoProviderNotFound,
 } from '../errors.js'
 import { otherProviders } from './about.js'
-import { type At, forAdmin, forAnyone, forUser, leadTo } from './frame.js'
+import { forAdmin, forAnyone, forUser, leadTo, type MethodAndPath } from './frame.js'
 import { queryOf } from './params.js'
 import type { About } from './says.js'
 
 /** Endpoints that only refuse: who gets to hear it, and in which words. */
-const off: readonly (readonly [who: 'anyone' | 'user' | 'admin', refusal: () => Error, endpoints: readonly At[]])[] = [
+const off: readonly (readonly [
+  who: 'anyone' | 'user' | 'admin',
+  refusal: () => Error,
+  endpoints: readonly MethodAndPath[],
+])[] = [
   ['anyone', samlDisabled, ['POST /sso', 'GET /sso/saml/metadata', 'POST /sso/saml/acs']],
   ['admin', samlDisabled, ['POST /admin/sso/providers']],
   [
