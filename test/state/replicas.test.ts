@@ -1,4 +1,4 @@
-/** Replicas of the real command that share one state: what is done on one holds on all of them. */
+/** Replicas that share one state: what is done on one holds on all of them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -26,6 +26,7 @@ import {
   envsFor,
   joining,
   knownToAll,
+  processesIn,
   type Replicas,
   replicasForAll,
   replicasIn,
@@ -134,9 +135,6 @@ async function expiryOf({ home, phone, key }: Ada): Promise<number> {
   return Date.parse(data.find(({ id }) => id === key.id)?.expires_at ?? '')
 }
 
-/** What the replicas have complained about so far. */
-const complaints = ({ running }: Replicas) => running.map(({ stderr }) => stderr.text).join('')
-
 const refresh = (replica: Place, refresh_token: string) =>
   askAuth(replica, '/token?grant_type=refresh_token', { method: 'POST', body: JSON.stringify({ refresh_token }) })
 
@@ -154,7 +152,7 @@ describe.each(lasting)('on $kind', kind => {
   const replicasOfAll = replicasForAll(kind)
 
   test('replicas that start at the same moment where nothing is yet are one platform, whichever of them is asked', async () => {
-    const replicas = await replicasIn(kind)
+    const replicas = await processesIn(kind)
     for (const replica of replicas.all) {
       const { data } = await adminOf(replica).listUsers()
       expect(data.users.map(({ email }) => email)).toEqual([developmentUser.email])
@@ -170,7 +168,7 @@ describe.each(lasting)('on $kind', kind => {
         expect(await answerOf(replica, credential)).toBe('open')
       }
     }
-    expect(complaints(replicas)).toBe('')
+    expect(replicas.complaints()).toBe('')
   })
 
   test.each(endings)(
@@ -189,7 +187,7 @@ describe.each(lasting)('on $kind', kind => {
         expect(await answersTo(replica, ada)).toEqual(answers)
         expect(await answersTo(replica, bob)).toEqual(['open', 'open', 'open'])
       }
-      expect(complaints(replicas)).toBe('')
+      expect(replicas.complaints()).toBe('')
     },
   )
 
@@ -250,7 +248,7 @@ describe.each(lasting)('on $kind', kind => {
         'open',
       ])
     }
-    expect(complaints(replicas)).toBe('')
+    expect(replicas.complaints()).toBe('')
   })
 
   test('an old refresh token that turns up on one ends the family on all, whoever is faster', async () => {
@@ -287,7 +285,7 @@ describe.each(lasting)('on $kind', kind => {
   ] as const)(
     'when one is %s at work the others go on, and know all that it had acknowledged',
     async (_how, signal, end) => {
-      const replicas = await replicasIn(kind)
+      const replicas = await processesIn(kind)
       const [doomed, survivor] = replicas.running as [RunningPlatform, RunningPlatform]
       const chance = chanceFrom(seedOfRun)
       const [hers, theirs] = [createCrowd('hers', 2, chance.branch()), createCrowd('theirs', 2, chance.branch())]
@@ -309,7 +307,7 @@ describe.each(lasting)('on $kind', kind => {
       const state = await opened(replicas.place)
       for (const crowd of [hers, theirs]) expect(await crowd.surprises(late.ready, state, 'everybody')).toEqual([])
       expect(Math.max(...(await trustedInKey({ all: others }, survivor.ready)))).toBeLessThan(SECOND)
-      expect(complaints(replicas) + late.stderr.text).toBe('')
+      expect(replicas.complaints() + late.stderr.text).toBe('')
     },
   )
 })

@@ -1,6 +1,7 @@
-/** Several processes of the real command on one state, and how long each of them trusts what was revoked on another. */
+/** Several platforms on one state, and how long each of them trusts what was revoked on another. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, onTestFinished } from 'vitest'
+import { openPlatform } from '../../src/platform.js'
 import { type RunningPlatform, startReady, type Until } from '../command.js'
 import { answerOf, type Person, type Place as Platform, signIn, signUp } from '../keys/people.js'
 import type { Kind, Place } from './kinds.js'
@@ -8,25 +9,51 @@ import type { Kind, Place } from './kinds.js'
 export interface Replicas {
   /** What `openState` takes. */
   readonly place: Place
-  readonly running: readonly RunningPlatform[]
   /** How to reach them. */
   readonly all: readonly Platform[]
+  /** What they have complained about so far. */
+  complaints(): string
+}
+
+/** Replicas of the real command, which can be killed. */
+export interface Processes extends Replicas {
+  readonly running: readonly RunningPlatform[]
 }
 
 /** What one of the replicas is started with; `{}` stands for nothing special. */
 type Env = Readonly<Record<string, string>>
 
-/** Starts a replica for each `env`, all at the same moment, where nothing is kept yet. In PostgreSQL their connections are called replica0, replica1, … */
+/** Starts as many processes as `envsFor` says, all at the same moment, where nothing is kept yet. In PostgreSQL their connections are called replica0, replica1, … */
+export async function processesIn(kind: Kind): Promise<Processes> {
+  const place = await kind.freshPlace()
+  const running = await Promise.all(
+    envsFor(kind).map((env, i) => startReady({ flags: ['--state', whereFor(place, i)], env })),
+  )
+  const complaints = () => running.map(({ stderr }) => stderr.text).join('')
+  return { place, running, all: running.map(({ ready }) => ready), complaints }
+}
+
+/** The same within this process, which starts far less; what they share is the state alone all the same. */
 export async function replicasIn(
   kind: Kind,
   envs: readonly Env[] = envsFor(kind),
   until: Until = onTestFinished,
 ): Promise<Replicas> {
   const place = await kind.freshPlace(until)
-  const running = await Promise.all(
-    envs.map((env, i) => startReady({ flags: ['--state', whereFor(place, i)], env, until })),
+  let complaints = ''
+  const complain = (what: unknown) => {
+    complaints += `${what}\n`
+  }
+  const all = await Promise.all(
+    envs.map(async (env, i) => {
+      const values = { port: 0, state: whereFor(place, i) }
+      const flags = Object.entries(values).map(([name, value]) => ({ path: [name], value, origin: 'test' }))
+      const platform = await openPlatform({ cwd: place.dir, file: false, env, flags, warn: complain, report: complain })
+      until(() => platform.stop())
+      return platform
+    }),
   )
-  return { place, running, all: running.map(({ ready }) => ready) }
+  return { place, all, complaints: () => complaints }
 }
 
 /** Two on a file, three on a database. */
@@ -46,7 +73,7 @@ export function replicasForAll(kind: Kind): () => Promise<Replicas> {
   }
 }
 
-/** Another one, which joins those that are there, at the same place by whatever way. */
+/** A process that joins those that are there, at the same place by whatever way. */
 export const joining = (
   { all, place }: Replicas,
   { where = place.where, env = {} }: { readonly where?: string; readonly env?: Env } = {},
