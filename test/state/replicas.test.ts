@@ -16,7 +16,7 @@ import {
   signUp,
 } from '../keys/people.js'
 import { chanceFrom, seedOfRun } from './chance.js'
-import { createCrowd } from './crowd.js'
+import { type Crowd, createCrowd } from './crowd.js'
 import { type Kind, lasting, opened, server } from './kinds.js'
 import { linkTo } from './link.js'
 import {
@@ -152,7 +152,7 @@ describe.each(lasting)('on $kind', kind => {
   const replicasOfAll = replicasForAll(kind)
 
   test('replicas that start at the same moment where nothing is yet are one platform, whichever of them is asked', async () => {
-    const replicas = await processesIn(kind)
+    const replicas = await processesIn(kind, envsFor(kind).length)
     for (const replica of replicas.all) {
       const { data } = await adminOf(replica).listUsers()
       expect(data.users.map(({ email }) => email)).toEqual([developmentUser.email])
@@ -279,38 +279,41 @@ describe.each(lasting)('on $kind', kind => {
     }
   })
 
-  test.each([
-    ['killed', 'SIGKILL', { code: null, signal: 'SIGKILL' }],
-    ['stopped', 'SIGTERM', { code: 0, signal: null }],
-  ] as const)(
-    'when one is %s at work the others go on, and know all that it had acknowledged',
-    async (_how, signal, end) => {
-      const replicas = await processesIn(kind)
-      const [doomed, survivor] = replicas.running as [RunningPlatform, RunningPlatform]
-      const chance = chanceFrom(seedOfRun)
-      const [hers, theirs] = [createCrowd('hers', 2, chance.branch()), createCrowd('theirs', 2, chance.branch())]
-      const [leaving, staying] = [hers.goAbout(doomed.ready), theirs.goAbout(survivor.ready)]
-      const unlessRefused = <T>(event: Promise<T>) => Promise.race([event, Promise.all([leaving, staying])])
-      await unlessRefused(Promise.all([hers.acknowledged(20), theirs.acknowledged(20)]))
+  test('when one is killed at work, and then one is stopped, the last goes on, and knows all that they had acknowledged', async () => {
+    const replicas = await processesIn(kind, 3)
+    const survivor = replicas.running[2] as RunningPlatform
+    const chance = chanceFrom(seedOfRun)
+    const crowds = [0, 1, 2].map(i => createCrowd(`crowd${i}`, 2, chance.branch()))
+    const theirs = crowds[2] as Crowd
+    const working = crowds.map((crowd, i) => crowd.goAbout((replicas.running[i] as RunningPlatform).ready))
+    const unlessRefused = <T>(event: Promise<T>) => Promise.race([event, Promise.all(working)])
+    await unlessRefused(Promise.all(crowds.map(crowd => crowd.acknowledged(15))))
+    for (const [i, [signal, end]] of leaving.entries()) {
+      const doomed = replicas.running[i] as RunningPlatform
       doomed.send(signal)
-      await leaving
+      await working[i]
       expect(await doomed.ended).toMatchObject({ ...end, stderr: '' })
       await unlessRefused(theirs.acknowledged(10))
-      const joined = joining(replicas)
-      await unlessRefused(theirs.acknowledged(5))
-      theirs.rest()
-      const late = await joined
-      await staying
-      expect(theirs.counts.inFlight).toBe(0)
+    }
+    const joined = joining(replicas)
+    await unlessRefused(theirs.acknowledged(5))
+    theirs.rest()
+    const late = await joined
+    await working[2]
+    expect(theirs.counts.inFlight).toBe(0)
 
-      const others = [...replicas.all.slice(1), late.ready]
-      const state = await opened(replicas.place)
-      for (const crowd of [hers, theirs]) expect(await crowd.surprises(late.ready, state, 'everybody')).toEqual([])
-      expect(Math.max(...(await trustedInKey({ all: others }, survivor.ready)))).toBeLessThan(SECOND)
-      expect(replicas.complaints() + late.stderr.text).toBe('')
-    },
-  )
+    const others = [survivor.ready, late.ready]
+    const state = await opened(replicas.place)
+    for (const crowd of crowds) expect(await crowd.surprises(late.ready, state, 'everybody')).toEqual([])
+    expect(Math.max(...(await trustedInKey({ all: others }, survivor.ready)))).toBeLessThan(SECOND)
+    expect(replicas.complaints() + late.stderr.text).toBe('')
+  })
 })
+
+const leaving = [
+  ['SIGKILL', { code: null, signal: 'SIGKILL' }],
+  ['SIGTERM', { code: 0, signal: null }],
+] as const
 
 describe.skipIf(!server)('on PostgreSQL', () => {
   const kind = lasting.find(({ kind }) => kind === 'PostgreSQL') as Kind

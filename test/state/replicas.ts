@@ -23,11 +23,11 @@ export interface Processes extends Replicas {
 /** What one of the replicas is started with; `{}` stands for nothing special. */
 type Env = Readonly<Record<string, string>>
 
-/** Starts as many processes as `envsFor` says, all at the same moment, where nothing is kept yet. In PostgreSQL their connections are called replica0, replica1, … */
-export async function processesIn(kind: Kind): Promise<Processes> {
+/** Starts so many processes, all at the same moment, where nothing is kept yet. In PostgreSQL their connections are called replica0, replica1, … */
+export async function processesIn(kind: Kind, count: number): Promise<Processes> {
   const place = await kind.freshPlace()
   const running = await Promise.all(
-    envsFor(kind).map((env, i) => startReady({ flags: ['--state', whereFor(place, i)], env })),
+    Array.from({ length: count }, (_, i) => startReady({ flags: ['--state', whereFor(place, i)] })),
   )
   const complaints = () => running.map(({ stderr }) => stderr.text).join('')
   return { place, running, all: running.map(({ ready }) => ready), complaints }
