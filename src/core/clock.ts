@@ -32,15 +32,15 @@ const LATEST_MS = Date.UTC(9000, 0, 1)
 /** Whether a clock can show this time. */
 export const isOnClock = (ms: number) => ms >= 0 && ms <= LATEST_MS
 
+function requireOnClock(ms: number): void {
+  if (!isOnClock(ms)) throw new RangeError(`The clock shows moments from 1970 to 9000, and ${ms} ms is none.`)
+}
+
 export function createClock(real: () => number = Date.now): Clock {
   let offsetMs = 0
   let frozenAtMs: number | undefined
 
   const now = () => frozenAtMs ?? real() + offsetMs
-
-  function requireOnClock(ms: number): void {
-    if (!isOnClock(ms)) throw new RangeError(`The clock shows moments from 1970 to 9000, and ${ms} ms is none.`)
-  }
 
   return {
     now,

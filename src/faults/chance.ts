@@ -25,7 +25,7 @@ export function createChances(remembered = 10_000): Chances {
     // Each scope draws what it would draw alone.
     const key = `${request} ${exchange.scope}`
     const times = timesOf.get(key) ?? 0
-    // Inserted again, so that the one that has not come for longest stands first.
+    // Inserted again, so that the one that has not come for longest stands first. By hand: this is loaded at every start, and lru-cache is not.
     timesOf.delete(key)
     timesOf.set(key, times + 1)
     if (timesOf.size > remembered) timesOf.delete(timesOf.keys().next().value ?? '')

@@ -64,7 +64,8 @@ export interface Doorkeeper {
 /** Joins the two kinds of credential: JWTs, known by their two dots, and API keys. */
 export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Doorkeeper {
   // Verifying a signature costs more than all the rest of a request, and its result holds until it expires or is revoked. By the header as it
-  // came: finding and hashing the token in it would take longer than all of this.
+  // came: finding and hashing the token in it would take longer than all of this. By hand, since every request asks: a cache that keeps the
+  // order of use would write with each of them.
   const remembered = new Map<string, Remembered>()
   let revocations = 0
 
@@ -73,7 +74,10 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     const beganMs = now()
     const known: Known = isJwt(secret) ? await tokens.find(secret, keyOr(secret)) : await apiKeys.find(secret)
     // What was revoked while it was being looked up must not be remembered.
-    if (before === revocations) remember(header, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
+    if (before === revocations) {
+      if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
+      remembered.set(header, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
+    }
     if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id, now())
     return known.caller
   }
@@ -83,11 +87,6 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     apiKeys.find(secret).catch(error => {
       throw error instanceof PlatformError && isNoKey(error) ? otherwise : error
     })
-
-  function remember(header: string, known: Remembered): void {
-    if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
-    remembered.set(header, known)
-  }
 
   return {
     identify(header) {

@@ -12,22 +12,17 @@ interface FileCacheParts<T> {
   readonly most: number
 }
 
-interface FileCache<T> {
-  /** Rejects with what `stamp` or `read` rejects with. */
-  get(file: string): Promise<T>
-  forget(file: string): void
-}
-
 interface CachedFile<T> {
   readonly value: T
   readonly stamp: string
   checkedMs: number
 }
 
-export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, most }: FileCacheParts<T>): FileCache<T> {
+export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, most }: FileCacheParts<T>) {
   const files = new LRUCache<string, CachedFile<T>>({ maxSize: most, sizeCalculation: ({ value }) => sizeOf(value) })
   return {
-    async get(file) {
+    /** Rejects with what `stamp` or `read` rejects with. */
+    async get(file: string): Promise<T> {
       const known = files.get(file)
       const now = performance.now()
       if (known && now - known.checkedMs < uncheckedMs) return known.value
@@ -40,6 +35,6 @@ export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, most }: F
       files.set(file, { value, stamp: current, checkedMs: performance.now() })
       return value
     },
-    forget: file => void files.delete(file),
+    forget: (file: string) => void files.delete(file),
   }
 }

@@ -5,28 +5,20 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { SPILL } from './folder.js'
 
-export interface Gathered {
-  /** Takes bytes that the network delivered at `atMs`. False when the limit is passed: nothing is gathered any more. */
-  add(bytes: Buffer, atMs: number): boolean
-  /** The last bytes, as far as they matter for seeing how it ended. */
-  tail(): Buffer
-  /** Everything, in the pieces in which it came. Rejects when what went beyond the memory was lost. */
-  take(): Promise<readonly { readonly atMs: number; readonly bytes: Buffer }[]>
-  drop(): void
-}
+export type Gathered = ReturnType<typeof gather>
 
 /** More of one answer is not held in memory while it goes on. */
 const MEMORY_BYTES = 1_048_576
 /** The end of a stream is some ten bytes long; a few events after it do no harm. */
 const TAIL_BYTES = 1024
 
-export function gather(mostBytes: number): Gathered {
+export function gather(mostBytes: number) {
   const pieces: { readonly atMs: number; readonly length: number }[] = []
   let held: Buffer[] = []
   let heldBytes = 0
   let allBytes = 0
   let last: Buffer = Buffer.alloc(0)
-  let spill: Spill | undefined
+  let spill: ReturnType<typeof createSpill> | undefined
 
   function drop(): void {
     held = []
@@ -35,7 +27,8 @@ export function gather(mostBytes: number): Gathered {
   }
 
   return {
-    add(bytes, atMs) {
+    /** Takes bytes that the network delivered at `atMs`. False when the limit is passed: nothing is gathered any more. */
+    add(bytes: Buffer, atMs: number): boolean {
       allBytes += bytes.length
       if (allBytes > mostBytes) {
         drop()
@@ -55,7 +48,9 @@ export function gather(mostBytes: number): Gathered {
       }
       return true
     },
+    /** The last bytes, as far as they matter for seeing how it ended. */
     tail: () => last,
+    /** Everything, in the pieces in which it came. Rejects when what went beyond the memory was lost. */
     async take() {
       const whole = Buffer.concat([...(spill ? [await spill.take()] : []), ...held])
       let start = 0
@@ -69,18 +64,10 @@ export function gather(mostBytes: number): Gathered {
   }
 }
 
-interface Spill {
-  add(bytes: Buffer): void
-  /** Everything that was added, in one piece; the file is gone then. Rejects when the disk did not take it. */
-  take(): Promise<Buffer>
-  /** Lets go of it. */
-  drop(): Promise<void>
-}
-
 const ALGORITHM = 'aes-256-ctr'
 
 /** Recordings are redacted when they are complete; until then nothing may be on disk in the clear. */
-function createSpill(): Spill {
+function createSpill() {
   const [key, iv] = [randomBytes(32), randomBytes(16)]
   const cipher = createCipheriv(ALGORITHM, key, iv)
   const opened = openNameless()
@@ -96,12 +83,13 @@ function createSpill(): Spill {
   }
 
   return {
-    add(bytes) {
+    add(bytes: Buffer): void {
       const secret = cipher.update(bytes)
       written = written.then(async () => (await opened).file.appendFile(secret))
       quietly()
     },
-    async take() {
+    /** Everything that was added, in one piece; the file is gone then. Rejects when the disk did not take it. */
+    async take(): Promise<Buffer> {
       try {
         await written
         const { file } = await opened
@@ -113,7 +101,7 @@ function createSpill(): Spill {
         await close()
       }
     },
-    drop: () => close().catch(() => {}),
+    drop: (): Promise<void> => close().catch(() => {}),
   }
 }
 

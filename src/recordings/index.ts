@@ -7,7 +7,7 @@ import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
 import type { Library, RunReceipt } from './operations.js'
 import { createRecorder, type Named } from './recorder.js'
-import { createReplayer, type Found } from './replayer.js'
+import { createFind, type Found } from './replayer.js'
 import type { Run } from './run.js'
 import { createShelf } from './shelf.js'
 
@@ -78,11 +78,10 @@ export function openRecordings(parts: RecordingsParts): Recordings {
   const shelf = createShelf(folder)
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
-  const replayer = createReplayer({ ...parts, shelf, identify, ignore, written: recorder.flush })
   return {
     ready: shelf.ready,
     witness: recorder.witness,
-    find: replayer.find,
+    find: createFind({ ...parts, shelf, identify, ignore, written: recorder.flush }),
     flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),
     library: createLibrary({ ...parts, folder, shelf, ignore, written: recorder.flush }),

@@ -40,36 +40,13 @@ const UNCHECKED_MS = 2000
 const LOOKED = 10_000
 
 export function createLibrary(parts: Parts): Library {
-  const { folder, shelf, run, maxAgeMs } = parts
+  const { folder, shelf } = parts
   const looked = createFileCache({
-    ...{ stamp: folder.stamp, read: look, sizeOf: () => 1 },
+    ...{ stamp: folder.stamp, read: (file: string) => look(folder, file), sizeOf: () => 1 },
     ...{ uncheckedMs: UNCHECKED_MS, most: LOOKED },
   })
+  const lineOf = ({ file }: RecordingFile) => line(file, looked.get, parts)
   let keeping: Promise<unknown> = Promise.resolve()
-
-  async function find(file: string): Promise<RecordingFile | undefined> {
-    const kept = (await folder.list()).find(kept => kept.file === file)
-    if (!kept) return undefined
-    const inside = await isInside(folder, file).catch(() => false)
-    return inside ? kept : undefined
-  }
-
-  async function look(file: string): Promise<Listed> {
-    if (!(await isInside(folder, file)))
-      throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
-    return listedIn(await folder.text(file), file)
-  }
-
-  async function lineOf({ file }: RecordingFile): Promise<ListedRecording> {
-    try {
-      const listed = await looked.get(file)
-      const stale = maxAgeMs > 0 && Date.now() - Date.parse(listed.recordedAt) > maxAgeMs
-      return { file, ...listed, used: run.isUsed(file), stale }
-    } catch (error) {
-      if (!(error instanceof ProblemsError)) throw error
-      return { file, problem: error.message.split('\n', 1)[0] ?? '' }
-    }
-  }
 
   return {
     folder: shown(folder.dir) || '.',
@@ -84,11 +61,11 @@ export function createLibrary(parts: Parts): Library {
       return { data: found.slice(offset, offset + limit), total: found.length }
     },
     async text(file) {
-      const kept = await find(file)
+      const kept = await find(folder, file)
       return kept && folder.text(kept.file)
     },
     async remove(file) {
-      const kept = await find(file)
+      const kept = await find(folder, file)
       if (kept) await shelf.remove(kept)
       looked.forget(file)
       return kept !== undefined
@@ -99,6 +76,30 @@ export function createLibrary(parts: Parts): Library {
       keeping = kept.catch(() => {})
       return kept
     },
+  }
+}
+
+async function find(folder: Folder, file: string): Promise<RecordingFile | undefined> {
+  const kept = (await folder.list()).find(kept => kept.file === file)
+  const inside = kept && (await isInside(folder, file).catch(() => false))
+  return inside ? kept : undefined
+}
+
+async function look(folder: Folder, file: string): Promise<Listed> {
+  if (!(await isInside(folder, file))) throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
+  return listedIn(await folder.text(file), file)
+}
+
+type Look = (file: string) => Promise<Listed>
+
+async function line(file: string, look: Look, { run, maxAgeMs }: Parts): Promise<ListedRecording> {
+  try {
+    const listed = await look(file)
+    const stale = maxAgeMs > 0 && Date.now() - Date.parse(listed.recordedAt) > maxAgeMs
+    return { file, ...listed, used: run.isUsed(file), stale }
+  } catch (error) {
+    if (!(error instanceof ProblemsError)) throw error
+    return { file, problem: error.message.split('\n', 1)[0] ?? '' }
   }
 }
 

@@ -22,13 +22,6 @@ interface RecorderParts {
   readonly report: (error: unknown) => void
 }
 
-interface Recorder {
-  /** Takes part in an exchange from its beginning on; nothing where it is not to be kept. The folder has been listed. */
-  witness(exchange: Exchange): Named | undefined
-  /** Resolves when everything that has ended by now is on disk. */
-  flush(): Promise<void>
-}
-
 /** Where it is going to be kept is known from the beginning. */
 export interface Named extends ResponseObserver {
   readonly file: string
@@ -58,11 +51,12 @@ interface Seen extends Begun {
   readonly isComplete: boolean
 }
 
-export function createRecorder(parts: RecorderParts): Recorder {
+export function createRecorder(parts: RecorderParts) {
   const { shelf, run, identify, save, maxBytes, warn, report } = parts
   /** Written one after the other, so that those who ask meanwhile get their turn. */
   let writing: Promise<void> = Promise.resolve()
 
+  /** Takes part in an exchange from its beginning on; nothing where it is not to be kept. The folder has been listed. */
   function witness(exchange: Exchange): Named | undefined {
     const { request, key, redaction } = identify(exchange)
     const there = shelf.of(key)
@@ -112,7 +106,9 @@ export function createRecorder(parts: RecorderParts): Recorder {
     }
   }
 
-  return { witness, flush: () => writing }
+  /** Resolves when everything that has ended by now is on disk. */
+  const flush = () => writing
+  return { witness, flush }
 }
 
 /** Gathers the answer of an exchange; `over` is called with what was seen of it, or with the reason why that cannot be kept. */

@@ -50,65 +50,69 @@ interface Missed {
   readonly near: Nearest | undefined
 }
 
-interface Replayer {
-  /** Rejects only when the folder cannot be listed. */
-  find(exchange: Exchange): Promise<Found>
-}
-
-export function createReplayer(parts: ReplayerParts): Replayer {
-  const { shelf, run, identify, ignore, afterLast, speed, written } = parts
-  const warned = new Set<string>()
-
-  async function find(exchange: Exchange): Promise<Found> {
+/** What finds the answer to an exchange; it rejects only when the folder cannot be listed. */
+export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<Found> {
+  const { shelf, run, identify, ignore, written } = parts
+  const choosing: Choosing = { ...parts, warned: new Set() }
+  return async exchange => {
     const identified = identify(exchange)
     // Counted before anything is waited for, so that answers come in the order of the requests.
     const count = run.count(exchange.scope, identified.key)
     await shelf.ready()
-    const found = await search(identified, count)
+    const found = await search(identified, count, choosing)
     if (found?.kind === 'found') return found
     // It may be on its way to the disk, or was put there since the folder was listed.
     await written()
     await shelf.refresh()
-    const again = await search(identified, count)
+    const again = await search(identified, count, choosing)
     if (again?.kind === 'found') return again
     const near = again ? undefined : await nearest(identified, shelf, ignore)
-    const edited = near?.isSame ? await choose([near.kept], count, identified.request) : undefined
+    const edited = near?.isSame ? await choose([near.kept], count, identified.request, choosing) : undefined
     if (edited?.kind === 'found') return edited
     return missed(identified.request, { scope: exchange.scope, unfit: (edited ?? again)?.why, near }, run)
   }
+}
 
-  /** The same request, or one whose answer can be brought into the form that is asked for. */
-  async function search({ request, key }: Identified, count: number): Promise<Found | Unfit | undefined> {
-    const own = await choose(shelf.of(key), count, request)
-    if (own?.kind === 'found') return own
-    for (const variant of variantsOf(request)) {
-      const found = await choose(shelf.of(keyOf(variant, ignore)), count, request)
-      if (found?.kind === 'found') return found
-    }
-    return own
+interface Choosing extends ReplayerParts {
+  /** The files that were called too old already. */
+  readonly warned: Set<string>
+}
+
+/** The same request, or one whose answer can be brought into the form that is asked for. */
+async function search(
+  { request, key }: Identified,
+  count: number,
+  parts: Choosing,
+): Promise<Found | Unfit | undefined> {
+  const { shelf, ignore } = parts
+  const own = await choose(shelf.of(key), count, request, parts)
+  if (own?.kind === 'found') return own
+  for (const variant of variantsOf(request)) {
+    const found = await choose(shelf.of(keyOf(variant, ignore)), count, request, parts)
+    if (found?.kind === 'found') return found
   }
+  return own
+}
 
-  /** The one of `same` whose turn it is after `count` others. */
-  async function choose(
-    same: readonly RecordingFile[],
-    count: number,
-    request: RecordedRequest,
-  ): Promise<Extract<Found, { kind: 'found' }> | Unfit | undefined> {
-    if (same.length === 0) return undefined
-    const looked = await Promise.all(same.map(kept => look(kept, parts, warned)))
-    const fit = looked.filter(one => one.kind === 'fit')
-    const [first] = looked
-    if (fit.length === 0 && first?.kind === 'unfit') return first
-    const turn = turnOf(count, fit.length, afterLast)
-    if (turn === undefined) return unfit(`All ${fit.length} recordings of this request were played already.`)
-    const { file, recording } = fit[turn] as (typeof fit)[number]
-    const response = inForm(request, recording)
-    if (!response) return unfit(`${file} cannot be brought into the form that is asked for.`)
-    run.served(file)
-    return { kind: 'found', played: played(response, speed, file) }
-  }
-
-  return { find }
+/** The one of `same` whose turn it is after `count` others. */
+async function choose(
+  same: readonly RecordingFile[],
+  count: number,
+  request: RecordedRequest,
+  parts: Choosing,
+): Promise<Extract<Found, { kind: 'found' }> | Unfit | undefined> {
+  if (same.length === 0) return undefined
+  const looked = await Promise.all(same.map(kept => look(kept, parts)))
+  const fit = looked.filter(one => one.kind === 'fit')
+  const [first] = looked
+  if (fit.length === 0 && first?.kind === 'unfit') return first
+  const turn = turnOf(count, fit.length, parts.afterLast)
+  if (turn === undefined) return unfit(`All ${fit.length} recordings of this request were played already.`)
+  const { file, recording } = fit[turn] as (typeof fit)[number]
+  const response = inForm(request, recording)
+  if (!response) return unfit(`${file} cannot be brought into the form that is asked for.`)
+  parts.run.served(file)
+  return { kind: 'found', played: played(response, parts.speed, file) }
 }
 
 /** Which of several recordings is the next one. */
@@ -125,8 +129,7 @@ function turnOf(count: number, length: number, afterLast: ReplayerParts['afterLa
 }
 
 /** A recording, or why it cannot be played. */
-async function look({ file }: RecordingFile, parts: ReplayerParts, warned: Set<string>) {
-  const { shelf, incomplete, maxAgeMs, stale, warn } = parts
+async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stale, warn, warned }: Choosing) {
   let recording: Recording
   try {
     recording = await shelf.read(file)

@@ -4,22 +4,7 @@ import { type Folder, removeLeftovers } from './folder.js'
 import type { RecordingFile } from './names.js'
 import { bodyOf, type Recording } from './recording.js'
 
-export interface Shelf {
-  readonly dir: string
-  /** Lists the folder when that has not been done yet, and removes what killed processes have left; nothing to wait for afterwards. */
-  ready(): Promise<void> | undefined
-  /** Lists it again: files may have been added. */
-  refresh(): Promise<void>
-  all(): Iterable<RecordingFile>
-  /** The recordings of one request, in their order. */
-  of(key: string): readonly RecordingFile[]
-  /** Rejects with a ProblemsError when the file is gone or is no recording. */
-  read(file: string): Promise<Recording>
-  /** What is written in it, up to the answer, is enough for `requestIn`. */
-  text(file: string): Promise<string>
-  put(kept: RecordingFile, recording: Recording): Promise<void>
-  remove(kept: RecordingFile): Promise<void>
-}
+export type Shelf = ReturnType<typeof createShelf>
 
 /** At most this much of what was read is remembered. */
 const REMEMBERED_BYTES = 64 * 1_048_576
@@ -38,7 +23,7 @@ function sizeOf({ request, response }: Recording): number {
 /** What a chunk takes beyond its bytes. */
 const CHUNK_BYTES = 250
 
-export function createShelf(folder: Folder): Shelf {
+export function createShelf(folder: Folder) {
   let byKey: Map<string, RecordingFile[]> | undefined
   let listing: Promise<void> | undefined
   const { get: read, forget } = createFileCache({
@@ -46,6 +31,7 @@ export function createShelf(folder: Folder): Shelf {
     ...{ uncheckedMs: UNCHECKED_MS, most: REMEMBERED_BYTES },
   })
 
+  /** Lists it again: files may have been added. */
   async function refresh(): Promise<void> {
     const found = new Map<string, RecordingFile[]>()
     for (const kept of await folder.list()) {
@@ -56,7 +42,8 @@ export function createShelf(folder: Folder): Shelf {
     byKey = found
   }
 
-  function ready() {
+  /** Lists the folder when that has not been done yet, and removes what killed processes have left; nothing to wait for afterwards. */
+  function ready(): Promise<void> | undefined {
     if (byKey) return undefined
     listing ??= Promise.all([refresh(), removeLeftovers(folder.dir)])
       .then(nothing)
@@ -70,13 +57,16 @@ export function createShelf(folder: Folder): Shelf {
     dir: folder.dir,
     ready,
     refresh,
-    *all() {
+    *all(): Iterable<RecordingFile> {
       for (const same of byKey?.values() ?? []) yield* same
     },
-    of: key => byKey?.get(key) ?? [],
+    /** The recordings of one request, in their order. */
+    of: (key: string): readonly RecordingFile[] => byKey?.get(key) ?? [],
+    /** Rejects with a ProblemsError when the file is gone or is no recording. */
     read,
+    /** What is written in it, up to the answer, is enough for `requestIn`. */
     text: folder.text,
-    async put(kept, recording) {
+    async put(kept: RecordingFile, recording: Recording): Promise<void> {
       await folder.write(kept.file, recording, kept.key)
       forget(kept.file)
       await ready()
@@ -86,7 +76,7 @@ export function createShelf(folder: Folder): Shelf {
         [...others, kept].sort((a, b) => a.nth - b.nth),
       )
     },
-    async remove({ file, key }) {
+    async remove({ file, key }: RecordingFile): Promise<void> {
       await folder.remove(file)
       forget(file)
       byKey?.set(

@@ -45,12 +45,8 @@ export async function hear({ settings, channel, heard }: Channel): Promise<Heari
       own.destroy()
       throw error
     }
-    const beat = setInterval(() => {
-      const silence = setTimeout(() => own.destroy(), SILENCE_MS).unref()
-      const heardFrom = () => clearTimeout(silence)
-      // To listen twice is to listen once.
-      client.query(listen).then(heardFrom, heardFrom)
-    }, BEAT_MS).unref()
+    // To listen twice is to listen once.
+    const beat = createBeat(own, () => client.query(listen))
     client.once('end', () => {
       clearInterval(beat)
       lose()
@@ -84,4 +80,14 @@ export async function hear({ settings, channel, heard }: Channel): Promise<Heari
       socket.destroy()
     },
   }
+}
+
+/** Asks again and again whether the connection is there, and lets go of its socket when no answer comes. */
+function createBeat(socket: Socket, ask: () => Promise<unknown>): NodeJS.Timeout {
+  const beat = setInterval(() => {
+    const silence = setTimeout(() => socket.destroy(), SILENCE_MS).unref()
+    const heardFrom = () => clearTimeout(silence)
+    ask().then(heardFrom, heardFrom)
+  }, BEAT_MS)
+  return beat.unref()
 }

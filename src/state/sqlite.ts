@@ -59,13 +59,7 @@ async function open(file: string): Promise<Store> {
     // Kysely has them wait too, but wakes all of them each time one is done.
     inTurn: createTurns(),
     follow(tell) {
-      let seen = dataVersion(writer)
-      const look = () => {
-        const now = dataVersion(writer)
-        if (now !== undefined && now !== seen) tell()
-        seen = now ?? seen
-      }
-      looks = setInterval(look, LOOK_EVERY_MS).unref()
+      looks = lookForChanges(writer, tell)
     },
     troubleOf: error => troubleWith(file, error as Failure),
     async close() {
@@ -94,6 +88,16 @@ function gather(writer: Libsql.Database) {
   try {
     writer.exec('pragma wal_checkpoint(truncate)')
   } catch {}
+}
+
+function lookForChanges(writer: Libsql.Database, tell: () => void): NodeJS.Timeout {
+  let seen = dataVersion(writer)
+  const look = () => {
+    const now = dataVersion(writer)
+    if (now !== undefined && now !== seen) tell()
+    seen = now ?? seen
+  }
+  return setInterval(look, LOOK_EVERY_MS).unref()
 }
 
 /** A number that changes when another connection has changed the file; undefined when that cannot be read just now. */

@@ -28,32 +28,19 @@ export function createState(store: Store, warn: (sentence: string) => void = () 
   const listeners = new Set<() => void>()
   const running = new Set<Promise<unknown>>()
   const inTurn = createTurns()
+  const orUnavailable = createGuard(store, warn)
   let end: Promise<void> | undefined
 
   const tell = () => {
     for (const listener of listeners) listener()
   }
 
-  /** What has failed since it last worked. A full disk can still be read, which does not end the trouble. */
-  let failing: 'read' | 'write' | undefined
-
   async function run<T>(kind: 'read' | 'write', work: () => Promise<T>): Promise<T> {
     if (end) throw new Error('The state is closed.')
     const promise = work()
     running.add(promise)
     try {
-      const result = await promise
-      if (failing !== undefined && (failing === 'read' || kind === 'write')) {
-        failing = undefined
-        warn('The state can be used again.')
-      }
-      return result
-    } catch (error) {
-      const trouble = store.troubleOf?.(error)
-      if (!trouble) throw error
-      if (failing === undefined) warn(trouble.line)
-      failing ??= kind
-      throw stateUnavailable(trouble.said)
+      return await orUnavailable(kind, promise)
     } finally {
       running.delete(promise)
     }
@@ -80,6 +67,28 @@ export function createState(store: Store, warn: (sentence: string) => void = () 
       end ??= finish()
       return end
     },
+  }
+}
+
+/** Makes a 503 of trouble with the place where rows are kept, and warns when it begins and ends. */
+function createGuard({ troubleOf }: Store, warn: (sentence: string) => void) {
+  /** What has failed since it last worked. A full disk can still be read, which does not end the trouble. */
+  let failing: 'read' | 'write' | undefined
+  return async <T>(kind: 'read' | 'write', work: Promise<T>): Promise<T> => {
+    try {
+      const result = await work
+      if (failing !== undefined && (failing === 'read' || kind === 'write')) {
+        failing = undefined
+        warn('The state can be used again.')
+      }
+      return result
+    } catch (error) {
+      const trouble = troubleOf?.(error)
+      if (!trouble) throw error
+      if (failing === undefined) warn(trouble.line)
+      failing ??= kind
+      throw stateUnavailable(trouble.said)
+    }
   }
 }
 

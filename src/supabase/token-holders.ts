@@ -39,27 +39,13 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
       const claims = await (await tokens()).verify(token)
       if (typeof claims.exp !== 'number') throw tokenWithoutExpiry(triedToken('times', claims))
       const caller = callerOf(claims)
-      await requireAlive(claims)
+      await requireAlive(claims, await state(), now())
       return { caller, expiresAtMs: claims.exp * 1000 }
     } catch (error) {
       if (!(error instanceof TokenRefusal)) throw error
       if (wordFault[error.fault] === malformedToken) return asKey(malformedToken(triedToken('malformed', {})))
       throw wordFault[error.fault](error.tried)
     }
-  }
-
-  /** A token may outlive its session and its user, and is then no longer good. One that was minted for tests has no session. */
-  async function requireAlive(claims: Claims): Promise<void> {
-    const { session_id, sub } = claims
-    if (session_id === undefined && sub === undefined) return
-    const userId = (sub ?? '').toLowerCase()
-    const { session, user } = await (await state()).read(async ({ sessions, users }) => ({
-      session: session_id === undefined ? null : await sessions.get(session_id.toLowerCase()),
-      user: await users.get(userId),
-    }))
-    if (session === undefined || (session !== null && session.user_id !== userId))
-      throw endedSession(triedToken('session', claims), fromAnotherState[user ? 'session' : 'user'])
-    if ((user || session) && !mayAct(user, now())) throw barredUser(triedToken('user', claims))
   }
 
   if (!live) return { find: findHere }
@@ -75,6 +61,20 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
       return { ...(await askLive(live, token, Date.now())), isLive: true }
     },
   }
+}
+
+/** A token may outlive its session and its user, and is then no longer good. One that was minted for tests has no session. */
+async function requireAlive(claims: Claims, state: State, nowMs: number): Promise<void> {
+  const { session_id, sub } = claims
+  if (session_id === undefined && sub === undefined) return
+  const userId = (sub ?? '').toLowerCase()
+  const { session, user } = await state.read(async ({ sessions, users }) => ({
+    session: session_id === undefined ? null : await sessions.get(session_id.toLowerCase()),
+    user: await users.get(userId),
+  }))
+  if (session === undefined || (session !== null && session.user_id !== userId))
+    throw endedSession(triedToken('session', claims), fromAnotherState[user ? 'session' : 'user'])
+  if ((user || session) && !mayAct(user, nowMs)) throw barredUser(triedToken('user', claims))
 }
 
 /** The role claim says what kind of caller it is, as it does for Supabase's own services. */

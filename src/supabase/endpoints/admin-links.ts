@@ -143,12 +143,7 @@ async function prepare(backend: Backend, tables: Tables, params: LinkParams, { c
     case 'email_change_new': {
       const user = who()
       const isNew = type === 'email_change_new'
-      if (!backend.settings.mailerSecureEmailChangeEnabled && !isNew) {
-        throw validationFailed('Enable secure email change to generate link for current email')
-      }
-      const new_email = validEmail(params.new_email)
-      const others = await tables.users.find({ email: new_email })
-      if (others.length > 0) throw emailExists()
+      const new_email = await newAddress(backend, tables, params.new_email, isNew)
       const changes = { new_email, email_change_sent_at: at, email_change_confirm_status: 0 } as const
       if (isNew) return kept(user, 'email_change_token_new', changes, new_email)
       return kept(user, 'email_change_token_current', changes)
@@ -156,6 +151,15 @@ async function prepare(backend: Backend, tables: Tables, params: LinkParams, { c
     default:
       throw validationFailed(`Invalid email action link type requested: ${type}`)
   }
+}
+
+async function newAddress({ settings }: Backend, { users }: Tables, written: string, isForNew: boolean) {
+  if (!settings.mailerSecureEmailChangeEnabled && !isForNew) {
+    throw validationFailed('Enable secure email change to generate link for current email')
+  }
+  const email = validEmail(written)
+  if (await users.count({ email })) throw emailExists()
+  return email
 }
 
 function notThere(): never {

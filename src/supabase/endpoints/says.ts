@@ -56,44 +56,40 @@ function mapped<T>(record: Readonly<Record<string, T>>, make: (value: T) => Json
 /** Null is the same as nothing. */
 const fieldOf = (kind: Fields[string]): JsonSchema => ({ type: [kind.replace('?', ''), 'null'] })
 
+const sessionOrUser: NamedForm = [
+  'SessionOrUser',
+  { anyOf: [{ $ref: '#/components/schemas/Session' }, { $ref: '#/components/schemas/User' }] },
+]
+
+const sessionOrMessage: NamedForm = [
+  'SessionOrMessage',
+  {
+    anyOf: [
+      { $ref: '#/components/schemas/Session' },
+      { type: 'object', properties: { code: text, msg: text }, required: ['code', 'msg'] },
+    ],
+  },
+]
+
 async function answersOf(answer: Answer): Promise<Readonly<Record<number, AnswerDescription>>> {
   const { linkAnswer, sessionAnswer, userAnswer } = await import('../answers.js')
-  const forms = { user: ['User', userAnswer], session: ['Session', sessionAnswer], link: ['Link', linkAnswer] } as const
-  const formed = (what: string, form: NamedForm) => ({ 200: { what, form } })
-  switch (answer) {
-    case 'user':
-      return formed('The user.', forms.user)
-    case 'session':
-      return formed('The session, with its tokens and its user.', forms.session)
-    case 'session or user':
-      return formed('The session; only the user where the address has to be confirmed first.', [
-        'SessionOrUser',
-        { anyOf: [{ $ref: '#/components/schemas/Session' }, { $ref: '#/components/schemas/User' }] },
-      ])
-    case 'session or message':
-      return formed('The session; a message where the other address of a change has to be confirmed as well.', [
-        'SessionOrMessage',
-        {
-          anyOf: [
-            { $ref: '#/components/schemas/Session' },
-            { type: 'object', properties: { code: text, msg: text }, required: ['code', 'msg'] },
-          ],
-        },
-      ])
-    case 'link':
-      return formed('The user, and the link.', forms.link)
-    case 'object':
-      return { 200: { what: 'An object.', schema: { type: 'object' } } }
-    case 'list':
-      return { 200: { what: 'A list.', schema: { type: 'array' } } }
-    case 'no body':
-      return { 204: { what: 'It is done.' } }
-    case 'redirect':
-      return {
-        302: { what: 'Leads the browser on.' },
-        303: { what: 'Leads the browser back to the app, with what came of it.' },
-      }
-    case 'none':
-      return {}
+  const session = 'The session, with its tokens and its user.'
+  const unconfirmed = 'The session; only the user where the address has to be confirmed first.'
+  const halfWay = 'The session; a message where the other address of a change has to be confirmed as well.'
+  const answers: Readonly<Record<Answer, Readonly<Record<number, AnswerDescription>>>> = {
+    user: { 200: { what: 'The user.', form: ['User', userAnswer] } },
+    session: { 200: { what: session, form: ['Session', sessionAnswer] } },
+    'session or user': { 200: { what: unconfirmed, form: sessionOrUser } },
+    'session or message': { 200: { what: halfWay, form: sessionOrMessage } },
+    link: { 200: { what: 'The user, and the link.', form: ['Link', linkAnswer] } },
+    object: { 200: { what: 'An object.', schema: { type: 'object' } } },
+    list: { 200: { what: 'A list.', schema: { type: 'array' } } },
+    'no body': { 204: { what: 'It is done.' } },
+    redirect: {
+      302: { what: 'Leads the browser on.' },
+      303: { what: 'Leads the browser back to the app, with what came of it.' },
+    },
+    none: {},
   }
+  return answers[answer]
 }
