@@ -158,7 +158,7 @@ test('a request that is recorded already is left alone unless somebody says what
   await (await platform.chat(hello)).text()
   expect(await errorOf(await makeOfLast(platform))).toEqual([
     409,
-    `This request is recorded already, in ${made[0]} and 1 more. It was left alone. Say whether to replace it or to append to it.`,
+    `This request is recorded already, in ${made[0]} and 1 more. Say whether to replace it or to append to it.`,
   ])
   expect(files()).toHaveLength(2)
   expect(await fileOf(makeOfLast(platform, { existing: 'replace' }))).toBe(made[0])
