@@ -85,6 +85,11 @@ const page: Plugin = {
       platform: 'browser',
       tsconfig: `${pageFolder}/tsconfig.json`,
       plugins: [html, licenses],
+      // A browser has no modules of node's: the page would not load.
+      onLog(level, log, report) {
+        if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
+        report(level, log)
+      },
       write: false,
       output: {
         format: 'esm',

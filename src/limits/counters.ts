@@ -61,17 +61,7 @@ export function createCounters(nowMs: () => number): Counters {
     usedBy,
     refuse: key => void refusals.open(key).count++,
     streamsOf,
-    openStream(key) {
-      let isOpen = true
-      streams.set(key, streamsOf(key) + 1)
-      return () => {
-        if (!isOpen) return
-        isOpen = false
-        const left = streamsOf(key) - 1
-        if (left > 0) streams.set(key, left)
-        else streams.delete(key)
-      }
-    },
+    openStream: key => openStream(streams, key),
     all() {
       const known = [windows.all(), refusals.all(), [...streams]].flat().map(([key]) => key)
       return [...new Set(known)].map(key => ({
@@ -87,3 +77,17 @@ export function createCounters(nowMs: () => number): Counters {
 }
 
 const nothing: Used = { requests: 0, tokens: 0, resetMs: 0 }
+
+/** Counts a stream; what it gives back takes it out again, once. */
+function openStream(streams: Map<string, number>, key: string): () => void {
+  let isOpen = true
+  const openNow = () => streams.get(key) ?? 0
+  streams.set(key, openNow() + 1)
+  return () => {
+    if (!isOpen) return
+    isOpen = false
+    const left = openNow() - 1
+    if (left > 0) streams.set(key, left)
+    else streams.delete(key)
+  }
+}

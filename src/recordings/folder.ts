@@ -32,7 +32,6 @@ const UNFINISHED = '.tmp'
 
 export function openFolder(dir: string): Folder {
   const place = (file: string) => path.join(dir, file)
-  let writes = 0
 
   async function text(file: string): Promise<string> {
     try {
@@ -59,17 +58,7 @@ export function openFolder(dir: string): Folder {
       })
       return `${mtimeMs} ${size}`
     },
-    async write(file, recording, key) {
-      const to = place(file)
-      const unfinished = path.join(path.dirname(to), `.${path.basename(to)}.${process.pid}-${++writes}${UNFINISHED}`)
-      const written = await inSlices(writeText(recording, key))
-      await writeFile(unfinished, written).catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error
-        makeFolder(path.dirname(to))
-        await writeFile(unfinished, written)
-      })
-      await rename(unfinished, to)
-    },
+    write: async (file, recording, key) => replaceFile(place(file), await inSlices(writeText(recording, key))),
     remove: file => rm(place(file), { force: true }),
     async rename(from, to) {
       makeFolder(path.dirname(place(to)))
@@ -77,6 +66,19 @@ export function openFolder(dir: string): Folder {
       await rm(place(from))
     },
   }
+}
+
+let writes = 0
+
+/** A reader gets the file as it was before or as it is afterwards. */
+async function replaceFile(to: string, text: string): Promise<void> {
+  const unfinished = path.join(path.dirname(to), `.${path.basename(to)}.${process.pid}-${++writes}${UNFINISHED}`)
+  await writeFile(unfinished, text).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    makeFolder(path.dirname(to))
+    await writeFile(unfinished, text)
+  })
+  await rename(unfinished, to)
 }
 
 /**

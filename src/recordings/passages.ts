@@ -26,32 +26,8 @@ export function* passagesOfWhole(body: Body): Sliced<readonly TextPassage[]> {
 
 /** Events, or one document on each line. What is sent token by token is one text; where nothing else is suspicious, these will do. */
 export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly TextPassage[]> {
-  const passages: Piece[][] = []
+  const { passages, add, addPlain, endPlain } = collectPassages(body, isSuspicious)
   const isOnLines = isDocument(body.latin1)
-  const running = new Map<string, Piece[]>()
-  /** What is no JSON and stands behind one another. */
-  let plain: Piece[] | undefined
-
-  function add(name: string | undefined, pieces: () => readonly Piece[]): void {
-    if (name === undefined && !isSuspicious) return
-    const known = name === undefined ? undefined : running.get(name)
-    if (known) {
-      for (const piece of pieces()) known.push(piece)
-      return
-    }
-    const passage = [...pieces()]
-    passages.push(passage)
-    if (name !== undefined) running.set(name, passage)
-  }
-
-  function addPlain(start: number, end: number): void {
-    if (!plain) {
-      plain = []
-      passages.push(plain)
-    }
-    for (const piece of plainPieces(body, start, end)) plain.push(piece)
-  }
-
   for (const { start, end } of placesOfEvents(body)) {
     yield
     const event = body.latin1.slice(start, end)
@@ -61,7 +37,7 @@ export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<rea
       addPlain(start, end)
       continue
     }
-    plain = undefined
+    endPlain()
     if (json !== event) {
       for (const { 0: line, index } of event.matchAll(/^(?!data:).+/gm)) {
         add(undefined, () => plainPieces(body, start + index, start + index + line.length))
@@ -74,6 +50,38 @@ export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<rea
     }
   }
   return passages
+}
+
+function collectPassages(body: Body, isSuspicious: boolean) {
+  const passages: Piece[][] = []
+  const running = new Map<string, Piece[]>()
+  /** What is no JSON and stands behind one another. */
+  let plain: Piece[] | undefined
+  return {
+    passages,
+    /** Pieces of the text with this name, or of one that has none. */
+    add(name: string | undefined, pieces: () => readonly Piece[]): void {
+      if (name === undefined && !isSuspicious) return
+      const known = name === undefined ? undefined : running.get(name)
+      if (known) {
+        for (const piece of pieces()) known.push(piece)
+        return
+      }
+      const passage = [...pieces()]
+      passages.push(passage)
+      if (name !== undefined) running.set(name, passage)
+    },
+    addPlain(start: number, end: number): void {
+      if (!plain) {
+        plain = []
+        passages.push(plain)
+      }
+      for (const piece of plainPieces(body, start, end)) plain.push(piece)
+    },
+    endPlain(): void {
+      plain = undefined
+    },
+  }
 }
 
 /** Takes the tokens out of logprobs: they repeat the text, each in a list with its bytes and what might have stood in its place. */

@@ -33,13 +33,7 @@ export function createShelf(folder: Folder) {
 
   /** Lists it again: files may have been added. */
   async function refresh(): Promise<void> {
-    const found = new Map<string, RecordingFile[]>()
-    for (const kept of await folder.list()) {
-      const same = found.get(kept.key)
-      if (same) same.push(kept)
-      else found.set(kept.key, [kept])
-    }
-    byKey = found
+    byKey = grouped(await folder.list())
   }
 
   /** Lists the folder when that has not been done yet, and removes what killed processes have left; nothing to wait for afterwards. */
@@ -85,4 +79,14 @@ export function createShelf(folder: Folder) {
       )
     },
   }
+}
+
+function grouped(all: readonly RecordingFile[]): Map<string, RecordingFile[]> {
+  const byKey = new Map<string, RecordingFile[]>()
+  for (const kept of all) {
+    const same = byKey.get(kept.key)
+    if (same) same.push(kept)
+    else byKey.set(kept.key, [kept])
+  }
+  return byKey
 }

@@ -2,13 +2,7 @@
 import type { TableName, Tables } from '../core/state.js'
 import { type AnyTable, shapeOf, tablesOf } from './shapes.js'
 
-export interface WatchedTable {
-  readonly tables: Tables
-  /** Whether something that gave access may do so no longer. */
-  readonly closed: boolean
-}
-
-export function watchDoors(tables: Tables): WatchedTable {
+export function watchDoors(tables: Tables) {
   let closed = false
   const watched = (name: TableName): AnyTable => {
     const table = tables[name] as unknown as AnyTable
@@ -31,7 +25,8 @@ export function watchDoors(tables: Tables): WatchedTable {
   }
   return {
     tables: tablesOf(watched),
-    get closed() {
+    /** Whether something that gave access may do so no longer. */
+    get closed(): boolean {
       return closed
     },
   }

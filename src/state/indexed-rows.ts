@@ -3,17 +3,11 @@ import type { AnyRow, AnyShape, ColumnValue } from './shapes.js'
 
 type Conditions = readonly (readonly [column: string, value: ColumnValue])[]
 
-interface IndexedRows {
-  get(key: string): AnyRow | undefined
-  put(key: string, row: AnyRow): void
-  delete(key: string): void
-  /** The rows that meet all conditions, with their keys. */
-  matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]>
-}
+export type IndexedRows = ReturnType<typeof createIndexedRows>
 
 type RowsByKey = Map<string, AnyRow>
 
-export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape): IndexedRows {
+export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape) {
   const rows: RowsByKey = new Map()
   const indexes = new Map([...unique, ...indexed].map(column => [column, new Map<unknown, RowsByKey>()]))
   const none: RowsByKey = new Map()
@@ -38,15 +32,9 @@ export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape)
     return row ? new Map([[String(value), row]]) : none
   }
 
-  /** As few rows as the indexes allow. */
-  function candidates(conditions: Conditions): RowsByKey {
-    const choices = conditions.map(([column, value]) => alike(column, value))
-    return choices.reduce((fewest, choice) => (choice.size < fewest.size ? choice : fewest), rows)
-  }
-
   return {
-    get: key => rows.get(key),
-    put(key, row) {
+    get: (key: string) => rows.get(key),
+    put(key: string, row: AnyRow): void {
       remove(key)
       rows.set(key, row)
       for (const [column, index] of indexes) {
@@ -56,44 +44,42 @@ export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape)
       }
     },
     delete: remove,
-    *matching(conditions) {
-      for (const entry of candidates(conditions)) {
+    /** The rows that meet all conditions, with their keys. */
+    *matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]> {
+      // As few rows as the indexes allow.
+      const choices = conditions.map(([column, value]) => alike(column, value))
+      const candidates = choices.reduce((fewest, choice) => (choice.size < fewest.size ? choice : fewest), rows)
+      for (const entry of candidates) {
         if (conditions.every(([column, value]) => entry[1][column] === value)) yield entry
       }
     },
   }
 }
 
-export interface LayeredRows {
-  get(key: string): AnyRow | undefined
-  matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]>
-  covers(key: string): boolean
-  /** From now on this row is seen in place of the one below; undefined: none is. */
-  cover(key: string, row: AnyRow | undefined): void
-  /** Every row that is covered, and what covers it. */
-  covered(): Iterable<readonly [key: string, row: AnyRow | undefined]>
-}
+export type LayeredRows = ReturnType<typeof layerOver>
 
 /** Rows with some of them covered: by what a writer has changed so far, or by what a reader saw before a change. */
-export function layerOver(below: IndexedRows, shape: AnyShape): LayeredRows {
+export function layerOver(below: IndexedRows, shape: AnyShape) {
   const keys = new Set<string>()
   // Most layers cover nothing, so they make nothing to cover with.
   let above: IndexedRows | undefined
 
   return {
-    get: key => (keys.has(key) ? above?.get(key) : below.get(key)),
-    *matching(conditions) {
+    get: (key: string) => (keys.has(key) ? above?.get(key) : below.get(key)),
+    *matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]> {
       for (const entry of below.matching(conditions)) if (!keys.has(entry[0])) yield entry
       if (above) yield* above.matching(conditions)
     },
-    covers: key => keys.has(key),
-    cover(key, row) {
+    covers: (key: string) => keys.has(key),
+    /** From now on this row is seen in place of the one below; undefined: none is. */
+    cover(key: string, row: AnyRow | undefined): void {
       keys.add(key)
       if (!row) return above?.delete(key)
       above ??= createIndexedRows(shape)
       above.put(key, row)
     },
-    *covered() {
+    /** Every row that is covered, and what covers it. */
+    *covered(): Iterable<readonly [key: string, row: AnyRow | undefined]> {
       for (const key of keys) yield [key, above?.get(key)]
     },
   }

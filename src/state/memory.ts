@@ -1,7 +1,7 @@
 /** The state that ends with the process: rows in maps, and no library. */
 import type { TableName } from '../core/state.js'
 import { watchDoors } from './doors.js'
-import { createIndexedRows, type LayeredRows, layerOver } from './indexed-rows.js'
+import { createIndexedRows, type IndexedRows, type LayeredRows, layerOver } from './indexed-rows.js'
 import {
   type AnyRow,
   type AnyShape,
@@ -24,19 +24,6 @@ export function createMemoryStore(): Store {
 
   const createView = (): View => forEachTable(name => layerOver(rows[name], shapeOf(name)))
 
-  /** Makes what a writer saw visible from now on, except to those who are in the middle of reading. */
-  function commit(written: View) {
-    for (const name of Object.keys(written) as TableName[]) {
-      for (const [key, row] of written[name].covered()) {
-        for (const reader of readers) {
-          if (!reader[name].covers(key)) reader[name].cover(key, rows[name].get(key))
-        }
-        if (row) rows[name].put(key, row)
-        else rows[name].delete(key)
-      }
-    }
-  }
-
   return {
     async read(work) {
       const view = createView()
@@ -51,12 +38,25 @@ export function createMemoryStore(): Store {
       const view = createView()
       const doors = watchDoors(tablesOf(name => tableOver(view[name], shapeOf(name))))
       const result = await work(doors.tables)
-      commit(view)
+      commit(view, rows, readers)
       return { result, closed: doors.closed }
     },
     // No other process has this memory.
     follow() {},
     async close() {},
+  }
+}
+
+/** Makes what a writer saw visible from now on, except to those who are in the middle of reading. */
+function commit(written: View, rows: Record<TableName, IndexedRows>, readers: Iterable<View>): void {
+  for (const name of Object.keys(written) as TableName[]) {
+    for (const [key, row] of written[name].covered()) {
+      for (const reader of readers) {
+        if (!reader[name].covers(key)) reader[name].cover(key, rows[name].get(key))
+      }
+      if (row) rows[name].put(key, row)
+      else rows[name].delete(key)
+    }
   }
 }
 

@@ -9,10 +9,7 @@ interface Channel {
   heard(announcement?: string): void
 }
 
-export interface Hearing {
-  /** At once, whatever the connection is doing. */
-  end(): void
-}
+export type Hearing = Awaited<ReturnType<typeof hear>>
 
 /** Nothing goes unnoticed for longer, even when the connection is away. */
 const DEAF_MS = 500
@@ -24,7 +21,7 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
 /** Resolves when it hears; rejects when the first connection fails. */
-export async function hear({ settings, channel, heard }: Channel): Promise<Hearing> {
+export async function hear({ settings, channel, heard }: Channel) {
   const listen = `listen ${pg.escapeIdentifier(channel)}`
   let ended = false
   let socket = new Socket()
@@ -73,7 +70,8 @@ export async function hear({ settings, channel, heard }: Channel): Promise<Heari
 
   await connect()
   return {
-    end() {
+    /** At once, whatever the connection is doing. */
+    end(): void {
       ended = true
       clearInterval(deaf)
       clearTimeout(retry)

@@ -30,10 +30,7 @@ export async function openPostgres(url: string): Promise<Store> {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   }
-  const pool = new pg.Pool({ ...settings, query_timeout: ANSWER_MS })
-  // A connection that breaks says so here. Its query fails for the caller, and the pool makes another connection.
-  pool.on('error', () => {})
-  pool.on('connect', client => client.on('error', () => {}))
+  const pool = poolFor(settings)
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA)
   const own = randomUUID()
   let tell = () => {}
@@ -56,19 +53,26 @@ export async function openPostgres(url: string): Promise<Store> {
   }
 
   return createSqlStore({
-    reading: db,
-    writing: db,
-    async lock(transaction) {
-      const patience = sql`set_config('idle_in_transaction_session_timeout', ${String(WRITERS_PATIENCE_MS)}, true)`
-      await sql`select ${patience}, pg_advisory_xact_lock(${WRITERS_LOCK})`.execute(transaction)
-    },
+    ...{ reading: db, writing: db, lock, close },
     async announce(transaction) {
       await sql`select pg_notify(${CHANNEL}, ${own})`.execute(transaction)
     },
     follow(listener) {
       tell = listener
     },
-    close,
     troubleOf: error => troubleWith(error as Error, address),
   })
+}
+
+function poolFor(settings: pg.ClientConfig): pg.Pool {
+  const pool = new pg.Pool({ ...settings, query_timeout: ANSWER_MS })
+  // A connection that breaks says so here. Its query fails for the caller, and the pool makes another connection.
+  pool.on('error', () => {})
+  pool.on('connect', client => client.on('error', () => {}))
+  return pool
+}
+
+async function lock(transaction: Kysely<Database>): Promise<void> {
+  const patience = sql`set_config('idle_in_transaction_session_timeout', ${String(WRITERS_PATIENCE_MS)}, true)`
+  await sql`select ${patience}, pg_advisory_xact_lock(${WRITERS_LOCK})`.execute(transaction)
 }

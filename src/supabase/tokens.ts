@@ -105,15 +105,17 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
         const { payload } = await jwtVerify(token, keyFor, { algorithms, currentDate: new Date(now()) })
         return wellTyped(payload)
       } catch (error) {
-        if (!(error instanceof errors.JOSEError)) throw error
-        throw new TokenRefusal(
-          faultOf(error),
-          headerOf(token),
-          'payload' in error ? { claims: error.payload as Claims } : {},
-        )
+        throw refusalOf(error, token)
       }
     },
   }
+}
+
+/** What an error of jose says about a token; any other error as it is. */
+function refusalOf(error: unknown, token: string): unknown {
+  if (!(error instanceof errors.JOSEError)) return error
+  const claims = 'payload' in error ? { claims: error.payload as Claims } : {}
+  return new TokenRefusal(faultOf(error), headerOf(token), claims)
 }
 
 async function sharedKey(jwk: JWK): Promise<Key & { alg: string }> {

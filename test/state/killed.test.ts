@@ -15,6 +15,7 @@ const seed = `CHANCE_SEED=${seedOfRun}`
 console.info(`Killed at moments of ${seed}`)
 
 const FOR_MS = runs(30_000)
+const FIRST_STARTS = process.env.FC_RUNS === 'all' ? 20 : 2
 /** Far more than a start takes; far less than anybody's patience with a database that is being put in order. */
 const QUICK_MS = 4000
 
@@ -63,7 +64,7 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
 test('whoever is killed in the midst of the very first start leaves nothing in the way of the next one', async () => {
   const chance = chanceFrom(seedOfRun)
   const starts: number[] = []
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < FIRST_STARTS; round++) {
     const dir = freshFolder()
     const place = { where: `file:${dir}/state.db`, dir: '/' }
     const watcher = watch(dir)
