@@ -68,7 +68,7 @@ const endings: readonly (readonly [
   ['is deleted there', (live, { id }) => adminOf(live).deleteUser(id)],
 ]
 
-test.each(endings)('whoever %s is out here five seconds later', async (_how, end) => {
+test.each(endings)('a user who %s is locked out here five seconds later', async (_how, end) => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const live = await liveBackend()
@@ -130,7 +130,7 @@ test('a sign-out whose answer is lost takes effect at once as well', async () =>
   expect(await answerOf(platform, token)).not.toBe('open')
 })
 
-test('what this platform signs by itself makes nobody a user of the live backend', async () => {
+test('a token that this platform signs itself does not pass for a user of the live backend', async () => {
   const live = await liveBackend()
   const platform = await inFrontOf(live)
   const { id } = await signIn(platform, grace)
@@ -447,7 +447,7 @@ test('the live backend is asked once for many requests, and again after five sec
   expect(live.seen).toHaveLength(2)
 })
 
-test('a refusal is not remembered: whoever is let in again is in at once', async () => {
+test('a refusal is not remembered: a user who is let in again gets in at once', async () => {
   let banned = true
   const { platform } = await behind((request, response) =>
     (banned ? json(403, { error_code: 'user_banned' }) : json(200, someone))(request, response),
@@ -488,7 +488,7 @@ test('with both modes proxy the platform asks two live servers, each with its ow
   expect(JSON.stringify(live.seen)).not.toContain(aToken)
 })
 
-/** What somebody is told who starts with this configuration. */
+/** The complaint at a start with this configuration. */
 async function complaintAbout(options: PlatformOptions): Promise<string> {
   const dir = folderWith(written(options))
   try {

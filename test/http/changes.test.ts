@@ -55,7 +55,7 @@ test('a change to a model that an edit takes away is no trouble', async () => {
   expect(((await response.json()) as { data: readonly object[] }).data).toHaveLength(1)
 })
 
-test('a reset of all goes back to the configuration, a reset of one scope leaves what holds for everybody', async () => {
+test('a full reset goes back to the configuration, a reset of one scope leaves what holds for all of them', async () => {
   const platform = await platformWith({ pace: { tokensPerSecond: 500 } })
   await control(platform, 'PUT /pace', { tokensPerSecond: 600 })
   await control(platform, 'PUT /limits', { requestsPerMinute: 50 })

@@ -16,7 +16,7 @@ const body = {
 }
 const reply: Reply = { kind: 'reply', status: 200, contentType: 'text/plain', body: 'hello' }
 
-/** A promise that somebody else resolves. */
+/** A promise that is resolved from outside. */
 function signal() {
   let resolve = () => {}
   const promise = new Promise<void>(done => {

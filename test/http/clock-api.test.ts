@@ -15,7 +15,7 @@ const turned = async ({ ask }: Scene, body: unknown) => {
 
 const shown = async ({ ask }: Scene) => (await ask('/__standin/clock', { bearer: null })).json()
 
-test('a clock that nobody has touched shows the real time', async () => {
+test('a clock that was never set shows the real time', async () => {
   const platform = await platformWith()
   const beforeMs = Date.now()
   const { now, ...more } = (await shown(platform)) as { now: string }

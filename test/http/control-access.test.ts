@@ -30,7 +30,7 @@ const ownSecret = { auth: { jwtSecret: 'a-secret-of-our-own-with-32-characters' 
 const get = (url: string, path: string, headers: Record<string, string> = {}) => request(url).get(path).set(headers)
 const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` })
 
-test('on a loopback address nobody is asked for anything, with a token or without', async () => {
+test('on a loopback address no token is needed, whether one is configured or not', async () => {
   for (const options of [{}, { controlToken }]) {
     const { url } = await platformWith(options)
     expect((await get(url, '/__standin/journal')).status).toBe(200)
@@ -73,7 +73,7 @@ test('the control token opens it, and so does the service key of a secret of you
 test.each([
   ['of this stand-in', developmentSecret],
   ["of Supabase's examples", 'super-secret-jwt-token-with-at-least-32-characters-long'],
-])('no service key opens it where everybody can make it, with the public secret %s', async (_whose, secret) => {
+])('no service key opens it where anyone can make one, with the public secret %s', async (_whose, secret) => {
   const { url, serviceKey, ask } = await platformWith({ ...everywhere, auth: { jwtSecret: secret } })
   for (const key of [serviceKey, await secretToken({ role: 'service_role' }, secret)]) {
     for (const path of closed) {
@@ -153,7 +153,7 @@ test('an empty token opens nothing', async () => {
   }
 })
 
-test('where others can reach it and none is configured, a token is made up and told once, to whoever started it', async () => {
+test('where others can reach it and no token is configured, one is made up and shown once, at the start', async () => {
   const { ready } = await startReady({ flags: ['--host', '0.0.0.0'] })
   const { controlToken = '' } = ready as { controlToken?: string }
   expect(controlToken).toMatch(/^[\w-]{32}$/)

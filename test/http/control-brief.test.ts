@@ -18,7 +18,7 @@ interface Tick {
   readonly p95Ms: number | null
 }
 
-/** Somebody who follows the journal in brief. */
+/** A client that follows the journal in brief. */
 async function follower({ url }: Pick<Scene, 'url'>, query = '') {
   const leaving = new AbortController()
   onTestFinished(() => leaving.abort())

@@ -22,7 +22,7 @@ const environmentOf = ({ apiKey, anonKey, serviceKey }: Scene) => ({
   SUPABASE_SERVICE_ROLE_KEY: serviceKey,
 })
 
-/** Hands a command to a shell as somebody does who pastes it. */
+/** Hands a command to a shell, as if it were pasted. */
 function inShell(command: string, env: NodeJS.ProcessEnv): Promise<string> {
   const shell = spawn('sh', ['-e'], { env })
   let output = ''
@@ -148,8 +148,8 @@ test.each([
   ['the anon key', ({ anonKey }: Scene) => anonKey, '/api/v1', '$SUPABASE_ANON_KEY'],
   ['the service key', ({ serviceKey }: Scene) => serviceKey, '/api/v1', '$SUPABASE_SERVICE_ROLE_KEY'],
   ['an API key', ({ apiKey }: Scene) => apiKey, '/v1/models', '$OPENAI_API_KEY'],
-  ['a key that nobody knows', () => 'sk-of-nobody', '/v1/models', '$OPENAI_API_KEY'],
-  ['a token that nobody knows', () => 'a.b.c', '/v1/models', '$TOKEN'],
+  ['an unknown key', () => 'sk-of-nobody', '/v1/models', '$OPENAI_API_KEY'],
+  ['an unknown token', () => 'a.b.c', '/v1/models', '$TOKEN'],
 ])('%s comes from the environment', async (_what, keyOf, path, variable) => {
   const platform = await platformWith()
   const bearer = keyOf(platform)

@@ -169,7 +169,7 @@ test('every answer is of the form that the document gives it, and every body tha
   }
 })
 
-test('whoever does not know the form of an error finds it in the document', async () => {
+test('every error has the form that the document describes', async () => {
   const { platform, document } = await documented()
   const valid = checking(document)({ $ref: '#/components/schemas/Error' })
   for (const path of ['journal?staus=1', 'journal/17', 'nowhere', '%zz']) {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { JournalEntry } from '../../src/journal/index.js'
 import { platformWith, type Scene } from '../scene.js'
 
-/** Somebody who follows the journal. */
+/** A client that follows the journal. */
 async function follower({ url }: Pick<Scene, 'url'>, query = '', headers: Record<string, string> = {}) {
   const leaving = new AbortController()
   onTestFinished(() => leaving.abort())

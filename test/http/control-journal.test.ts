@@ -77,7 +77,7 @@ test.each([
   expect(await told(`journal${query}`)).toEqual({ status: 400, body: { error } })
 })
 
-test('whoever goes back page by page sees everything once', async () => {
+test('going back page by page shows everything once', async () => {
   const { page } = await asked('/a', '/b', '/c', '/d', '/e')
   const last = await page('?limit=2')
   const middle = await page(`?limit=2&before=${last.next}`)
@@ -86,7 +86,7 @@ test('whoever goes back page by page sees everything once', async () => {
   expect(first.next).toBeUndefined()
 })
 
-test('whoever goes on page by page sees everything once, with a filter as well', async () => {
+test('going forward page by page shows everything once, with a filter as well', async () => {
   const { page } = await asked('/a', '/health', '/b', '/health', '/c')
   const first = await page('?limit=2&status=404&after=0')
   const last = await page(`?limit=2&status=404&after=${first.next}`)
@@ -94,7 +94,7 @@ test('whoever goes on page by page sees everything once, with a filter as well',
   expect(last.next).toBeUndefined()
 })
 
-test('no more than a hundred are shown to whoever does not say how many', async () => {
+test('at most a hundred are shown without a limit', async () => {
   const { page } = await asked(...Array.from({ length: 101 }, (_, i) => `/${i}`))
   const { data, next } = await page()
   expect([data.length, data[0]?.request.path, next]).toEqual([100, '/1', '2'])

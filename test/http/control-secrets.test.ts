@@ -107,7 +107,7 @@ test('no route tells a secret, wherever it was planted', async () => {
   expect(found).toEqual([])
 }, 30_000)
 
-test('a code that signs somebody in is hidden, and the code of an error is told', async () => {
+test('a code that signs a user in is hidden, and the code of an error is shown', async () => {
   const { ask, url, anonKey } = await platformWith()
   await ask('/auth/v1/verify', {
     method: 'POST',

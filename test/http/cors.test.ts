@@ -86,7 +86,7 @@ test.each([
   ['another scheme', 'https://localhost:3000'],
   ['an origin that only begins alike', 'http://localhost:3000.evil.example.com'],
   ['an origin that is none', 'null'],
-])('with a list of origins the answer names nobody to %s', async (_who, origin) => {
+])('with a list of origins the answer names no origin to %s', async (_who, origin) => {
   const { ask } = await platformWith({ cors: { origins: [page] } })
   const response = await ask('/health', { headers: { origin } })
   expect(response.status).toBe(200)

@@ -217,7 +217,7 @@ test('of what is no chat completion no rule is made', async () => {
   ])
 })
 
-test('whoever edits a draft is told the line and the column of each mistake', async () => {
+test('a check of a draft gives the line and the column of each mistake', async () => {
   const platform = await platformWith()
   const check = async (yaml: string) => (await (await post(platform, '/check', { yaml })).json()) as object
   const good = '- when: { user: hi }\n  reply: { text: Hello }\n'

@@ -40,9 +40,9 @@ export function lineOver({ endpoint, journal, identify = () => anonymous, faults
   })
 }
 
-/** A journal that nobody looks into. */
+/** A journal that no test reads. */
 export const journalOfAll = () => createJournal({ maxEntries: 1000, maxBytes: 1_000_000, redact: notLooked })
 
 const notLooked = () => {
-  throw new Error('nobody looks')
+  throw new Error('no test reads this')
 }

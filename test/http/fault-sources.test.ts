@@ -254,7 +254,7 @@ test('a random fault that says no chance is a mistake of the configuration, told
 
 // Over a reload, and in the journal.
 
-test('calls outlast a reload, and the rest is read anew', async () => {
+test('calls survive a reload, and the rest is read again', async () => {
   const cwd = folderWith({ 'platform.config.yaml': 'port: 0\nstate: memory\nfaults: { header: true }\n' })
   const platform = await openPlatform({ cwd })
   onTestFinished(() => platform.stop())

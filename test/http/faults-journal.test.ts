@@ -113,13 +113,13 @@ async function leaveAfter(platform: { url: string; apiKey: string }, fault: stri
     const [response] = await once(request, 'response')
     await once(response, 'data')
   }
-  // Whoever asks later and has an answer knows that those before have been taken.
+  // Once a later request is answered, the earlier ones have been taken.
   else await fetch(`${platform.url}/v1/models`, { headers: { authorization: `Bearer ${platform.apiKey}` } })
   request.destroy()
 }
 
 test.each(streams)(
-  'whoever leaves a request that hangs or waits frees it, and it is journaled: %s',
+  'a request that hangs or waits ends when its client leaves, and is journaled: %s',
   async (_name, way) => {
     const { platform, journaled } = await fromInside(await way.options())
     const faults = ['hang', 'delayMs=3600000', 'status=503; delayMs=3600000']
@@ -136,7 +136,7 @@ test.each(streams)(
   },
 )
 
-test.each(streams)('whoever leaves a silent stream frees it: %s', async (_name, way) => {
+test.each(streams)('a silent stream ends when its client leaves: %s', async (_name, way) => {
   const { platform, journaled } = await fromInside(await way.options())
   await leaveAfter(platform, 'stallAfterChunks=1', 'data')
   const [entry] = await journaled()

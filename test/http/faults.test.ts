@@ -357,7 +357,7 @@ test('a live stream that tells its length no longer does when it gets longer', a
   expect(heard).toMatchObject({ isWhole: true, text: `${text}data: [DONE]\n\n` })
 })
 
-test('a live body whose length nobody tells ends in its middle as well', async () => {
+test('a live body without a Content-Length is cut in the middle as well', async () => {
   const body = Buffer.from(JSON.stringify({ text: 'x'.repeat(1000) }))
   const { platform } = await liveThatWrites({ 'content-type': 'application/json' }, [
     body.subarray(0, 10),

@@ -390,7 +390,7 @@ describe('a status that is none', () => {
     }
   })
 
-  test('an interim status that nobody knows is not an answer', async () => {
+  test('an unknown interim status is not taken for the answer', async () => {
     const live = await liveOnSocket(socket =>
       socket.end('HTTP/1.1 150 Wait\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'),
     )

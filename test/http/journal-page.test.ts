@@ -1,4 +1,4 @@
-/** Pages of the journal leave piece by piece, and hold nobody up. */
+/** Pages of the journal are sent piece by piece, and do not block other requests. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'

@@ -155,7 +155,7 @@ test('the tokenizer of the configuration counts', async () => {
   expect((await chat({ ...hello, messages })).status).toBe(200)
 })
 
-test('so many streams are open at once; whoever leaves or is done makes room', async () => {
+test('only so many streams are open at once; one that ends or is left makes room for another', async () => {
   const pace = { tokensPerSecond: 1 }
   const platform = await platformWith({
     rules: [{ when: { user: 'slow' }, reply: { text: 'one two three four' }, pace }, ...rules],
@@ -226,7 +226,7 @@ test('neither the health of the platform nor its auth backend is limited', async
   expect((await chat(hello)).status).toBe(200)
 })
 
-test('what was used stays used when the configuration is read anew', async () => {
+test('what was used stays used when the configuration is read again', async () => {
   const given = { port: 0, state: 'memory', 'limits.requestsPerMinute': 2 }
   const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
   const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })

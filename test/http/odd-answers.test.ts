@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { platformWith } from '../scene.js'
 
-/** A live platform that sends these bytes to whoever asks, and a platform that goes there. */
+/** A live platform that answers every request with these bytes, and a platform in front of it. */
 async function liveThatSends(bytes: string) {
   const server = createServer(socket => {
     socket.on('error', () => {})

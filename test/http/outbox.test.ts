@@ -25,7 +25,7 @@ test('the outbox holds the mail that was not sent, with its code and its link', 
   expect(data[0]?.link).toContain(`${url}/auth/v1/verify?`)
 })
 
-test('whoever reads the code from the outbox signs in with it', async () => {
+test('the code from the outbox signs the user in', async () => {
   const { ask, auth } = await forgetful()
   const [message] = await messagesIn(await ask('/__standin/outbox', { bearer: null }))
   const { recipient: email = '', code: token = '' } = message ?? {}

@@ -6,7 +6,7 @@ import { platformWith } from '../scene.js'
 
 const ownPages = ['/dashboard', '/dashboard/keys', '/dashboard/api/config', '/__standin/ready'] as const
 
-test('whoever waits for the platform learns that it is ready, and nothing secret', async () => {
+test('/__standin/ready says that the platform is ready, and nothing secret', async () => {
   const { url, apiKey, anonKey, serviceKey } = await platformWith({ version: '3.2.1' })
   const { status, body, text } = await request(url).get('/__standin/ready')
   expect(status).toBe(200)

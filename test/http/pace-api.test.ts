@@ -63,7 +63,7 @@ test('a model has a pace of its own, or none any more', async () => {
   expect(await firstMsOf(platform)).toBeGreaterThan(290)
   const { inForce } = (await control(platform, 'GET /pace')).body
   expect((await control(platform, 'PUT /pace', inForce)).body.inForce).toEqual(inForce)
-  // Models are listed as before: their pace is nobody's business.
+  // Models are listed as before: their pace is not shown.
   const { data } = (await (await platform.ask('/v1/models')).json()) as { data: readonly object[] }
   expect(data.map(model => 'pace' in model)).toEqual([false, false])
 })

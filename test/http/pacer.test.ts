@@ -513,7 +513,7 @@ describe('whatever happens', () => {
     writes.flatMap(({ text, atMs }) => Array.from(text.matchAll(/<\d+>/g), () => atMs))
   const wholeOf = ({ pieces = [] }: Played) => `head ${pieces.map(piece => `<${piece}>`).join('')} tail`
 
-  /** Plays streams, and after each millisecond that somebody notices calls `noticed`. */
+  /** Plays streams while the clock stalls and passes, and readers fall behind, as `happening` says. */
   function playAll(
     streams: readonly Played[],
     happening: readonly { stallMs: number; passMs: number; behind: boolean[] }[],

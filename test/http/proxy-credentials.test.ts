@@ -114,7 +114,7 @@ test('the token of a user stands in for an API key that is not there, on /v1 alo
   expect(show('/health')).toEqual({ headers: {} })
 })
 
-test('nobody is asked for the token of a user where there is an API key, and nobody waits', () => {
+test('where there is an API key, no user token is asked for and nothing waits', () => {
   const show = shown({ apiKey: 'key', anonKey: '', userToken: () => expect.unreachable() })
   expect(show('/v1/models')).toEqual({ headers: { authorization: 'Bearer key' } })
   expect(shown({ apiKey: '', anonKey: '', userToken: () => 'token' })('/v1/models')).toEqual({

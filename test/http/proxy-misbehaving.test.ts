@@ -55,7 +55,7 @@ const misbehaviours: readonly Misbehaviour[] = [
   { how: 'falls silent in the middle of the head', speak: says('HTTP/1.1 200 OK\r\nContent-Le'), course: late },
   { how: 'has a status below 100', speak: says('HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n'), course: refused },
   {
-    how: 'has a status that nobody knows',
+    how: 'has an unknown status',
     speak: says('HTTP/1.1 799 Odd\r\nContent-Length: 2\r\n\r\n{}'),
     course: refused,
   },
@@ -149,7 +149,7 @@ const misbehaviours: readonly Misbehaviour[] = [
     course: all('whole'),
   },
   {
-    how: 'encodes chunks in a way that nobody asked for',
+    how: 'encodes chunks in a way that was not asked for',
     speak: says(answer(['Transfer-Encoding: gzip, chunked'], chunk(zipped) + lastChunk)),
     course: refused,
   },
@@ -218,7 +218,7 @@ test.each(misbehaviours.map(one => [one.how, one] as const))(
   'a live platform that %s',
   async (_how, { speak, course }) => {
     const { url, manners } = await misbehaving(speak)
-    // Short only where somebody may fall silent: a busy machine takes its time over what comes letter by letter.
+    // Short only where the live platform falls silent: on a busy machine, an answer that comes letter by letter takes long.
     const timeoutMs = 'body' in course ? 10_000 : 500
     const platform = await proxyTo(url, { upstream: { firstByteTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs } })
     const { status, headers, trailers, complete, body } = await hear(platform.url, platform.apiKey)

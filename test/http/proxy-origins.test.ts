@@ -19,7 +19,7 @@ async function selfSignedLive() {
   return url.replace('http:', 'https:').replace('127.0.0.1', 'localhost')
 }
 
-test('a live platform that nobody vouches for is a 502 that says why, and the log says what to do', async () => {
+test('a live platform with an untrusted certificate is a 502 that says why, and the log says what to do', async () => {
   const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': await selfSignedLive() }
   const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
   const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })

@@ -50,7 +50,7 @@ test('a body for such a path may be no larger than any other', async () => {
   expect(seen).toEqual([])
 })
 
-test('without a good credential such a path does not exist, and nobody is asked', async () => {
+test('without a valid credential such a path does not exist, and the live platform is not asked', async () => {
   const { url, seen } = await knowing()
   const { ask, anonKey, serviceKey, apiKey } = await proxyTo(url)
   const refused: readonly (readonly [string, string | null])[] = [
@@ -129,13 +129,13 @@ test('an unknown path counts for the limits of its credential', async () => {
   expect((await ask('/v1/embeddings')).status).toBe(429)
 })
 
-test('where nobody asks a live platform, an unknown path is a 404 for everybody', async () => {
+test('without a live platform, an unknown path is a 404 with any credential', async () => {
   const { ask } = await platformWith()
   const response = await ask('/v1/embeddings', { method: 'POST', body: '{}' })
   expect([response.status, await response.json()]).toEqual([404, { error: 'Not found.', path: '/v1/embeddings' }])
 })
 
-test('whoever reads the log learns why the live platform was not asked', async () => {
+test('the log says why the live platform was not asked', async () => {
   const { url } = await knowing()
   const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': url }
   const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))

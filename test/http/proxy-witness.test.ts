@@ -169,7 +169,7 @@ test.each([
   expect(heard.filter(([what]) => what === 'end')).toHaveLength(1)
 })
 
-test('whoever leaves while a credential is being fetched has asked nothing of the live platform', async () => {
+test('when the client leaves while a credential is being fetched, the live platform is not asked', async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
   const { witness, heard, ended } = witnessing()
   let fetched = (_shown: { headers: Record<string, string> }) => {}
@@ -241,7 +241,7 @@ test.each(['head', 'bytes', 'end'] as const)('a witness that throws at %s does t
   expect(ends).toEqual(at === 'end' ? [] : [false])
 })
 
-test('a witness of an answer that nobody carries over learns that as well', async () => {
+test('a witness also learns that an answer is not passed on', async () => {
   for (const isGone of [false, true]) {
     const { witness, heard, ended } = witnessing()
     const server = http.createServer((_request, response) => {
@@ -267,7 +267,7 @@ test('a client that reads slowly holds up the live platform, and the witness wit
   const request = http.get((await carrier(url, witness)).url, { agent: false })
   onTestFinished(() => void request.destroy())
   const [response] = (await once(request, 'response')) as [IncomingMessage]
-  // Nobody reads for as long as it takes to fill every buffer on the way.
+  // Nothing is read until every buffer on the way is full.
   await expect
     .poll(async () => {
       const before = seen

@@ -145,7 +145,7 @@ test('nothing secret gets into the file', async () => {
   expect(text()).not.toContain(platform.apiKey)
 })
 
-test('a request that is recorded already is left alone unless somebody says what is to become of it', async () => {
+test('a request that is already recorded is left alone unless the caller says what to do with it', async () => {
   const { platform, files } = await emulating({
     rules: [{ replies: [{ text: 'one' }, { text: 'two' }, { text: 'three' }] }],
   })
@@ -200,7 +200,7 @@ test.each([
   expect(files()).toEqual([])
 })
 
-test('neither can what the auth backend says, or an exchange of which nobody knows', async () => {
+test('neither can an answer of the auth backend, or an unknown exchange', async () => {
   const { platform } = await emulating()
   await (await platform.ask('/auth/v1/health', { bearer: null, headers: { apikey: platform.anonKey } })).text()
   expect(await errorOf(await makeOfLast(platform))).toEqual([409, expect.stringContaining('auth backend')])

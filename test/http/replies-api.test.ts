@@ -125,7 +125,7 @@ test('a rule may say a text that is longer than any other call', async () => {
   expect(await says(platform)).toBe(long)
 })
 
-test('what was added outlasts a reload with what it remembers, and the files are read anew', async () => {
+test('a reload keeps added rules and what they remember, and reads the files again', async () => {
   const line = (text: string) => `- when: { user: hello }\n  replies: [{ text: ${text} 1 }, { text: ${text} 2 }]\n`
   const config = 'port: 0\nstate: memory\nreplies: [rules.yaml]\n'
   const cwd = folderWith({ 'platform.config.yaml': config, 'rules.yaml': line('old') })

@@ -75,7 +75,7 @@ test('a reset without a scope forgets everything', async () => {
   expect(platform.faultCalls.waiting()).toEqual([])
 })
 
-test('a reset of the empty scope forgets what belongs to nobody, and nothing of a scope', async () => {
+test('a reset of the empty scope forgets what has no scope, and nothing that has one', async () => {
   const { platform, says } = await opened()
   for (const scope of ['a', '']) await leaveBehind(platform, says, scope)
   await platform.reset({ scope: '' })

@@ -83,7 +83,7 @@ describe.each(kinds)('with a state in $kind', ({ freshPlace }) => {
     ])
   })
 
-  test('a user is signed out everywhere, and nobody else', async () => {
+  test('one user is signed out everywhere, and no other user', async () => {
     const platform = await scene()
     const mine = [await signedIn(platform), await signedIn(platform)]
     const other = await signedIn(platform, grace)

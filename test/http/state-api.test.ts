@@ -78,14 +78,14 @@ test('a state moves from one platform to another, with its users, their password
   expect(await answerOf(to, developmentApiKey)).toBe(sentences.unknownKey)
 })
 
-test('a document without users leaves nobody', async () => {
+test('a document without users leaves no users', async () => {
   const platform = await platformWith()
   const { token } = await signIn(platform, developmentUser)
   expect(await answerOf(platform, token)).toBe('open')
   const { version } = await exported(platform)
   const tables = ['users', 'sessions', 'refresh_tokens', 'one_time_tokens', 'flow_states', 'api_keys', 'messages']
-  const nobody = { version, ...Object.fromEntries(tables.map(name => [name, []])) }
-  expect(await imported(platform, nobody)).toEqual(done)
+  const empty = { version, ...Object.fromEntries(tables.map(name => [name, []])) }
+  expect(await imported(platform, empty)).toEqual(done)
   expect(await answerOf(platform, token)).toBe(sentences.ended)
   await expect(signIn(platform, developmentUser)).rejects.toMatchObject({ code: 'invalid_credentials' })
 })

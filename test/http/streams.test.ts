@@ -287,7 +287,7 @@ const inPieces = (pieces: readonly string[], pace: PaceInput, more: Partial<Pace
   ...more,
 })
 
-/** A line that gives this body to whoever asks for /there; and what its journal takes in. */
+/** A line that answers /there with this body; and what its journal takes in. */
 async function lineWith(body: Paced) {
   const endpoint: Endpoint = {
     ...{ method: 'GET', path: '/there', access: 'anyone', takesBody: false },

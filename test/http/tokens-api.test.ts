@@ -34,7 +34,7 @@ test('a token without more is that of the development user, with a session, and 
   expect(await userOf(platform, token)).toBe((await signIn(platform, developmentUser)).id)
 })
 
-test('whoever is not there yet is made, confirmed, and the same the next time', async () => {
+test('a user who does not exist yet is created, confirmed, and the same the next time', async () => {
   const platform = await platformWith()
   const [first, second] = [
     await minted(platform, { email: 'Grace@example.com' }),
@@ -99,7 +99,7 @@ test.each([
   [{ expiresIn: 1e10 }, `expiresIn must be ${seconds}, not 10000000000.`],
   [{ expiresIn: 0.5 }, 'expiresIn must be a whole number of seconds, not 0.5.'],
   [{ expires_in: 60 }, 'expires_in is not known here. Did you mean "expiresIn"?'],
-])('%j is refused in a sentence that names the field, and makes nobody', async (body, error) => {
+])('%j is refused in a sentence that names the field, and creates no user', async (body, error) => {
   const platform = await platformWith()
   const response = await posted(platform, body)
   expect([response.status, await response.json()]).toEqual([400, { error }])

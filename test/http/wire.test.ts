@@ -180,7 +180,7 @@ test('a request to change to another protocol is answered as if it had not been 
   expect(JSON.parse(body)).toEqual(healthy)
 })
 
-test('an expectation that nobody can meet is refused with an error body', async () => {
+test('an Expect header that cannot be met is refused with an error body', async () => {
   const { url } = await platformWith()
   const wire = await wireTo(url)
   await wire.say(onTheWire('GET /health', ['Expect: a-miracle', 'Connection: close']))
