@@ -94,7 +94,7 @@ test.each([
   ['0.0.0.0', 'every address of this machine'],
   ['::', 'every address of this machine'],
   ['192.168.1.5', '192.168.1.5'],
-])('whoever listens on %s is warned of: %s', (host, where) => {
+])('listening on %s warns about: %s', (host, where) => {
   const [warning] = /Listening on .*/.exec(bannerWith({ host })) ?? []
   expect(warning).toBe(where && `Listening on ${where}: others can reach it, and the development keys are public.`)
 })

@@ -90,7 +90,7 @@ test.each([
   expect(await run([command, 'schema'])).toEqual({ code: 0, signal: null, stdout: inRepository(file), stderr: '' })
 })
 
-test('a command whose output nobody reads to the end ends quietly', async () => {
+test('a command ends quietly when its output is not read to the end', async () => {
   const { closeOutput, ended } = start(['config', 'schema'])
   closeOutput()
   expect(await ended).toMatchObject({ stderr: '' })

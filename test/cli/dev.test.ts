@@ -54,7 +54,7 @@ test('the banner names the configuration file and the mode', async () => {
   expect(fact(await stdout.next('Upstream'))).toBe('https://live.test')
 })
 
-test('whoever listens for others is told so', async () => {
+test('a platform that others can reach says so', async () => {
   const { stdout } = start(['--port', '0', '--host', '0.0.0.0'])
   expect(fact(await stdout.next('Base URL'))).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   expect(await stdout.next('Listening on')).toBe(
@@ -154,7 +154,7 @@ test('with --quiet nothing is said but problems', async () => {
 
 const escapeCode = '\u001b'
 
-test('there are no colours where nobody sees them', async () => {
+test('there are no colours without a terminal', async () => {
   const { stdout } = start(['--port', '0'], { env: { FORCE_COLOR: '1' } })
   const url = fact(await stdout.next('Base URL'))
   await fetch(`${url}/health`)
@@ -232,10 +232,10 @@ test('two platforms run at once, each on a port of its own', async () => {
   expect(await said(other)).not.toBe('Hi!')
 })
 
-test('when whoever read its output has gone, it ends quietly', async () => {
+test('it ends quietly when the reader of its output has gone', async () => {
   const { ready, closeOutput, ended } = await startReady()
   closeOutput()
-  // Only writing tells that nobody reads any more.
+  // Only a write shows that the reader has gone.
   await fetch(`${ready.url}/health`)
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
 })

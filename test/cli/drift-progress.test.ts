@@ -41,7 +41,7 @@ test('a bar is never broken into two lines, and is not drawn faster than eyes ca
   expect(written.map(line => line.replace('\r\x1b[2K', '').length)).toEqual([39])
 })
 
-test('where nobody looks there is a line every few seconds', () => {
+test('without a terminal there is a line every few seconds', () => {
   const { written, progress, pass } = scene({ isTTY: false })
   for (const name of ['a', 'b', 'c']) {
     progress.at(`${name}.yaml`)

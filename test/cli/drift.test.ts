@@ -241,7 +241,7 @@ test('a recorded 429 is compared with a 429', async () => {
   expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
 })
 
-test('a platform that answers nobody is not asked for ever', async () => {
+test('a platform that never answers is not asked for ever', async () => {
   const live = await liveThat(() => ({ body: '', cut: 'at once' }))
   const prompts = Array.from({ length: 30 }, (_, i) => `hello ${i}`)
   const recordings = prompts.map(prompt => recorded(asking(prompt), { body: {} }))
@@ -309,7 +309,7 @@ test('a live status that is none is not compared', async () => {
   })
 })
 
-test('a platform that nobody can reach is told in a sentence', async () => {
+test('a platform that cannot be reached is reported in a sentence', async () => {
   const files = project({ url: 'http://127.0.0.1:1' }, [recorded(asking('hello'), { body: {} })])
   expect(await run(['drift', '--quiet'], { files })).toMatchObject({
     code: 1,
@@ -322,7 +322,7 @@ test.each<[string, Told | 'never', string]>([
   ['is too long', { body: `"${'x'.repeat(2000)}"` }, 'The live answer is larger than recordings.maxBytes (1024).'],
   ['never comes', 'never', 'The live platform did not answer within 300 ms.'],
   [
-    'is packed in a way that nobody knows',
+    'has an unknown encoding',
     { headers: { 'content-encoding': 'zebra' }, body: '{}' },
     'The live answer cannot be read: its Content-Encoding "zebra" cannot be read here.',
   ],
@@ -339,7 +339,7 @@ test.each<[string, Told | 'never', string]>([
   })
 })
 
-test('an answer that comes packed although nobody asked for it is unpacked', async () => {
+test('an answer that is compressed without being asked to is unpacked', async () => {
   const live = await liveThat(() => ({
     headers: { 'content-encoding': 'gzip' },
     body: gzipSync(JSON.stringify(completion('Hello.'))),
@@ -366,7 +366,7 @@ test('a live platform below a path is asked below that path', async () => {
   expect(live.asked.map(({ url }) => url)).toEqual(['/ai/v1/chat/completions'])
 })
 
-test('a certificate that nobody vouches for is accepted only on demand', async () => {
+test('an untrusted certificate is accepted only on demand', async () => {
   const live = await liveThat(() => ({ body: {} }), selfSigned())
   const recordings = [recorded(asking('hello'), { body: {} })]
   expect(await run(['drift', '--quiet'], { files: project(live, recordings) })).toMatchObject({

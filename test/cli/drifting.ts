@@ -49,7 +49,7 @@ export async function liveThat(
     const one = { ...{ method, url, headers }, body: Buffer.concat(pieces).toString(), atMs: performance.now() }
     asked.push(one)
     const { status = 200, headers: more, body = '', cut = false } = await tell(one)
-    // Before whoever asks can know that it is over.
+    // Before the client can know that it is over.
     atOnce--
     if (cut === 'at once') return void response.destroy()
     response.writeHead(status, { 'content-type': 'application/json', ...more })

@@ -130,7 +130,7 @@ test('several run at once, each with a platform of its own, and leave nothing be
   await Promise.all(urls.map(isGone))
 })
 
-test('a port that somebody has chosen is taken', async () => {
+test('a port that was chosen is used', async () => {
   const [, port] = /:(\d+)$/.exec(await freeUrl()) ?? []
   const { ended } = exec('console.log(process.env.PLATFORM_BASE_URL)', { flags: ['--port', String(port)] })
   expect((await ended).stdout).toBe(`http://127.0.0.1:${port}\n`)
@@ -143,7 +143,7 @@ test('the platform goes with the child', async () => {
   await isGone(await freeUrl())
 })
 
-test('a stream that nobody reads any more does not hold it up', async () => {
+test('a stream that is no longer read does not hold it up', async () => {
   const { ended } = exec(`
     const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env
     await fetch(OPENAI_BASE_URL + '/chat/completions', {
@@ -169,7 +169,7 @@ test.each([
   expect(await ended).toMatchObject({ code: number + 50, stdout: 'up\ntold\n' })
 })
 
-test('a child that does not hear SIGTERM keeps its platform, until somebody insists', async () => {
+test('a child that ignores SIGTERM keeps its platform until a second one comes', async () => {
   const { send, stdout, ended } = exec(
     `process.on('SIGTERM', () => console.log('not now')); setInterval(() => console.log('tick'), 100); ${staying}`,
   )

@@ -156,7 +156,7 @@ test('preflights that no request followed are told after a while', () => {
   expect(shown()).toEqual(['OPTIONS /v1/chat/completions 204 2.0ms (2 preflights)'])
 })
 
-test('nothing is written over that somebody else has written below', () => {
+test('a line is not updated once something else is written below it', () => {
   const { request, interrupt, shown } = logOn('terminal')
   request(health)
   request(health)

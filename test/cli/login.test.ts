@@ -12,7 +12,7 @@ import { hasTerminals, startOnTerminal } from '../terminal.js'
 const ada = { id: '8a1e6a3e-8d5b-4c61-9a39-3f1c2a7d9b10', email: 'ada@example.com', password: 'correct-horse' }
 const bob = { email: 'bob@example.com', password: 'battery-staple' }
 
-/** A live auth backend, and a home from which somebody signs in to it. */
+/** A live auth backend, and a home folder from which a user signs in to it. */
 async function home(options: ConfigInput = {}) {
   const live = await platformWith({ users: [ada, bob], ...options })
   const folder = folderWith()
@@ -26,7 +26,7 @@ async function home(options: ConfigInput = {}) {
 
 const userIdOf = (live: Place, token: string | undefined) => userOf(live, token ?? '')
 
-test('whoever signs in is told as whom and where, and the session works', async () => {
+test('signing in says as whom and where, and the session works', async () => {
   const { live, file, login, kept } = await home()
   expect(await login(ada)).toEqual({
     code: 0,
@@ -123,7 +123,7 @@ test('signing out works although the live backend has gone', async () => {
   expect(kept()).toBeUndefined()
 })
 
-test('a place that is no folder is told in a sentence, and nobody is signed in there', async () => {
+test('a path that is not a folder is reported in a sentence, and no session is kept', async () => {
   const { live, scene } = await home()
   const env = { XDG_CONFIG_HOME: path.resolve('package.json') }
   const args = ['login', '--email', ada.email, '--password-stdin']
@@ -211,7 +211,7 @@ test.runIf(hasTerminals)('on a terminal it asks, and the password is not on the 
   expect(await userIdOf(live, kept()?.accessToken)).toBe(ada.id)
 })
 
-test.runIf(hasTerminals).each(['\u0003', '\u0004'])('%j at the password signs nobody in', async key => {
+test.runIf(hasTerminals).each(['\u0003', '\u0004'])('%j at the password cancels signing in', async key => {
   const { file, scene } = await home()
   const terminal = startOnTerminal(['login', '--email', 'ada@example.com'], scene)
   await terminal.shows('Password: ')
@@ -221,7 +221,7 @@ test.runIf(hasTerminals).each(['\u0003', '\u0004'])('%j at the password signs no
   expect(existsSync(file)).toBe(false)
 })
 
-test.runIf(hasTerminals)('whoever pastes both answers at once is understood, and still not shown', async () => {
+test.runIf(hasTerminals)('both answers can be pasted at once, and the password is still not shown', async () => {
   const { live, scene, kept } = await home()
   const terminal = startOnTerminal(['login'], scene)
   await terminal.shows('E-mail: ')

@@ -63,7 +63,7 @@ async function usersOf(place: Place) {
 
 const addressesOf = async (place: Place) => (await usersOf(place)).map(({ email }) => email).sort()
 
-/** The keys that stand in somebody's list on the dashboard. */
+/** The keys in a user's list on the dashboard. */
 async function keysOf({ url }: Pick<Place, 'url'>, token: string) {
   const response = await fetch(`${url}/dashboard/api/keys`, { headers: { authorization: `Bearer ${token}` } })
   return ((await response.json()) as { data: readonly { name: string; expires_at: string | null }[] }).data
@@ -101,7 +101,7 @@ test('signing out ends the session of a token, and no other', async () => {
   expect(await answerOf(ready, other)).toBe('open')
 })
 
-test('whoever is not there yet is made, confirmed, and the same the next time', async () => {
+test('a user who does not exist yet is created, confirmed, and the same the next time', async () => {
   const { ready, minted } = await server()
   const first = await minted('token', '--email', 'Grace@example.com')
   const second = await minted('token', '--email', 'grace@example.com')
@@ -139,12 +139,12 @@ test('a configured user whom no platform has planted yet has the id that it will
   expect(await answerOf(platform.ready, token)).toBe('open')
 })
 
-test("a key opens the running platform at once, and is nobody's unless an address says whose", async () => {
+test('a key opens the running platform at once, and has no owner unless an address names one', async () => {
   const { ready, minted } = await server({ users: [ada] })
   const { token, id } = await signIn(ready, ada)
-  const nobodys = await minted('key', 'create')
+  const ownerless = await minted('key', 'create')
   const hers = await minted('key', 'create', '--email', ada.email, '--name', 'made for CI', '--expires-in', '600')
-  for (const key of [nobodys, hers]) {
+  for (const key of [ownerless, hers]) {
     expect(key).toMatch(/^sk-local-\w{38}$/)
     expect(await answerOf(ready, key)).toBe('open')
   }
@@ -155,10 +155,10 @@ test("a key opens the running platform at once, and is nobody's unless an addres
   expect(leftMs).toBeLessThanOrEqual(600_000)
   await adminOf(ready).updateUserById(id, { ban_duration: '1h' })
   expect(await answerOf(ready, hers)).toBe(sentences.ownerless)
-  expect(await answerOf(ready, nobodys)).toBe('open')
+  expect(await answerOf(ready, ownerless)).toBe('open')
 })
 
-test('a key for somebody who is not there is refused in a sentence that says what to do', async () => {
+test('a key for a user who does not exist is refused in a sentence that says what to do', async () => {
   const running = await server({ users: [ada] })
   const { code, stdout, stderr } = await run(['key', 'create', '--email', bob.email, '--state', stateOf(running)])
   expect([code, stdout]).toEqual([1, ''])
@@ -199,16 +199,13 @@ test.each(foreign)('a command for %s touches nothing else of a running platform'
 test.each([
   ['no configuration', false],
   ["the server's own configuration", true],
-])(
-  'a token for whoever is meant when nobody is named plants no user with a public password: with %s',
-  async (_what, own) => {
-    const running = await server({ users: [ada] })
-    const config = own ? ['--config', path.join(running.dir, 'platform.config.yaml')] : []
-    await run(['token', '--state', stateOf(running), ...config])
-    const { error } = await clientOf(running.ready, running.ready.anonKey).auth.signInWithPassword(developmentUser)
-    expect(error?.code).toBe('invalid_credentials')
-  },
-)
+])('a token without an address adds no user with a public password: with %s', async (_what, own) => {
+  const running = await server({ users: [ada] })
+  const config = own ? ['--config', path.join(running.dir, 'platform.config.yaml')] : []
+  await run(['token', '--state', stateOf(running), ...config])
+  const { error } = await clientOf(running.ready, running.ready.anonKey).auth.signInWithPassword(developmentUser)
+  expect(error?.code).toBe('invalid_credentials')
+})
 
 test('with a state in memory a token stands for itself, with the id of the configured user', async () => {
   const options = { state: 'memory', users: [ada] }
@@ -332,7 +329,7 @@ test('a state that cannot be opened is told in a sentence, without a stack', asy
 test.each([
   ['banned', (place: Place, id: string) => adminOf(place).updateUserById(id, { ban_duration: '1h' })],
   ['deleted softly', (place: Place, id: string) => adminOf(place).deleteUser(id, true)],
-])('a command brings nobody back who was %s', async (_how, end) => {
+])('a command does not bring back a user who was %s', async (_how, end) => {
   const { ready, minted, dir } = await server({ users: [ada] })
   const { id } = await signIn(ready, ada)
   expect((await end(ready, id)).error).toBeNull()

@@ -51,7 +51,7 @@ test('rules that an edit of the configuration names and that are broken are seen
   expect(await says(platform, 'hello')).toBe('two')
 })
 
-test('what rules remember begins anew with a reload', async () => {
+test('a reload resets what rules remember', async () => {
   const rules = '- when: { user: count }\n  replies: [{ text: first }, { text: second }]\n'
   const platform = await startReady({ files: { [name]: rules } })
   expect(await says(platform, 'count')).toBe('first')

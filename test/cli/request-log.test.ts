@@ -225,7 +225,7 @@ test('a longer method does not push the status out of its column', () => {
   expect(columnOf('DELETE')).toBe(columnOf('GET'))
 })
 
-test('what somebody else has said ends like a sentence before the next one begins', () => {
+test('an error from elsewhere gets a full stop before the next sentence begins', () => {
   const outcome = { ...answered, status: 429, error: 'slow down', hint: 'Made by the fault status=429.' }
   expect(lineOf({ outcome })).toContain('slow down. Made by the fault status=429.')
 })

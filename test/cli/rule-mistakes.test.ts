@@ -22,7 +22,7 @@ const noWord =
 
 test.each([
   ['- reply: { text: {{user}} }', `1:19: ${noWord}`],
-  // Both would be fine as values; nobody means a key that is a map.
+  // Both would be valid values, but a map as a key is always a mistake.
   ['- reply: { json: { said: {{user}} } }', `1:27: ${noWord}`],
   ['- reply: { toolCalls: [{ name: f, arguments: { said: {{user}} } }] }', `1:55: ${noWord}`],
   [

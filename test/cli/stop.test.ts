@@ -91,7 +91,7 @@ test('the echo of a signal, as npm makes it, is not a second one', async () => {
   expect(await platform.ended).toMatchObject({ code: 0 })
 })
 
-test('while it stops nobody new gets in', async () => {
+test('while it stops, new requests are refused', async () => {
   const platform = await speaking(10, 10)
   const stream = await listen(platform)
   platform.send('SIGTERM')

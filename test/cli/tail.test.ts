@@ -13,7 +13,7 @@ async function tailing(url: string, flags: readonly string[] = [], scene: Parame
   return command
 }
 
-/** A port that nobody listens on. */
+/** A port that nothing listens on. */
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

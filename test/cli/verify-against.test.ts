@@ -10,7 +10,7 @@ import { platformWith } from '../scene.js'
 
 const BASELINE = 'fixtures/contract-baseline.json'
 
-/** Every model of the live platform has a colour, and nobody owns it. */
+/** Every model of the live platform has a colour, and no owner. */
 const coloured: Change = ({ path }, answer) =>
   path.startsWith('/v1/models') && answer.status === 200
     ? { ...answer, text: answer.text.replaceAll(/"owned_by":"\w+"/g, '"colour":"red"') }
@@ -73,7 +73,7 @@ test('a documented clause that the live platform does not keep itself is told, t
   expect(code).toBe(1)
 })
 
-test('what was kept stands in for a live platform that nobody has the keys of, and says how old it is', async () => {
+test('without keys for the live platform the kept baseline is used, and its age is shown', async () => {
   const { files, url, base } = await liveFiles(coloured)
   const keeping = runIn(['verify', '--against', 'live', '--update-baseline'], { files })
   expect((await keeping.ended).stdout).toContain(`Kept in ${BASELINE}\n`)

@@ -93,7 +93,7 @@ describe('a documented clause that is broken', () => {
     expect(code).toBe(1)
   })
 
-  test('is told as Markdown to whoever knows the document alone', async () => {
+  test('is told as Markdown, in the words of the document', async () => {
     const { flags } = await targetWith(changeOf('ERR-3'))
     const { code, stdout } = await run(['verify', ...flags, '--reporter', 'markdown', '--only', 'Errors'])
     expect(stdout).toContain('## ERR-3: broken\n\nThe body of each 404 has the path that was requested.\n')
@@ -251,7 +251,7 @@ test.each([
   [['--output='], 2, '--output must name a file. See standin verify --help.\n'],
   [['--output', '.'], 2, '--output must name a file, and . is a folder. See standin verify --help.\n'],
   [['--output', 'taken/report.xml'], 1, /^taken\/report\.xml cannot be written \(E\w+\)\.\n$/],
-])('where no report can be written (%j), nobody is asked anything', async (flags, code, sentence) => {
+])('when the report cannot be written (%j), the platform is not asked anything', async (flags, code, sentence) => {
   const target = await targetWith()
   const end = await run(['verify', ...target.flags, ...flags], { files: { taken: '' } })
   expect(end).toMatchObject({ code, stdout: '' })
@@ -278,7 +278,7 @@ test.runIf(hasFifos)(
     const dir = folderWith()
     const fifo = path.join(dir, 'report')
     spawnSync('mkfifo', [fifo])
-    // Nobody reads it, so that writing it never ends.
+    // The pipe is never read, so that writing to it never ends.
     const command = start(['verify', '--only', 'HEALTH-1', '--output', fifo])
     await command.stderr.next('1 clause: 1 holds')
     command.send('SIGINT')
