@@ -1,4 +1,4 @@
-/** What somebody may rely on at a platform, and the steps that change it. */
+/** What a user may rely on at a platform, and the steps that change it. */
 import { askAuth, type Place } from '../keys/people.js'
 import type { Chance } from './chance.js'
 
@@ -126,7 +126,7 @@ function asked(place: Place, { email, password, sessions, keys }: Account, step:
   }
 }
 
-/** The account when the step is done; without an answer nobody knows what came of it, but done it is. */
+/** The account when the step is done; without an answer its tokens and keys stay unknown, but it is done. */
 export function after(account: Account, step: Step, answer: Answer = {}): Account {
   const { sessions, keys } = account
   const { access_token: access, refresh_token: refresh, id, key: secret } = answer

@@ -36,7 +36,7 @@ describe.skipIf(!server)('PostgreSQL', () => {
     await vi.waitFor(() => expect(times).toBeGreaterThan(before), { timeout: 10_000 })
   })
 
-  test('a connection that is lost in the midst of work undoes it, and says why the work failed', async () => {
+  test('a connection that is lost during work undoes it, and says why the work failed', async () => {
     const place = await freshPlace()
     const state = await opened(place)
     const cut = state.write(async ({ users }) => {
@@ -65,7 +65,7 @@ describe.skipIf(!server)('PostgreSQL', () => {
   })
 })
 
-/** Throws everybody else out of the database. */
+/** Throws all other connections out of the database. */
 const cutOff = (url: string) =>
   query(
     url,

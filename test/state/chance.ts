@@ -4,7 +4,7 @@ export interface Chance {
   /** A whole number from 0 to below `end`. */
   below(end: number): number
   pick<T>(choices: readonly T[]): T
-  /** Chance of its own for somebody who chooses beside others. */
+  /** Chance of its own for one of several clients that choose side by side. */
   branch(): Chance
 }
 

@@ -11,21 +11,21 @@ export interface Crowd {
   goAbout(place: Place): Promise<void>
   /** Resolves when so many more steps were acknowledged. */
   acknowledged(count: number): Promise<void>
-  /** Lets everybody finish the step they are at. */
+  /** Lets all clients finish the step they are at. */
   rest(): void
   /** How many steps were acknowledged, how many were in flight when a platform went, and how many of these were done all the same. */
   readonly counts: { readonly acknowledged: number; readonly inFlight: number; readonly done: number }
   /**
    * What does not hold any more of what was acknowledged, or is there by half. Looks at those who have done something since the
-   * last time, who know afterwards what became of their last steps; or at everybody.
+   * last time, who know afterwards what became of their last steps; or at all.
    */
-  surprises(place: Place, state: State, who?: 'everybody'): Promise<readonly unknown[]>
+  surprises(place: Place, state: State, who?: 'all'): Promise<readonly unknown[]>
 }
 
-/** Somebody's account as it was acknowledged, and as it is if the step that was in flight was done all the same. */
+/** An account as it was acknowledged, and as it is if the step that was in flight was done all the same. */
 interface Life {
   now: Account
-  /** Whether anything was done since somebody looked. */
+  /** Whether anything was done since the last look. */
   moved: boolean
   inFlight?: { readonly step: Step; readonly done: Account } | undefined
 }
@@ -83,7 +83,7 @@ export function createCrowd(name: string, clients: number, chance: Chance): Crow
     },
     async surprises(place, state, who) {
       const before = await rowsOf(state)
-      const looked = lives.filter(({ moved }) => moved || who === 'everybody')
+      const looked = lives.filter(({ moved }) => moved || who === 'all')
       const settled = await Promise.all(looked.map(life => settle(place, before, life)))
       counts.done += settled.filter(({ wasDone }) => wasDone).length
       const rows = await rowsOf(state)
@@ -127,7 +127,7 @@ function isFamily(family: readonly RefreshTokenRow[]): boolean {
     family.filter(({ revoked }) => !revoked).length === 1 &&
     family.filter(({ parent }) => parent === null).length === 1 &&
     family.every(({ parent }) => parent === null || tokens.has(parent)) &&
-    // Nobody has two children.
+    // No token has two children.
     parents.size === family.length
   )
 }
@@ -138,8 +138,8 @@ interface Settled {
 }
 
 /**
- * Looks what became of somebody, and takes it for what was acknowledged from now on. Gives back what could not be so, and whether
- * the step that was in flight was done.
+ * Looks at what became of an account, and from now on takes that for what was acknowledged. Gives back what could not be so, and
+ * whether the step that was in flight was done.
  */
 async function settle(place: Place, rows: Rows, life: Life): Promise<Settled> {
   const { now, inFlight } = life

@@ -90,7 +90,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await exportState(state)).toEqual(everything)
   })
 
-  test('whoever looks while a document comes in sees all of it or nothing', async () => {
+  test('a reader sees all of a document that is being imported, or nothing of it', async () => {
     const state = await fresh(kind)
     await importState(state, everything)
     const many = Array.from({ length: 300 }, (_, i) => user({ id: `user ${i}` }))

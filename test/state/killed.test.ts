@@ -52,7 +52,7 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
     expect(await crowd.surprises(platform.ready, state), seed).toEqual([])
     await state.close()
   }
-  expect(await crowd.surprises(platform.ready, await opened(place), 'everybody'), seed).toEqual([])
+  expect(await crowd.surprises(platform.ready, await opened(place), 'all'), seed).toEqual([])
   expect(platform.stderr.text).toBe('')
   expect(Math.max(...starts)).toBeLessThan(QUICK_MS)
   const { acknowledged, inFlight, done } = crowd.counts
@@ -61,7 +61,7 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
   )
 }, 60_000)
 
-test('whoever is killed in the midst of the very first start leaves nothing in the way of the next one', async () => {
+test('a process that is killed during the very first start leaves nothing in the way of the next one', async () => {
   const chance = chanceFrom(seedOfRun)
   const starts: number[] = []
   for (let round = 0; round < FIRST_STARTS; round++) {

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 export interface Link {
   /** The URL of the server, by this way. */
   readonly url: string
-  /** From now on nothing comes through, and nobody is told. */
+  /** From now on nothing comes through, and neither end notices. */
   goDead(): void
 }
 

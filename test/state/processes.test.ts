@@ -47,7 +47,7 @@ describe.each(lasting)('in $kind', kind => {
     }
   })
 
-  test('a writer that is killed in the midst of its work lets the others go on', async () => {
+  test('a writer that is killed at work lets the others go on', async () => {
     const place = await kind.freshPlace()
     const state = await opened(place)
     const holder = start(place, 'hold')

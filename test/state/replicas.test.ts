@@ -251,7 +251,7 @@ describe.each(lasting)('on $kind', kind => {
     expect(replicas.complaints()).toBe('')
   })
 
-  test('an old refresh token that turns up on one ends the family on all, whoever is faster', async () => {
+  test('an old refresh token that turns up on one ends the family on all, whichever replica is faster', async () => {
     const replicas = await replicasIn(kind, envsFor(kind, { STANDIN_AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0' }))
     const [here, there] = replicas.all as [Place, Place]
     const state = await opened(replicas.place)
@@ -267,7 +267,7 @@ describe.each(lasting)('on $kind', kind => {
     }
   })
 
-  test('whoever is deleted on one leaves no keys behind that are made on another at the same moment', async () => {
+  test('a user who is deleted on one leaves no keys behind that are made on another at the same moment', async () => {
     const replicas = await replicasOfAll()
     const [here, there] = replicas.all as [Place, Place]
     const state = await opened(replicas.place)
@@ -304,7 +304,7 @@ describe.each(lasting)('on $kind', kind => {
 
     const others = [survivor.ready, late.ready]
     const state = await opened(replicas.place)
-    for (const crowd of crowds) expect(await crowd.surprises(late.ready, state, 'everybody')).toEqual([])
+    for (const crowd of crowds) expect(await crowd.surprises(late.ready, state, 'all')).toEqual([])
     expect(Math.max(...(await trustedInKey({ all: others }, survivor.ready)))).toBeLessThan(SECOND)
     expect(replicas.complaints() + late.stderr.text).toBe('')
   })
@@ -326,7 +326,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     return replicas
   }
 
-  test('whoever asks for the first time at the moment of the revocation is not remembered', async () => {
+  test('a key that is first used at the moment it is revoked is not remembered', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const { phone } = await knownToAll(replicas, home)
@@ -339,7 +339,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     }
   })
 
-  test('while it is away nobody is let in on trust for longer than a second', async () => {
+  test('while it is away, no credential is trusted for longer than a second', async () => {
     const replicas = await replicasOfAll()
     const ada = await knownToAll(replicas, replicas.all[0] as Place)
     let away: Promise<void> | undefined
@@ -406,7 +406,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     }
   })
 
-  test('so do replicas that cannot listen again for as long as nobody new is let into the database', async () => {
+  test('so do replicas that cannot listen again while the database takes no new connections', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const database = new URL(replicas.place.where).pathname.slice(1)
@@ -416,7 +416,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
       expect((await query(outside, cut, ['replica%', database])).rows).toHaveLength(replicas.all.length)
       await revokesHerKey(ada)
     })
-    note('PostgreSQL nobody listens', trustedMs)
+    note('PostgreSQL refuses connections', trustedMs)
     expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
     await query(outside, `alter database ${database} allow_connections true`)
     await vi.waitFor(async () => expect(await listening(replicas)).toBe(replicas.all.length), 10 * SECOND)

@@ -99,7 +99,7 @@ export async function askForKey({ url }: Pick<Platform, 'url'>, token: string, m
   return (await response.json()) as NewKey
 }
 
-/** Somebody with two devices and an API key. */
+/** A user with two devices and an API key. */
 export interface Ada {
   readonly home: Platform
   readonly phone: Person
@@ -109,7 +109,7 @@ export interface Ada {
 
 let people = 0
 
-/** Somebody new at this replica, whose credentials all of them have been asked for twice and remember. */
+/** A new user at this replica, whose credentials all replicas have seen twice and remember. */
 export async function knownToAll({ all }: Pick<Replicas, 'all'>, home: Platform): Promise<Ada> {
   const phone = await signUp(home, `ada${people++}@example.com`)
   const laptop = await signIn(home, phone)
@@ -128,11 +128,11 @@ export const credentialsOf = ({ phone, laptop, key }: Ada) => [phone.token, lapt
 export const answersTo = (replica: Platform, ada: Ada): Promise<readonly string[]> =>
   Promise.all(credentialsOf(ada).map(credential => answerOf(replica, credential)))
 
-/** So many refusals in a row, and nobody is let in any more by an answer that was still on its way. */
+/** After so many refusals in a row, no answer that was still on its way lets a request in. */
 const ENOUGH = 5
 const PATIENCE_MS = 2000
 const EVERY_MS = 5
-/** An answer that takes longer lets nobody in. */
+/** An answer that takes longer does not count as letting in. */
 const SLOW_MS = 200
 
 /**

@@ -17,22 +17,22 @@ const closing: readonly (readonly [what: string, work: Work])[] = [
   ['a key is revoked', ({ api_keys }) => api_keys.update('key', { revoked_at: at(9) })],
   ['a key expires at another time', ({ api_keys }) => api_keys.update('key', { expires_at: at(9) })],
   ['a key gets another secret', ({ api_keys }) => api_keys.update('key', { digest: 'other' })],
-  ['a key goes to somebody else', ({ api_keys }) => api_keys.update('key', { user_id: null })],
+  ['a key changes its owner', ({ api_keys }) => api_keys.update('key', { user_id: null })],
 ]
 
 const ordinary: readonly (readonly [what: string, work: Work])[] = [
-  ['somebody signs in', ({ users }) => users.update('ada', { last_sign_in_at: at(1), user_metadata: { a: 1 } })],
+  ['a user signs in', ({ users }) => users.update('ada', { last_sign_in_at: at(1), user_metadata: { a: 1 } })],
   ['a user is written as it was', ({ users }) => users.update('ada', user({ email: 'ada@example.com' }))],
   ['a session is refreshed', ({ sessions }) => sessions.update('session', { refreshed_at: at(1) })],
   ['a key is used', ({ api_keys }) => api_keys.update('key', { last_used_at: at(1), revoked_at: null })],
-  ['nobody is removed', ({ users }) => users.remove({ email: 'nobody@example.com' })],
-  ['nobody is banned', ({ users }) => users.update('nobody', { banned_until: at(9) })],
+  ['no user is removed', ({ users }) => users.remove({ email: 'nobody@example.com' })],
+  ['no user is banned', ({ users }) => users.update('nobody', { banned_until: at(9) })],
   [
     'tokens and messages are removed',
     ({ messages, refresh_tokens, one_time_tokens }) =>
       Promise.all([messages.remove({}), refresh_tokens.remove({}), one_time_tokens.remove({})]),
   ],
-  ['somebody is added', ({ users }) => users.insert(user({ id: 'bob' }))],
+  ['a user is added', ({ users }) => users.insert(user({ id: 'bob' }))],
   ['nothing happens', async () => {}],
 ]
 
@@ -57,7 +57,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(told.times).toBe(1)
   })
 
-  test('when work fails, its doors stay open and nobody is told', async () => {
+  test('when work fails, its doors stay open and listeners are not told', async () => {
     const state = await furnished(await fresh(kind))
     const told = listenTo(state)
     const work = state.write(async ({ users }) => {
@@ -119,7 +119,7 @@ describe.each(lasting)('in $kind', kind => {
   })
 })
 
-/** With somebody who has a session and a key. */
+/** With a user who has a session and a key. */
 async function furnished(state: State): Promise<State> {
   await state.write(async ({ users, sessions, api_keys, messages, refresh_tokens, one_time_tokens }) => {
     await users.insert(user({ email: 'ada@example.com' }))

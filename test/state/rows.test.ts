@@ -98,7 +98,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ messages }) => messages.find({}))).toEqual([message()])
   })
 
-  test('asking for text that nobody can have finds nothing', async () => {
+  test('asking for text that cannot be stored finds nothing', async () => {
     const state = await fresh(kind)
     await state.write(({ messages }) => messages.insert(message({ subject: '\ufffd' })))
     for (const subject of ['\0', '\ufffd\0', '\ud83d']) {

@@ -1,4 +1,4 @@
-/** What is written is there as a whole or not at all, one writer after another, and nobody sees it before it is done. */
+/** What is written is there as a whole or not at all, one writer after another, and is not seen before it is done. */
 import { describe, expect, test } from 'vitest'
 import { TakenError } from '../../src/core/state.js'
 import { fresh, kinds, lasting, opened } from './kinds.js'
@@ -62,7 +62,7 @@ describe.each(kinds)('in $kind', kind => {
     ])
   })
 
-  test('what is not finished yet is seen by nobody else', async () => {
+  test('unfinished work is not seen by other readers', async () => {
     const state = await fresh(kind)
     const seen = await state.write(async ({ users }) => {
       await users.insert(user())
