@@ -6,12 +6,12 @@ import { ada, comeInOn, createKeyOn } from './people.js'
 
 const openPage = useBrowser()
 
-const somebodysEmail = (i: number) => `somebody.with.a.long.name.${i}@a-company-with-a-long-name.example`
+const longEmail = (i: number) => `somebody.with.a.long.name.${i}@a-company-with-a-long-name.example`
 
-/** A look at views, each of which has to be fit for everybody. */
+/** A look at views, each of which has to be accessible. */
 async function looking(colorScheme: 'light' | 'dark', viewport: typeof phone) {
   const users = Array.from({ length: 25 }, (_, i) => ({
-    email: somebodysEmail(i),
+    email: longEmail(i),
     confirmed: i % 2 === 0,
   }))
   const models = [{ id: 'a_model_with_a_name_that_is_longer_than_a_phone_is_wide_and_never_breaks' }, { id: 'short' }]
@@ -76,7 +76,7 @@ inBrowser.each(looks)(
       method: 'POST',
       bearer: null,
       headers: { apikey: platform.anonKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ email: somebodysEmail(0) }),
+      body: JSON.stringify({ email: longEmail(0) }),
     })
     await visit('/users', '1 to 20 of 25')
     await visit('/outbox', 'Reset your password')
@@ -126,7 +126,7 @@ inBrowser('the page follows the colours of the system, or those that were chosen
   expect([await isDark(), await page.getByLabel('Theme').inputValue()]).toEqual([true, 'dark'])
 })
 
-inBrowser('nothing moves for whoever wants it still', async () => {
+inBrowser('nothing moves for a user who prefers reduced motion', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage()
   await page.goto(dashboardUrl)

@@ -1,4 +1,4 @@
-/** What a page must hold to for everybody: axe finds nothing, and nothing is wider than the screen. */
+/** What makes a page accessible: axe finds nothing, and nothing is wider than the screen. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'

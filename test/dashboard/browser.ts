@@ -24,7 +24,7 @@ export const inBrowser = test.skipIf(noBrowser)
 
 const browserFlags =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --process-per-site'
-/** A name that somebody else's DNS says is this machine. */
+/** A name that a foreign DNS points at this machine. */
 export const REBOUND = 'rebound.example'
 const browserArguments = [...browserFlags.split(' '), `--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`]
 

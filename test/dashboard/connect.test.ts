@@ -4,7 +4,7 @@ import { clipboardOf, inBrowser, useBrowser } from './browser.js'
 
 const openPage = useBrowser()
 
-inBrowser('whoever is not signed in sees where to point an app, the endpoints and the models', async () => {
+inBrowser('without signing in, the page shows where to point an app, the endpoints and the models', async () => {
   const { url, dashboardUrl, anonKey } = await platformWith({
     models: [{ id: 'model-one' }, { id: 'vendor/model-two' }],
   })

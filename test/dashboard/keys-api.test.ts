@@ -105,7 +105,7 @@ test.each([
   expect((await create({ name: 'one', ...expiry })).expires_at).toBe(expected)
 })
 
-test("a user sees, rolls and revokes nobody else's keys", async () => {
+test("a user cannot see, roll or revoke another user's keys", async () => {
   const platform = await platformWith()
   const adas = await keysOf(platform)
   const graces = await keysOf(platform, { email: 'grace@example.com', password: 'another password' })

@@ -17,7 +17,7 @@ export async function writeRule(page: Page, yaml: string): Promise<void> {
 export const ruleTextOn = async (page: Page) =>
   (await ruleOn(page).locator('.cm-line').allInnerTexts()).map(line => line.replace(/\n$/, '')).join('\n')
 
-/** A recording as somebody would write it by hand. */
+/** A recording as written by hand. */
 export const recordingOf = (said: string, more = '') => `${more}request:
   method: POST
   path: /v1/chat/completions

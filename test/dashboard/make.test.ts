@@ -144,7 +144,7 @@ inBrowser('a recording is made of a request, and replay plays it', async () => {
   expect(await say(platform, 'What is a penguin?')).toBe(heard)
 })
 
-inBrowser.each(looks)('making is for everybody on a %s in %s colours', async (_device, colorScheme, viewport) => {
+inBrowser.each(looks)('making is accessible on a %s in %s colours', async (_device, colorScheme, viewport) => {
   const { platform } = await asked({ pace: { firstTokenMs: 10, tokensPerSecond: 100 } })
   const { page } = await openPage({ viewport, colorScheme })
   await exchangeOn(page, platform)

@@ -97,7 +97,7 @@ inBrowser(
   },
 )
 
-inBrowser('what was said so far stays when somebody stops it, and the server hears of that', async () => {
+inBrowser('the answer so far stays when the user stops it, and the server stops as well', async () => {
   const platform = await platformWith({ rules: [slow] })
   const { page } = await openPage()
   await playOn(page, platform)
@@ -255,7 +255,7 @@ inBrowser('a fault of the platform is told in its words, and asking again may he
   await answersOn(page).getByText('Hello yourself.').waitFor()
 })
 
-inBrowser('whoever is signed in needs no key, and a key that was just made is there at once', async () => {
+inBrowser('a user who is signed in needs no key, and a key that was just made is there at once', async () => {
   const platform = await platformWith({ rules: [greeting] })
   const { page } = await openPage()
   await comeInOn(page, platform)
@@ -299,7 +299,7 @@ inBrowser('where no key can be offered, the first click asks for one and sends n
   expect(platform.journal.count({ path: '/v1/chat/completions' })).toBe(0)
 })
 
-inBrowser('a key that is pasted is hidden, kept nowhere, and gone for whoever comes next', async () => {
+inBrowser('a key that is pasted is hidden, kept nowhere, and gone for the next user', async () => {
   const platform = await platformWith({ rules: [greeting] })
   const { page, asked } = await openPage()
   await comeInOn(page, platform)
@@ -392,7 +392,7 @@ inBrowser('a hundred thousand characters in thousands of pieces a second are dra
   expect(await page.evaluate<number>('window.drawn')).toBeLessThan(text.split(' ').length / 4)
 })
 
-inBrowser('the end stays in sight for whoever is there, and nobody else is dragged to it', async () => {
+inBrowser('the page follows the end of an answer, unless the user has scrolled away', async () => {
   const lines = { ...slow, reply: { text: slow.reply.text.replaceAll(' ', '\n') } }
   const platform = await platformWith({ rules: [lines] })
   const { page } = await openPage()

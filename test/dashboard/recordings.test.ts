@@ -9,7 +9,7 @@ import { nameOfRecording, recordingOf, recordings } from './lists.js'
 
 const openPage = useBrowser()
 
-inBrowser('recordings are found as somebody types, page by page, and a reload finds the same', async () => {
+inBrowser('recordings are found while the user types, page by page, and a reload finds the same', async () => {
   const { dashboardUrl } = await platformWith({ recordings: { dir: recordings(45) } })
   const { page, complaints } = await openPage()
   await page.goto(`${dashboardUrl}/recordings`)
@@ -57,7 +57,7 @@ inBrowser('one is read as it is written, copied, and deleted by keyboard alone',
   expect(existsSync(path.join(dir, nameOfRecording(1)))).toBe(false)
 })
 
-inBrowser('whoever has no recordings is told how to come by some', async () => {
+inBrowser('without recordings the page says how to make some', async () => {
   const { dashboardUrl } = await platformWith({ recordings: { dir: path.join(folderWith(), 'none') } })
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/recordings`)
@@ -74,7 +74,7 @@ inBrowser('thousands of recordings are searched', async () => {
   await page.getByText('1 recording', { exact: true }).waitFor()
 })
 
-inBrowser.each(looks)('recordings are for everybody on a %s in %s colours', async (_device, colorScheme, viewport) => {
+inBrowser.each(looks)('recordings are accessible on a %s in %s colours', async (_device, colorScheme, viewport) => {
   const dir = folderWith({
     [nameOfRecording(1)]: recordingOf('Where_are_my_whales_and_all_the_penguins_that_went_with_them_to_the_sea?'),
     [nameOfRecording(2)]: 'request: [',

@@ -65,7 +65,7 @@ test('however it is told, no row is there twice, none is lost from counting, and
   )
 })
 
-test('what was cleared does not come back, and another run begins anew', () => {
+test('what was cleared does not come back, and another run starts from the beginning', () => {
   const history = createHistory()
   expect(history.began('one', '0')).toBe(false)
   history.add([brief(1), brief(2)])

@@ -321,7 +321,7 @@ inBrowser('what the pointer is about to press does not move away; where it rests
   expect(await pathsOn(page)).toEqual(['GET /two', 'GET /one'])
 })
 
-inBrowser('while nobody sees the page nothing is drawn, and nothing is lost', async () => {
+inBrowser('while the page is hidden nothing is drawn, and nothing is lost', async () => {
   const platform = await platformWith()
   const [{ page }, { page: witness }] = [await watching(platform), await watching(platform)]
   const hide = (isHidden: boolean) =>

@@ -237,7 +237,7 @@ inBrowser('a platform that has stopped is told of, and the page goes on when it 
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })
 
-inBrowser('with a platform that has stopped nobody signs in, and is told why', async () => {
+inBrowser('signing in to a stopped platform fails, and the page says why', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/sign-in`)

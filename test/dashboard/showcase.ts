@@ -1,4 +1,4 @@
-/** A platform in the midst of its day, to be looked at: people, rules, and requests that went well and that did not. */
+/** A platform in use, to be looked at: people, rules, and requests that went well and that did not. */
 import { type Platform, type PlatformOptions, startPlatform } from '../../src/index.js'
 
 const ada = { email: 'ada@example.com', password: 'correct horse battery' }

@@ -250,24 +250,27 @@ inBrowser('from another machine the control token opens users, recordings and re
     .waitFor()
 })
 
-inBrowser.each(looks)('a user is for everybody on a %s in %s colours', async (_device, colorScheme, viewport) => {
-  const long = { ...ada, email: 'somebody.with.a.long.name@a-company-with-a-long-name.example' }
-  const platform = await platformWith({ users: [long] })
-  const { page } = await openPage({ viewport, colorScheme })
-  await openUser(page, platform, long.email)
-  await page.getByText('Not signed in.').waitFor()
-  await expectFitForAll(page)
-  await signIn(platform, long)
-  await page.reload()
-  await button(page, 'Sign out').waitFor()
-  for (const action of ['Sign out', 'Send a link', 'Ban', 'Delete']) {
-    await button(page, action).click()
-    await inDialog(page).waitFor()
+inBrowser.each(looks)(
+  'the page of a user is accessible on a %s in %s colours',
+  async (_device, colorScheme, viewport) => {
+    const long = { ...ada, email: 'somebody.with.a.long.name@a-company-with-a-long-name.example' }
+    const platform = await platformWith({ users: [long] })
+    const { page } = await openPage({ viewport, colorScheme })
+    await openUser(page, platform, long.email)
+    await page.getByText('Not signed in.').waitFor()
     await expectFitForAll(page)
-    await page.keyboard.press('Escape')
-  }
-  await page.goto(`${platform.dashboardUrl}/sign-in`)
-  await signInOn(page, { ...long, password: 'wrong' })
-  await page.getByText('Invalid login credentials').waitFor()
-  await expectFitForAll(page)
-})
+    await signIn(platform, long)
+    await page.reload()
+    await button(page, 'Sign out').waitFor()
+    for (const action of ['Sign out', 'Send a link', 'Ban', 'Delete']) {
+      await button(page, action).click()
+      await inDialog(page).waitFor()
+      await expectFitForAll(page)
+      await page.keyboard.press('Escape')
+    }
+    await page.goto(`${platform.dashboardUrl}/sign-in`)
+    await signInOn(page, { ...long, password: 'wrong' })
+    await page.getByText('Invalid login credentials').waitFor()
+    await expectFitForAll(page)
+  },
+)

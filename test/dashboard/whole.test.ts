@@ -18,7 +18,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { name, 
 /** Goes to a view by keyboard, over the menu where there is no room for the ways beside it. */
 async function goTo(page: Page, name: string): Promise<void> {
   const link = page.getByRole('link', { name, exact: true })
-  // From the top, as somebody does who jumps there.
+  // From the top of the page, where a user would jump to.
   await page.evaluate("document.querySelector('.brand').focus()")
   if (!(await link.isVisible())) {
     await tabTo(page, page.getByRole('button', { name: /^Menu/ }))
