@@ -25,6 +25,8 @@ inBrowser.each(looks)(
     await page.goto(`${platform.dashboardUrl}/playground`)
     await page.getByText('No messages yet').waitFor()
     await check()
+    await unfold(page)
+    await page.getByLabel('Credential').selectOption('None, to see the 401')
     await messageIn(page).fill('hello')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()

@@ -246,7 +246,7 @@ inBrowser('from another machine the control token opens users, recordings and re
   await page.getByRole('link', { name: 'Recordings' }).click()
   await page
     .getByLabel('Search recordings')
-    .or(page.getByText(/^Nothing is recorded/))
+    .or(page.getByText(/^There are no recordings/))
     .waitFor()
 })
 

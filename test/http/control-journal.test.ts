@@ -109,7 +109,7 @@ test('one exchange has an address of its own, until it is forgotten', async () =
   expect((await control('journal', { method: 'DELETE' })).status).toBe(204)
   expect(await told(`journal/${id}`)).toEqual({
     status: 404,
-    body: { error: expect.stringMatching(/^There is no exchange "1" in the journal\./) },
+    body: { error: expect.stringMatching(/^Exchange 1 is no longer kept\./) },
   })
 })
 

@@ -12,7 +12,9 @@ test.each(['/health', '/v1/models', '/dashboard', '/nope'])(
   'HEAD %s has the status and the headers of GET and no body',
   async path => {
     const { ask } = await platformWith()
-    const [get, head] = [await ask(path), await ask(path, { method: 'HEAD' })]
+    // Compressed, a page has another length than what `fetch` hands out.
+    const headers = { 'accept-encoding': 'identity' }
+    const [get, head] = [await ask(path, { headers }), await ask(path, { method: 'HEAD', headers })]
     expect(head.status).toBe(get.status)
     expect(headersOf(head)).toEqual(headersOf(get))
     expect(head.headers.get('content-length')).toBe(String((await get.arrayBuffer()).byteLength))

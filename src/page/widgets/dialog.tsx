@@ -18,10 +18,12 @@ interface Props {
 export function Dialog({ title, onClosed, isEdited = false, wide = false, children }: Props) {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  const [isAsking, setAsking] = useState(false)
+  // Counted, since Escape may be pressed again before the event of the last question's end has arrived.
+  const [question, setQuestion] = useState(0)
   useLayoutEffect(() => dialog.current?.showModal(), [])
   const finish = () => dialog.current?.close()
-  const close = () => (isEdited ? setAsking(true) : finish())
+  const ask = () => setQuestion(last => last + 1)
+  const close = () => (isEdited ? ask() : finish())
   const closed = ({ target }: Event) => {
     // A dialog within it closes, too.
     if (target !== dialog.current) return
@@ -34,7 +36,7 @@ export function Dialog({ title, onClosed, isEdited = false, wide = false, childr
     const isOfQuestion = (event.target as Element).closest('dialog') !== dialog.current
     if (!isEdited || isOfQuestion) return
     event.preventDefault()
-    setAsking(true)
+    ask()
   }
   return (
     <dialog
@@ -47,15 +49,16 @@ export function Dialog({ title, onClosed, isEdited = false, wide = false, childr
     >
       <h2 id={id}>{title}</h2>
       {children(close, finish)}
-      {isAsking && (
+      {question > 0 && (
         <Confirm
+          key={question}
           title="Discard your changes?"
           send="Discard"
           cancel="Keep editing"
           tone="danger"
           onSend={async () => {}}
           onDone={finish}
-          onClosed={() => setAsking(false)}
+          onClosed={() => setQuestion(now => (now === question ? 0 : now))}
         />
       )}
     </dialog>
