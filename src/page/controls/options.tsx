@@ -56,7 +56,7 @@ export function problemsIn(schema: Schema, settings: unknown): ReadonlyMap<strin
   return new Map(mistakes.map(({ path, sentence }) => [String(path.at(-1) ?? ''), sentence]))
 }
 
-export interface Slider {
+interface Slider {
   readonly max: number
   readonly step: number
 }

@@ -13,7 +13,7 @@ import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
 import { RuleText, useProblems } from './rule-text.jsx'
 
 /** A text to begin with. */
-export interface RuleBegun {
+interface RuleBegun {
   readonly yaml: string
   /** A name for the file. */
   readonly name?: string

@@ -173,7 +173,7 @@ const examples = ['Hello', 'Tell me a story', 'What is the weather in Oslo?'] as
 const magic = 'standin:error-503'
 
 /** Shown in an empty conversation: suggestions to start with. */
-export function Beginning({ onSay }: Props) {
+function Beginning({ onSay }: Props) {
   const { mode } = useConfig()
   const shown = mode === 'emulate' ? [...examples, magic] : examples
   return (
@@ -209,7 +209,7 @@ export function SystemMessage({ text }: { readonly text: string }) {
 }
 
 /** Says where the answers come from. */
-export function ModeNote() {
+function ModeNote() {
   const { mode: configured } = useConfig()
   const { serviceKey } = useServiceKey()
   const { value } = useResource(signal => loadMode(serviceKey, signal), [serviceKey])

@@ -3,7 +3,7 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /** The parts of a written rule that are used here. */
-export interface WrittenRule {
+interface WrittenRule {
   readonly when?: Fields | null | undefined
   readonly reply?: Fields | undefined
   readonly replies?: readonly Fields[] | undefined

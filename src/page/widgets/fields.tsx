@@ -29,7 +29,7 @@ interface LabelledProps extends FieldBase {
 }
 
 /** A label, a hint and an error around any control. */
-export function Labelled({ label, hint, bare, name, describedBy, class: look, children, ...more }: LabelledProps) {
+function Labelled({ label, hint, bare, name, describedBy, class: look, children, ...more }: LabelledProps) {
   const ownId = useId()
   const answered = useFieldError(name)
   const error = more.error ?? answered
