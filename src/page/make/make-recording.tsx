@@ -4,7 +4,7 @@ import { routes } from '../../dashboard/routes.js'
 import type { Existing } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
-import { Dialog } from '../widgets/dialog.jsx'
+import { Dialog, Done } from '../widgets/dialog.jsx'
 import { RadioGroup } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
@@ -72,10 +72,7 @@ function MakeRecordingDialog({ id, onClosed }: { readonly id: string; readonly o
               </p>
             </Notice>
             <div class="form-buttons">
-              {/* Takes the focus, because the element that had it is gone. */}
-              <button type="button" class="button button-main" ref={button => button?.focus()} onClick={close}>
-                Done
-              </button>
+              <Done onClick={close} />
             </div>
           </>
         )

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { useControl } from '../api.js'
 import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { Dialog } from '../widgets/dialog.jsx'
+import { Dialog, Done } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Field, RadioGroup } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
@@ -195,10 +195,7 @@ function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
             Undo
           </button>
         )}
-        {/* Takes the focus, because the element that had it is gone. */}
-        <button type="button" class="button button-main" ref={button => button?.focus()} onClick={finish}>
-          Done
-        </button>
+        <Done onClick={finish} />
       </div>
     </>
   )

@@ -65,6 +65,13 @@ export function Dialog({ title, onClosed, isEdited = false, wide = false, childr
   )
 }
 
+/** The button of a dialog whose work is done. Takes the focus, because the element that had it is gone. */
+export const Done = ({ onClick }: { readonly onClick: () => void }) => (
+  <button type="button" class="button button-main" ref={button => button?.focus()} onClick={onClick}>
+    Done
+  </button>
+)
+
 interface ConfirmProps<Result> {
   readonly title: string
   /** The label of the button that confirms. */
