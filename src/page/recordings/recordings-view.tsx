@@ -35,7 +35,7 @@ function AllRecordings() {
     EVERY_MS,
   )
   const [leaving, setLeaving] = useState<string>()
-  const folder = (list.value as { readonly folder?: string } | undefined)?.folder
+  const folder = list.value?.folder
   return (
     <ListPage
       title="Recordings"

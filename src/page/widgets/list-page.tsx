@@ -13,17 +13,15 @@ interface Page<Row> {
   readonly total?: number | undefined
 }
 
-interface PagedList<Row> extends Resource<Page<Row> & { readonly offset: number }> {
-  readonly search: PagedSearch
-}
+type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
 
 /** A list that the server searches and pages. The search and the page are kept in the address. */
-export function useList<Row>(
+export function useList<Loaded extends Page<unknown>>(
   route: string,
-  load: (query: PagedSearch['query'], signal: AbortSignal) => Promise<Page<Row>>,
+  load: (query: PagedSearch['query'], signal: AbortSignal) => Promise<Loaded>,
   inputs: readonly unknown[],
   everyMs?: number,
-): PagedList<Row> {
+): PagedList<Loaded> {
   const search = useSearch(route)
   const { query } = search
   // The offset belongs to the loaded page, which stays visible until the next one has loaded.
