@@ -58,27 +58,46 @@ export function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape)
 
 export type LayeredRows = ReturnType<typeof layerOver>
 
-/** Rows with some of them covered: by what a writer has changed so far, or by what a reader saw before a change. */
+/** Rows with some of them covered, or all: by what a writer has changed so far, or by what a reader saw before a change. */
 export function layerOver(below: IndexedRows, shape: AnyShape) {
   const keys = new Set<string>()
+  let coversAll = false
   // Most layers cover nothing, so they make nothing to cover with.
   let above: IndexedRows | undefined
 
+  const covers = (key: string) => coversAll || keys.has(key)
+
+  function* matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]> {
+    if (!coversAll) for (const entry of below.matching(conditions)) if (!keys.has(entry[0])) yield entry
+    if (above) yield* above.matching(conditions)
+  }
+
   return {
-    get: (key: string) => (keys.has(key) ? above?.get(key) : below.get(key)),
-    *matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]> {
-      for (const entry of below.matching(conditions)) if (!keys.has(entry[0])) yield entry
-      if (above) yield* above.matching(conditions)
-    },
-    covers: (key: string) => keys.has(key),
+    get: (key: string) => (covers(key) ? above?.get(key) : below.get(key)),
+    matching,
+    covers,
+    isOver: (rows: IndexedRows) => rows === below,
     /** From now on this row is seen in place of the one below; undefined: none is. */
     cover(key: string, row: AnyRow | undefined): void {
-      keys.add(key)
+      if (!coversAll) keys.add(key)
       if (!row) return above?.delete(key)
       above ??= createIndexedRows(shape)
       above.put(key, row)
     },
-    /** Every row that is covered, and what covers it. */
+    /** From now on none of the rows below is seen, however many there are. Returns how many were seen until now. */
+    clear(): number {
+      let seen = 0
+      for (const _ of matching([])) seen++
+      coversAll = true
+      keys.clear()
+      above = undefined
+      return seen
+    },
+    /** All rows that are seen, once this layer was cleared. */
+    get replacement(): IndexedRows | undefined {
+      return coversAll ? (above ?? createIndexedRows(shape)) : undefined
+    },
+    /** Every row that is covered by itself, and what covers it. */
     *covered(): Iterable<readonly [key: string, row: AnyRow | undefined]> {
       for (const key of keys) yield [key, above?.get(key)]
     },

@@ -50,9 +50,15 @@ export function createMemoryStore(): Store {
 /** Makes what a writer saw visible from now on, except to those who are in the middle of reading. */
 function commit(written: View, rows: Record<TableName, IndexedRows>, readers: Iterable<View>): void {
   for (const name of Object.keys(written) as TableName[]) {
+    const { replacement } = written[name]
+    if (replacement) {
+      // Row by row, thousands of them would hold up other requests. Readers keep the rows that they began with.
+      rows[name] = replacement
+      continue
+    }
     for (const [key, row] of written[name].covered()) {
-      for (const reader of readers) {
-        if (!reader[name].covers(key)) reader[name].cover(key, rows[name].get(key))
+      for (const { [name]: reader } of readers) {
+        if (reader.isOver(rows[name]) && !reader.covers(key)) reader.cover(key, rows[name].get(key))
       }
       if (row) rows[name].put(key, row)
       else rows[name].delete(key)
@@ -100,6 +106,7 @@ function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
       rows.cover(after[shape.key] as string, after)
     },
     async remove(where) {
+      if (Object.keys(where).length === 0) return rows.clear()
       const found = find(where)
       for (const [key] of found) rows.cover(key, undefined)
       return found.length
