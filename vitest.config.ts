@@ -27,8 +27,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/build.ts',
     setupFiles: 'test/runs.ts',
-    // Far more than any of them takes where nothing else goes on.
-    testTimeout: 40_000,
+    // For tests that hang. Those with many steps in a browser take a quarter of it on a slow machine with all cores busy.
+    testTimeout: 120_000,
     // Files share a worker: reading the source and the packages anew for each would take longer than most of their tests.
     isolate: false,
     // Most of the time goes by waiting for browsers, databases and processes that the tests start.

@@ -73,7 +73,8 @@ async function theBrowser(): Promise<Browser> {
 async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const browser = await theBrowser()
   const context = await browser.newContext({ reducedMotion: 'reduce', viewport: desk, ...options })
-  context.setDefaultTimeout(20_000)
+  // Only a page that hangs takes so long; a slow machine with all cores busy may take a third of it.
+  context.setDefaultTimeout(60_000)
   // An expression as text: the tests know no DOM.
   await context.addInitScript(
     `addEventListener('securitypolicyviolation', ({ violatedDirective: rule, blockedURI: what }) => console.error(rule, what))`,

@@ -118,6 +118,28 @@ inBrowser('a name that is taken is reported, and what was written stays', async 
   expect(await ruleTextOn(page)).toContain('What is a penguin?')
 })
 
+inBrowser('an editor that takes long to load does not take the keyboard from a user who types a name', async () => {
+  const { platform } = await asked()
+  const { page } = await openPage()
+  let load = () => {}
+  const loading = new Promise<void>(resolve => {
+    load = resolve
+  })
+  await page.route(/yaml-editor/, async route => {
+    await loading
+    await route.continue()
+  })
+  await exchangeOn(page, platform)
+  await page.getByRole('button', { name: 'Make a rule of request 1' }).click()
+  const name = page.getByLabel('File name')
+  await name.fill('pen')
+  load()
+  await ruleOn(page).waitFor()
+  expect(await hasFocus(page, name)).toBe(true)
+  await page.keyboard.type('guins')
+  expect(await name.inputValue()).toBe('penguins')
+})
+
 inBrowser('a recording is made of a request, and replay plays it', async () => {
   const { platform, recordings, heard } = await asked()
   const { page } = await openPage()
@@ -127,16 +149,19 @@ inBrowser('a recording is made of a request, and replay plays it', async () => {
     if (existing) await page.getByLabel(existing).check()
     await page.getByRole('button', { name: 'Create recording' }).click()
   }
+  const saved = page.getByText(/^Saved to chat-completions/)
   await make()
-  await page.getByText('Saved to').waitFor()
+  await saved.waitFor()
   await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
   await make()
   await page
     .getByText(/^This request is recorded already, in chat-completions\/gpt-4o-mini-what-is-a-penguin-/)
     .waitFor()
   await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
   await make('Add this one, to be played after it')
-  await page.getByText('Saved to').waitFor()
+  await saved.waitFor()
   expect(readdirSync(path.join(recordings, 'chat-completions'))).toHaveLength(2)
   await page.getByRole('dialog').getByRole('link').click()
   await page.getByText('content: What is a penguin?').waitFor()

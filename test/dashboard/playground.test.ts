@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, vi } from 'vitest'
 import { playgroundWith } from '../../src/dashboard/routes.js'
 import { platformWith } from '../scene.js'
@@ -113,7 +112,7 @@ inBrowser('the answer so far stays when the user stops it, and the server stops 
       const { data } = await journalOf(platform)
       expect(data).toEqual([expect.objectContaining({ source: 'rule "slow"', complete: false })])
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
 })
 
@@ -343,7 +342,7 @@ inBrowser('a message that is edited is sent in the place of the old one, with wh
   expect(await hasFocus(page, page.getByRole('textbox', { name: 'Message 3' }))).toBe(true)
   await page.getByRole('textbox', { name: 'Message 3' }).fill('hello instead')
   await page.getByRole('button', { name: 'Send from here' }).click()
-  await vi.waitFor(() => expect(questions.length).toBe(4), { timeout: 20_000 })
+  await vi.waitFor(() => expect(questions.length).toBe(4), { timeout: 60_000 })
   await overOn(page)
   expect(questions.at(-1)?.messages).toEqual([
     { role: 'user', content: 'hello one' },
@@ -437,8 +436,7 @@ inBrowser(
     await page.getByRole('link', { name: 'Playground' }).click()
     await overOn(page)
     expect(await page.locator('.turn-answer .said').innerText()).toBe(slow.reply.text)
-    await page.getByRole('status').getByText('Answer: word0').waitFor({ state: 'attached' })
-    await pause(100)
+    // It is over before the page shows what it took. What was read out is removed again, so it may be gone by now.
     const heard = await page.evaluate<readonly string[]>('window.heard')
     expect(new Set(heard)).toEqual(new Set([expect.stringMatching(/^Answer: word0 word1 .*, and so on$/)]))
   },

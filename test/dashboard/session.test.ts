@@ -189,6 +189,32 @@ inBrowser('a user who was deleted or banned is told so', async () => {
   await page.getByRole('alert').getByText('Your account was deleted.').waitFor()
 })
 
+inBrowser('requests that are refused together end a session once, and the page goes on saying why', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await signUpOn(page, platform)
+  await page.getByText('No keys yet').waitFor()
+  const refusedKeys = () => page.waitForResponse(response => response.status() === 401)
+  // Both are refused before the page has asked what became of its user.
+  let goOn = () => {}
+  const bothRefused = new Promise<void>(resolve => {
+    goOn = resolve
+  })
+  let questions = 0
+  await page.route('**/auth/v1/user', async route => {
+    questions++
+    await bothRefused
+    await route.continue()
+  })
+  await signedOutEverywhere(platform)
+  for (let i = 0; i < 2; i++) await Promise.all([refusedKeys(), comeBack(page)])
+  goOn()
+  const why = page.getByRole('alert').getByText('You were signed out elsewhere.')
+  await why.waitFor()
+  await page.waitForLoadState('networkidle')
+  expect([questions, await why.isVisible()]).toEqual([1, true])
+})
+
 inBrowser('a clock that is moved on a day signs no user out', async () => {
   const platform = await platformWith()
   const { page } = await openPage()

@@ -11,7 +11,7 @@ interface Props {
   readonly onChange: (text: string) => void
 }
 
-/** Loads the editor and gives it the focus. */
+/** Loads the editor and gives it the focus, unless another field of the dialog has it already. */
 export function RuleText({ initial, problems, onChange }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<YamlEditor | undefined>(undefined)
@@ -26,7 +26,8 @@ export function RuleText({ initial, problems, onChange }: Props) {
         const onChange = (text: string) => changed.current(text)
         editor.current = openYamlEditor(host.current, { text: initial, label: 'Rule', onChange })
         setState('ready')
-        editor.current.focus()
+        // The user may have begun to type a file name meanwhile.
+        if (!host.current.closest('dialog')?.querySelector(':focus')) editor.current.focus()
       },
       () => setState('failed'),
     )

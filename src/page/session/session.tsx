@@ -43,6 +43,7 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
   const hadSession = useRef(localStorage.getItem(STORAGE_KEY) !== null)
   const isEnding = useRef(false)
   const refusedWith = useRef('')
+  const renewal = useRef<Promise<boolean> | undefined>(undefined)
   const users = useRef(config.users)
   users.current = config.users
 
@@ -57,8 +58,8 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
 
   async function lose(): Promise<void> {
     if (isEnding.current) return
-    // No user was signed in, or the user has just signed out.
-    if (!hadSession.current) return setSession({ kind: 'signed-out' })
+    // No user was signed in, or the user has just signed out. A reason that is shown stays.
+    if (!hadSession.current) return setSession(now => (now.kind === 'signed-out' ? now : { kind: 'signed-out' }))
     isEnding.current = true
     hadSession.current = false
     const because = await whyEnded(refusedWith.current)
@@ -83,6 +84,19 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     return () => stop()
   }, [auth])
 
+  async function renewOnce(): Promise<boolean> {
+    const client = await auth
+    const { error } = await client.getUser()
+    if (!error) return true
+    // A clock that was moved makes tokens expire; the session goes on.
+    if (error.code === 'bad_jwt' && !(await client.refreshSession()).error) return true
+    if (error.name === 'AuthRetryableFetchError') return false
+    // Without asking the backend to end what it does not know.
+    localStorage.removeItem(STORAGE_KEY)
+    await lose()
+    return false
+  }
+
   const access = useMemo<Omit<SessionAccess, 'session'>>(
     () => ({
       auth,
@@ -101,16 +115,13 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
         announce('Signed out.')
       },
       async renew() {
-        const client = await auth
-        const { error } = await client.getUser()
-        if (!error) return true
-        // A clock that was moved makes tokens expire; the session goes on.
-        if (error.code === 'bad_jwt' && !(await client.refreshSession()).error) return true
-        if (error.name === 'AuthRetryableFetchError') return false
-        // Without asking the backend to end what it does not know.
-        localStorage.removeItem(STORAGE_KEY)
-        await lose()
-        return false
+        // A request that was sent before the session ended may be refused after it has.
+        if (!hadSession.current) return false
+        // Requests that are refused together wait for the same renewal, so that the first reason for the end is the one shown.
+        renewal.current ??= renewOnce().finally(() => {
+          renewal.current = undefined
+        })
+        return renewal.current
       },
     }),
     [auth],
