@@ -139,6 +139,26 @@ test('the rules that the page about rules begins with are good, and answer what 
   expect(await greetingOf(rules?.code ?? '')).toEqual({ count: 5, said: 'Hi Ada, you said "Hello Ada"' })
 })
 
+/** The names in the first columns of the tables, on all pages, whose first heading this is. */
+const tablesBelow = (heading: string): readonly ReadonlySet<string>[] =>
+  pages
+    .flatMap(name => page(name).match(/^\|.*\n\| ---.*(?:\n\|.*)+/gm) ?? [])
+    .map(table => table.split('\n').map(row => row.split(' | ', 1)[0]?.replace(/^\| /, '') ?? ''))
+    .filter(([first]) => first === heading)
+    .map(([, , ...rows]) => new Set(rows.flatMap(row => [...row.matchAll(/`(\w+)/g)].map(([, name = '']) => name))))
+
+const ofRule = JSON.parse(page('src/replies/replies.schema.json')).items.properties
+
+test.each([
+  ['`rule`', ofRule],
+  ['condition', ofRule.when.anyOf[0].properties],
+  ['`reply`', ofRule.reply.properties],
+  ['fault', ofRule.reply.properties.fault.properties],
+  ['`pace`', ofRule.pace.anyOf[0].properties],
+])('the table "%s" explains all that there is, on one page', (heading, properties) => {
+  expect(tablesBelow(heading)).toEqual([new Set(Object.keys(properties))])
+})
+
 test('the magic words are listed as they are', () => {
   const rows = page('docs/faults-and-pace.md').matchAll(/^\| `standin:(\S+)` \| (.*) \|$/gm)
   const listed = [...rows].map(([, word, meaning]) => ({ word, meaning }))
