@@ -62,10 +62,10 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'gpt-tokenizer': ['completions/tokens/'],
   'prom-client': ['metrics/exposition.ts'],
   picocolors: ['cli/output.ts'],
-  'fast-string-truncated-width': ['cli/columns.ts'],
-  'fast-wrap-ansi': ['cli/columns.ts'],
-  'pretty-bytes': ['cli/amounts.ts'],
-  'pretty-ms': ['cli/amounts.ts'],
+  'fast-string-truncated-width': ['cli/format.ts'],
+  'fast-wrap-ansi': ['cli/format.ts'],
+  'pretty-bytes': ['cli/format.ts'],
+  'pretty-ms': ['cli/format.ts'],
   // The user's own, needed only by those who import this entry point.
   vitest: ['vitest.ts'],
   // Its types alone.

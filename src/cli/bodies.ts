@@ -1,12 +1,10 @@
 /** The bodies of a request and its answer for --verbose, cut to a readable length. */
-
 import { dataIn } from '../completions/events.js'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { JournalEntry } from '../journal/index.js'
 import { assembledText } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
-import { counted, inBytes, inTime } from './amounts.js'
-import { cutTo } from './columns.js'
+import { counted, cutTo, inBytes, inTime } from './format.js'
 import { type Colors, harmless } from './output.js'
 
 /** The journal has already removed the secrets that only the configuration knows. */

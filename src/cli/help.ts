@@ -1,7 +1,7 @@
 /** The texts of --help: the overview, and the help of each command. */
-import { paddedTo, wrapped } from './columns.js'
 import { type Flag, type Flags, sharedFlags } from './command.js'
 import { findCommand, groupOf, type ListedCommand, topics } from './commands.js'
+import { paddedTo, wrapped } from './format.js'
 
 const examples = [
   ['standin', 'start on http://127.0.0.1:4100 with the keys it prints'],

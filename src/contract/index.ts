@@ -3,8 +3,7 @@
 export type { Answered, Call, CallResult, Send, ShownCall, TargetCredentials } from './call.js'
 export type { Broken, Clause, ClauseVerdict, Section, Skipped } from './clause.js'
 export { type ClauseResult, judgeAll, sections, wantedOf } from './clause.js'
-export { clauses } from './clauses/index.js'
-export { type Silent, silent } from './silent.js'
+export { clauses, type Silent, silent } from './clauses/index.js'
 export {
   ContractError,
   type ContractTest,

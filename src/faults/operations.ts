@@ -1,7 +1,6 @@
 /** Operations on the faults that wait for requests. */
-import { dataOf, scopeQuery } from '../api/listing.js'
 import { operation } from '../api/operation.js'
-import { object, text } from '../api/shapes.js'
+import { dataOf, object, scopeQuery, text } from '../api/shapes.js'
 import { noSuchFault } from '../core/errors.js'
 import { type FaultCall, faultCallSchema } from '../core/fault.js'
 

@@ -2,9 +2,9 @@
 import express, { type ErrorRequestHandler } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
 import { CONTROL, DASHBOARD } from '../core/paths.js'
+import { refuseForeign } from './cors.js'
 import type { App, Prototypes } from './entrance.js'
 import { errorReply } from './error-bodies.js'
-import { refuseForeign } from './guard.js'
 
 interface Parts {
   readonly prototypes: Prototypes

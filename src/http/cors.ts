@@ -1,5 +1,6 @@
-/** Lets web pages of other origins call the platform (Fetch standard, "CORS protocol"). */
+/** Which pages may call: those of other origins the platform (Fetch standard, "CORS protocol"), only our own the control API and the dashboard. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { foreignHost, foreignOrigin } from '../core/errors.js'
 import type { Reply } from '../core/exchange.js'
 import type { Pages } from '../core/origins.js'
 
@@ -56,3 +57,18 @@ function preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Re
 /** Whether an OPTIONS request is a browser's preflight. */
 export const isPreflight = (headers: IncomingHttpHeaders) =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+
+/** An IP address cannot be rebound through DNS, and neither can localhost. */
+const safeHost = /^(localhost|[\w-]+\.localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])(:\d+)?$/i
+
+/**
+ * Throws a 403 unless the request names this server by address (or by `ownHost`) and comes from no page or from one of ours.
+ * A trusted caller, such as a container that shows the control token, may call it by another name; a page may not.
+ */
+export function refuseForeign({ host = '', origin }: IncomingHttpHeaders, ownHost: string, isTrusted = false): void {
+  const name = host.replace(/:\d+$/, '')
+  const isOwn = safeHost.test(host) || name.toLowerCase() === ownHost.toLowerCase()
+  if (!isOwn && !(isTrusted && origin === undefined)) throw foreignHost()
+  if (origin === undefined) return
+  if (!URL.canParse(origin) || new URL(origin).host !== host) throw foreignOrigin()
+}

@@ -1,8 +1,7 @@
 /** Every operation of the control API: those of the parts, and what belongs to the platform as a whole. */
 import * as v from 'valibot'
-import { scopeQuery } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
-import { number, object, objectOf, oneOf, optional, text, yesOrNo } from '../api/shapes.js'
+import { number, object, objectOf, oneOf, optional, scopeQuery, text, yesOrNo } from '../api/shapes.js'
 import { isMoment } from '../check/formats.js'
 import { modeOperations, steeringOperations } from '../config/operations.js'
 import { violationOperations } from '../contract/operations.js'

@@ -1,8 +1,7 @@
 /** What can be asked of the journal: its exchanges page by page or as they happen, one of them, how many there are, and forgetting them. */
 import * as v from 'valibot'
-import { scopeQuery } from '../api/listing.js'
 import { operation, type Streamed, TextAnswer } from '../api/operation.js'
-import { listOf, maybe, named, object, optional, text, whole, yesOrNo } from '../api/shapes.js'
+import { listOf, maybe, named, object, optional, scopeQuery, text, whole, yesOrNo } from '../api/shapes.js'
 import { type JournalFilter, journalFilter, journalQuery, journalSearch } from './filter.js'
 import { exchange, exchangeInBrief, followed, type JournalEntry } from './shapes.js'
 

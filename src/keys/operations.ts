@@ -1,8 +1,7 @@
 /** What can be asked about API keys: users list, make, roll and revoke their own; the developer sees and revokes those of all users. */
 import * as v from 'valibot'
-import { dataOf } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
-import { moment, named, object, oneOf, optional, orNull, text, wholeBetween } from '../api/shapes.js'
+import { dataOf, moment, named, object, oneOf, optional, orNull, text, wholeBetween } from '../api/shapes.js'
 import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 import { isKeepable } from '../core/state.js'

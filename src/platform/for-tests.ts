@@ -6,7 +6,7 @@ import type { ApiKeys } from '../keys/api-keys.js'
 import type { NewApiKey } from '../keys/operations.js'
 import type { Backend } from '../supabase/backend.js'
 import type { Accounts, KeyWanted, Messages, SessionJson, SignInWanted } from '../supabase/operations.js'
-import { createOutbox } from '../supabase/outbox.js'
+import { createOutbox } from '../supabase/people.js'
 import type { UserSeed } from '../supabase/seeds.js'
 import type { StatePart } from './state.js'
 

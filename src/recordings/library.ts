@@ -1,8 +1,7 @@
 /** The recordings as a list to look at: searched, read, removed, and added to from what has just happened. */
-
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { searchFor } from '../api/listing.js'
+import { searchFor } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
 import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
 import { eachOf } from '../core/work.js'

@@ -1,8 +1,22 @@
 /** What can be asked of recordings: the list of them, one as it is written, making and removing one, and what came of them so far. */
 import * as v from 'valibot'
-import { dataOf, type ListingQuery, listingQuery, scopeQuery } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
-import { described, listOf, moment, object, oneOf, optional, orNull, text, whole, yesOrNo } from '../api/shapes.js'
+import {
+  dataOf,
+  described,
+  type ListingQuery,
+  listingQuery,
+  listOf,
+  moment,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  scopeQuery,
+  text,
+  whole,
+  yesOrNo,
+} from '../api/shapes.js'
 import { violationCounts } from '../check/finding.js'
 import { ProblemsError, wordProblem } from '../check/problem.js'
 import { noSuchExchange, noSuchRecording, recordingsUnreadable } from '../core/errors.js'

@@ -1,9 +1,8 @@
 /** Finds secrets by their form: tokens, keys, parameters of addresses, and what the configuration adds. */
 import { createAddressSearch, traceOfParameter } from './addresses.js'
-import { bearersIn, keysIn } from './keys.js'
+import { bearersIn, jwtsIn, keysIn, privateKeysIn } from './keys.js'
 import { type Match, merged, type Search } from './match.js'
 import { type RedactionRules, secretParametersWith } from './names.js'
-import { jwtsIn, privateKeysIn } from './tokens.js'
 
 /** What everything found here contains, except for email addresses. Most texts have none of it and need no search. */
 const traceOfToken =

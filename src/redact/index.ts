@@ -2,11 +2,16 @@
 import type { Exchange } from '../core/exchange.js'
 import type { Sliced } from '../core/work.js'
 import { redactedQuery } from './addresses.js'
-import { type CredentialFields, createSecretsIn } from './credentials.js'
 import { createFormSearch, createSuspicion } from './forms.js'
 import { createLiteralSearch } from './literals.js'
 import { replacedIn, type Search } from './match.js'
-import { type RedactionRules, secretHeaders, secretParametersWith } from './names.js'
+import {
+  type CredentialFields,
+  createSecretsIn,
+  type RedactionRules,
+  secretHeaders,
+  secretParametersWith,
+} from './names.js'
 import { CREDENTIAL, createPlaceholders, outsidePlaceholders, type Placeholder, placeholderOf } from './placeholders.js'
 import { withLeaves } from './walk.js'
 

@@ -1,9 +1,11 @@
 /** What can be asked of rules: listing, adding and removing them, and drafts of rules on their way to a file. */
 import * as v from 'valibot'
-import { dataOf, type ListingQuery, listingQuery, scopeQuery, searchFor } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
 import {
+  dataOf,
   described,
+  type ListingQuery,
+  listingQuery,
   listOf,
   maybe,
   object,
@@ -11,6 +13,8 @@ import {
   oneOf,
   optional,
   orNull,
+  scopeQuery,
+  searchFor,
   text,
   whole,
   yesOrNo,
@@ -19,11 +23,10 @@ import { blockYaml } from '../check/yaml.js'
 import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
-
-export type { Draft } from './draft.js'
-
 import type { RuleEdit } from './rule-files.js'
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
+
+export type { Draft } from './draft.js'
 
 /** Rules may say long texts. */
 export const RULES_LIMIT_BYTES = 4_194_304

@@ -1,6 +1,5 @@
 /** The state that ends with the process: rows in maps, and no library. */
 import type { TableName } from '../core/state.js'
-import { watchDoors } from './doors.js'
 import { createIndexedRows, type IndexedRows, type LayeredRows, layerOver } from './indexed-rows.js'
 import {
   type AnyRow,
@@ -12,6 +11,7 @@ import {
   shapeOf,
   tablesOf,
   taken,
+  watchDoors,
 } from './shapes.js'
 import type { Store } from './store.js'
 

@@ -1,6 +1,5 @@
 /** Keeps rows in a database: the same queries for SQLite and PostgreSQL. */
 import type { ExpressionBuilder, Kysely, Transaction, TransactionBuilder } from 'kysely'
-import { watchDoors } from './doors.js'
 import {
   type AnyRow,
   type AnyShape,
@@ -12,6 +11,7 @@ import {
   shapeOf,
   tablesOf,
   taken,
+  watchDoors,
 } from './shapes.js'
 import type { Store, Turns } from './store.js'
 

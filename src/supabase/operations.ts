@@ -1,8 +1,9 @@
 /** Operations on users: their sessions, tokens without a password, and the outbox. */
 import * as v from 'valibot'
-import { type ListingQuery, listingQuery, pageOf } from '../api/listing.js'
 import { type Of, operation } from '../api/operation.js'
 import {
+  type ListingQuery,
+  listingQuery,
   listOf,
   maybe,
   moment,
@@ -11,6 +12,7 @@ import {
   oneOf,
   optional,
   orNull,
+  pageOf,
   text,
   whole,
   wholeBetween,

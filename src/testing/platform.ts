@@ -6,14 +6,13 @@ import type { Handler } from '../http/mount.js'
 import type { environmentOf } from '../platform/platform.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
+import type { KeyOptions, SignInOptions, TestSession } from './credentials.js'
 import type { IdleOptions } from './idle.js'
 import type { Awaitable, SharedJournal, TestJournal } from './journal.js'
-import type { KeyOptions } from './keys.js'
 import type { Outbox } from './outbox.js'
 import type { FailNext, ReplyWith, SharedGiven } from './reply.js'
 import type { TestReset } from './reset.js'
 import type { Scope, SharedScope } from './scope.js'
-import type { SignInOptions, TestSession } from './session.js'
 
 /** The environment variables in which clients look for a platform. */
 export type TestEnvironment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>

@@ -2,8 +2,8 @@
 import { UsageError } from '../../check/problem.js'
 import { ageMsOf } from '../../config/recording-options.js'
 import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
-import { counted } from '../amounts.js'
 import { type CommandLine, command, text, yes } from '../command.js'
+import { counted } from '../format.js'
 import { fileProgress } from '../progress.js'
 import { groupedBy, openRecordings, type Read, readEach, removeEmptyFolders } from './folder.js'
 

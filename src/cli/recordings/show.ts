@@ -8,8 +8,8 @@ import {
   type RecordedResponse,
   type Recording,
 } from '../../recordings/index.js'
-import { counted, inAge, inBytes, inTime } from '../amounts.js'
 import { command } from '../command.js'
+import { counted, inAge, inBytes, inTime } from '../format.js'
 import { harmless } from '../output.js'
 import { findOne, openRecordings } from './folder.js'
 

@@ -1,7 +1,6 @@
 /** Tokens as OpenAI's models have them, found block by block. The one file that imports the package `gpt-tokenizer`. */
 import { LRUCache } from 'lru-cache'
-import { bytesOf, splitsPair } from './characters.js'
-import type { Tokenizer } from './tokenizer.js'
+import { bytesOf, splitsPair, type Tokenizer } from './tokenizer.js'
 
 export type Encoding = Exclude<Tokenizer['name'], 'estimate'>
 

@@ -1,5 +1,4 @@
 /** What a tokenizer can do, and the one that estimates: four characters a token, cheap, and some 12 % off for English. */
-import { splitsPair } from './characters.js'
 
 export interface Tokenizer {
   /** The encoding whose tokens they are, or `estimate`. */
@@ -26,4 +25,14 @@ export const estimated: Tokenizer = {
   },
   // Words with the space before them, long ones in parts, as tokens would come.
   pieces: text => text.match(/\s*\S{1,12}|\s+$/gu) ?? [],
+}
+
+/** Whether a character of two code units stands across `at`. */
+export const splitsPair = (text: string, at: number) => (text.codePointAt(at - 1) ?? 0) > 0xffff
+
+/** The bytes of a code point. Half of a surrogate pair counts as the replacement character that it is encoded as. */
+export function bytesOf(codePoint: number): number {
+  if (codePoint < 0x80) return 1
+  if (codePoint < 0x800) return 2
+  return codePoint > 0xffff ? 4 : 3
 }

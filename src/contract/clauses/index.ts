@@ -1,4 +1,4 @@
-/** All clauses, in the order in which they are reported: documented and decided ones, endpoint by endpoint. */
+/** All clauses, in the order in which they are reported, and what of the platform's document has none. */
 import type { Clause } from '../clause.js'
 import { authenticationClauses, credentialClauses } from './authentication.js'
 import { chatClauses, chatFormClauses, chatRefusalClauses } from './chat.js'
@@ -17,3 +17,67 @@ export const clauses: readonly Clause[] = [
   ...errorClauses,
   ...limitClauses,
 ].map(clause => ({ ...clause, source: /-D\d/.test(clause.id) ? 'decided' : 'documented' }))
+
+export interface Silent {
+  /** Verbatim. */
+  readonly quote: string
+  readonly why: string
+}
+
+const title = 'a title'
+const heading = 'the head of a table'
+const opened = 'it opens a list; its points have clauses of their own'
+const open = 'it is left open, and Standin has nothing there'
+
+/** What the platform's document says that cannot be checked from outside, and why not. */
+export const silent: readonly Silent[] = [
+  { quote: '# AI Platform API Specification', why: title },
+  {
+    quote:
+      'This document covers all nine parts for the service: what it does, resources, states, endpoints, authentication, events, errors, limits and versioning.',
+    why: 'it is about the document',
+  },
+  { quote: '## What the service does', why: title },
+  {
+    quote: 'The service is a platform that runs a suite of AI-powered products behind one domain.',
+    why: 'the products are not shown',
+  },
+  { quote: 'The products communicate through a shared API layer.', why: 'it is about what happens inside' },
+  { quote: 'The API exposes:', why: opened },
+  {
+    quote: 'A developer signs in to a user dashboard and generates an API key.',
+    why: 'it would make a key, and the contract changes nothing; what a key opens is EP-3 and EP-4',
+  },
+  {
+    quote:
+      'The key connects an application to the chat assistant, the language model, tool-protocol (MCP) tools and builder services.',
+    why: 'of these only the language model is shown, which is EP-3',
+  },
+  {
+    quote:
+      'Products in the suite, the behaviour of builder services and the behaviour of tool-protocol tools: not shown.',
+    why: open,
+  },
+  { quote: '## Resources and their fields', why: title },
+  { quote: '### Chat completion request (JSON body)', why: title },
+  { quote: '| Field | Type | Notes |', why: heading },
+  { quote: '### Model list', why: title },
+  { quote: '### Error object (JSON)', why: title },
+  { quote: '## States and transitions', why: title },
+  { quote: 'No states are named.', why: 'there is nothing to check' },
+  { quote: 'Transitions: not shown.', why: open },
+  { quote: '## Endpoints', why: title },
+  { quote: '| Method | Path | Request payload | Response payload |', why: heading },
+  { quote: 'Rules:', why: opened },
+  { quote: '## Authentication', why: title },
+  { quote: '## Events', why: title },
+  { quote: 'Events: not shown.', why: open },
+  { quote: '## Errors', why: title },
+  { quote: '| HTTP status | Condition | Body shape |', why: heading },
+  { quote: '## Limits', why: title },
+  { quote: '## Versioning', why: title },
+  {
+    quote: 'Version policy, deprecation rules and how the health version relates to path prefixes: not shown.',
+    why: open,
+  },
+]

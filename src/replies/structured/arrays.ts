@@ -2,8 +2,7 @@
 import { greatest, smallest, typesOf } from './layers.js'
 import { wholeNumbers } from './numbers.js'
 import { drawPerson, type Layers, type Made, type SchemaPlace, singular, type Workshop } from './place.js'
-import type { JsonValue, NormalizedSchema, SchemaObject } from './schema.js'
-import { UnfitSchema } from './unfit.js'
+import { type JsonValue, type NormalizedSchema, type SchemaObject, UnfitSchema } from './schema.js'
 
 /** An array that has to have more items than this is not made. */
 const MOST_ITEMS = 5000

@@ -1,7 +1,13 @@
 /** A schema as a whole: where its references lead, how deep a value has to be, and whether a value fits. */
 import { dereference, type Schema as ValidatorSchema, validate } from '@cfworker/json-schema'
-import { type JsonValue, type NormalizedSchema, type SchemaObject, type TypeName, tidied } from './schema.js'
-import { UnfitSchema } from './unfit.js'
+import {
+  type JsonValue,
+  type NormalizedSchema,
+  type SchemaObject,
+  type TypeName,
+  tidied,
+  UnfitSchema,
+} from './schema.js'
 
 export interface SchemaDocument {
   readonly root: NormalizedSchema

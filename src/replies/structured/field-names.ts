@@ -1,7 +1,7 @@
 /** The values that are usual under the name of a field. */
 import type { Faker } from '../fake.js'
+import { isQuantity, quantityOf } from './numbers.js'
 import type { SchemaPlace } from './place.js'
-import { isQuantity, quantityOf } from './quantities.js'
 import type { TypeName } from './schema.js'
 
 type Make = (faker: Faker, place: SchemaPlace) => string

@@ -1,9 +1,9 @@
 /** Values made up from JSON Schemas: the entry point. What is behind it is loaded by the first call. */
 import { bounded, inWorker, onceLoaded, TookTooLong } from '../../core/work.js'
 import { withFaker } from '../fake.js'
-import { UnfitSchema } from './unfit.js'
+import { UnfitSchema } from './schema.js'
 
-export { UnfitSchema } from './unfit.js'
+export { UnfitSchema } from './schema.js'
 
 /** What is asked for: a value for each seed. `name` says what the value is, where the schema does not. */
 export interface SampleInput {

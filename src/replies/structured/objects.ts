@@ -10,8 +10,7 @@ import {
   type Workshop,
   wordsOf,
 } from './place.js'
-import type { JsonValue, NormalizedSchema } from './schema.js'
-import { UnfitSchema } from './unfit.js'
+import { type JsonValue, type NormalizedSchema, UnfitSchema } from './schema.js'
 
 /** An object that has to have more entries than this is not made. */
 const MOST_ENTRIES = 5000

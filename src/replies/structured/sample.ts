@@ -7,9 +7,8 @@ import { createExpand, each, nullChance, typesOf } from './layers.js'
 import { makeNumber } from './numbers.js'
 import { makeObject } from './objects.js'
 import { drawPerson, type Layers, type Made, type SchemaPlace, type Workshop, wordsOf } from './place.js'
-import type { JsonValue, NormalizedSchema, SchemaObject, TypeName } from './schema.js'
+import { type JsonValue, type NormalizedSchema, type SchemaObject, type TypeName, UnfitSchema } from './schema.js'
 import { makeText } from './texts.js'
-import { UnfitSchema } from './unfit.js'
 
 /** At most this many candidates are drawn. */
 const CANDIDATES = 40

@@ -1,5 +1,4 @@
 /** Brings a JSON Schema of whatever draft and dialect into one form that the rest of this folder can rely on. */
-import { UnfitSchema } from './unfit.js'
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
@@ -175,4 +174,9 @@ function isRegularExpression(pattern: string, flags: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The schema cannot be answered. The message is the end of a sentence that begins with the name of the field. */
+export class UnfitSchema extends Error {
+  override readonly name = 'UnfitSchema'
 }

@@ -5,7 +5,7 @@ import { textNamed } from './field-names.js'
 import { lengthened, makersOf } from './formats.js'
 import { each, greatest, smallest } from './layers.js'
 import type { Layers, Made, SchemaPlace } from './place.js'
-import { UnfitSchema } from './unfit.js'
+import { UnfitSchema } from './schema.js'
 
 /** A text that has to be longer than this is not made. */
 const LONGEST = 100_000

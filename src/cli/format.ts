@@ -1,8 +1,10 @@
-/** Fits text into the columns of a terminal, where wide characters take two and combining marks none. */
+/** Writes amounts in readable form, and fits text into the columns of a terminal. */
 import truncatedWidth from 'fast-string-truncated-width'
 import { wrapAnsi } from 'fast-wrap-ansi'
+import prettyBytes from 'pretty-bytes'
+import prettyMs from 'pretty-ms'
 
-/** How many columns a text takes. */
+/** How many columns a text takes: wide characters take two, combining marks none. */
 export const widthOf = (text: string) => truncatedWidth(text).width
 
 /** The text, cut to the width with a mark where something is missing. */
@@ -22,3 +24,16 @@ export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_cell, i) => Math.max(...rows.map(row => widthOf(row[i] ?? ''))))
   return rows.map(row => `  ${row.map((cell, i) => paddedTo(cell, widths[i] ?? 0)).join('  ')}`.trimEnd())
 }
+
+/** `512 B`, `1.2 kB`, `34 MB`. */
+export const inBytes = (bytes: number) => prettyBytes(bytes, { maximumFractionDigits: 1 })
+
+/** `5m`, `3h`, `12d`. */
+export const inAge = (ms: number) => prettyMs(Math.max(1000, ms), { compact: true })
+
+/** `3.2ms`, `320ms`, `1.8s`, `2m 5s`. */
+export const inTime = (ms: number) => prettyMs(ms, { millisecondsDecimalDigits: ms < 100 ? 1 : 0 })
+
+/** `1 recording`, `2 recordings`. */
+export const counted = (count: number, noun: string) =>
+  `${count.toLocaleString('en')} ${count === 1 ? noun : `${noun}s`}`
