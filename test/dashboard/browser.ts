@@ -15,9 +15,10 @@ import {
 } from 'playwright-core'
 import { beforeAll, onTestFinished, test } from 'vitest'
 
-const executablePath = '/usr/bin/chromium'
-const noBrowser = !existsSync(executablePath)
-if (noBrowser) console.warn(`The tests of the dashboard are skipped: there is no ${executablePath}.`)
+/** Debian's Chromium; its headless shell opens a page in half the time. */
+const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync)
+const noBrowser = executablePath === undefined
+if (noBrowser) console.warn('The tests of the dashboard are skipped: there is no Chromium in /usr/bin.')
 
 /** A test that needs a browser. */
 export const inBrowser = test.skipIf(noBrowser)
@@ -66,7 +67,7 @@ async function theBrowser(): Promise<Browser> {
   const before = await launched
   if (before?.isConnected()) return before
   shared = undefined
-  launched = chromium.launch({ executablePath, args: browserArguments })
+  launched = chromium.launch({ executablePath: executablePath as string, args: browserArguments })
   return launched
 }
 
