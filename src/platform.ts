@@ -1,7 +1,6 @@
 /** Puts the platform together: the parts, and their order. The only file that knows every part. */
 import { randomBytes } from 'node:crypto'
 import { loadConfig } from './config/load.js'
-import { usersAreLive } from './core/errors.js'
 import { isLoopback } from './core/origins.js'
 import { DASHBOARD } from './core/paths.js'
 import { endIdleWorkers, once } from './core/work.js'
@@ -12,8 +11,6 @@ import { createForTests } from './platform/for-tests.js'
 import { createContractCheck, createLasting } from './platform/lasting.js'
 import { createParts, type PlatformSources, type ResetOptions } from './platform/part.js'
 import { type OpenPlatform, usableKey } from './platform/platform.js'
-import { configuredUser } from './platform/state.js'
-import type { MintedToken, TokenRequest } from './supabase/operations.js'
 
 export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
@@ -51,11 +48,7 @@ function createPlatformParts(sources: PlatformSources) {
   const assemblies: Assemblies = createAssemblies(first, sources, lasting)
   const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   const controlToken = () => loaded().config.controlToken || madeUpToken()
-  const { apiKeys, scopes, state, usersAreElsewhere } = lasting
-  const forTests = createForTests({
-    ...{ apiKeys, scopes, usersAreElsewhere, backend: () => current().backend, onRestored: state.onRestored },
-    seedOf: email => configuredUser(loaded(), email),
-  })
+  const forTests = createForTests(lasting, current)
   const ready = once(() => parts.open())
   const stopping = new AbortController()
   const delivery = createDelivery({
@@ -63,17 +56,8 @@ function createPlatformParts(sources: PlatformSources) {
     async loadApp(prototypes) {
       await ready()
       const { loadApp } = await import('./platform/app.js')
-      return loadApp(prototypes, {
-        sources,
-        lasting,
-        forTests,
-        current,
-        reset,
-        mintToken,
-        controlToken,
-        reload,
-        stopping: stopping.signal,
-      })
+      const { signal } = stopping
+      return loadApp(prototypes, { sources, lasting, forTests, current, reset, controlToken, reload, stopping: signal })
     },
   })
 
@@ -92,39 +76,35 @@ function createPlatformParts(sources: PlatformSources) {
     { reset: ({ scope }) => (scope === undefined ? lasting.clock.reset() : undefined) },
     { prepare: async () => delivery.renew },
     delivery,
+    { close: () => stopping.abort() },
   ])
 
   // A request must not meet a platform that is half reset.
   const reset = (options?: ResetOptions) => delivery.traffic.hold(() => parts.reset(options))
 
-  async function mintToken(request: TokenRequest): Promise<MintedToken> {
-    if (request.role === 'user' && usersAreElsewhere()) throw usersAreLive()
-    const minting = await import('./supabase/mint.js')
-    return minting.tokenFor(current().backend, request, email => configuredUser(loaded(), email))
-  }
-
-  async function stop(graceMs = 0): Promise<void> {
-    stopping.abort()
-    await parts.close(graceMs)
-  }
-
   const reload = () => parts.reload(loadConfig(sources))
-  return { lasting, forTests, assemblies, delivery, url, madeUpToken, ready, reset, mintToken, reload, stop }
+  const stop = (graceMs = 0) => parts.close(graceMs)
+  return { lasting, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
 }
 
 /** What is given out of the parts. */
 function platformOf(parts: PlatformParts): OpenPlatform {
-  const { assemblies, lasting, delivery, reset, mintToken, reload, stop } = parts
+  const { assemblies, lasting, delivery, forTests, reset, reload, stop } = parts
   const { modes, state, recordings, faults, clock, journal, violations, onMessage } = lasting
   const url = parts.url()
   const current = () => assemblies.current()
   return {
     ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}`, clock },
     ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: lasting.rules.rules },
-    ...{ exportState: state.export, importState: state.import, mintToken, switchMode: modes.switch },
+    ...{
+      exportState: state.export,
+      importState: state.import,
+      mintToken: forTests.mintToken,
+      switchMode: modes.switch,
+    },
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
     ...{ reset, reload, stop },
-    forTests: { traffic: delivery.traffic, handler: delivery.handler, ...parts.forTests },
+    forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
     get anonKey() {
       return assemblies.completed().tokens.anonKey
     },

@@ -6,9 +6,7 @@ import type { App, Prototypes } from '../http/entrance.js'
 import { loadReader } from '../journal/index.js'
 import type { Identify } from '../keys/identify.js'
 import { loadExposition } from '../metrics/index.js'
-import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { ruleOfPasswords } from '../supabase/passwords.js'
-import { createOutbox } from '../supabase/people.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
 import type { ForTests } from './for-tests.js'
@@ -22,7 +20,6 @@ interface Surroundings {
   readonly lasting: Lasting
   readonly current: () => Assembly
   readonly forTests: ForTests
-  readonly mintToken: (request: TokenRequest) => Promise<MintedToken>
   readonly reset: Parts['reset']
   /** What opens the control API where others can reach it. */
   readonly controlToken: () => string
@@ -31,58 +28,59 @@ interface Surroundings {
   readonly stopping: AbortSignal
 }
 
-/** Long because it only joins: each line hands one ability of the platform to the control API or the dashboard. */
 export async function loadApp(prototypes: Prototypes, surroundings: Surroundings): Promise<App> {
-  const { current, lasting, sources, mintToken } = surroundings
-  const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = lasting
+  const { current, lasting } = surroundings
   // One after another: under jest 29, modules that share others cannot be linked at the same time.
   const { createApp } = await import('../http/app.js')
   const { createControl } = await import('../http/control.js')
   const { createDashboard } = await import('../dashboard/index.js')
   const { createReader } = await loadReader()
-  const auth = await import('../supabase/people.js')
-  const identify: Identify = authorization => current().doorkeeper.identify(authorization)
-  const { config } = current().loaded
+  const people = await import('../supabase/people.js')
+  const { apiKeys, clock, journal, modes, state, url, report } = lasting
+  const { host } = current().loaded.config
   const keys = {
-    identify,
+    identify: (authorization => current().doorkeeper.identify(authorization)) satisfies Identify,
     token: surroundings.controlToken,
     isServicePublic: () => isPublicSecret(current().loaded.config.auth.jwtSecret),
   }
-  const drafts = createDrafts({ current, sources, reload: surroundings.reload })
   const dashboard = createDashboard({
     config: async isLocal => ({
       ...(await configJson(current(), modes.current().mode, url())),
       users: state.origin(),
       ...(isLocal && developmentKeyIn(current(), clock.now())),
     }),
-    ...{ apiKeys, now: clock.now, identify },
+    ...{ apiKeys, now: clock.now, identify: keys.identify },
   })
   const control = createControl({
-    ...{
-      ...keys,
-      people: createOutbox(state.get),
-      apiKeys,
-      rules: createRuleEditing({ current, sources, drafts, reload: surroundings.reload }, rules),
-      steering: settings,
-      clock,
-      journal,
-      host: config.host,
-      mintToken,
-      violations,
-    },
-    ...{ misses: recordings.misses, receipt: recordings.receipt },
+    ...{ host, ...keys, ...abilities(surroundings) },
     reader: createReader({ journal, url, stopping: surroundings.stopping }),
-    readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),
+    people: people.createOutbox(state.get),
+    userList: people.createUserList(state.get),
+    sessions: people.createOpenSessions(state.get, () => current().loaded.config.auth.jwtExp),
+  })
+  return createApp({ prototypes, host, control, dashboard, report })
+}
+
+/** What the control API can do that needs nothing more loaded. Long because it only joins, an ability a line. */
+function abilities({ current, lasting, sources, forTests, reset, reload }: Surroundings) {
+  const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = lasting
+  const drafts = createDrafts({ current, sources, reload })
+  return {
+    ...{ apiKeys, clock, journal, violations, drafts, reset },
+    ...{ misses: recordings.misses, receipt: recordings.receipt },
+    ...{ exportState: state.export, importState: state.import },
+    ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
+    rules: createRuleEditing({ current, sources, drafts, reload }, rules),
     faults: { ...faults.calls, add: faults.add },
-    reset: surroundings.reset,
+    library: () => current().library(),
+    readiness: () => ({ mode: modes.current().mode, url: url(), version: current().loaded.config.version }),
     modes: {
       current: () => ({ mode: modes.current().mode, modes: modes.current().modes }),
       configured: () => current().loaded.config,
       change: modes.switch,
       impossible: modes.impossible,
     },
-    ...{ exportState: state.export, importState: state.import },
-    metrics: async () => {
+    async metrics() {
       const { createExposition } = await loadExposition()
       return createExposition(meter, () => ({
         version,
@@ -91,23 +89,17 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
         receipt: recordings.receipt(),
       }))
     },
-    document: async () => {
+    async document() {
       const { openApiOf } = await import('./openapi/document.js')
       return openApiOf(modes.loaded().config, { url: url() })
     },
-    accounts: surroundings.forTests,
     async credentials() {
       const { loaded, tokens } = current()
       const { anonKey, serviceKey } = await tokens()
       const { publishableKey, secretKey } = loaded.config.auth
       return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey }
     },
-    library: () => current().library(),
-    userList: auth.createUserList(state.get),
-    sessions: auth.createOpenSessions(state.get, () => current().loaded.config.auth.jwtExp),
-    drafts,
-  })
-  return createApp({ prototypes, host: config.host, control, dashboard, report: lasting.report })
+  }
 }
 
 /** What the dashboard's page gets to know of the platform. */

@@ -1,14 +1,20 @@
 /** What tests may do to a platform in their own process, beside what calls may. */
 import { noSuchUser, usersAreLive } from '../core/errors.js'
-import type { Scopes } from '../core/scope.js'
 import { developmentUser } from '../core/secrets.js'
-import type { ApiKeys } from '../keys/api-keys.js'
+import { onceLoaded } from '../core/work.js'
 import type { NewApiKey } from '../keys/operations.js'
-import type { Backend } from '../supabase/backend.js'
-import type { Accounts, KeyWanted, Messages, SessionJson, SignInWanted } from '../supabase/operations.js'
-import { createOutbox } from '../supabase/people.js'
-import type { UserSeed } from '../supabase/seeds.js'
-import type { StatePart } from './state.js'
+import type {
+  Accounts,
+  KeyWanted,
+  Messages,
+  MintedToken,
+  SessionJson,
+  SignInWanted,
+  TokenRequest,
+} from '../supabase/operations.js'
+import type { Assembly } from './assembly.js'
+import type { Lasting } from './lasting.js'
+import { configuredUser } from './state.js'
 
 /** Which key is wanted. */
 interface KeyWish extends KeyWanted {
@@ -19,24 +25,18 @@ interface KeyWish extends KeyWanted {
 export interface ForTests extends Messages, Accounts {
   /** A key for a scope outlives a reset, unless it belongs to a user or expires. */
   createKey(wish: KeyWish): Promise<NewApiKey>
+  mintToken(request: TokenRequest): Promise<MintedToken>
 }
 
-interface Parts {
-  readonly apiKeys: ApiKeys
-  readonly scopes: Scopes
-  readonly backend: () => Backend
-  /** Whether users are a live backend's. */
-  readonly usersAreElsewhere: () => boolean
-  readonly seedOf: (email: string) => UserSeed | undefined
-  /** `work` runs whenever a reset has brought back the rows of the start. */
-  readonly onRestored: StatePart['onRestored']
-}
-
-export function createForTests(parts: Parts): ForTests {
-  const { apiKeys, scopes, backend, usersAreElsewhere, seedOf, onRestored } = parts
+export function createForTests(
+  { apiKeys, scopes, usersAreElsewhere, state }: Lasting,
+  current: () => Assembly,
+): ForTests {
   const ofScopes = new Map<string, KeyWish>()
-  onRestored(async () => void (await Promise.all([...ofScopes.values()].map(make))))
-  const { messages, clearMessages } = createOutbox(() => backend().state())
+  state.onRestored(async () => void (await Promise.all([...ofScopes.values()].map(make))))
+  const outbox = onceLoaded(async () => (await import('../supabase/people.js')).createOutbox(state.get))
+  const backend = () => current().backend
+  const seedOf = (email: string) => configuredUser(current().loaded, email)
 
   async function signInById(id: string): Promise<SessionJson> {
     const { startSession, tokenResponse } = await import('../supabase/sessions.js')
@@ -72,9 +72,14 @@ export function createForTests(parts: Parts): ForTests {
   }
 
   return {
-    messages,
-    clearMessages,
+    messages: async wanted => (await outbox()).messages(wanted),
+    clearMessages: async () => (await outbox()).clearMessages(),
     signIn,
+    async mintToken(request) {
+      if (request.role === 'user' && usersAreElsewhere()) throw usersAreLive()
+      const { tokenFor } = await import('../supabase/mint.js')
+      return tokenFor(backend(), request, seedOf)
+    },
     async createKey(wish) {
       const created = await make(wish)
       const { user, expiresInMs, scope } = wish
