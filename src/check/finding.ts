@@ -33,6 +33,23 @@ export const violation = Object.assign(
 )
 export type Violation = Readonly<v.InferOutput<typeof violation>>
 
+const difference = closed({
+  /** `messages[0].content`, `query.limit`. */
+  field: text,
+  /** As JSON; missing where the field is not there. */
+  recorded: v.optional(text),
+  asked: v.optional(text),
+})
+/** One field that is not the same. */
+export type Difference = Readonly<v.InferOutput<typeof difference>>
+
+export const closestRecording = closed({ file: text, differences: v.array(difference) })
+/** The recording that comes nearest to a request, and where the two differ. */
+export interface ClosestRecording {
+  readonly file: string
+  readonly differences: readonly Difference[]
+}
+
 /** Whether it is this bad, or worse. */
 export const isAtLeast = (threshold: Severity, severity: Severity) =>
   severities.indexOf(severity) >= severities.indexOf(threshold)

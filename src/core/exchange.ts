@@ -1,7 +1,7 @@
 /** The words of the product: one noun for each thing that travels along the line, and what the OpenAPI document says of an endpoint. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { check } from '../check/check.js'
-import type { Violation } from '../check/finding.js'
+import type { ClosestRecording, Violation } from '../check/finding.js'
 import type { Caller, CredentialKind } from './caller.js'
 import type { Fault } from './fault.js'
 import type { Pace } from './pace.js'
@@ -66,6 +66,8 @@ export interface Exchange {
   /** What OpenAI says to the request, where it is known to refuse it with a 400 and it was answered all the same. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined
+  /** The recording that comes nearest, where none answered it. */
+  nearest?: ClosestRecording | undefined
   /** What its answer has against the contract, once that was judged. */
   violations?: readonly Violation[]
 }

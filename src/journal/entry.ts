@@ -1,4 +1,5 @@
 /** An exchange as the journal shows it: readable, and nothing secret in it. */
+import type { ClosestRecording } from '../check/finding.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { decoded, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
@@ -59,6 +60,7 @@ export function entryOf(
     hint: told(outcome?.hint),
     openaiRefuses: told(exchange.openaiRefuses),
     complete: outcome?.complete ?? false,
+    ...(exchange.nearest && { nearest: redaction.value(exchange.nearest) as ClosestRecording }),
     violations: exchange.violations ?? [],
     ...(outcome?.upstream && { upstream: saidJson({ said: outcome.upstream }, { path, redaction, shownBytes }) }),
     response: {

@@ -16,7 +16,7 @@ import {
   whole,
   yesOrNo,
 } from '../api/shapes.js'
-import { violation } from '../check/finding.js'
+import { closestRecording, violation } from '../check/finding.js'
 import { headerFaults, keyFaults, tokenFaults } from '../core/caller.js'
 import { modes } from '../core/exchange.js'
 import { faultSchema } from '../core/fault.js'
@@ -121,6 +121,8 @@ export const exchange = named(
     openaiRefuses: orNull(text),
     /** False where the client left or the answer was cut. */
     complete: yesOrNo,
+    /** The recording that comes nearest, and where it differs; missing where one answered, or nothing is recorded for the path. */
+    nearest: maybe(closestRecording),
     /** What the answer has against the contract; empty as well where it was not judged. */
     violations: listOf(violation),
     /** What the live platform, or a recording of it, answered, where that was an error that was made to fit the document for the client. */

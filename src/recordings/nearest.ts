@@ -1,11 +1,11 @@
 /** Finds the recording that comes nearest to a request that has none, so that a miss can say what is different. */
+import type { Difference } from '../check/finding.js'
 import { sideBySide } from '../check/miss-text.js'
 import { asksForChat, isObject } from './canonical.js'
 import { requestIn } from './file-text.js'
 import type { Ignore } from './ignore.js'
 import { comparedForm, keyOf } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
-import type { Difference } from './operations.js'
 import type { RecordedRequest } from './recording.js'
 import type { Shelf } from './shelf.js'
 

@@ -17,7 +17,7 @@ import {
   whole,
   yesOrNo,
 } from '../api/shapes.js'
-import { violationCounts } from '../check/finding.js'
+import { closestRecording, violationCounts } from '../check/finding.js'
 import { ProblemsError, wordProblem } from '../check/problem.js'
 import { noSuchExchange, noSuchRecording, recordingsUnreadable } from '../core/errors.js'
 import type { Past } from './past.js'
@@ -137,13 +137,6 @@ function unreadable(error: unknown): never {
   throw first ? recordingsUnreadable(wordProblem(first)) : error
 }
 
-const difference = object({
-  /** `messages[0].content`, `query.limit`. */
-  field: text,
-  /** As JSON; missing where the field is not there. */
-  recorded: v.optional(text),
-  asked: v.optional(text),
-})
 const miss = object({
   at: moment,
   /** Empty where the request was in no scope. */
@@ -153,12 +146,10 @@ const miss = object({
   /** What the client got. */
   reason: text,
   /** The recording that comes nearest, and where it differs; missing where nothing is recorded for the path. */
-  nearest: v.optional(object({ file: text, differences: listOf(difference) })),
+  nearest: v.optional(closestRecording),
 })
 /** A request that no recording answered. */
 export type Miss = Of<typeof miss>
-/** One field that is not the same. */
-export type Difference = Of<typeof difference>
 
 const receipt = object({
   /** Requests that were answered from recordings. */

@@ -44,7 +44,7 @@ interface Unfit {
 
 /** What is known of a request that no recording answers. */
 interface Missed {
-  readonly scope: string
+  readonly exchange: Exchange
   /** Why what was found does not do. */
   readonly unfit: string | undefined
   readonly near: Nearest | undefined
@@ -69,7 +69,8 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     const near = again ? undefined : await nearest(identified, shelf, ignore)
     const edited = near?.isSame ? await choose([near.kept], count, identified.request, choosing) : undefined
     if (edited?.kind === 'found') return edited
-    return missed(identified.request, { scope: exchange.scope, unfit: (edited ?? again)?.why, near }, run)
+    exchange.nearest = near && { file: near.kept.file, differences: near.differences }
+    return missed(identified.request, { exchange, unfit: (edited ?? again)?.why, near }, run)
   }
 }
 
@@ -149,13 +150,10 @@ async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stal
   return { kind: 'fit', file, recording } as const
 }
 
-function missed({ method, path }: RecordedRequest, { scope, unfit, near }: Missed, run: Run): Found {
+function missed({ method, path }: RecordedRequest, { exchange, unfit, near }: Missed, run: Run): Found {
   const why = unfit ?? whyNot(near)
-  const { file, differences } = { file: near?.kept.file, differences: near?.differences ?? [] }
-  run.missed({
-    ...{ at: new Date().toISOString(), scope, method, path, reason: why },
-    nearest: file === undefined ? undefined : { file, differences },
-  })
+  const { scope, nearest } = exchange
+  run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest })
   return { kind: 'miss', why, isKnownPath: unfit !== undefined || near !== undefined }
 }
 

@@ -241,6 +241,21 @@ test('a miss names the nearest recording and the field that differs, for the cli
   ])
 })
 
+test('requests that miss at the same moment are each shown in the journal with what differs in them', async () => {
+  const { replaying } = await taped([hello])
+  const { chat, journal } = await replaying()
+  const asked = ['hullo', 'halloo', 'hey']
+  await Promise.all(asked.map(content => chat({ ...hello, messages: [{ role: 'user', content }] })))
+  const shown = journal
+    .find()
+    .map(({ request, nearest }) => [
+      JSON.stringify((request.body as typeof hello).messages[0]?.content),
+      nearest?.differences[0]?.asked,
+    ])
+  expect(shown).toHaveLength(asked.length)
+  for (const [sent, differs] of shown) expect(differs).toBe(sent)
+})
+
 test('of long texts a miss shows the place where they part', async () => {
   const long = 'All work and no play makes Jack a dull boy. '.repeat(50)
   const ask = (end: string) => ({ ...hello, messages: [{ role: 'user', content: `${long}The ${end}.` }] })

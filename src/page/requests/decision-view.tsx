@@ -1,21 +1,14 @@
 /** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
-import type { Violation } from '../../check/finding.js'
+import type { ClosestRecording, Violation } from '../../check/finding.js'
 import { type FaultDone, faultDoneInWords, inWords } from '../../core/exchange.js'
-import { routes } from '../../dashboard/routes.js'
+import { recordingAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import type { Miss } from '../../recordings/operations.js'
-import { recordingAddress } from '../make/make-recording.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { Notice } from '../widgets/states.jsx'
 
-interface Props {
-  readonly entry: JournalEntry
-  readonly miss: Miss | undefined
-}
-
-export function DecisionView({ entry, miss }: Props) {
-  const { endpoint, mode, error, hint, remark, openaiRefuses, violations, fault, complete, status } = entry
+export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
+  const { endpoint, mode, error, hint, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
   return (
     <section aria-labelledby="decision">
       <h3 id="decision">Why this response</h3>
@@ -36,7 +29,7 @@ export function DecisionView({ entry, miss }: Props) {
           [(status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
         ]}
       />
-      {miss?.nearest && <Nearest nearest={miss.nearest} />}
+      {nearest && <Nearest of={nearest} />}
       {violations.length > 0 && <Violations violations={violations} />}
     </section>
   )
@@ -59,16 +52,13 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
     case 'rule':
       return (
         <>
-          <Link to={`${routes.replies}?${new URLSearchParams({ search: titleOf(answeredBy.title) })}`}>
-            {inWords(answeredBy)}
-          </Link>{' '}
-          <code>{answeredBy.place}</code>
+          <Link to={ruleAt(answeredBy)}>{inWords(answeredBy)}</Link> <code>{answeredBy.place}</code>
         </>
       )
     case 'recording':
       return (
         <>
-          recording <Link to={recordingAddress(answeredBy.file)}>{answeredBy.file}</Link>
+          recording <Link to={recordingAt(answeredBy.file)}>{answeredBy.file}</Link>
         </>
       )
     case 'live':
@@ -82,7 +72,7 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
           )}
           {answeredBy.recordedAs && (
             <>
-              , recorded as <Link to={recordingAddress(answeredBy.recordedAs)}>{answeredBy.recordedAs}</Link>
+              , recorded as <Link to={recordingAt(answeredBy.recordedAs)}>{answeredBy.recordedAs}</Link>
             </>
           )}
         </>
@@ -92,10 +82,7 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
   }
 }
 
-/** `greeting` of `rule "greeting"`, which is what the list of rules is searched for. */
-const titleOf = (title: string) => /^rule "(.*)"$/.exec(title)?.[1] ?? title
-
-function Nearest({ nearest: { file, differences } }: { readonly nearest: NonNullable<Miss['nearest']> }) {
+function Nearest({ of: { file, differences } }: { readonly of: ClosestRecording }) {
   return (
     <table class="table near">
       <caption>

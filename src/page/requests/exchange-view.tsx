@@ -1,7 +1,6 @@
 /** One exchange: why it got its response, the request, the response and the timing. */
 import { MOST_PIECES_TIMED } from '../../core/clock.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import type { Miss } from '../../recordings/operations.js'
 import type { Control } from '../api.js'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
@@ -18,10 +17,9 @@ import { callerName, count, counted, duration, size } from './wording.js'
 interface ExchangeState {
   readonly entry: JournalEntry
   readonly curl: string
-  readonly miss: Miss | undefined
 }
 
-/** One exchange with its curl command and, if no recording matched, the closest recording. */
+/** One exchange with its curl command. */
 export const useExchange = (id: string, control: Control) =>
   useResource(signal => load(id, control, signal), [id, control])
 
@@ -30,18 +28,7 @@ async function load(id: string, control: Control, signal: AbortSignal): Promise<
     control('GET /journal/{id}', { id, signal }),
     control('GET /journal/{id}/curl', { id, signal }),
   ])
-  const wasMissed = entry.mode === 'replay' && entry.error !== null
-  const miss = wasMissed ? missOf(entry, (await control('GET /misses', { signal })).data) : undefined
-  return { entry, curl, miss }
-}
-
-/** Misses have no ids, so this finds the one with the same request that is closest in time. */
-function missOf({ request, error, at, durationMs }: JournalEntry, misses: readonly Miss[]): Miss | undefined {
-  const endedMs = Date.parse(at) + durationMs
-  const away = (miss: Miss) => Math.abs(Date.parse(miss.at) - endedMs)
-  return misses
-    .filter(({ method, path, reason }) => method === request.method && path === request.path && error?.includes(reason))
-    .toSorted((a, b) => away(a) - away(b))[0]
+  return { entry, curl }
 }
 
 interface Props {
@@ -49,7 +36,7 @@ interface Props {
   readonly control: Control
 }
 
-export function ExchangeView({ of: { entry, curl, miss }, control }: Props) {
+export function ExchangeView({ of: { entry, curl }, control }: Props) {
   const { at, scope, request, response, upstream } = entry
   const { body } = request
   return (
@@ -64,7 +51,7 @@ export function ExchangeView({ of: { entry, curl, miss }, control }: Props) {
         )}
       </p>
       <ExchangeActions entry={entry} curl={curl} control={control} />
-      <DecisionView entry={entry} miss={miss} />
+      <DecisionView entry={entry} />
       <TimingView entry={entry} />
       <Content
         title="Request"
