@@ -100,7 +100,7 @@ const page: Plugin = {
           groups: [
             { name: SIGNING_IN, test: /node_modules[\\/]@supabase/ },
             // What more than one view uses is there with the page.
-            { name: 'shared', test: /[\\/]page[\\/](widgets|people|session)[\\/]|node_modules[\\/]preact/ },
+            { name: 'shared', test: /[\\/]page[\\/](widgets|session)[\\/]|node_modules[\\/]preact/ },
           ],
         },
         assetFileNames: 'assets/[name]-[hash][extname]',

@@ -577,6 +577,12 @@ export const notWritten = failure(
 
 export const modeNotPossible = failure(409, 'mode_not_possible', (sentences: readonly string[]) => sentences.join(' '))
 
+export const noSuchRuleFile = failure(
+  404,
+  'no_such_rule_file',
+  (name: string) => `The configuration reads no rules from ${JSON.stringify(name.slice(0, 200))}.`,
+)
+
 export const noSuchRule = failure(
   404,
   'no_such_rule',

@@ -22,6 +22,13 @@ export type View = keyof typeof routes
 /** The address that opens the playground with the request of an exchange, ready to be changed and sent. */
 export const playgroundWith = (exchange: string) => `${routes.playground}?${new URLSearchParams({ exchange })}`
 
+/** The address that shows a rule. Its place may have changed since it answered, so it is also known by its title. */
+export const ruleAt = ({ title, place }: { readonly title: string; readonly place: string }) =>
+  `${routes.replies}?${new URLSearchParams({ rule: title, at: place })}`
+
+/** The address that shows a recording. */
+export const recordingAt = (file: string) => `${routes.recordings}?${new URLSearchParams({ file })}`
+
 /** The view at an address; `undefined` where there is none. */
 export function viewAt(path: string): View | undefined {
   const plain = path.replace(/\/$/, '')

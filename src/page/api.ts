@@ -4,7 +4,7 @@ import { type Client, createClient } from '../api/client.js'
 import type { DashboardOperations } from '../dashboard/operations.js'
 import type { ControlOperations } from '../http/operations.js'
 import { Failure, noAnswer } from './failure.js'
-import { useServiceKey } from './people/developer-only.jsx'
+import { useServiceKey } from './widgets/developer-only.jsx'
 
 export type Control = Client<ControlOperations>
 export type DashboardApi = Client<DashboardOperations>

@@ -83,6 +83,12 @@ export function createRuleEditing(surroundings: Surroundings, { rules, lasting }
       if (!there) throw noSuchRule(id)
       return fileOf({ rule: there.rule.written })
     },
+    files: async () => (await loadReplies()).ruleFiles(filesOf(current().loaded, sources)),
+    addToFile: (file, yaml) =>
+      inTurn(async () => {
+        await (await loadReplies()).addToFile(file, yaml, await inForce())
+        await putInForce(reload)
+      }),
     change: (id, change) =>
       inTurn(async () => ((await loadReplies()).isInFile(id) ? changeInFile(id, change) : changeAtRunTime(id, change))),
     async remove(which) {

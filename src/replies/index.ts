@@ -16,7 +16,7 @@ import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
 import { nearestSentence } from './nearest.js'
 import type { ListedRule } from './operations.js'
 import type { ReadyRule } from './ready-rule.js'
-import { areNeighbours } from './rule-files.js'
+import { areNeighbours, fileOfRule } from './rule-files.js'
 import type { Generation } from './said.js'
 import { sampled } from './structured/index.js'
 import { unasked } from './unasked.js'
@@ -43,6 +43,7 @@ export { magicWords } from './magic.js'
 export { createMemory, type Memory } from './memory.js'
 export { fileOf, goodRules, type ListedRule } from './operations.js'
 export {
+  addToFile,
   changeRule,
   draftInFile,
   type InForce,
@@ -51,6 +52,7 @@ export {
   type RuleChange,
   type RuleEdit,
   readRule,
+  ruleFiles,
 } from './rule-files.js'
 export { type RuleInput, rulesSchema } from './rules.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
@@ -161,6 +163,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       return all.map((one, i) => ({
         ...{ id: one.id, scope: one.scope, answered: memory.answered(one.rule, scope) },
         ...{ title: one.rule.title, place: one.rule.place, rule: one.rule.written },
+        file: fileOfRule(one.id ?? '') ?? null,
         enabled: one.rule.written.enabled !== false,
         moves: [
           ...(areNeighbours(one, all[i - 1]) ? (['up'] as const) : []),

@@ -40,6 +40,8 @@ const listed = {
   title: text,
   /** `replies/a.yaml:5`, `rules[0]` or `at run time #3`. */
   place: text,
+  /** The file that it is in, relative to the configuration; `null` for one that is in none. */
+  file: orNull(text),
   /** Whose requests it is for; `null` where it is for everyone's. */
   scope: orNull(text),
   /** How often it has answered since it was read or added. */
@@ -140,6 +142,10 @@ export interface RunningRules {
   read(id: string): Promise<string>
   /** Changes a rule where it stands: in its file, or among those that were added. Gives back the id that it has then. */
   change(id: string, change: RuleEdit): Promise<string>
+  /** The files of rules, relative to the configuration. */
+  files(): Promise<readonly string[]>
+  /** Puts rules in front of all others of a file. */
+  addToFile(file: string, yaml: string): Promise<void>
   /** What would be wrong with a rule, or its file, if it had this text. */
   problems(yaml: string, id?: string): Promise<ReadRules['problems']>
   /** What would be answered, and why. Rejects with a PlatformError where a draft or its request is no good. */
@@ -190,6 +196,22 @@ export const ruleOperations = ({ rules, drafts }: { readonly rules: RunningRules
     run: async ({ body, scope }) => ({
       data: await rules.addSent(await goodRules(drafts, body.yaml), body.scope ?? scope),
     }),
+  }),
+  listRuleFiles: operation({
+    at: 'GET /replies/files',
+    does: 'Lists the files of rules.',
+    returns: dataOf(text),
+    answer: 'Their names, relative to the configuration.',
+    run: async () => ({ data: await rules.files() }),
+  }),
+  addToRuleFile: operation({
+    at: 'PUT /replies/files/{file}',
+    does: 'Puts rules in front of those of a file, which stays as it is otherwise. Encode the slashes in its name as %2F.',
+    body: object({ yaml }),
+    reads: { bytes: RULE_TEXT_LIMIT_BYTES },
+    answer: 'They are in the file, and in force.',
+    errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
+    run: async ({ file, body }) => rules.addToFile(file, body.yaml),
   }),
   readRule: operation({
     at: 'GET /replies/{id}',

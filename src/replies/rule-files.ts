@@ -10,11 +10,12 @@ import {
   listItems,
   withFlag,
   withItem,
+  withItemAtEnd,
   withItemBefore,
   withItemsSwapped,
   withoutItem,
 } from '../check/yaml-items.js'
-import { invalidRequest, noSuchRule, ruleFileChanged, ruleNotKept } from '../core/errors.js'
+import { invalidRequest, noSuchRule, noSuchRuleFile, ruleFileChanged, ruleNotKept } from '../core/errors.js'
 import { findReplyFiles, fullNamesSaid, idInFile, type ReplyFiles, rulesInText, rulesSent, versionOf } from './load.js'
 import type { ReadyRule } from './ready-rule.js'
 
@@ -25,13 +26,16 @@ export interface InForce {
   readonly rules: readonly ReadyRule[]
 }
 
-interface OpenedRule {
+interface OpenedFile {
   /** Relative to the configuration. */
   readonly file: string
   readonly full: string
   readonly text: string
   readonly hasMark: boolean
   readonly items: readonly ListItem[]
+}
+
+interface OpenedRule extends OpenedFile {
   readonly item: ListItem
   /** Counted from 0. */
   readonly index: number
@@ -100,6 +104,24 @@ export async function changeRule(id: string, change: RuleChange, inForce: InForc
   return idInFile(rule.file, index, versionOf(text))
 }
 
+/** The files of rules, relative to the configuration. */
+export const ruleFiles = async ({ patterns, dir }: ReplyFiles): Promise<readonly string[]> => [
+  ...new Set((await findReplyFiles(patterns, dir)).map(full => nameOf(full, dir))),
+]
+
+/** Puts rules in front of all others of a file. */
+export async function addToFile(name: string, yaml: string, inForce: InForce): Promise<void> {
+  const full = await ownFile(name, inForce.files)
+  if (!full) throw noSuchRuleFile(name)
+  const file = await openedFile(name, full)
+  const { text, items } = file
+  const changed = items.length > 0 ? withItemBefore(text, items, 0, yaml) : withItemAtEnd(text, yaml)
+  const [problem] = await problemsIn(changed, file, inForce)
+  if (problem) throw invalidRequest(wordProblem(problem))
+  if ((listItems(changed) ?? []).length <= items.length) throw invalidRequest('There is no rule here.')
+  await write(file, changed)
+}
+
 function edited({ text, items, item, index }: OpenedRule, change: Exclude<RuleChange, { kind: 'move' }>) {
   switch (change.kind) {
     case 'replace':
@@ -147,6 +169,9 @@ function placeOf(id: string) {
   return file === undefined ? undefined : { file, index: Number(number) - 1, version }
 }
 
+/** The file of the rule with this id; nothing for a rule in none. */
+export const fileOfRule = (id: string) => placeOf(id)?.file
+
 /** Whether an id is that of a rule in a file. */
 export const isInFile = (id: string) => placeOf(id) !== undefined
 
@@ -155,21 +180,30 @@ async function opened(id: string, files: ReplyFiles): Promise<OpenedRule> {
   const full = place && (await ownFile(place.file, files))
   if (!place || !full) throw noSuchRule(id)
   const { file, index, version } = place
+  const found = await openedFile(file, full, version)
+  const item = found.items[index]
+  if (!item) throw noSuchRule(id)
+  return { ...found, item, index }
+}
+
+/** A file as it is now. With a version, rejects where it has another one. */
+async function openedFile(file: string, full: string, version?: string): Promise<OpenedFile> {
   const bytes = await readFile(full).catch(() => {
     throw ruleFileChanged(file)
   })
   const text = new TextDecoder().decode(bytes)
-  if (versionOf(text) !== version) throw ruleFileChanged(file)
+  if (version !== undefined && versionOf(text) !== version) throw ruleFileChanged(file)
   const items = listItems(text)
-  const item = items?.[index]
-  if (!items || !item) throw ruleNotKept(`The rules of ${file} stand in brackets. Change them with an editor.`)
-  return { file, full, text, hasMark: bytes[0] === 0xef, items, item, index }
+  if (!items) throw ruleNotKept(`The rules of ${file} stand in brackets. Change them with an editor.`)
+  return { file, full, text, hasMark: bytes[0] === 0xef, items }
 }
+
+const nameOf = (full: string, dir: string) => path.relative(dir, full) || '.'
 
 /** The full name of a file of rules. Whatever else a name leads to, by dots or by links, is none. */
 async function ownFile(file: string, { patterns, dir }: ReplyFiles): Promise<string | undefined> {
   for (const pattern of patterns) {
-    const full = (await findReplyFiles([pattern], dir)).find(full => (path.relative(dir, full) || '.') === file)
+    const full = (await findReplyFiles([pattern], dir)).find(full => nameOf(full, dir) === file)
     if (full === undefined) continue
     const steps = pattern.split('/')
     const wild = steps.findIndex(step => /[*?[\]{}!]/.test(step))
@@ -184,7 +218,7 @@ async function ownFile(file: string, { patterns, dir }: ReplyFiles): Promise<str
   return undefined
 }
 
-async function problemsIn(text: string, { file, full }: OpenedRule, inForce: InForce): Promise<readonly Problem[]> {
+async function problemsIn(text: string, { file, full }: OpenedFile, inForce: InForce): Promise<readonly Problem[]> {
   const dir = path.dirname(full)
   return (await rulesSent({ yaml: text, name: file, dir, alsoSays: saidIn(file, dir, inForce) })).problems
 }
@@ -199,7 +233,7 @@ function saidIn(file: string, dir: string, { rules }: InForce): readonly string[
 }
 
 /** All at once: a reader sees the old text or the new one, and so does a crash. */
-async function write({ file, full, text: before, hasMark }: OpenedRule, text: string): Promise<void> {
+async function write({ file, full, text: before, hasMark }: OpenedFile, text: string): Promise<void> {
   const beside = path.join(path.dirname(full), `.${path.basename(full)}.${randomUUID()}.tmp`)
   try {
     const { mode } = await stat(full)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { placeOf } from '../../src/page/editor/rule-completion.js'
 import { saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
 import { folderWith } from '../command.js'
-import { platformWith } from '../scene.js'
+import { platformWith, type Scene } from '../scene.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, hasFocus, inBrowser, looks, tabTo, useBrowser } from './browser.js'
 import { ruleOn, ruleTextOn, say, writeRule } from './lists.js'
@@ -98,6 +98,60 @@ inBrowser('a rule of a file is edited, moved and switched off by keyboard alone,
   expect(complaints).toEqual([])
 })
 
+inBrowser('a request leads to the rule that answered it: its file, its line and its text', async () => {
+  const { platform, page } = await shopRules()
+  await say(platform, 'hello')
+  const followLink = async () => {
+    await page.goto(`${platform.dashboardUrl}/requests?id=1`)
+    await page.getByRole('link', { name: 'rule "greeting"', exact: true }).click()
+  }
+  const dialog = page.getByRole('dialog', { name: 'greeting' })
+  await followLink()
+  await dialog.getByText(/shop\.yaml:2$/).waitFor()
+  await ruleOn(page).waitFor()
+  expect(await hasFocus(page, ruleOn(page))).toBe(true)
+  expect(await ruleTextOn(page)).toContain('- name: greeting # in the log')
+
+  // By now another rule is at its place.
+  await changeGreeting(platform, { move: 'down' })
+  await followLink()
+  await dialog.getByText(/shop\.yaml:\d$/).waitFor()
+  await ruleOn(page).waitFor()
+  expect(await ruleTextOn(page)).toContain('- name: greeting # in the log')
+
+  await changeGreeting(platform, { yaml: '- name: welcome\n  reply: { text: Welcome! }\n' })
+  await followLink()
+  await page.getByText('The rule "greeting" is no longer there.').waitFor()
+})
+
+async function changeGreeting({ ask }: Scene, change: object): Promise<void> {
+  const { data } = (await (await ask('/__standin/replies', { bearer: null })).json()) as {
+    data: readonly { readonly id: string; readonly title: string }[]
+  }
+  const { id = '' } = data.find(({ title }) => title === 'rule "greeting"') ?? {}
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify(change)
+  const { status } = await ask(`/__standin/replies/${encodeURIComponent(id)}`, {
+    ...{ method: 'PUT', bearer: null, headers, body },
+  })
+  expect(status).toBe(200)
+}
+
+inBrowser('a new rule is put into a file that is there, and is tried before the others in it', async () => {
+  const { platform, page, text } = await shopRules()
+  const rule = '- name: polite\n  when: { user: hello }\n  reply: { text: Good morning. }\n'
+  await page.getByRole('button', { name: 'New rule' }).click()
+  await writeRule(page, rule)
+  await page.getByLabel('In an existing file').check()
+  expect(await page.getByLabel('File', { exact: true }).locator('option').allInnerTexts()).toEqual([
+    expect.stringMatching(/shop\.yaml$/),
+  ])
+  await page.getByRole('button', { name: 'Save to file' }).click()
+  await page.getByText(/^Saved to .*shop\.yaml\.$/).waitFor()
+  expect(text()).toBe(`${rule}\n${shop}`)
+  expect(await say(platform, 'hello')).toContain('Good morning.')
+})
+
 inBrowser('a rule is duplicated and deleted from its dialog', async () => {
   const { page, text } = await shopRules()
   await page.getByRole('button', { name: 'Edit greeting' }).click()
@@ -109,7 +163,7 @@ inBrowser('a rule is duplicated and deleted from its dialog', async () => {
   expect(text()).toBe(`- name: polite\n  when: { user: hello please }\n  reply: { text: Certainly. }\n\n${shop}`)
   await page.getByRole('button', { name: 'Edit greeting' }).click()
   await page.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('with the comments above it').waitFor()
+  await page.getByText(/It is removed from .*shop\.yaml, with the comments above it\./).waitFor()
   await page.getByRole('button', { name: 'Delete rule' }).click()
   await page.getByText('2 rules').waitFor()
   expect(text()).not.toContain('Greets.')

@@ -29,7 +29,8 @@ test('the control API is in the document', async () => {
 /** A recording that is there already. */
 const recording = 'models/get-0123456789ab.yaml'
 
-const withId = (path: string, id = '1') => path.replace('{id}', id).replace('{name}', encodeURIComponent(recording))
+const withId = (path: string, id = '1') =>
+  path.replace('{id}', id).replace('{file}', encodeURIComponent(id)).replace('{name}', encodeURIComponent(recording))
 
 /** Folders with a recording and a rule. */
 const withFiles = () => ({
@@ -69,6 +70,7 @@ const bodies: Readonly<Record<string, object>> = {
   addWrittenRules: { yaml: '- reply: { text: Hi }', scope: 'one' },
   changeRule: { enabled: false },
   tryRules: { prompt: 'hello', yaml: '- reply: { text: Hi }', scope: 'one' },
+  addToRuleFile: { yaml: '- reply: { text: Hi }' },
   keepRules: { yaml: '- reply: { text: Hi }', name: 'hi' },
   reset: { scope: 'one' },
   setClock: { advanceMs: 1000, frozen: true },
@@ -123,6 +125,12 @@ async function ruleOf({ url }: Scene): Promise<string> {
   return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
 }
 
+/** The name of a file of rules. */
+async function ruleFileOf({ url }: Scene): Promise<string> {
+  const response = await fetch(`${url}/__standin/replies/files`)
+  return ((await response.json()) as { data: readonly [string] }).data[0]
+}
+
 /** The id of an API key. */
 async function keyOf({ url }: Scene): Promise<string> {
   const response = await fetch(`${url}/__standin/keys`)
@@ -160,6 +168,7 @@ test('every answer is of the form that the document gives it, and every body tha
     const ids: Readonly<Record<string, typeof ruleOf>> = {
       readRule: ruleOf,
       changeRule: ruleOf,
+      addToRuleFile: ruleFileOf,
       removeRule: ruleOf,
       removeFault: faultOf,
       endSession: sessionOf,

@@ -1,6 +1,6 @@
 /** “Make a recording”: saves the answer to a request on disk. */
 import { useState } from 'preact/hooks'
-import { routes } from '../../dashboard/routes.js'
+import { recordingAt } from '../../dashboard/routes.js'
 import type { Existing } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -13,9 +13,6 @@ import { Notice } from '../widgets/states.jsx'
 interface Props {
   readonly entry: { readonly id: string }
 }
-
-/** Where a recording is shown. */
-export const recordingAddress = (file: string) => `${routes.recordings}?${new URLSearchParams({ file })}`
 
 /** A button for an exchange that can be replayed. */
 export function MakeRecording({ entry: { id } }: Props) {
@@ -68,7 +65,7 @@ function MakeRecordingDialog({ id, onClosed }: { readonly id: string; readonly o
           <>
             <Notice tone="good">
               <p class="long-name">
-                Saved to <Link to={recordingAddress(file)}>{file}</Link>.
+                Saved to <Link to={recordingAt(file)}>{file}</Link>.
               </p>
             </Notice>
             <div class="form-buttons">

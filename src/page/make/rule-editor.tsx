@@ -1,12 +1,12 @@
 /** Writes a rule: a new one, a copy, or a change of one that is there. Shows what is wrong with it, tries it, and saves it. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useControl } from '../api.js'
+import { type Control, useControl } from '../api.js'
 import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Dialog, Done } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
-import { Field, RadioGroup } from '../widgets/fields.jsx'
+import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
 import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
@@ -23,6 +23,8 @@ interface RuleBegun {
 
 interface Props {
   readonly title: string
+  /** Where the rule stands. */
+  readonly place?: string
   readonly begin: (signal: AbortSignal) => RuleBegun | Promise<RuleBegun>
   /** The rule that is changed, or in front of which a copy is put. */
   readonly target?: { readonly id: string; readonly isCopied: boolean }
@@ -34,15 +36,24 @@ interface Props {
   readonly onClosed: () => void
 }
 
-export function RuleDialog({ title, begin, onClosed, ...writing }: Props) {
+export function RuleDialog({ title, place, begin, onClosed, ...writing }: Props) {
   const [isEdited, setEdited] = useState(false)
   // Loaded once, so that the text does not change during editing.
   const { value, failure, reload } = useOnce(begin)
   return (
     <Dialog title={title} onClosed={onClosed} isEdited={isEdited} wide>
       {(close, finish) => {
-        if (value) return <Writing {...writing} begun={value} onEdited={setEdited} close={close} finish={finish} />
-        return failure ? <FailureNote failure={failure} retry={reload} /> : <Waiting />
+        if (!value) return failure ? <FailureNote failure={failure} retry={reload} /> : <Waiting />
+        return (
+          <>
+            {place && (
+              <p class="quiet long-name">
+                <code>{place}</code>
+              </p>
+            )}
+            <Writing {...writing} begun={value} onEdited={setEdited} close={close} finish={finish} />
+          </>
+        )
       }}
     </Dialog>
   )
@@ -62,7 +73,13 @@ interface WritingProps extends Pick<Props, 'target' | 'exchange' | 'more' | 'onS
   readonly finish: () => void
 }
 
-type Place = 'file' | 'run time'
+interface Place {
+  readonly kind: 'new file' | 'file' | 'run time'
+  /** A name for the new file. */
+  readonly name: string
+  /** The file that is there. */
+  readonly file: string
+}
 
 interface Saved {
   readonly file?: string
@@ -73,8 +90,7 @@ interface Saved {
 function Writing({ begun, target, exchange, more, onSaved, onEdited, close, finish }: WritingProps) {
   const control = useControl()
   const [yaml, setYaml] = useState(begun.yaml)
-  const [name, setName] = useState(begun.name ?? '')
-  const [place, setPlace] = useState<Place>('file')
+  const [place, setPlace] = useState<Place>({ kind: 'new file', name: begun.name ?? '', file: '' })
   const [saved, setSaved] = useState<Saved>()
   const changedId = target && !target.isCopied ? target.id : undefined
   const problems = useProblems(control, yaml, changedId)
@@ -83,9 +99,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
       await control('PUT /replies/{id}', { id: target.id, body: target.isCopied ? { before: yaml } : { yaml } })
       announce('The rule was saved.')
       finish()
-    } else if (place === 'file')
-      setSaved({ file: (await control('POST /replies/keep', { body: { yaml, name } })).file })
-    else setSaved({ ids: (await control('POST /replies/written', { body: { yaml } })).data.map(({ id }) => id) })
+    } else setSaved(await put(control, yaml, place))
     onEdited(false)
     onSaved?.()
   }
@@ -109,7 +123,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
         <TryPrompt draft={{ yaml, id: changedId, isBroken: problems.length > 0 }} exchange={exchange} />
       </Disclosure>
       <Form
-        send={target ? 'Save' : place === 'file' ? 'Save to file' : 'Add rule'}
+        send={target ? 'Save' : place.kind === 'run time' ? 'Add rule' : 'Save to file'}
         onSend={save}
         isInvalid={problems.length > 0}
         beside={
@@ -121,39 +135,68 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
           </>
         }
       >
-        {!target && <PlaceFields {...{ place, setPlace, name, setName }} />}
+        {!target && <PlaceFields place={place} onChange={setPlace} />}
       </Form>
     </>
   )
 }
 
-interface PlaceProps {
-  readonly place: Place
-  readonly setPlace: (place: Place) => void
-  readonly name: string
-  readonly setName: (name: string) => void
+async function put(control: Control, yaml: string, { kind, name, file }: Place): Promise<Saved> {
+  switch (kind) {
+    case 'new file':
+      return control('POST /replies/keep', { body: { yaml, name } })
+    case 'file':
+      await control('PUT /replies/files/{file}', { file, body: { yaml } })
+      return { file }
+    case 'run time':
+      return { ids: (await control('POST /replies/written', { body: { yaml } })).data.map(({ id }) => id) }
+  }
 }
 
-function PlaceFields({ place, setPlace, name, setName }: PlaceProps) {
+const places: readonly { readonly value: Place['kind']; readonly label: string }[] = [
+  { value: 'new file', label: 'In a new file' },
+  { value: 'file', label: 'In an existing file' },
+  { value: 'run time', label: 'In memory, until Standin stops' },
+]
+
+interface PlaceProps {
+  readonly place: Place
+  readonly onChange: (place: Place) => void
+}
+
+function PlaceFields({ place, onChange }: PlaceProps) {
+  const control = useControl()
+  // Without an answer, the files that are there are not offered.
+  const { value: { data: files = [] } = {} } = useResource(
+    signal => control('GET /replies/files', { signal }),
+    [control],
+  )
+  const [first = ''] = files
   return (
     <>
       <RadioGroup
         label="Where to save it"
-        value={place}
-        onChange={setPlace}
-        options={[
-          { value: 'file', label: 'In a new file' },
-          { value: 'run time', label: 'In memory, until Standin stops' },
-        ]}
+        value={place.kind}
+        onChange={kind => onChange({ ...place, kind, file: place.file || first })}
+        options={files.length > 0 ? places : places.filter(({ value }) => value !== 'file')}
       />
-      {place === 'file' && (
+      {place.kind === 'new file' && (
         <Field
           label="File name"
-          value={name}
-          onChange={setName}
+          value={place.name}
+          onChange={name => onChange({ ...place, name })}
           maxLength={80}
           placeholder="greetings"
           hint="A new file in the folder of rules. Existing files are never overwritten."
+        />
+      )}
+      {place.kind === 'file' && (
+        <Select
+          label="File"
+          value={place.file}
+          onChange={file => onChange({ ...place, file })}
+          options={files.map(file => [file, file])}
+          hint="The rule is added at the top of the file, so it is tried before the others there."
         />
       )}
     </>

@@ -15,6 +15,7 @@ import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
+import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
 import { Checkbox, Field, PasswordField, RadioGroup, Select, TextArea } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
@@ -25,7 +26,6 @@ import { Empty, Notice, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
 import { useAdmin } from './admin.js'
-import { DeveloperOnly } from './developer-only.jsx'
 
 const EVERY_MS = 5000
 

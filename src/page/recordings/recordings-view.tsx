@@ -1,15 +1,14 @@
 /** The recordings: search, view and delete them. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { routes } from '../../dashboard/routes.js'
+import { recordingAt, routes } from '../../dashboard/routes.js'
 import type { ListedRecording } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
-import { recordingAddress } from '../make/make-recording.jsx'
-import { DeveloperOnly } from '../people/developer-only.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
+import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
 import { Link } from '../widgets/link.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
@@ -85,7 +84,7 @@ const columns: readonly Column<ListedRecording>[] = [
     plain: true,
     of: recording => (
       <>
-        <Link to={recordingAddress(recording.file)} class="row-link">
+        <Link to={recordingAt(recording.file)} class="row-link">
           {'problem' in recording ? 'Cannot be read' : (recording.said ?? `${recording.method} ${recording.path}`)}
         </Link>
         <code class="row-detail">{recording.file}</code>

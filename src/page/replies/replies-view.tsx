@@ -3,7 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
 import { useControl } from '../api.js'
+import { failureOf } from '../failure.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
+import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
@@ -41,6 +43,7 @@ export function RepliesView() {
   )
   const [open, setOpen] = useState<Open>()
   const changes = useChanges(list.value, list.reload)
+  const gone = useLinked(rule => setOpen({ kind: rule.id === null ? 'show' : 'edit', rule }))
   return (
     <ListPage
       title="Replies"
@@ -50,6 +53,12 @@ export function RepliesView() {
           <Icon name="plus" />
           New rule
         </button>
+      }
+      note={
+        <>
+          {gone !== undefined && <Notice tone="care">{gone}</Notice>}
+          {changes.failure && <Notice tone="danger">{changes.failure.message}</Notice>}
+        </>
       }
       of={list}
       what="rule"
@@ -71,7 +80,6 @@ export function RepliesView() {
         </Empty>
       }
     >
-      {changes.failure && <Notice tone="danger">{changes.failure.message}</Notice>}
       <section aria-labelledby="try">
         <h2 id="try">Try a prompt</h2>
         <p class="quiet">Shows what would be sent, and why each rule matches or not. Nothing is sent or counted.</p>
@@ -81,6 +89,33 @@ export function RepliesView() {
     </ListPage>
   )
 }
+
+/** Opens the rule that the address names. Returns what to say if it is not there. */
+function useLinked(open: (rule: RuleRow) => void): string | undefined {
+  const { query } = useAddress()
+  const control = useControl()
+  const [problem, setProblem] = useState<string>()
+  const [title, place] = [query.get('rule'), query.get('at')]
+  useEffect(() => {
+    if (title === null) return
+    const leaving = new AbortController()
+    const show = (rules: readonly RuleRow[]) => {
+      navigate(routes.replies, { replace: true })
+      const named = rules.filter(rule => rule.title === title)
+      const found = named.find(rule => rule.place === place) ?? named[0]
+      setProblem(found ? undefined : `The ${title} is no longer there. It answered from ${place}.`)
+      if (found) open(found)
+    }
+    control('GET /replies', { query: { search: title, limit: MOST_OF_ONE_TITLE }, signal: leaving.signal }).then(
+      ({ data }) => leaving.signal.aborted || show(data),
+      thrown => leaving.signal.aborted || setProblem(failureOf(thrown).message),
+    )
+    return () => leaving.abort()
+  }, [title, place, control])
+  return problem
+}
+
+const MOST_OF_ONE_TITLE = 1000
 
 const columns: readonly Column<RuleRow>[] = [
   {
@@ -101,8 +136,7 @@ const columns: readonly Column<RuleRow>[] = [
 /** Stays the same while its file changes around it. */
 const keyOf = ({ id, place, scope }: RuleRow) => (id === null ? place : `${id.replace(/@[^@]*$/, '')} ${scope}`)
 
-/** The name without the title's prefix: `greeting` for `rule "greeting"`. */
-const nameOf = ({ title }: RuleRow) => title.replace(/^rule "?(.*?)"?$/, '$1')
+const nameOf = ({ rule, place }: RuleRow) => rule.name ?? place
 
 const placeOf = ({ place, scope }: RuleRow) => (scope === null ? place : `${place}, scope ${scope}`)
 
@@ -222,6 +256,7 @@ function OpenDialog({ kind, rule, onOpen, onChanged }: OpenProps) {
         <RuleDialog
           key={kind}
           title={nameOf(rule)}
+          place={placeOf(rule)}
           begin={begin}
           target={{ id, isCopied: false }}
           more={
@@ -255,7 +290,9 @@ function ShowDialog({ rule, onClosed }: DialogProps) {
     <Dialog title={nameOf(rule)} onClosed={onClosed} wide>
       {close => (
         <>
-          <p class="quiet">This rule comes from code: change it there.</p>
+          <p class="quiet">
+            This rule comes from code, <code>{rule.place}</code>: change it there.
+          </p>
           <CodeBlock code={rule.yaml ?? ''} label="The rule" />
           <div class="form-buttons">
             <button type="button" class="button" onClick={close}>
@@ -270,7 +307,6 @@ function ShowDialog({ rule, onClosed }: DialogProps) {
 
 function DeleteDialog({ rule, onChanged, onClosed }: DialogProps & { readonly onChanged: () => void }) {
   const control = useControl()
-  const isInMemory = rule.place.startsWith('at run time')
   return (
     <Confirm
       title={`Delete “${nameOf(rule)}”?`}
@@ -285,11 +321,11 @@ function DeleteDialog({ rule, onChanged, onClosed }: DialogProps & { readonly on
       onClosed={onClosed}
     >
       <p class="long-name">
-        {isInMemory ? (
+        {rule.file === null ? (
           'It is in no file, so it cannot be restored.'
         ) : (
           <>
-            It is removed from <code>{rule.place.replace(/:\d+$/, '')}</code>, with the comments above it.
+            It is removed from <code>{rule.file}</code>, with the comments above it.
           </>
         )}
       </p>

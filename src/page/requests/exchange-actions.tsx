@@ -1,5 +1,5 @@
 /** What can be done with an exchange. Only what works for this one is shown. */
-import { routes } from '../../dashboard/routes.js'
+import { playgroundWith, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import { MakeRecording } from '../make/make-recording.jsx'
@@ -37,7 +37,7 @@ export function ExchangeActions({ entry, curl, control }: Props) {
           </button>
         )}
         {turnsAsked(request.body).length > 0 && (
-          <Link to={`${routes.playground}?exchange=${id}`} class="button button-small">
+          <Link to={playgroundWith(id)} class="button button-small">
             Open in playground
           </Link>
         )}

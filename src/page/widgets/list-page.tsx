@@ -1,7 +1,7 @@
 /** A page with a list: search, table, pages, row actions, and what is shown when there is nothing. */
 import type { ComponentChildren } from 'preact'
-import { DeveloperOnly } from '../people/developer-only.jsx'
 import { type PagedSearch, useSearch } from '../search.js'
+import { DeveloperOnly } from './developer-only.jsx'
 import { type Resource, useResource } from './resource.js'
 import { counted, Pager, SearchField } from './search-field.jsx'
 import { Table, type TableProps } from './table.jsx'
@@ -80,13 +80,16 @@ interface ListPageProps<Row> extends ListProps<Row> {
   readonly lead?: ComponentChildren
   /** The actions of the whole page. */
   readonly action?: ComponentChildren
+  /** Shown above the list, such as what went wrong with a row. */
+  readonly note?: ComponentChildren
   /** Shown below the list: dialogs, and more sections. */
   readonly children?: ComponentChildren
 }
 
-export function ListPage<Row>({ title, lead, action, children, ...list }: ListPageProps<Row>) {
+export function ListPage<Row>({ title, lead, action, note, children, ...list }: ListPageProps<Row>) {
   return (
     <View title={title} lead={lead} action={action}>
+      {note}
       <List {...list} />
       {children}
     </View>

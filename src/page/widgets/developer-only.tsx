@@ -1,10 +1,10 @@
 /** Lists for the developer. From other machines they need the control token or a secret service key. */
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useState } from 'preact/hooks'
-import { PasswordField } from '../widgets/fields.jsx'
-import { Form } from '../widgets/form.jsx'
-import type { Resource } from '../widgets/resource.js'
-import { Empty, Shown } from '../widgets/states.jsx'
+import { PasswordField } from './fields.jsx'
+import { Form } from './form.jsx'
+import type { Resource } from './resource.js'
+import { Empty, Shown } from './states.jsx'
 
 interface ServiceKey {
   /** The control token or service key entered on another machine. Kept in the page's memory only. */

@@ -1,8 +1,8 @@
 /** How many messages have come since the outbox was last looked at. */
 import { useEffect, useState } from 'preact/hooks'
-import { useControl } from '../api.js'
-import { useConfig } from '../config.jsx'
-import { useResource } from '../widgets/resource.js'
+import { useControl } from './api.js'
+import { useConfig } from './config.jsx'
+import { useResource } from './widgets/resource.js'
 
 const SEEN_KEY = 'standin-outbox-seen'
 const CHANGED = 'standin-outbox-looked-at'
