@@ -74,7 +74,7 @@ export async function followRequests(platform: Platform, isVerbose: boolean, tel
   const { journal } = platform
   let redact = await loadRedact(platform.loaded.config)
   journal.follow((exchange, id) => {
-    const entry = isVerbose ? journal.get(id) : undefined
+    const entry = isVerbose ? journal.get(String(id)) : undefined
     tell(entry ?? logLineOf(exchange, redact), entry)
   })
   return async () => {

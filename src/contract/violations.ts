@@ -6,7 +6,7 @@ import { credentialsOf, type Redact } from '../redact/index.js'
 
 export interface Violations {
   /** Takes an exchange whose answer has left. */
-  take(exchange: Exchange, id: string): void
+  take(exchange: Exchange, id: number): void
   /** What was found so far in this process. */
   counts(): ViolationCounts
   /** The last exchanges with violations, the newest first. */
@@ -65,7 +65,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
       if (waiting >= MOST_WAITING) return void unjudged++
       waiting++
       judging = judging
-        .then(() => look(exchange, id))
+        .then(() => look(exchange, String(id)))
         .catch(report)
         .finally(() => void waiting--)
     },

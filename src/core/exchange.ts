@@ -48,6 +48,8 @@ export interface Exchange {
   authorization: string | undefined
   /** When the request's headers were there, by `passedMs` of core/clock.ts. */
   readonly startedMs: number
+  /** When it was over, by the same; set by the journal. */
+  endedMs?: number | undefined
   caller: Caller
   /** Which of several tests that share a server asks; empty for a request in none. */
   scope: string

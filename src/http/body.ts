@@ -1,5 +1,6 @@
 /** Reads a request's body, counting as it comes. */
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import { bodyTooLarge, encodedContent, notJsonContent, type PlatformError } from '../core/errors.js'
 import { type Adopted, BODY } from './foreign.js'
 
@@ -17,6 +18,79 @@ export function requireJson(request: IncomingMessage): void {
   if (type !== undefined && type !== 'application/json' && !json.test(type)) throw notJsonContent(type)
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
 }
+
+/** Takes a part of a body, `null` at its end, or `undefined` when the client has left before that. */
+type Taker = (chunk: Buffer | null | undefined) => void
+
+/** A request of our own server: what its parser reads can be taken from it directly, past node's stream. */
+interface OwnRequest extends IncomingMessage {
+  /**
+   * Hands all of the body to `taker` from now on. False when the stream has some of it already, or has readers; then it stays with them.
+   * Listeners hear nothing of a body that was taken, not even its end.
+   */
+  takeBody(taker: Taker): boolean
+  /** What takes the body. */
+  taker: Taker | undefined
+  /** Whether all of a body that was taken is there. */
+  isRead: boolean
+}
+
+/**
+ * Makes the class of a server's requests. Beginning to read a stream, its events and its end take a tenth of the time of a whole
+ * request, with or without a body: every request without a reader is read to its end by node. Each server has a class of its own, since
+ * express puts its methods behind the prototype.
+ */
+export function createRequestClass(): typeof IncomingMessage {
+  class Request extends IncomingMessage {
+    taker: Taker | undefined = undefined
+    isRead = false
+
+    takeBody(taker: Taker): boolean {
+      const isTouched = this.readableFlowing !== null || this.readableLength > 0 || this.complete || this.destroyed
+      if (isTouched || this.taker) return false
+      this.taker = taker
+      return true
+    }
+
+    /** Called by node's parser. */
+    override push(chunk: Buffer | null): boolean {
+      const { taker } = this
+      if (!taker) return super.push(chunk)
+      if (chunk === null) this.isRead = true
+      taker(chunk)
+      return true
+    }
+
+    /** Node's own: reads what nothing has read when the answer has left. */
+    _dump(): void {
+      if (!this.taker) nodes._dump.call(this)
+    }
+
+    override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+      super._destroy(error, done)
+      this.taker?.(undefined)
+    }
+  }
+  // By this node knows whether a client broke off its request. Node's types have it as a property, which no class may override.
+  Object.defineProperty(Request.prototype, 'readableEnded', {
+    get(this: Request) {
+      return this.taker ? this.isRead : ended.call(this)
+    },
+  })
+  return Request
+}
+
+const nodes = IncomingMessage.prototype as IncomingMessage & { _dump(): void }
+const ended = Object.getOwnPropertyDescriptor(Readable.prototype, 'readableEnded')?.get as () => boolean
+
+const isOwn = (request: IncomingMessage): request is OwnRequest => 'taker' in request
+
+/** Throws away what may still come of the body: the answer has left without it. */
+export function leaveUnread(request: IncomingMessage): void {
+  if (isOwn(request)) request.takeBody(nothing)
+}
+
+const nothing = () => {}
 
 /**
  * Reads the body and calls back once: with it, with a 413 as soon as it grows beyond the limit, or with `undefined` when
@@ -36,28 +110,31 @@ export function readBody(
   let chunks: Buffer[] | undefined
   let size = 0
   let isOver = false
-  request.on('data', (chunk: Buffer) => {
+  const isTaken = isOwn(request) && request.takeBody(take)
+  if (!isTaken) {
+    request.on('data', take)
+    request.on('end', () => take(null))
+    request.on('error', () => take(undefined))
+  }
+
+  function take(chunk: Buffer | null | undefined): void {
     if (isOver) return
+    // With an announced length the last byte is the end; a body that stops short of it is an error.
+    if (!chunk) {
+      isOver = chunk === undefined || Number.isNaN(announced)
+      if (isOver) done(chunk === null ? Buffer.concat(chunks ?? []) : undefined)
+      return
+    }
     size += chunk.length
     // The last byte is there: node would say so only in a later turn.
     isOver = size > limitBytes || size === announced
+    if (isTaken && size === announced) request.isRead = true
     if (size > limitBytes) return done(bodyTooLarge(limitBytes))
     if (size === announced && !chunks) return done(chunk)
     chunks ??= []
     chunks.push(chunk)
     if (isOver) done(Buffer.concat(chunks))
-  })
-  // With an announced length the last byte is the end; a body that stops short of it is an error.
-  if (Number.isNaN(announced)) {
-    request.on('end', () => {
-      if (!isOver) done(Buffer.concat(chunks ?? []))
-      isOver = true
-    })
   }
-  request.on('error', () => {
-    if (!isOver) done(undefined)
-    isOver = true
-  })
 }
 
 /** As much as the journal shows of a body. */
@@ -68,6 +145,7 @@ const BEGINNING_MS = 1000
 /** Whether a body may still be coming that has not been looked at: `readableFlowing` is null until then. */
 export const isUnread = (request: IncomingMessage): boolean =>
   request.readableFlowing === null &&
+  !(isOwn(request) && request.taker) &&
   !request.destroyed &&
   (Number(request.headers['content-length'] ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined)
 

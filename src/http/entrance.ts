@@ -1,11 +1,12 @@
 /** Where every request comes in: onto the line, or to express behind it; and how many are under way. */
-import { IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { CONTROL, DASHBOARD, isReserved } from '../core/paths.js'
+import { createRequestClass } from './body.js'
 import type { Line } from './line.js'
-import { OwnResponse } from './send.js'
+import { createResponseClass } from './send.js'
 
 /** The prototypes of the server's requests and responses. */
 export interface Prototypes {
@@ -64,12 +65,10 @@ export function createTraffic(): TrafficCount {
 }
 
 export function createEntrance({ line, rest }: Ways, { counts, gate }: TrafficCount = createTraffic()): Entrance {
-  // Classes of this entrance's own: express puts its methods behind their prototypes.
-  class Request extends IncomingMessage {}
-  class Response<R extends IncomingMessage> extends OwnResponse<R> {}
-  const prototypes = { request: Request.prototype, response: Response.prototype }
+  const classes = { IncomingMessage: createRequestClass(), ServerResponse: createResponseClass() }
+  const prototypes = { request: classes.IncomingMessage.prototype, response: classes.ServerResponse.prototype }
   return {
-    classes: { IncomingMessage: Request, ServerResponse: Response },
+    classes,
     answer(request, response) {
       const path = pathOf(request.url ?? '/')
       if ((path.startsWith(CONTROL) || path.startsWith(DASHBOARD)) && isReserved(path))

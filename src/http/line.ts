@@ -351,6 +351,7 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
     headers,
     authorization,
     startedMs: passedMs(),
+    endedMs: undefined,
     caller: anonymous,
     scope: typeof scope === 'string' ? scope : '',
     endpoint: undefined,

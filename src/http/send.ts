@@ -2,6 +2,7 @@
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderValue } from 'node:http'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { Paced, Reply } from '../core/exchange.js'
+import { leaveUnread } from './body.js'
 import { isForeign } from './foreign.js'
 import type { Pacer } from './pacer.js'
 
@@ -28,7 +29,7 @@ export function sendWhole(
   { status, sent, isRecorded }: Reply,
   body: string | Buffer,
 ): void {
-  const isUsual = !isRecorded && response instanceof OwnResponse && response.isUsual(status)
+  const isUsual = !isRecorded && isOwn(response) && response.isUsual(status)
   if (typeof body !== 'string') {
     // A stream whose every event is there already; no length is sent, as with any other stream.
     if (isUsual && body.length > 0) return response.leaveInOneChunk(status, headOf(status, head), body, sent)
@@ -100,53 +101,66 @@ function dateNow(): string {
   return date
 }
 
-/**
- * A response of our own server. Where nothing is unusual, head and body leave it as one text in one write: node hands an empty text on
- * behind them, so that the socket has two to gather, which takes a quarter of the time of a whole request.
- */
-export class OwnResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+/** A response of our own server. */
+interface OwnResponse extends ServerResponse {
   /**
    * False for all that node frames in another way, or later: a client of HTTP/1.0, a connection that is to be closed, HEAD, a status without a
    * body, a response that another one is ahead of, and one whose methods were replaced, as a fault does.
    */
-  isUsual(status: number): boolean {
-    const { socket, req } = this
-    return (
-      this.shouldKeepAlive &&
-      socket?.writable === true &&
-      status >= 200 &&
-      status !== 204 &&
-      status !== 304 &&
-      req.httpVersionMinor === 1 &&
-      req.method !== 'HEAD' &&
-      this.end === ServerResponse.prototype.end
-    )
-  }
-
-  leaveAtOnce(status: number, head: string, body: string, encoding: 'latin1' | 'utf8'): void {
-    this.socket?.write(head + body, encoding)
-    this.noteAndEnd(status, head)
-  }
-
+  isUsual(status: number): boolean
+  leaveAtOnce(status: number, head: string, body: string, encoding: 'latin1' | 'utf8'): void
   /** Calls `sent` when the body has left. */
-  leaveInOneChunk(status: number, head: string, body: Buffer, sent: (() => void) | undefined): void {
-    const { socket } = this
-    socket?.cork()
-    socket?.write(`${head}${body.length.toString(16)}\r\n`, 'latin1')
-    socket?.write(body, sent)
-    socket?.write(`\r\n${LAST_CHUNK}`, 'latin1')
-    socket?.uncork()
-    this.noteAndEnd(status, head)
-  }
+  leaveInOneChunk(status: number, head: string, body: Buffer, sent: (() => void) | undefined): void
+}
 
-  private noteAndEnd(status: number, head: string): void {
-    this.statusCode = status
-    // What node notes when it has written a head; `end` then only ends.
-    const noted = this as unknown as { _header: string; _headerSent: boolean }
-    noted._header = head
-    noted._headerSent = true
-    this.end()
+const isOwn = (response: ServerResponse): response is OwnResponse => 'leaveAtOnce' in response
+
+/**
+ * Makes the class of a server's responses. Where nothing is unusual, head and body leave as one text in one write: node hands an empty text on
+ * behind them, so that the socket has two to gather, which takes a quarter of the time of a whole request. Each server has a class of its
+ * own, since express puts its methods behind the prototype.
+ */
+export function createResponseClass(): typeof ServerResponse {
+  return class<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+    isUsual(status: number): boolean {
+      const { socket, req } = this
+      return (
+        this.shouldKeepAlive &&
+        socket?.writable === true &&
+        status >= 200 &&
+        status !== 204 &&
+        status !== 304 &&
+        req.httpVersionMinor === 1 &&
+        req.method !== 'HEAD' &&
+        this.end === ServerResponse.prototype.end
+      )
+    }
+
+    leaveAtOnce(status: number, head: string, body: string, encoding: 'latin1' | 'utf8'): void {
+      this.socket?.write(head + body, encoding)
+      noteAndEnd(this, status, head)
+    }
+
+    leaveInOneChunk(status: number, head: string, body: Buffer, sent: (() => void) | undefined): void {
+      const { socket } = this
+      socket?.cork()
+      socket?.write(`${head}${body.length.toString(16)}\r\n`, 'latin1')
+      socket?.write(body, sent)
+      socket?.write(`\r\n${LAST_CHUNK}`, 'latin1')
+      socket?.uncork()
+      noteAndEnd(this, status, head)
+    }
   }
+}
+
+function noteAndEnd(response: ServerResponse, status: number, head: string): void {
+  response.statusCode = status
+  // What node notes when it has written a head; `end` then only ends.
+  const noted = response as unknown as { _header: string; _headerSent: boolean }
+  noted._header = head
+  noted._headerSent = true
+  response.end()
+  leaveUnread(response.req)
 }
 
 type Write = (text: string, behind: string) => void

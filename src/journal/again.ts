@@ -28,7 +28,7 @@ export async function sendAgain(exchange: Exchange, url: string, journal: Journa
   let end = () => {}
   const journaled = new Promise<string>((resolve, reject) => {
     end = journal.follow((seen, id) => {
-      if (seen.headers[MARK] === mark) resolve(id)
+      if (seen.headers[MARK] === mark) resolve(String(id))
     })
     const sent = ask({
       ...{ hostname: hostname.replace(/^\[|\]$/g, ''), port, method, headers, agent: false },

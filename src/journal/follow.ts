@@ -65,9 +65,9 @@ export function followWith(response: ServerResponse, journal: Journal, following
   }
 }
 
-function seenNow(exchange: Exchange, id: string): JournaledExchange {
-  const durationMs = passedMs() - exchange.startedMs
-  return { id: Number(id), exchange, atMs: Date.now() - durationMs, durationMs }
+function seenNow(exchange: Exchange, id: number): JournaledExchange {
+  const durationMs = (exchange.endedMs ?? passedMs()) - exchange.startedMs
+  return { id, exchange, atMs: Date.now() - durationMs, durationMs }
 }
 
 /** In a timer nothing catches what is thrown: an exchange that cannot be read counts as skipped. */

@@ -11,13 +11,15 @@ import { type Place, Ring } from './ring.js'
 import type { JournalBrief, JournalEntry } from './shapes.js'
 import { createSeconds, type Second } from './tally.js'
 
+type Listener = (exchange: Exchange, id: number) => void
+
 export interface Journal {
   /** Takes an exchange whose answer has left, or never will. */
   add(exchange: Exchange): void
   /** Calls `listener` for each exchange that was refused from now on. */
   followErrors(listener: (exchange: Exchange) => void): void
   /** Calls `listener` for each exchange from now on; what it gives back ends that. */
-  follow(listener: (exchange: Exchange, id: string) => void): () => void
+  follow(listener: Listener): () => void
   /** Those that fit, from the oldest to the newest; of more than `limit` the newest. */
   entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
   /** The ids of those that fit, in the same order; of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
@@ -59,8 +61,6 @@ interface JournalParts {
   readonly report?: (error: unknown) => void
 }
 
-type Listener = (exchange: Exchange, id: string) => void
-
 export function createJournal({
   maxEntries,
   maxBytes,
@@ -68,7 +68,8 @@ export function createJournal({
   redact,
   report = console.error,
 }: JournalParts): Journal {
-  const listeners = new Set<Listener>()
+  // Put together again when one comes or goes, so that walking it needs no iterator.
+  let listeners: readonly Listener[] = []
   const errorListeners: Listener[] = []
   const notify = notifier(report)
   const ring = new Ring(maxEntries, maxBytes)
@@ -77,19 +78,21 @@ export function createJournal({
   let passedOver = 0
   return {
     add(exchange) {
-      if (!dashboard && isDashboards(exchange)) return
+      if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isDashboards(exchange)) return
       const id = ++lastId
       const nowMs = passedMs()
+      exchange.endedMs = nowMs
       if (!ring.add(id, exchange, nowMs)) passedOver++
       seconds.add(exchange, nowMs - exchange.startedMs, nowMs)
-      for (const listener of listeners) notify(listener, exchange, String(id))
-      if (exchange.outcome?.error === undefined) return
-      for (const listener of errorListeners) notify(listener, exchange, String(id))
+      for (let at = 0; at < listeners.length; at++) notify(listeners[at] as Listener, exchange, id)
+      if (exchange.outcome?.error !== undefined) for (const listener of errorListeners) notify(listener, exchange, id)
     },
     followErrors: listener => void errorListeners.push(listener),
     follow(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
+      listeners = [...listeners, listener]
+      return () => {
+        listeners = listeners.filter(other => other !== listener)
+      }
     },
     ...reading(ring, redact, maxEntries),
     lastId: () => String(lastId),
@@ -99,17 +102,15 @@ export function createJournal({
   }
 }
 
-/** Marked by the page. A page elsewhere cannot hide what it does: browsers name its origin. */
-function isDashboards({ headers }: Exchange): boolean {
-  if (headers[DASHBOARD_HEADER] === undefined) return false
-  const { origin, host } = headers
+/** Whether what is marked as the page's comes from it. A page elsewhere cannot hide what it does: browsers name its origin. */
+function isDashboards({ headers: { origin, host } }: Exchange): boolean {
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
 /** Calls listeners. The answer has left already: an error is reported, once for each listener, and affects nothing else. */
 function notifier(report: (error: unknown) => void) {
   const failing = new WeakSet<object>()
-  return (listener: Listener, exchange: Exchange, id: string) => {
+  return (listener: Listener, exchange: Exchange, id: number) => {
     try {
       listener(exchange, id)
     } catch (error) {

@@ -7,8 +7,12 @@ import { sizeOf } from './tally.js'
 /** An exchange, and its index in the ring. */
 export type Place = readonly [kept: JournaledExchange, index: number]
 
+/** Its slots are there from the start: keeping an exchange makes no object beside it, and one that is not kept makes none at all. */
 export class Ring {
-  private readonly ring: (JournaledExchange | undefined)[]
+  private readonly ring: (Exchange | undefined)[]
+  private readonly ids: Float64Array
+  /** When each began, in milliseconds since 1970. */
+  private readonly atMs: Float64Array
   /** What each counts as. Judging an answer may make it larger later. */
   private readonly sizes: Float64Array
   private keptCount = 0
@@ -22,6 +26,8 @@ export class Ring {
     private readonly maxBytes: number,
   ) {
     this.ring = Array.from({ length: maxEntries })
+    this.ids = new Float64Array(maxEntries)
+    this.atMs = new Float64Array(maxEntries)
     this.sizes = new Float64Array(maxEntries)
     this.room = maxEntries
   }
@@ -32,10 +38,11 @@ export class Ring {
     freeBuffers(exchange)
     const index = this.keptCount % this.maxEntries
     this.forget(index)
-    const durationMs = nowMs - exchange.startedMs
     const size = sizeOf(exchange)
     this.sizes[index] = size
-    this.ring[index] = { id, exchange, atMs: Date.now() - durationMs, durationMs }
+    this.ids[index] = id
+    this.atMs[index] = Date.now() - (nowMs - exchange.startedMs)
+    this.ring[index] = exchange
     this.keptCount++
     this.bytes += size
     const newest = this.keptCount - 1
@@ -48,8 +55,9 @@ export class Ring {
   /** From the oldest to the newest. */
   *all(): Generator<Place> {
     for (let nth = Math.max(0, this.keptCount - this.maxEntries); nth < this.keptCount; nth++) {
-      const kept = this.ring[nth % this.maxEntries]
-      if (kept) yield [kept, nth % this.maxEntries]
+      const index = nth % this.maxEntries
+      const exchange = this.ring[index]
+      if (exchange) yield [this.seen(index, exchange), index]
     }
   }
 
@@ -57,6 +65,11 @@ export class Ring {
   clear(places: readonly Place[]): void {
     for (const [, index] of places) this.forget(index)
     this.room = Math.min(this.maxEntries, this.room + places.length)
+  }
+
+  private seen(index: number, exchange: Exchange): JournaledExchange {
+    const { startedMs, endedMs = startedMs } = exchange
+    return { id: this.ids[index] ?? 0, exchange, atMs: this.atMs[index] ?? 0, durationMs: endedMs - startedMs }
   }
 
   private forget(index: number): void {

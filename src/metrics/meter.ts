@@ -55,11 +55,11 @@ export function createMeter(): Meter {
   }
 
   return {
-    count({ endpoint, mode = 'none', outcome, startedMs }) {
+    count({ endpoint, mode = 'none', outcome, startedMs, endedMs = passedMs() }) {
       const series = seriesOf(endpoint, mode)
       const status = outcome?.status ?? 0
       series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1)
-      note(series.total, passedMs() - startedMs)
+      note(series.total, endedMs - startedMs)
       if (outcome?.beganMs !== undefined) note(series.firstByte, outcome.beganMs - startedMs)
       if (!outcome?.complete) series.broken++
       if (outcome?.said?.kind !== 'reply' || !outcome.said.tokens) return

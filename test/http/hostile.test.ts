@@ -29,7 +29,7 @@ test('what fails after the answer is reported once, and harms no request', async
   platform.journal.follow(() => {
     throw broken
   })
-  const seen: string[] = []
+  const seen: number[] = []
   platform.journal.follow((_exchange, id) => void seen.push(id))
   for (let i = 0; i < 3; i++)
     expect(await (await fetch(`${platform.url}/health`)).json()).toMatchObject({ status: 'ok' })

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AddressInfo, Socket } from 'node:net'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type Platform, startPlatform } from '../../src/index.js'
 import { hello } from '../scene.js'
 import { onTheWire, wireTo } from '../wire.js'
@@ -104,4 +104,41 @@ test.each<[string, (key: string) => string]>([
   const said = await saidBy(url, requests(apiKey))
   expect(said).toBe(await saidBy(nodes, requests(apiKey)))
   expect(said).toContain('HTTP/1.1 ')
+})
+
+test('An answer still leaves in one write after the dashboard was opened', async () => {
+  const { url, apiKey, dashboardUrl } = platform
+  await (await fetch(dashboardUrl)).text()
+  const write = vi.spyOn(Socket.prototype, 'write')
+  onTestFinished(() => write.mockRestore())
+  const said = await saidBy(url, chat({})(apiKey) + last)
+  expect(said).toContain('"system_fingerprint"')
+  const withHead = write.mock.calls.map(([text]) => String(text)).filter(text => text.startsWith('HTTP/1.1 200'))
+  expect(withHead[0]).toContain('"system_fingerprint"')
+})
+
+test('A client that leaves in the middle of its body is in the journal, and the next one is answered', async () => {
+  const { url, apiKey } = platform
+  const whole = chat({})(apiKey)
+  const wire = await wireTo(url)
+  await wire.say(whole.slice(0, -10))
+  wire.leave()
+  expect(await platform.journal.waitFor({ complete: false })).toMatchObject({ status: null })
+  expect(await saidBy(url, whole + last)).toContain('"system_fingerprint"')
+})
+
+test('A body that comes in pieces is read whole, with its length and in chunks', async () => {
+  const { url, apiKey } = platform
+  const body = JSON.stringify({ ...hello, ...asking('rhea') })
+  const headers = [`Authorization: Bearer ${apiKey}`, 'Content-Type: application/json']
+  const bytes = Buffer.from(body).toString('latin1')
+  const half = bytes.length >> 1
+  const wire = await wireTo(url)
+  await wire.say(onTheWire('POST /v1/chat/completions', headers, bytes).slice(0, -half))
+  await wire.say(bytes.slice(-half))
+  expect(await wire.answer()).toMatchObject({ status: 200 })
+  const head = onTheWire('POST /v1/chat/completions', [...headers, 'Transfer-Encoding: chunked'])
+  await wire.say(`${head}${half.toString(16)}\r\n${bytes.slice(0, half)}\r\n`)
+  await wire.say(`${(bytes.length - half).toString(16)}\r\n${bytes.slice(half)}\r\n0\r\n\r\n`)
+  expect((await wire.answer()).body).toContain('ñandú')
 })

@@ -181,7 +181,7 @@ test('bodies beyond the bytes for them make room by going, the oldest first', ()
 
 test('of a flood the first are kept, and how many were passed over is known', () => {
   const journal = journalOf({ maxEntries: 5 })
-  const heard: string[] = []
+  const heard: number[] = []
   journal.follow((_exchange, id) => void heard.push(id))
   for (let i = 0; i < 50; i++) journal.add(ended())
   expect(journal.count() + journal.passedOver()).toBe(50)
