@@ -44,17 +44,41 @@ const MOST_HELD = 100
 /** How long a preflight waits for the request it asks about. */
 const PREFLIGHT_MS = 2000
 
-/** Long, because everything in it shares which lines are on the screen and how often each has come. */
-export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
-  let watched: Repeated[] = []
-  let drawing: NodeJS.Timeout | undefined
+export function createLogLines(sheet: Sheet): LogLines {
+  const { output, paper } = sheet
+  const repeats = createRepeats(sheet)
   const preflights = createPreflights((told, note) => write(told, note, []))
 
   function write(told: LogLine, note: string, more: readonly string[]): void {
-    if (more.length > 0 || !comesAgain(told)) {
-      settle()
-      return show([...requestRows(told, paper(), note), ...more])
-    }
+    if (more.length === 0 && comesAgain(told)) return repeats.write(told, note)
+    repeats.settle()
+    for (const row of [...requestRows(told, paper(), note), ...more]) output.line(row)
+  }
+
+  return {
+    interrupt: repeats.settle,
+    resized: repeats.leave,
+    request(told, more = []) {
+      if (more.length === 0 && isPreflight(told)) preflights.hold(told)
+      else write(told, preflights.noteOn(told.request.path), more)
+    },
+    line(text) {
+      repeats.settle()
+      output.line(text)
+    },
+    end() {
+      preflights.release()
+      repeats.settle()
+    },
+  }
+}
+
+/** Writes lines that may come again, and counts the repetitions in them while they can be overwritten. */
+function createRepeats({ output, paper, isErasable }: Sheet) {
+  let watched: Repeated[] = []
+  let drawing: NodeJS.Timeout | undefined
+
+  function write(told: LogLine, note: string): void {
     const key = keyOf(told)
     const known = watched.find(one => one.key === key)
     if (known) return again(known, told)
@@ -106,22 +130,7 @@ export function createLogLines({ output, paper, isErasable }: Sheet): LogLines {
     for (const row of rows) output.line(row)
   }
 
-  return {
-    interrupt: settle,
-    resized: leave,
-    request(told, more = []) {
-      if (more.length === 0 && isPreflight(told)) preflights.hold(told)
-      else write(told, preflights.noteOn(told.request.path), more)
-    },
-    line(text) {
-      settle()
-      output.line(text)
-    },
-    end() {
-      preflights.release()
-      settle()
-    },
-  }
+  return { write, settle, leave }
 }
 
 /** Holds preflights back until the request that they ask about is written. Those without one are written after a while. */

@@ -1,7 +1,7 @@
 /** How a run went: what became of its recordings, and whether --strict or --fail-on-violation makes it fail. */
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import type { Violating, ViolationCounts } from '../check/finding.js'
+import { fromWorst, type Violating, type ViolationCounts } from '../check/finding.js'
 import { missText as textOf } from '../check/miss-text.js'
 import { UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
@@ -11,6 +11,7 @@ import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
 import { type Colors, harmless } from './output.js'
+import { itemLines, type ReportItem } from './report/report.js'
 
 /** At most this many unused recordings are listed by name. */
 const NAMED = 10
@@ -67,16 +68,21 @@ export function requireChecks({ mode, modes, loaded }: Platform, flags: RunFlags
 }
 
 /** At most this many violations are printed per answer; the journal has all of them. */
-const SAID = 3
+const SHOWN = 3
 
-/** An answer that breaks the contract, for people. */
+/** An answer that breaks the contract, for people. The sentence of a violation names the field itself. */
 export function violatingText({ endpoint, method, status, violations }: Violating, colors: Colors): string {
-  const more = violations.length > SAID ? [`  … and ${violations.length - SAID} more`] : []
-  return [
-    colors.yellow(`Against the contract: ${endpoint ?? method} ${status}`),
-    ...violations.slice(0, SAID).map(({ sentence, source }) => `  ${harmless(sentence)} (${source})`),
-    ...more,
-  ].join('\n')
+  const findings = fromWorst(violations)
+    .slice(0, SHOWN)
+    .map(({ severity, sentence, source }) => ({ severity, path: '', sentence: `${sentence} (${source})` }))
+  const item: ReportItem = {
+    ...{ outcome: 'broken', classname: 'contract', shown: 'always', rows: [] },
+    names: [`${endpoint ?? method} ${status}`],
+    what: 'is not what the contract says',
+    note: violations.length > SHOWN ? `(the worst ${SHOWN} of ${violations.length})` : undefined,
+    findings,
+  }
+  return itemLines(item, 0, colors).join('\n')
 }
 
 /** One line at the end of a run. */

@@ -164,6 +164,7 @@ function startNext(): void {
 
 type Thread = ReturnType<typeof createThread>
 
+/** Long because a worker may end at any step, and what then has to be tidied up is all in here. */
 function createThread() {
   threads++
   // Most platforms never need one, and importing it takes time of every start.

@@ -34,6 +34,7 @@ const briefs = named('BriefExchanges', object({ data: listOf(exchangeInBrief), n
 const pageAnswer =
   'Exchanges, the newest last. `next` is there where there are more: the id from which to go on, as `after` where that was asked for, and as `before` otherwise.'
 
+/** Long because it lists what can be asked of the journal, one operation after the other. */
 export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   listExchanges: operation({
     at: 'GET /journal',

@@ -46,11 +46,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
 
   return {
     page(filter, limit, shown = 'usual') {
-      // One more than is shown, to know whether there are any.
-      const found = journal.ids(filter, limit + 1)
-      const forward = filter.after !== undefined
-      const ids = forward ? found.slice(0, limit) : found.slice(-limit)
-      const next = found.length > limit ? (forward ? ids.at(-1) : ids.at(0)) : undefined
+      const { ids, next } = pageOf(journal, filter, limit)
       const find = shownAs[shown]
       return new Streamed(
         'application/json; charset=utf-8',
@@ -82,6 +78,15 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     count: filter => journal.count(filter),
     clear: filter => journal.clear(filter),
   }
+}
+
+/** The exchanges of a page, and the id from which the next page goes on. */
+function pageOf(journal: Journal, filter: JournalFilter, limit: number) {
+  // One more than is shown, to know whether there are any.
+  const found = journal.ids(filter, limit + 1)
+  const forward = filter.after !== undefined
+  const ids = forward ? found.slice(0, limit) : found.slice(-limit)
+  return { ids, next: found.length > limit ? (forward ? ids.at(-1) : ids.at(0)) : undefined }
 }
 
 /** Exchanges before anything new: all after a certain one, or the last `limit`. */

@@ -3,6 +3,7 @@ import { noSuchUser, usersAreLive } from '../core/errors.js'
 import { developmentUser } from '../core/secrets.js'
 import { onceLoaded } from '../core/work.js'
 import type { NewApiKey } from '../keys/operations.js'
+import type { Backend } from '../supabase/backend.js'
 import type {
   Accounts,
   KeyWanted,
@@ -28,29 +29,17 @@ export interface ForTests extends Messages, Accounts {
   mintToken(request: TokenRequest): Promise<MintedToken>
 }
 
-export function createForTests(
-  { apiKeys, scopes, usersAreElsewhere, state }: Lasting,
-  current: () => Assembly,
-): ForTests {
+export function createForTests(lasting: Lasting, current: () => Assembly): ForTests {
+  const { apiKeys, scopes, usersAreElsewhere, state } = lasting
   const ofScopes = new Map<string, KeyWish>()
   state.onRestored(async () => void (await Promise.all([...ofScopes.values()].map(make))))
   const outbox = onceLoaded(async () => (await import('../supabase/people.js')).createOutbox(state.get))
   const backend = () => current().backend
   const seedOf = (email: string) => configuredUser(current().loaded, email)
 
-  async function signInById(id: string): Promise<SessionJson> {
-    const { startSession, tokenResponse } = await import('../supabase/sessions.js')
-    const grant = await (await backend().state()).write(async tables => {
-      const user = await tables.users.get(id)
-      if (!user || user.deleted_at !== null) throw noSuchUser(id)
-      return startSession(backend(), tables, user, 'password')
-    })
-    return tokenResponse(backend(), grant)
-  }
-
   async function signIn({ email = developmentUser.email, password, user_id }: SignInWanted): Promise<SessionJson> {
     if (usersAreElsewhere()) throw usersAreLive()
-    if (user_id !== undefined) return signInById(user_id)
+    if (user_id !== undefined) return signInById(backend(), user_id)
     const [{ validEmail }, signing, { tokenResponse }] = await Promise.all([
       import('../supabase/addresses.js'),
       import('../supabase/sign-in.js'),
@@ -88,4 +77,14 @@ export function createForTests(
       return created
     },
   }
+}
+
+async function signInById(backend: Backend, id: string): Promise<SessionJson> {
+  const { startSession, tokenResponse } = await import('../supabase/sessions.js')
+  const grant = await (await backend.state()).write(async tables => {
+    const user = await tables.users.get(id)
+    if (!user || user.deleted_at !== null) throw noSuchUser(id)
+    return startSession(backend, tables, user, 'password')
+  })
+  return tokenResponse(backend, grant)
 }

@@ -39,39 +39,21 @@ interface Surroundings {
   readonly reload: () => Promise<void>
 }
 
-export function createRuleEditing(surroundings: Surroundings, { rules, lasting }: RulesPart): RunningRules {
+export function createRuleEditing(surroundings: Surroundings, part: RulesPart): RunningRules {
+  const { rules, lasting } = part
   const { current, sources, drafts, reload } = surroundings
   const goodRules = async (yaml: string) => (await loadReplies()).goodRules(drafts, yaml)
   const inForce = async () => ({
     files: filesOf(current().loaded, sources),
     rules: (await current().replies()).inForce(),
   })
+  const seed = () => current().loaded.config.seed
   const inTurn = createTurns()
 
   async function changeInFile(id: string, change: RuleChange): Promise<string> {
     const changed = await (await loadReplies()).changeRule(id, change, await inForce())
     await putInForce(reload)
     return changed
-  }
-
-  async function changeAtRunTime(id: string, change: RuleEdit): Promise<string> {
-    const { atRunTime } = await lasting()
-    const there = atRunTime.all().find(one => one.id === id)
-    if (!there) throw noSuchRule(id)
-    const { seed } = current().loaded.config
-    if (change.kind === 'before') {
-      const [added] = await rules.addSent(await goodRules(change.yaml), there.scope)
-      return added?.id ?? id
-    }
-    if (change.kind === 'move') await atRunTime.change(id, { move: change.to }, { seed })
-    else if (change.kind === 'switch') {
-      await atRunTime.change(id, { rule: { ...there.rule.written, enabled: change.enabled } }, { seed })
-    } else {
-      const [rule, more] = await goodRules(change.yaml)
-      if (!rule || more) throw invalidRequest('One rule takes the place of this one. Add others as new rules.')
-      await atRunTime.change(id, { rule }, { seed })
-    }
-    return id
   }
 
   return {
@@ -90,7 +72,10 @@ export function createRuleEditing(surroundings: Surroundings, { rules, lasting }
         await putInForce(reload)
       }),
     change: (id, change) =>
-      inTurn(async () => ((await loadReplies()).isInFile(id) ? changeInFile(id, change) : changeAtRunTime(id, change))),
+      inTurn(async () => {
+        if ((await loadReplies()).isInFile(id)) return changeInFile(id, change)
+        return changeAtRunTime(id, change, part, { goodRules, seed: seed() })
+      }),
     async remove(which) {
       const { id } = which
       if (id === undefined || !(await loadReplies()).isInFile(id)) return rules.remove(which)
@@ -105,7 +90,7 @@ export function createRuleEditing(surroundings: Surroundings, { rules, lasting }
     },
     async explain({ draft, ...attempt }) {
       const { loaded, replies } = current()
-      const drafted = draft && (await draftedRules(draft, await inForce(), { goodRules, seed: loaded.config.seed }))
+      const drafted = draft && (await draftedRules(draft, await inForce(), { goodRules, seed: seed() }))
       return explained(attempt, { drafted, replies: await replies(), models: loaded.config.models })
     },
   }
@@ -114,6 +99,31 @@ export function createRuleEditing(surroundings: Surroundings, { rules, lasting }
 interface Making {
   readonly goodRules: (yaml: string) => Promise<readonly RuleInput[]>
   readonly seed: number
+}
+
+/** Gives back the id of the rule that is changed, or of the one that was put before it. */
+async function changeAtRunTime(
+  id: string,
+  change: RuleEdit,
+  { rules, lasting }: RulesPart,
+  { goodRules, seed }: Making,
+): Promise<string> {
+  const { atRunTime } = await lasting()
+  const there = atRunTime.all().find(one => one.id === id)
+  if (!there) throw noSuchRule(id)
+  if (change.kind === 'before') {
+    const [added] = await rules.addSent(await goodRules(change.yaml), there.scope)
+    return added?.id ?? id
+  }
+  if (change.kind === 'move') await atRunTime.change(id, { move: change.to }, { seed })
+  else if (change.kind === 'switch') {
+    await atRunTime.change(id, { rule: { ...there.rule.written, enabled: change.enabled } }, { seed })
+  } else {
+    const [rule, more] = await goodRules(change.yaml)
+    if (!rule || more) throw invalidRequest('One rule takes the place of this one. Add others as new rules.')
+    await atRunTime.change(id, { rule }, { seed })
+  }
+  return id
 }
 
 async function draftedRules(

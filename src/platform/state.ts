@@ -47,10 +47,9 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
   const restored: (() => Promise<void>)[] = []
   /** The configuration that is in force, and when its users and keys were put into the state. */
   let planted: Planted = { loaded, atMs: 0 }
-  let begun: { readonly planted: Planted; readonly document: StateDocument } | undefined
+  const beginning = createBeginning(loaded.dir)
   const run = loaded.config.state === 'memory' ? randomUUID() : null
   let replaced = 0
-  const documents = () => import('../state/index.js')
   const get = onceLoaded(async () => {
     const { openState } = await documents()
     const state = await openState(loaded.config.state, { dir: loaded.dir, warn })
@@ -76,22 +75,12 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
   }
 
   async function restore(): Promise<void> {
-    const document = await beginning()
+    const document = await beginning(planted)
     if (isDeepStrictEqual(await exported(), document)) return
     await imported(document)
     await Promise.all(restored.map(work => work()))
   }
 
-  /** What a start with the configuration in force has in its state: made by such a start, when it is first asked for. */
-  async function beginning(): Promise<StateDocument> {
-    if (begun?.planted === planted) return begun.document
-    const { exportState, openState } = await documents()
-    const state = await openState('memory', { dir: loaded.dir })
-    await plant(state, planted.loaded, planted.atMs)
-    const document = await exportState(state)
-    begun = { planted, document }
-    return document
-  }
   return {
     get,
     export: exported,
@@ -113,9 +102,24 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
   }
 }
 
+const documents = () => import('../state/index.js')
+
 interface Planted {
   readonly loaded: LoadedConfig
   readonly atMs: number
+}
+
+/** What the state is after a start with this configuration. It is made by such a start, when it is first asked for. */
+function createBeginning(dir: string) {
+  let begun: { readonly planted: Planted; readonly document: StateDocument } | undefined
+  return async (planted: Planted): Promise<StateDocument> => {
+    if (begun?.planted === planted) return begun.document
+    const { exportState, openState } = await documents()
+    const state = await openState('memory', { dir })
+    await plant(state, planted.loaded, planted.atMs)
+    begun = { planted, document: await exportState(state) }
+    return begun.document
+  }
 }
 
 /** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */

@@ -154,6 +154,7 @@ export interface RunningRules {
   remove(which: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
 }
 
+/** Long because it lists what can be asked of rules, one operation after the other. */
 export const ruleOperations = ({ rules, drafts }: { readonly rules: RunningRules; readonly drafts: Drafts }) => ({
   listRules: operation({
     at: 'GET /replies',
@@ -313,6 +314,7 @@ interface DraftParts {
   }
 }
 
+/** Long because it lists what can be asked of drafts, one operation after the other. */
 export const draftOperations = ({ drafts, rules, journal }: DraftParts) => ({
   draftRule: operation({
     at: 'POST /replies/draft',

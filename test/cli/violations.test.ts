@@ -16,7 +16,9 @@ test('exec fails where an answer broke what the platform documents, and says wha
   const proxied = ['--mode', 'proxy', '--upstream', url]
   const end = await run(['exec', ...proxied, '--fail-on-violation', ...ask])
   expect(end.stdout).toBe(JSON.stringify(wrong))
-  expect(end.stderr).toContain('Against the contract: GET /health 200\n  status must be "ok". (documented)')
+  expect(end.stderr).toContain(
+    '✗ GET /health 200 is not what the contract says\n  critical  status must be "ok". (documented)',
+  )
   expect(end.stderr).toContain('Against the contract: 1 documented, 0 decided.')
   expect(end.code).toBe(1)
   expect((await run(['exec', ...proxied, ...ask])).code).toBe(0)

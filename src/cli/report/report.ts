@@ -1,5 +1,5 @@
 /** The one form of a report of what was checked, from which text, JSON, Markdown and JUnit XML are written. */
-import type { Finding, Severity } from '../../check/finding.js'
+import { type Finding, fromWorst, type Severity } from '../../check/finding.js'
 import { type Colors, harmless, noColors } from '../output.js'
 
 /** What was checked, and what came of it. Each form of a report is written from this. */
@@ -68,5 +68,38 @@ export const listed = (parts: readonly (readonly [number, string])[]) =>
 /** `critical  choices[].message: recorded object, live nothing`. */
 export function findingLine({ severity, path, sentence }: Finding, colors: Colors = noColors): string {
   const color = { critical: colors.red, warning: colors.yellow, info: colors.dim }[severity]
-  return `${color(severity.padEnd('critical'.length))}  ${harmless(`${path}: ${sentence}`)}`
+  return `${color(severity.padEnd('critical'.length))}  ${harmless(path === '' ? sentence : `${path}: ${sentence}`)}`
+}
+
+const marks = { held: '✓', broken: '✗', different: '≠', skipped: '-', error: '✗' }
+
+const NAME_WIDTH = 10
+
+/** The item as a terminal shows it. */
+export function itemLines(item: ReportItem, indent: number, colors: Colors): readonly string[] {
+  const { outcome, names, what, note, findings = [], facts = [], instead } = item
+  const margin = ' '.repeat(indent)
+  if (instead) return instead.map(line => margin + colors.red(harmless(line)))
+  const inner = ' '.repeat(indent === 0 ? 2 : 6)
+  const head = what === undefined ? '' : `${colorOf(outcome, colors)(marks[outcome])} `
+  const tail = what === undefined ? '' : ` ${what}`
+  const heads = names.map(name => margin + head + harmless(what === undefined ? name : name.padEnd(9)) + tail)
+  const last = heads.pop() ?? ''
+  return [
+    ...heads,
+    note === undefined ? last : `${last} ${colors.dim(harmless(note))}`,
+    ...fromWorst(findings).map(finding => inner + findingLine(finding, colors)),
+    ...facts.flatMap(([name, text]) =>
+      text.split(/\r?\n/).map((line, i) => {
+        const label = colors.dim((i === 0 ? name : '').padEnd(NAME_WIDTH))
+        return `${inner}${label} ${harmless(line)}`.trimEnd()
+      }),
+    ),
+  ]
+}
+
+function colorOf(outcome: ReportItem['outcome'], colors: Colors) {
+  if (outcome === 'held') return colors.green
+  if (outcome === 'skipped') return colors.dim
+  return outcome === 'different' ? colors.yellow : colors.red
 }

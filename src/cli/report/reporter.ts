@@ -2,13 +2,13 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { fromWorst, severities } from '../../check/finding.js'
+import { severities } from '../../check/finding.js'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
 import { oneOf, text } from '../command.js'
 import { type Colors, colorsFor, harmless, noColors } from '../output.js'
 import { junitOf } from './junit.js'
 import { markdownOf } from './markdown.js'
-import { findingLine, type Report, type ReportItem } from './report.js'
+import { itemLines, type Report, type ReportItem } from './report.js'
 
 const reporters = ['text', 'json', 'markdown', 'junit'] as const
 
@@ -69,38 +69,6 @@ function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boo
       .join('')
   const lines = hasTitle ? [harmless(title), ...blocks, '', summary] : [...blocks, summary]
   return `${lines.join('\n')}\n`
-}
-
-const marks = { held: '✓', broken: '✗', different: '≠', skipped: '-', error: '✗' }
-
-const NAME_WIDTH = 10
-
-function itemLines(item: ReportItem, indent: number, colors: Colors): readonly string[] {
-  const { outcome, names, what, note, findings = [], facts = [], instead } = item
-  const margin = ' '.repeat(indent)
-  if (instead) return instead.map(line => margin + colors.red(harmless(line)))
-  const inner = ' '.repeat(indent === 0 ? 2 : 6)
-  const head = what === undefined ? '' : `${colorOf(outcome, colors)(marks[outcome])} `
-  const tail = what === undefined ? '' : ` ${what}`
-  const heads = names.map(name => margin + head + harmless(what === undefined ? name : name.padEnd(9)) + tail)
-  const last = heads.pop() ?? ''
-  return [
-    ...heads,
-    note === undefined ? last : `${last} ${colors.dim(harmless(note))}`,
-    ...fromWorst(findings).map(finding => inner + findingLine(finding, colors)),
-    ...facts.flatMap(([name, text]) =>
-      text.split(/\r?\n/).map((line, i) => {
-        const label = colors.dim((i === 0 ? name : '').padEnd(NAME_WIDTH))
-        return `${inner}${label} ${harmless(line)}`.trimEnd()
-      }),
-    ),
-  ]
-}
-
-function colorOf(outcome: ReportItem['outcome'], colors: Colors) {
-  if (outcome === 'held') return colors.green
-  if (outcome === 'skipped') return colors.dim
-  return outcome === 'different' ? colors.yellow : colors.red
 }
 
 /**

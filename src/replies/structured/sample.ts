@@ -116,8 +116,7 @@ export interface Budget {
 /** Makes the function that makes values; one for each candidate. */
 export function createMake(document: SchemaDocument, faker: Faker, budget: Budget): Workshop['make'] {
   const expand = createExpand(faker, document)
-  /** How often each schema is around what is being made. */
-  const around = new Map<SchemaObject, number>()
+  const nested = createNesting(budget)
   /** Schemas for which no value was found. */
   const hopeless = new Set<NormalizedSchema>()
   const shop: Workshop = { faker, document, expand, make }
@@ -140,66 +139,24 @@ export function createMake(document: SchemaDocument, faker: Faker, budget: Budge
 
   function makeFrom(layers: Layers, place: SchemaPlace, attempt: number): Made | undefined {
     const fixed = fixedValues(layers)
-    if (fixed) return choose(fixed, layers, place)
-    const suggested = attempt < 2 && suggestions(layers)
-    const taken = suggested && suggested.length > 0 ? choose(suggested, layers, place) : undefined
+    if (fixed) return choose(fixed, layers, place, shop)
+    const suggested = attempt < 2 ? suggestions(layers) : []
+    const taken = suggested.length > 0 ? choose(suggested, layers, place, shop) : undefined
     if (taken) return taken
-    const type = typeFor(layers, place, attempt)
-    return type === undefined ? undefined : makeOf(type, layers, place, attempt)
+    const type = typeFor(layers, place, attempt, faker)
+    if (type === 'array') return nested(layers, place, inside => makeArray(layers, inside, attempt, shop))
+    if (type === 'object') return nested(layers, place, inside => makeObject(layers, inside, attempt, shop))
+    return type && makePlain(type, layers, place, shop)
   }
 
-  /** One of these values that fits. */
-  function choose(values: readonly JsonValue[], layers: Layers, place: SchemaPlace): Made | undefined {
-    const wantsNull = faker.datatype.boolean(place.shallow ? 1 : nullChance(place))
-    const start = faker.number.int(Math.max(0, values.length - 1))
-    const turned = [...values.slice(start), ...values.slice(0, start)]
-    const inOrder = [
-      ...turned.filter(v => (v === null) === wantsNull),
-      ...turned.filter(v => (v === null) !== wantsNull),
-    ]
-    const value = inOrder.find(value => document.fits(value, layers))
-    return value === undefined ? undefined : { value }
-  }
+  return make
+}
 
-  function typeFor(layers: Layers, place: SchemaPlace, attempt: number): TypeName | undefined {
-    const possible = typesOf(layers)
-    const isTyped = layers.some(({ type }) => type !== undefined)
-    // Without a type there is always something without an inside.
-    const free = place.shallow ? possible : [typeExpected(layers, place)]
-    const expected = isTyped ? withoutIntegers(possible, layers) : free
-    const types = expected.filter(type => possible.includes(type))
-    const some = types.length > 0 && (isTyped || attempt < ATTEMPTS / 2) ? types : possible
-    if (some.length < 2) return some[0]
-    if (place.shallow && attempt < some.length) return some[attempt]
-    const others = some.filter(type => type !== 'null')
-    if (some.includes('null') && faker.datatype.boolean(nullChance(place))) return 'null'
-    return faker.helpers.arrayElement(others)
-  }
-
-  function makeOf(type: TypeName, layers: Layers, place: SchemaPlace, attempt: number): Made | undefined {
-    switch (type) {
-      case 'null':
-        return { value: null }
-      case 'boolean':
-        return { value: faker.datatype.boolean(chanceOfYes(place.name)) }
-      case 'integer':
-      case 'number':
-        return makeNumber(layers, place.name, type, faker)
-      case 'string':
-        return makeText(layers, place, faker, text => document.fits(text, layers))
-      case 'array':
-        return within(layers, place, inside => makeArray(layers, inside, attempt, shop))
-      case 'object':
-        return within(layers, place, inside => makeObject(layers, inside, attempt, shop))
-    }
-  }
-
-  /** Remembers what is around while something inside is made: what repeats itself comes to an end. */
-  function within(
-    layers: Layers,
-    place: SchemaPlace,
-    work: (inside: SchemaPlace) => Made | undefined,
-  ): Made | undefined {
+/** Keeps track of the schemas around a place: what repeats itself comes to an end. */
+function createNesting(budget: Budget) {
+  /** How often each schema is around what is being made. */
+  const around = new Map<SchemaObject, number>()
+  return (layers: Layers, place: SchemaPlace, work: (inside: SchemaPlace) => Made | undefined): Made | undefined => {
     const again = Math.max(0, ...layers.map(layer => around.get(layer) ?? 0))
     const shallow = place.shallow || again >= 2 || place.depth >= DEEP || budget.spent() > MANY_STEPS
     for (const layer of layers) around.set(layer, (around.get(layer) ?? 0) + 1)
@@ -207,8 +164,56 @@ export function createMake(document: SchemaDocument, faker: Faker, budget: Budge
     for (const layer of layers) around.set(layer, (around.get(layer) ?? 1) - 1)
     return made
   }
+}
 
-  return make
+/** One of these values that fits. */
+function choose(
+  values: readonly JsonValue[],
+  layers: Layers,
+  place: SchemaPlace,
+  { faker, document }: Workshop,
+): Made | undefined {
+  const wantsNull = faker.datatype.boolean(place.shallow ? 1 : nullChance(place))
+  const start = faker.number.int(Math.max(0, values.length - 1))
+  const turned = [...values.slice(start), ...values.slice(0, start)]
+  const inOrder = [...turned.filter(v => (v === null) === wantsNull), ...turned.filter(v => (v === null) !== wantsNull)]
+  const value = inOrder.find(value => document.fits(value, layers))
+  return value === undefined ? undefined : { value }
+}
+
+function typeFor(layers: Layers, place: SchemaPlace, attempt: number, faker: Faker): TypeName | undefined {
+  const possible = typesOf(layers)
+  const isTyped = layers.some(({ type }) => type !== undefined)
+  // Without a type there is always something without an inside.
+  const free = place.shallow ? possible : [typeExpected(layers, place)]
+  const expected = isTyped ? withoutIntegers(possible, layers) : free
+  const types = expected.filter(type => possible.includes(type))
+  const some = types.length > 0 && (isTyped || attempt < ATTEMPTS / 2) ? types : possible
+  if (some.length < 2) return some[0]
+  if (place.shallow && attempt < some.length) return some[attempt]
+  const others = some.filter(type => type !== 'null')
+  if (some.includes('null') && faker.datatype.boolean(nullChance(place))) return 'null'
+  return faker.helpers.arrayElement(others)
+}
+
+/** A value without an inside. */
+function makePlain(
+  type: Exclude<TypeName, 'array' | 'object'>,
+  layers: Layers,
+  place: SchemaPlace,
+  { faker, document }: Workshop,
+): Made | undefined {
+  switch (type) {
+    case 'null':
+      return { value: null }
+    case 'boolean':
+      return { value: faker.datatype.boolean(chanceOfYes(place.name)) }
+    case 'integer':
+    case 'number':
+      return makeNumber(layers, place.name, type, faker)
+    case 'string':
+      return makeText(layers, place, faker, text => document.fits(text, layers))
+  }
 }
 
 /** Keywords that can be checked only on the whole value. */

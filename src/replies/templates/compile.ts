@@ -57,7 +57,7 @@ export function createTemplates(faker: Faker | undefined): Templates {
   return {
     compile(value) {
       const used: Used = { roots: new Set(), functions: [] }
-      const render = createCompiler(engines, used, faker)(value, [], new Set())
+      const render = createCompiler(engines, used, faker).part(value, [], new Set())
       const renderValue = (facts: TemplateFacts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
       return {
         needsFaker: used.roots.has('faker'),
@@ -74,10 +74,17 @@ interface Used {
   readonly functions: FakerFunction[]
 }
 
-/** `own` are the names that `as` has given to items. */
-type Compile = (part: unknown, path: Path, own: ReadonlySet<string>) => Render
+/** The names that `as` has given to items. */
+type OwnNames = ReadonlySet<string>
 
-function createCompiler(engines: { text: Liquid; value: Liquid }, used: Used, faker: Faker | undefined): Compile {
+interface Compiler {
+  part(part: unknown, path: Path, own: OwnNames): Render
+  /** `isWhole` tells whether the text is one expression, which keeps its type. */
+  text(text: string, path: Path, own: OwnNames): { readonly isWhole: boolean; readonly render: Render }
+}
+
+/** Compiles the parts of one value: texts here, lists and maps in the functions below. */
+function createCompiler(engines: { text: Liquid; value: Liquid }, used: Used, faker: Faker | undefined): Compiler {
   function take(name: TemplateValue) {
     const isFaker = name.root === 'faker'
     if (name.call && !isFaker) throw new TemplateMistake(withWhat, name.token)
@@ -91,80 +98,86 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: Used, fa
     if (name.call?.last) Object.assign(name.call.last, { content: calledName(found.name) })
   }
 
-  const compiled: Compile = (part, path, own) => {
-    if (!hasTemplate(part)) return () => part
-    if (typeof part === 'string') return compiledText(part, path, own).render
-    return Array.isArray(part) ? compiledList(part, path, own) : compiledMap(part as object, path, own)
+  const compiler: Compiler = {
+    part(part, path, own) {
+      if (!hasTemplate(part)) return () => part
+      if (typeof part === 'string') return compiler.text(part, path, own).render
+      return Array.isArray(part)
+        ? compiledList(part, path, own, compiler)
+        : compiledMap(part as object, path, own, compiler)
+    },
+    text: (text, path, own) =>
+      placed(engines.value, path, () => {
+        const whole = engines.value.parse(text)
+        const isWhole = whole.length === 1 && whole[0] instanceof Output
+        const templates = isWhole ? whole : engines.text.parse(text)
+        for (const name of namesIn(templates)) if (!own.has(name.root)) take(name)
+        const render = isWhole ? toOwnType(whole[0] as Output, engines.value) : toText(templates, engines.text)
+        return {
+          isWhole,
+          render: ({ scope }: Rendering) => placed(engines.value, path, () => render(scope), 'rendered'),
+        }
+      }),
   }
+  return compiler
+}
 
-  function compiledText(text: string, path: Path, own: ReadonlySet<string>) {
-    return placed(engines.value, path, () => {
-      const whole = engines.value.parse(text)
-      const isWhole = whole.length === 1 && whole[0] instanceof Output
-      const templates = isWhole ? whole : engines.text.parse(text)
-      for (const name of namesIn(templates)) if (!own.has(name.root)) take(name)
-      const render = isWhole ? toOwnType(whole[0] as Output, engines.value) : toText(templates, engines.text)
-      return {
-        isWhole,
-        render: ({ scope }: Rendering) => placed(engines.value, path, () => render(scope), 'rendered'),
-      }
-    })
-  }
+function compiledList(list: readonly unknown[], path: Path, own: OwnNames, compiler: Compiler): Render {
+  const items = list.map((item, i) => {
+    const here = [...path, i]
+    if (isForEach(item)) return compiledForEach(item, here, own, compiler)
+    const render = compiler.part(item, here, own)
+    return (rendering: Rendering) => [render(rendering)]
+  })
+  return rendering => items.flatMap(render => render(rendering)).filter(item => item !== undefined)
+}
 
-  function compiledList(list: readonly unknown[], path: Path, own: ReadonlySet<string>): Render {
-    const items = list.map((item, i) => {
-      const here = [...path, i]
-      if (isForEach(item)) return compiledForEach(item, here, own)
-      const render = compiled(item, here, own)
-      return (rendering: Rendering) => [render(rendering)]
-    })
-    return rendering => items.flatMap(render => render(rendering)).filter(item => item !== undefined)
-  }
-
-  function compiledForEach({ forEach, as = 'item', item, ...others }: ForEach, path: Path, own: ReadonlySet<string>) {
-    const refuse = (sentence: string) => new TemplateError(sentence, 1, 1, path)
-    const [other] = Object.keys(others)
-    if (other !== undefined) throw refuse(`${other} cannot stand beside forEach, only as and item can.`)
-    if (item === undefined) throw refuse('forEach needs item, which says what is made of each item.')
-    if (typeof as !== 'string' || !/^[A-Za-z_]\w*$/.test(as)) throw refuse('as must be a name, such as city.')
-    if (isFact(as) || as === 'forloop') throw refuse(`as cannot be ${as}, which means something else in templates.`)
-    const list = compiledText(forEach, [...path, 'forEach'], own)
-    if (!list.isWhole) throw refuse('forEach must be one expression, such as {{request.metadata.cities}}.')
-    const made = compiled(item, [...path, 'item'], new Set([...own, as]))
-    return (rendering: Rendering) => {
-      const values = list.render(rendering) ?? []
-      if (!Array.isArray(values)) throw refuse(`forEach needs a list, and ${forEach} is none.`)
-      rendering.items.left -= values.length
-      if (rendering.items.left < 0) throw refuse(`forEach would make more than ${MOST_ITEMS} items.`)
-      const { length } = values
-      return values.map((value: unknown, i) => {
-        const forloop = { index: i + 1, index0: i, first: i === 0, last: i === length - 1, length }
-        return made({
-          ...rendering,
-          scope: Object.assign(Object.create(null), rendering.scope, { [as]: value, forloop }),
-        })
+function compiledForEach(
+  { forEach, as = 'item', item, ...others }: ForEach,
+  path: Path,
+  own: OwnNames,
+  compiler: Compiler,
+) {
+  const refuse = (sentence: string) => new TemplateError(sentence, 1, 1, path)
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw refuse(`${other} cannot stand beside forEach, only as and item can.`)
+  if (item === undefined) throw refuse('forEach needs item, which says what is made of each item.')
+  if (typeof as !== 'string' || !/^[A-Za-z_]\w*$/.test(as)) throw refuse('as must be a name, such as city.')
+  if (isFact(as) || as === 'forloop') throw refuse(`as cannot be ${as}, which means something else in templates.`)
+  const list = compiler.text(forEach, [...path, 'forEach'], own)
+  if (!list.isWhole) throw refuse('forEach must be one expression, such as {{request.metadata.cities}}.')
+  const made = compiler.part(item, [...path, 'item'], new Set([...own, as]))
+  return (rendering: Rendering) => {
+    const values = list.render(rendering) ?? []
+    if (!Array.isArray(values)) throw refuse(`forEach needs a list, and ${forEach} is none.`)
+    rendering.items.left -= values.length
+    if (rendering.items.left < 0) throw refuse(`forEach would make more than ${MOST_ITEMS} items.`)
+    const { length } = values
+    return values.map((value: unknown, i) => {
+      const forloop = { index: i + 1, index0: i, first: i === 0, last: i === length - 1, length }
+      return made({
+        ...rendering,
+        scope: Object.assign(Object.create(null), rendering.scope, { [as]: value, forloop }),
       })
-    }
-  }
-
-  function compiledMap(map: object, path: Path, own: ReadonlySet<string>): Render {
-    const entries = Object.entries(map).map(([key, item]) => {
-      const here = [...path, key]
-      return { key: compiled(key, here, own), item: compiled(item, here, own) }
     })
-    const hasKeys = hasTemplate(Object.keys(map))
-    return rendering => {
-      const pairs = entries.flatMap(({ key, item }) => {
-        const [name, value] = [key(rendering), item(rendering)]
-        return name === undefined || value === undefined ? [] : [[textOfValue(name), value] as const]
-      })
-      const made = Object.fromEntries(pairs)
-      if (hasKeys && Object.keys(made).length < pairs.length) throw new TemplateError(twoKeys(pairs), 1, 1, path)
-      return made
-    }
   }
+}
 
-  return compiled
+function compiledMap(map: object, path: Path, own: OwnNames, compiler: Compiler): Render {
+  const entries = Object.entries(map).map(([key, item]) => {
+    const here = [...path, key]
+    return { key: compiler.part(key, here, own), item: compiler.part(item, here, own) }
+  })
+  const hasKeys = hasTemplate(Object.keys(map))
+  return rendering => {
+    const pairs = entries.flatMap(({ key, item }) => {
+      const [name, value] = [key(rendering), item(rendering)]
+      return name === undefined || value === undefined ? [] : [[textOfValue(name), value] as const]
+    })
+    const made = Object.fromEntries(pairs)
+    if (hasKeys && Object.keys(made).length < pairs.length) throw new TemplateError(twoKeys(pairs), 1, 1, path)
+    return made
+  }
 }
 
 const twoKeys = (pairs: readonly (readonly [string, unknown])[]) => {
