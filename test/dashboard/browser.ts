@@ -31,12 +31,6 @@ const browserArguments = [...browserFlags.split(' '), `--host-resolver-rules=MAP
 
 export const phone = { width: 360, height: 740 }
 export const desk = { width: 1440, height: 900 }
-/** Each device with its first colours; axe looks at the other ones as well. */
-export const looks = [
-  ['phone', 'light', phone],
-  ['desk', 'dark', desk],
-] as const
-
 export interface OpenedPage {
   readonly page: Page
   /** Every address that it asked for. */
@@ -183,6 +177,10 @@ export const fetchOn = (
     [url, init] as const,
   )
 
+/** Goes to another address of the page without loading it again, as its links do. */
+export const goWithin = (page: Page, address: string) =>
+  page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`)
+
 /** Comes back to the page, as from the terminal. */
 export const comeBack = (page: Page) => page.evaluate("dispatchEvent(new Event('focus'))")
 
@@ -196,9 +194,19 @@ export const hasFocus = async (page: Page, element: Locator) =>
 /** Presses Tab until the keyboard is at this element. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
   await element.waitFor()
+  // Looked up once: to find an element by its role and name takes far longer than a key press.
+  let handle = await element.elementHandle()
   for (let i = 0; i < 80; i++) {
-    if (await hasFocus(page, element)) return
+    const { isFocused, isGone } = (await handle?.evaluate(placeOf)) ?? { isGone: true }
+    if (isFocused) return
+    if (isGone) handle = await element.elementHandle()
     await page.keyboard.press('Tab')
   }
   throw new Error(`The keyboard does not get to ${element}.`)
+}
+
+/** Runs on the page. The tests know no DOM. */
+const placeOf = (node: unknown) => {
+  const element = node as { isConnected: boolean; ownerDocument: { activeElement: unknown } }
+  return { isFocused: element.ownerDocument.activeElement === element, isGone: !element.isConnected }
 }

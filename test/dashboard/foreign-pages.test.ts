@@ -186,28 +186,23 @@ inBrowser(
     await platform.ask('/__standin/faults', { method: 'DELETE', bearer: null })
     expect(await everythingOf(platform)).not.toEqual(before)
   },
-  60_000,
 )
 
-inBrowser(
-  'neither does one without an origin, from a frame in a sandbox',
-  async () => {
-    const { platform, operations } = await worthAnAttack()
-    const before = await everythingOf(platform)
-    const { page } = await openPage()
-    await page.goto(await appElsewhere())
-    const leaks = await page.evaluate<readonly string[]>(`new Promise(done => {
+inBrowser('neither does one without an origin, from a frame in a sandbox', async () => {
+  const { platform, operations } = await worthAnAttack()
+  const before = await everythingOf(platform)
+  const { page } = await openPage()
+  await page.goto(await appElsewhere())
+  const leaks = await page.evaluate<readonly string[]>(`new Promise(done => {
     addEventListener('message', ({ data }) => done(data))
     const frame = document.createElement('iframe')
     frame.sandbox = 'allow-scripts allow-forms'
     frame.srcdoc = ${JSON.stringify(`<body><script>${attackOn(operations, 'fetch', 'opaque', 'form')}.then(leaks => parent.postMessage(leaks, '*'))</script>`).replaceAll('</', '<\\/')}
     document.body.append(frame)
   })`)
-    expect(leaks).toEqual([])
-    expect(await everythingOf(platform)).toEqual(before)
-  },
-  60_000,
-)
+  expect(leaks).toEqual([])
+  expect(await everythingOf(platform)).toEqual(before)
+})
 
 inBrowser('neither does one whose name was made to lead here', async () => {
   const { platform, operations } = await worthAnAttack()

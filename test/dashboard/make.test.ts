@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { folderWith } from '../command.js'
 import { platformWith, type Scene } from '../scene.js'
 import { expectFitForAll } from './axe.js'
-import { hasFocus, inBrowser, looks, tabTo, useBrowser } from './browser.js'
+import { hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ruleOn, ruleTextOn, say, writeRule } from './lists.js'
 
 const openPage = useBrowser()
@@ -169,9 +169,9 @@ inBrowser('a recording is made of a request, and replay plays it', async () => {
   expect(await say(platform, 'What is a penguin?')).toBe(heard)
 })
 
-inBrowser.each(looks)('making is accessible on a %s in %s colours', async (_device, colorScheme, viewport) => {
+inBrowser('making is accessible on a desk and a phone, in light and dark colours', async () => {
   const { platform } = await asked({ pace: { firstTokenMs: 10, tokensPerSecond: 100 } })
-  const { page } = await openPage({ viewport, colorScheme })
+  const { page } = await openPage()
   await exchangeOn(page, platform)
   await page.getByRole('button', { name: 'Make a rule of request 1' }).click()
   await ruleOn(page).waitFor()

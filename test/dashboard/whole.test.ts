@@ -30,13 +30,13 @@ async function goTo(page: Page, name: string): Promise<void> {
 }
 
 inBrowser.each([
-  ['phone', 'light', phone],
-  ['desk', 'dark', desk],
+  ['phone', phone],
+  ['desk', desk],
 ] as const)(
   'a request becomes a rule, the playground gets its answer, and that leads to its exchange: on a %s, by keyboard alone',
-  async (_device, colorScheme, viewport) => {
+  async (_device, viewport) => {
     const platform = await platformWith()
-    const { page, complaints } = await openPage({ colorScheme, viewport })
+    const { page, complaints } = await openPage({ viewport })
     await page.goto(`${platform.dashboardUrl}/requests`)
     await page.getByText('No requests yet').waitFor()
     await (await platform.chat(penguin)).text()
@@ -57,7 +57,6 @@ inBrowser.each([
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await hasFocus(page, exchange.getByRole('button', { name: 'Make a rule' }))).toBe(true)
-    await expectFitForAll(page)
 
     await goTo(page, 'Playground')
     await tabTo(page, messageIn(page))
@@ -67,7 +66,6 @@ inBrowser.each([
     expect(await answersOn(page).locator('.said').innerText()).toBe('A bird in a suit.')
     const answeredBy = answersOn(page).getByRole('link', { name: 'rule "penguins"' })
     await answeredBy.waitFor()
-    await expectFitForAll(page)
     await tabTo(page, answeredBy)
     await page.keyboard.press('Enter')
     await exchange.waitFor()
