@@ -19,7 +19,11 @@ const exec: Load = () => import('./exec.js')
 const tail: Load = () => import('./tail/tail.js')
 const verify: Load = () => import('./verify/verify.js')
 const config: Load = () => import('./config.js')
-const recordings: Load = () => import('./recordings/recordings.js')
+const list: Load = () => import('./recordings/list.js')
+const show: Load = () => import('./recordings/show.js')
+const prune: Load = () => import('./recordings/prune.js')
+const rename: Load = () => import('./recordings/rename.js')
+const scan: Load = () => import('./recordings/scan.js')
 const drift: Load = () => import('./drift/drift.js')
 const har: Load = () => import('./har.js')
 const mint: Load = () => import('./mint.js')
@@ -40,15 +44,11 @@ const entries: Readonly<Record<string, readonly (readonly [usage: string, does: 
     ['openapi', 'Print the OpenAPI document of everything that is answered', config],
   ],
   Recordings: [
-    ['recordings list', 'List what was recorded', recordings],
-    ['recordings show NAME', 'Show one recording; NAME is its key or a part of its file name', recordings],
-    ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', recordings],
-    [
-      'recordings rename [OLD NEW]',
-      'Give all recordings the names they would get today, or OLD the name NEW',
-      recordings,
-    ],
-    ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; any makes it exit with 1', recordings],
+    ['recordings list', 'List what was recorded', list],
+    ['recordings show NAME', 'Show one recording; NAME is its key or a part of its file name', show],
+    ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', prune],
+    ['recordings rename [OLD NEW]', 'Give all recordings the names they would get today, or OLD the name NEW', rename],
+    ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; any makes it exit with 1', scan],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
     ['import FILE.har', 'Make recordings of the exchanges in a HAR file; - is standard input', har],
     ['export FILE.har', 'Write the recordings as a HAR file; - is standard output', har],

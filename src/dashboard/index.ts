@@ -1,10 +1,15 @@
 /** The user dashboard at /dashboard: its page, and the REST API that the page and scripts use. */
-import { type NextFunction, type Request, type Response, Router } from 'express'
-import { missingCredential, notFound, wrongKind } from '../core/errors.js'
+import { readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import express, { type NextFunction, type Request, type Response, Router } from 'express'
+import { methodNotAllowed, missingCredential, notFound, pageNotBuilt, wrongKind } from '../core/errors.js'
+import { DASHBOARD } from '../core/paths.js'
 import { type Admit, createOperationsRouter } from '../http/operations-router.js'
 import type { Identify } from '../keys/identify.js'
 import { type DashboardApiParts, dashboardOperations } from './operations.js'
-import { createPageFiles } from './page-files.js'
+import { routes } from './routes.js'
 
 export type DashboardParts = DashboardApiParts & { readonly identify: Identify }
 
@@ -44,3 +49,83 @@ function protect(_request: Request, response: Response, next: NextFunction): voi
 function unreadablePath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
   throw error instanceof URIError ? notFound() : error
 }
+
+/** The same two steps up from src/dashboard as from dist/chunks, where the build puts this file. */
+// Not import.meta.dirname: jest 29 has none.
+const folder = fileURLToPath(new URL('../../dist/dashboard', import.meta.url))
+
+interface Addresses {
+  readonly url: string
+  readonly auth_url: string
+}
+
+/** Serves the page and what it loads, as the build left them. `addresses` is asked each time, since a reload may change them. */
+function createPageFiles(addresses: () => Promise<Addresses>): Router {
+  const router = Router()
+  const paths = Object.values(routes).map(route => route.slice(DASHBOARD.length) || '/')
+  const sendPage = async (request: Request, response: Response, status = 200) => {
+    const gzip = takesGzip(request)
+    const html = await readFile(path.join(folder, gzip ? 'index.html.gz' : 'index.html')).catch(() => {
+      throw pageNotBuilt()
+    })
+    if (gzip) response.set('content-encoding', 'gzip')
+    response
+      .status(status)
+      .set('content-security-policy', policy(await addresses()))
+      .vary('accept-encoding')
+      .type('html')
+      .send(html)
+  }
+  router
+    .route(paths)
+    .get((request, response) => sendPage(request, response))
+    .all(only('GET', 'HEAD'))
+  router.use('/assets', toCompressed, express.static(path.join(folder, 'assets'), { index: false, setHeaders }))
+  // A person gets a page with a way back, a script the documented error.
+  router.get(/^/, (request, response, next) =>
+    request.accepts(['json', 'html']) === 'html' ? sendPage(request, response, 404) : next(),
+  )
+  return router
+}
+
+const takesGzip = (request: Request) => request.acceptsEncodings('gzip', 'identity') === 'gzip'
+
+/** The build leaves a compressed copy beside each file. */
+function toCompressed(request: Request, _response: Response, next: NextFunction): void {
+  if (takesGzip(request)) request.url = request.url.replace(/\.(?:js|css)(?=$|\?)/, '$&.gz')
+  next()
+}
+
+/** The names of what the page loads change with what is in it. */
+function setHeaders(response: ServerResponse, file: string): void {
+  response.setHeader('cache-control', 'public, max-age=31536000, immutable')
+  response.setHeader('vary', 'accept-encoding')
+  if (!file.endsWith('.gz')) return
+  response.setHeader('content-encoding', 'gzip')
+  response.setHeader(
+    'content-type',
+    file.endsWith('.js.gz') ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8',
+  )
+}
+
+/** Nothing runs, loads or connects but what is ours; an auth backend elsewhere is let in by its origin. */
+function policy({ url, auth_url }: Addresses): string {
+  const { origin } = new URL(auth_url)
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src 'self'${origin === new URL(url).origin ? '' : ` ${origin}`}`,
+    "img-src 'self' data:",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+}
+
+/** A handler for every method that no other one took: throws a 405 that names those of this path. */
+const only =
+  (...allowed: readonly string[]) =>
+  ({ method }: { readonly method: string }): never => {
+    throw methodNotAllowed(method, allowed)
+  }

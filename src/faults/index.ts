@@ -4,11 +4,16 @@ import { faultsByHeaderOff, invalidRequest } from '../core/errors.js'
 import type { AnsweredBy, Exchange, FaultDone } from '../core/exchange.js'
 import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
-import type { FaultCalls } from './calls.js'
-import type { Chances } from './chance.js'
+import type { Chances, FaultCalls } from './calls.js'
 
-export { createFaultCalls, type FaultCalls, faultCallFromCode, type WaitingFault } from './calls.js'
-export { type Chances, createChances } from './chance.js'
+export {
+  type Chances,
+  createChances,
+  createFaultCalls,
+  type FaultCalls,
+  faultCallFromCode,
+  type WaitingFault,
+} from './calls.js'
 
 /** A fault that hits a request. */
 export interface ChosenFault {

@@ -42,7 +42,7 @@ export function createForTests(lasting: Lasting, current: () => Assembly): ForTe
     if (user_id !== undefined) return signInById(backend(), user_id)
     const [{ validEmail }, signing, { tokenResponse }] = await Promise.all([
       import('../supabase/addresses.js'),
-      import('../supabase/sign-in.js'),
+      import('../supabase/mint.js'),
       import('../supabase/sessions.js'),
     ])
     const address = validEmail(email)

@@ -6,7 +6,6 @@ import { ProblemsError } from '../check/problem.js'
 import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
 import { eachOf } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
-import { createFileCache } from './file-cache.js'
 import { type Folder, shown } from './folder.js'
 import type { Ignore } from './ignore.js'
 import { keyOf } from './key.js'
@@ -15,7 +14,7 @@ import type { Existing, Library, ListedRecording } from './operations.js'
 import { type Listed, listedIn } from './overview.js'
 import { type Past, recordingOfPast } from './past.js'
 import type { Run } from './run.js'
-import type { Shelf } from './shelf.js'
+import { createFileCache, type Shelf } from './shelf.js'
 
 interface Parts {
   readonly folder: Folder

@@ -2,9 +2,8 @@ import { setTimeout as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { createCounters } from '../../src/limits/counters.js'
+import { createCounters, WINDOW_MS } from '../../src/limits/counters.js'
 import { duration } from '../../src/limits/index.js'
-import { WINDOW_MS } from '../../src/limits/windows.js'
 
 /** Frees what is no longer referenced. */
 async function collectGarbage() {

@@ -19,21 +19,23 @@ interface Row extends Overview {
 }
 
 /** A table grouped by endpoint, or one JSON document with `--json`. Unreadable recordings are reported on standard error. */
-export const list = command({
-  flags: {},
-  async run(line) {
-    const { config, folder } = openRecordings(line)
-    const kept = await folder.list()
-    const read = await readEach(kept, file => overviewOf(folder, file), fileProgress(kept.length, line.flags))
-    const rows = rowsOf(read, ageMsOf(config.recordings.maxAge))
-    tellBroken(read)
-    const groups = [...groupedBy(rows, ({ file }) => path.posix.dirname(file))].map(groupText)
-    return {
-      data: { dir: folder.dir, recordings: rows, broken: brokenIn(read) },
-      words: [...groups, `${summary(rows, read.length - rows.length, near(folder.dir))}\n`].join('\n'),
-    }
-  },
-})
+export const commands = {
+  'recordings list': command({
+    flags: {},
+    async run(line) {
+      const { config, folder } = openRecordings(line)
+      const kept = await folder.list()
+      const read = await readEach(kept, file => overviewOf(folder, file), fileProgress(kept.length, line.flags))
+      const rows = rowsOf(read, ageMsOf(config.recordings.maxAge))
+      tellBroken(read)
+      const groups = [...groupedBy(rows, ({ file }) => path.posix.dirname(file))].map(groupText)
+      return {
+        data: { dir: folder.dir, recordings: rows, broken: brokenIn(read) },
+        words: [...groups, `${summary(rows, read.length - rows.length, near(folder.dir))}\n`].join('\n'),
+      }
+    },
+  }),
+}
 
 async function overviewOf({ dir, text }: Folder, file: string) {
   const written = await text(file)

@@ -21,34 +21,36 @@ const flags = {
 }
 
 /** Throws a UsageError for an invalid age. */
-export const prune = command({
-  flags,
-  async run(line) {
-    const { config, folder } = openRecordings(line)
-    const { 'older-than': olderThan, 'dry-run': isDry } = line.flags
-    const age = olderThan ?? config.recordings.maxAge
-    const maxAgeMs = ageIn(age)
-    const wanted = wantedIn(line.flags)
-    // Only --broken requires reading every recording in full.
-    const isBrief = wanted.size > 0 && !wanted.has('broken')
-    const kept = await folder.list()
-    const read = await readEach(kept, file => fateOf(folder, file, isBrief), fileProgress(kept.length, line.flags))
-    const leftovers = await leftoversIn(folder.dir)
-    const all = [...read.flatMap(one => prunable(one, maxAgeMs)), ...leftovers.map(leftover)]
-    if (wanted.size === 0) {
-      return { data: { dryRun: true, candidates: candidatesIn(all), removed: [] }, words: advice(all, age) }
-    }
-    // Leftovers are never needed, so they are always removed.
-    const chosen = all.filter(({ why }) => why === 'leftover' || wanted.has(why))
-    const reasons = groupedBy(chosen, ({ file }) => file)
-    if (!isDry) {
-      for (const file of reasons.keys()) await folder.remove(file)
-      await removeEmptyFolders(folder.dir, [...reasons.keys()])
-    }
-    const removed = [...reasons].map(([file, reasons]) => ({ file, reasons: reasons.map(({ why }) => why) }))
-    return { data: { dryRun: isDry, removed }, words: report(removed, isDry ? 'would be removed' : 'removed') }
-  },
-})
+export const commands = {
+  'recordings prune': command({
+    flags,
+    async run(line) {
+      const { config, folder } = openRecordings(line)
+      const { 'older-than': olderThan, 'dry-run': isDry } = line.flags
+      const age = olderThan ?? config.recordings.maxAge
+      const maxAgeMs = ageIn(age)
+      const wanted = wantedIn(line.flags)
+      // Only --broken requires reading every recording in full.
+      const isBrief = wanted.size > 0 && !wanted.has('broken')
+      const kept = await folder.list()
+      const read = await readEach(kept, file => fateOf(folder, file, isBrief), fileProgress(kept.length, line.flags))
+      const leftovers = await leftoversIn(folder.dir)
+      const all = [...read.flatMap(one => prunable(one, maxAgeMs)), ...leftovers.map(leftover)]
+      if (wanted.size === 0) {
+        return { data: { dryRun: true, candidates: candidatesIn(all), removed: [] }, words: advice(all, age) }
+      }
+      // Leftovers are never needed, so they are always removed.
+      const chosen = all.filter(({ why }) => why === 'leftover' || wanted.has(why))
+      const reasons = groupedBy(chosen, ({ file }) => file)
+      if (!isDry) {
+        for (const file of reasons.keys()) await folder.remove(file)
+        await removeEmptyFolders(folder.dir, [...reasons.keys()])
+      }
+      const removed = [...reasons].map(([file, reasons]) => ({ file, reasons: reasons.map(({ why }) => why) }))
+      return { data: { dryRun: isDry, removed }, words: report(removed, isDry ? 'would be removed' : 'removed') }
+    },
+  }),
+}
 
 /** The reasons that the flags name. */
 const wantedIn = (given: CommandLine<typeof flags>['flags']): ReadonlySet<Prunable['why']> =>

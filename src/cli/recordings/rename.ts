@@ -14,25 +14,27 @@ interface Move {
 }
 
 /** With two words, gives one recording a new slug. Without words, gives all recordings the names they would get today. */
-export const rename = command({
-  flags: { 'dry-run': yes('Say what would be done, and do nothing') },
-  async run(line) {
-    const [old, slug] = line.words
-    const opened = openRecordings(line)
-    const { folder } = opened
-    const moves =
-      old === undefined || slug === undefined ? await movesToday(opened, line.flags) : await moveOf(folder, old, slug)
-    const isDry = line.flags['dry-run']
-    if (!isDry) {
-      await moveAll(folder, moves)
-      await removeEmptyFolders(
-        folder.dir,
-        moves.map(({ from }) => from),
-      )
-    }
-    return { data: { dryRun: isDry, renamed: moves }, words: wordsOf(moves, isDry ? 'would be renamed' : 'renamed') }
-  },
-})
+export const commands = {
+  'recordings rename': command({
+    flags: { 'dry-run': yes('Say what would be done, and do nothing') },
+    async run(line) {
+      const [old, slug] = line.words
+      const opened = openRecordings(line)
+      const { folder } = opened
+      const moves =
+        old === undefined || slug === undefined ? await movesToday(opened, line.flags) : await moveOf(folder, old, slug)
+      const isDry = line.flags['dry-run']
+      if (!isDry) {
+        await moveAll(folder, moves)
+        await removeEmptyFolders(
+          folder.dir,
+          moves.map(({ from }) => from),
+        )
+      }
+      return { data: { dryRun: isDry, renamed: moves }, words: wordsOf(moves, isDry ? 'would be renamed' : 'renamed') }
+    },
+  }),
+}
 
 function wordsOf(moves: readonly Move[], what: string): string {
   const lines = moves.map(({ from, to }) => `${from} -> ${to}`)

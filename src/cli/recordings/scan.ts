@@ -15,28 +15,30 @@ interface FoundIn extends SecretFinding {
 }
 
 /** Any secret makes the exit code 1; with `--json` the findings are one document. Rejects with a ProblemsError for unreadable files. */
-export const scan = command({
-  flags: {},
-  async run(line) {
-    const { folder, rules } = openRecordings(line)
-    const inFolder = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))
-    const files = [...new Set([...inFolder, ...line.words.map(file => path.resolve(file))])]
-    const progress = fileProgress(files.length, line.flags)
-    const search = (file: string) => {
-      progress.at(harmless(near(file)))
-      return findingsIn(file, folder, rules)
-    }
-    const searched = await eachWithProgress(files, search, progress)
-    const problems = searched.flatMap(result => (Array.isArray(result) ? [] : [result]))
-    if (problems.length > 0) throw new ProblemsError(problems)
-    const found = searched.filter(Array.isArray).flat()
-    if (found.length === 0) return { data: found, words: `No secrets in ${counted(files.length, 'file')}.\n` }
-    process.exitCode = 1
-    const words = found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
-    // A problem, which --quiet does not hide.
-    return line.flags.json ? { data: found, words } : words
-  },
-})
+export const commands = {
+  'recordings scan': command({
+    flags: {},
+    async run(line) {
+      const { folder, rules } = openRecordings(line)
+      const inFolder = (await filesBelow(folder.dir)).map(file => path.join(folder.dir, file))
+      const files = [...new Set([...inFolder, ...line.words.map(file => path.resolve(file))])]
+      const progress = fileProgress(files.length, line.flags)
+      const search = (file: string) => {
+        progress.at(harmless(near(file)))
+        return findingsIn(file, folder, rules)
+      }
+      const searched = await eachWithProgress(files, search, progress)
+      const problems = searched.flatMap(result => (Array.isArray(result) ? [] : [result]))
+      if (problems.length > 0) throw new ProblemsError(problems)
+      const found = searched.filter(Array.isArray).flat()
+      if (found.length === 0) return { data: found, words: `No secrets in ${counted(files.length, 'file')}.\n` }
+      process.exitCode = 1
+      const words = found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
+      // A problem, which --quiet does not hide.
+      return line.flags.json ? { data: found, words } : words
+    },
+  }),
+}
 
 /** All files, including those behind links, since all of them would be committed with the recordings. Each folder is visited once. */
 async function filesBelow(dir: string): Promise<readonly string[]> {

@@ -14,15 +14,17 @@ import { harmless } from '../output.js'
 import { findOne, openRecordings } from './folder.js'
 
 /** Throws a UsageError if the name is ambiguous, and a ProblemsError if the recording cannot be read. */
-export const show = command({
-  flags: {},
-  async run(line) {
-    const { folder } = openRecordings(line)
-    const { file, key, nth } = await findOne(folder, line.words[0] ?? '')
-    const recording = await folder.read(file)
-    return { data: { file, key, nth, ...inJson(recording) }, words: `${file}\n${inWords(recording)}` }
-  },
-})
+export const commands = {
+  'recordings show': command({
+    flags: {},
+    async run(line) {
+      const { folder } = openRecordings(line)
+      const { file, key, nth } = await findOne(folder, line.words[0] ?? '')
+      const recording = await folder.read(file)
+      return { data: { file, key, nth, ...inJson(recording) }, words: `${file}\n${inWords(recording)}` }
+    },
+  }),
+}
 
 /** The recording as it is; binary bodies are in Base64. */
 function inJson({ recordedAt, request, response }: Recording): object {

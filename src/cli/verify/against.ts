@@ -16,8 +16,7 @@ import { createTarget, type Target, type TargetOptions } from '../../contract/ta
 import { load } from '../command.js'
 import { near } from '../output.js'
 import type { Progress } from '../progress.js'
-import type { VerifyLine, VerifyOptions } from './options.js'
-import { targetAt, type VerifyEnvironment, variables } from './target.js'
+import { targetAt, type VerifyEnvironment, type VerifyLine, type VerifyOptions, variables } from './target.js'
 
 /** The result of comparing with the live platform. */
 export interface LiveComparison extends Comparison {

@@ -7,9 +7,8 @@ import { createProgress, noProgress } from '../progress.js'
 import { createReporter } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
 import { against, type Other, openOther, requireReached } from './against.js'
-import { optionsIn, type VerifyLine, type VerifyOptions, verifyFlags } from './options.js'
 import { countOf, hasFailed, reportOf, type VerifyRun } from './report.js'
-import { openTarget, ownTarget } from './target.js'
+import { openTarget, optionsIn, ownTarget, type VerifyLine, type VerifyOptions, verifyFlags } from './target.js'
 
 const EXIT_BROKEN = 1
 

@@ -1,11 +1,32 @@
-/** /auth/v1/admin/users: listing users, getting one, and deleting one. */
+/** /auth/v1/admin/users: users as the service key lists, makes, changes and deletes them. */
 import { type Endpoint, type Exchange, jsonReply } from '../../core/exchange.js'
+import { problemOfImported } from '../../core/secrets.js'
 import type { Tables, UserRow } from '../../core/state.js'
 import { isUuid } from '../authenticate.js'
 import { type Backend, momentOf } from '../backend.js'
-import { idNotUuid, userNotFound, validationFailed } from '../errors.js'
+import { dropTokens } from '../codes.js'
+import { idExists, idNotUuid, userNotFound, validationFailed } from '../errors.js'
+import { hashOf, requireStrength, unknownPassword } from '../passwords.js'
 import { endSessionsOf, removeUser } from '../sessions.js'
-import { forgotten, userJson } from '../users.js'
+import {
+  changedPassword,
+  forgotten,
+  mergeMetadata,
+  newUser,
+  providersOf,
+  settledAddresses,
+  userJson,
+  userJsonBeforeReading,
+} from '../users.js'
+import {
+  type AdminParams,
+  adminFields,
+  adminParamsIn,
+  bannedUntil,
+  requireFree,
+  withAdminParams,
+  withValidAddresses,
+} from './admin-params.js'
 import { forAdmin, idBehind } from './frame.js'
 import { queryOf, readParams } from './params.js'
 import type { About } from './says.js'
@@ -150,4 +171,103 @@ function pageHeaders(path: string, query: URLSearchParams, { number, size }: Use
   }
   const links = [...(number < last ? [linkTo(number + 1, 'next')] : []), linkTo(last, 'last')]
   return ['x-total-count', String(total), 'link', links.join(', ')]
+}
+
+/** POST /auth/v1/admin/users: a new user, made with the service key. */
+export const createUser = (backend: Backend): Endpoint =>
+  forAdmin(backend)(
+    'POST /admin/users',
+    { id: 'createUser', does: 'A new user, as the service key says.', fields: adminFields, answer: 'user' },
+    async exchange => {
+      const given = adminParamsIn(exchange)
+      if (given.email === '' && given.phone === '') {
+        throw validationFailed('Cannot create a user without either an email or phone')
+      }
+      const params = withValidAddresses(given)
+      const state = await backend.state()
+      await state.read(tables => requireFree(tables, params))
+      const encrypted_password = await passwordOf(backend, params)
+      requireId(params.id)
+      const user = madeByAdmin(backend, params, encrypted_password)
+      await state.write(async tables => {
+        await requireFree(tables, params)
+        if (await tables.users.get(user.id)) throw idExists()
+        await tables.users.insert(user)
+      })
+      return jsonReply(userJsonBeforeReading(user))
+    },
+  )
+
+async function passwordOf({ settings }: Backend, { password, password_hash }: AdminParams): Promise<string> {
+  if (password !== undefined && password_hash !== '') {
+    throw validationFailed('Only a password or a password hash should be provided')
+  }
+  if (password !== undefined && password !== '') requireStrength(password, settings)
+  if (password_hash === '') return hashOf(password || unknownPassword())
+  const problem = problemOfImported(password_hash)
+  if (problem !== undefined) throw validationFailed(problem)
+  return password_hash
+}
+
+function requireId(id: string): void {
+  if (id !== '' && !isUuid(id)) throw validationFailed('ID must conform to the uuid v4 format')
+  if (/^[0-]+$/.test(id)) throw validationFailed('ID cannot be a nil uuid')
+}
+
+function madeByAdmin(backend: Backend, params: AdminParams, encrypted_password: string): UserRow {
+  const { aud, id, user_metadata, app_metadata } = params
+  const plain = newUser(momentOf(backend), {
+    ...(id !== '' && { id: id.toLowerCase() }),
+    ...(aud !== '' && { aud }),
+    encrypted_password,
+    user_metadata: user_metadata ?? {},
+  })
+  // The identities of a new user are not verified, whatever is confirmed.
+  const user = withAdminParams(backend, plain, params, { email: false, phone: false })
+  return { ...user, app_metadata: mergeMetadata(providersOf({}, user.identities), app_metadata) }
+}
+
+/** PUT /auth/v1/admin/users/{id}: what the service key changes of a user, without a confirmation. */
+export const updateUserById = (backend: Backend): Endpoint =>
+  forAdmin(backend)(
+    'PUT /admin/users/{id}',
+    { id: 'updateUserById', does: 'Changes a user without asking anybody.', fields: adminFields, answer: 'user' },
+    async exchange => {
+      const state = await backend.state()
+      const before = await state.read(tables => userIn(tables, exchange))
+      const params = withValidAddresses(adminParamsIn(exchange))
+      bannedUntil(backend, params.ban_duration, null)
+      const { password: given } = params
+      if (given !== undefined) requireStrength(given, backend.settings)
+      const password = given === undefined ? undefined : await hashOf(given)
+      const user = await state.write(async tables => {
+        const user = await userIn(tables, exchange)
+        await requireFree(tables, params, user.id)
+        const changed = changedByAdmin(backend, user, params, password)
+        await tables.users.update(user.id, changed)
+        if (password !== undefined) await endSessionsOf(tables, user.id)
+        // Codes that were sent to an old address, or while the old password held, are void.
+        if (password !== undefined || params.email !== '' || params.phone !== '') await dropTokens(tables, user.id)
+        return changed
+      })
+      const confirmsNow = before.email_confirmed_at === null && before.phone_confirmed_at === null
+      return jsonReply(confirmsNow ? userJsonBeforeReading(user) : userJson(user))
+    },
+  )
+
+function changedByAdmin(backend: Backend, user: UserRow, params: AdminParams, password: string | undefined): UserRow {
+  const { email, phone, email_confirm, phone_confirm, user_metadata, app_metadata } = params
+  const before: UserRow = {
+    ...user,
+    ...(password !== undefined && changedPassword(password)),
+    ...((email !== '' || phone !== '') && settledAddresses),
+  }
+  const changed = withAdminParams(backend, before, params, { email: email_confirm, phone: phone_confirm })
+  return {
+    ...changed,
+    // A guest stays a guest until an address is confirmed.
+    is_anonymous: user.is_anonymous && !(email !== '' && email_confirm) && !(phone !== '' && phone_confirm),
+    app_metadata: app_metadata ? mergeMetadata(changed.app_metadata, app_metadata) : changed.app_metadata,
+    user_metadata: user_metadata ? mergeMetadata(changed.user_metadata, user_metadata) : changed.user_metadata,
+  }
 }

@@ -1,8 +1,8 @@
 /** Reads what an auth request carries, as Go's JSON reader would: wrong types are refused in its words, unknown fields passed over. */
 import type { Exchange } from '../../core/exchange.js'
 import type { Json } from '../../core/state.js'
-import { kindOf } from '../claims.js'
 import { badJson, validationFailed } from '../errors.js'
+import { kindOf } from '../tokens.js'
 
 /** What a field may be. A field that is missing or null is empty: '', {}, false; what ends in `?` stays undefined. */
 type Kind = 'string' | 'string?' | 'object' | 'object?' | 'boolean' | 'boolean?'
