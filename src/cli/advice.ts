@@ -28,6 +28,11 @@ export function adviceFor({
   if (code === 'not_found') return unknownPath(path, mode)
   const advice = code === null ? undefined : adviceOn(code)
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path)
+  return byStatus(status, path, { mode, hint })
+}
+
+/** Advice on an error that has no code of ours. */
+function byStatus(status: number, path: string, { mode, hint }: Pick<LogLine, 'mode' | 'hint'>): string | undefined {
   switch (status) {
     case 401:
       return isAuth(path)

@@ -50,4 +50,3 @@ export const modelsAnswer = open({
 
 export type HealthAnswer = AnswerBody<v.InferInput<typeof healthAnswer>>
 export type IndexAnswer = AnswerBody<v.InferInput<typeof listedIndexAnswer>>
-export type ModelsAnswer = AnswerBody<v.InferInput<typeof modelsAnswer>>

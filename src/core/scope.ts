@@ -1,5 +1,4 @@
 /** Scopes keep tests apart that share one server: which scope a request belongs to, and what is kept for each. */
-import type { IncomingHttpHeaders } from 'node:http'
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import type { Exchange } from './exchange.js'
@@ -9,17 +8,6 @@ export const SCOPE_HEADER = 'x-standin-scope'
 
 /** Names a scope in a query. */
 export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope; all of them without it.') })
-
-/** What to forget. */
-export const resetCall = closed({
-  scope: optional(v.string('text'), 'The scope; all of them without it.'),
-  state: optional(v.boolean('true or false'), 'False to keep users, sessions, keys and messages.'),
-})
-
-/** The scope that a request's header names; the empty one without it. */
-export function scopeNamed({ [SCOPE_HEADER]: named }: IncomingHttpHeaders): string {
-  return typeof named === 'string' ? named : ''
-}
 
 export interface Scopes {
   /** Whether any API key belongs to a scope. */

@@ -141,18 +141,18 @@ async function rolled({ api_keys }: Tables, old: ApiKeyRow, key: string, nowMs: 
   return row
 }
 
+/** The key with this id, if it is this user's; without a user, that of any. */
+async function ownOf({ api_keys }: Tables, userId: string | undefined, id: string): Promise<ApiKeyRow> {
+  const row = await api_keys.get(id)
+  if (!row || (userId !== undefined && row.user_id !== userId)) throw noSuchApiKey()
+  return row
+}
+
 export function createApiKeys(parts: Parts): ApiKeys {
   const { state, ownersAreElsewhere = () => false, now = Date.now, report } = parts
   const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
   const uses = createUses(write, report)
   const view = (row: ApiKeyRow) => viewOf(row, uses.lastOf(row.id), now())
-
-  /** The key with this id, if it is this user's; that of any user without one. */
-  async function ownOf({ api_keys }: Tables, userId: string | undefined, id: string): Promise<ApiKeyRow> {
-    const row = await api_keys.get(id)
-    if (!row || (userId !== undefined && row.user_id !== userId)) throw noSuchApiKey()
-    return row
-  }
 
   return {
     find: createFind({ state, ownersAreElsewhere, now }),

@@ -20,16 +20,17 @@ const WRITERS_PATIENCE_MS = 30_000
 /** A database that has not answered by then is away; the caller gets an error instead of waiting for ever. */
 const ANSWER_MS = 10_000
 
+const connection: pg.ClientConfig = {
+  application_name: 'standin',
+  connectionTimeoutMillis: 10_000,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+}
+
 /** Connects, and makes the tables when they are not there. Throws a StartError when that cannot be done. */
 export async function openPostgres(url: string): Promise<Store> {
   const address = addressOf(url)
-  const settings: pg.ClientConfig = {
-    connectionString: url,
-    application_name: 'standin',
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-  }
+  const settings = { ...connection, connectionString: url }
   const pool = poolFor(settings)
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA)
   const own = randomUUID()

@@ -83,19 +83,7 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
   const { key: keyColumn } = shape
   return {
     get: key => rowOf(db, name, shape, key),
-    async find(where, { limit, offset } = {}) {
-      if (isImpossible(where)) return []
-      const rows = db
-        .selectFrom(name)
-        .selectAll()
-        .where(matching(where))
-        .orderBy('created_at', 'desc')
-        .orderBy(keyColumn, 'asc')
-        // SQLite has no offset without a limit.
-        .$if(limit !== undefined || offset !== undefined, query => query.limit(limit ?? Number.MAX_SAFE_INTEGER))
-        .$if(offset !== undefined, query => query.offset(offset ?? 0))
-      return (await rows.execute()).map(row => decoded(shape, row))
-    },
+    find: async (where, page) => (isImpossible(where) ? [] : rowsOf(db, name, shape, where, page)),
     async count(where) {
       if (isImpossible(where)) return 0
       const rows = db.selectFrom(name).select(eb => eb.fn.countAll().as('rows'))
@@ -119,6 +107,25 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
       return Number(numDeletedRows)
     },
   }
+}
+
+async function rowsOf(
+  db: Kysely<Database>,
+  name: string,
+  shape: AnyShape,
+  where: Parameters<AnyTable['find']>[0],
+  { limit, offset }: Parameters<AnyTable['find']>[1] = {},
+): Promise<readonly AnyRow[]> {
+  const rows = db
+    .selectFrom(name)
+    .selectAll()
+    .where(matching(where))
+    .orderBy('created_at', 'desc')
+    .orderBy(shape.key, 'asc')
+    // SQLite has no offset without a limit.
+    .$if(limit !== undefined || offset !== undefined, query => query.limit(limit ?? Number.MAX_SAFE_INTEGER))
+    .$if(offset !== undefined, query => query.offset(offset ?? 0))
+  return (await rows.execute()).map(row => decoded(shape, row))
 }
 
 async function rowOf(db: Kysely<Database>, name: string, shape: AnyShape, key: string): Promise<AnyRow | undefined> {

@@ -52,11 +52,7 @@ async function open(file: string): Promise<Store> {
   try {
     await whenFree(() => prepare(writer), OPENING_PATIENCE_MS)
     reader.exec(`pragma busy_timeout = ${OPENING_PATIENCE_MS}; pragma query_only = on`)
-    if (!(await isCurrent(reading, file))) {
-      // A migration may take secrets away, which must not stay behind in free pages.
-      writer.exec('pragma secure_delete = on')
-      await writing.transaction().execute(transaction => migrate(transaction, { text: 'text' }))
-    }
+    if (!(await isCurrent(reading, file))) await migrateFile(writer, writing)
   } catch (error) {
     close()
     throw error
@@ -76,6 +72,12 @@ async function open(file: string): Promise<Store> {
       close()
     },
   })
+}
+
+async function migrateFile(writer: SqliteFile, writing: Kysely<Database>): Promise<void> {
+  // A migration may remove secrets, which must not stay behind in free pages.
+  writer.exec('pragma secure_delete = on')
+  await writing.transaction().execute(transaction => migrate(transaction, { text: 'text' }))
 }
 
 /** Makes the file, and the folder that it needs, for this user alone: hashes of passwords and keys are in it. */

@@ -28,32 +28,34 @@ export const createUserList = (state: () => Promise<State>): UserList => ({
     }),
 })
 
+function openSessionOf(session: SessionRow, user: UserRow | undefined, tokenSeconds: number): OpenSession {
+  const { id, user_id, amr, created_at, refreshed_at } = session
+  const lastMs = Date.parse(refreshed_at ?? created_at)
+  return {
+    ...{ id, user_id, created_at, refreshed_at },
+    email: user?.email ?? null,
+    phone: user?.phone ?? null,
+    is_anonymous: user?.is_anonymous ?? false,
+    token_expires_at: new Date(lastMs + tokenSeconds * 1000).toISOString(),
+    aal: 'aal1',
+    methods: amr.map(({ method }) => method),
+  }
+}
+
 /** `tokenSeconds` is how long an access token holds. */
 export function createOpenSessions(state: () => Promise<State>, tokenSeconds: () => number): OpenSessions {
-  const told = (session: SessionRow, user: UserRow | undefined): OpenSession => {
-    const { id, user_id, amr, created_at, refreshed_at } = session
-    const lastMs = Date.parse(refreshed_at ?? created_at)
-    return {
-      ...{ id, user_id, created_at, refreshed_at },
-      email: user?.email ?? null,
-      phone: user?.phone ?? null,
-      is_anonymous: user?.is_anonymous ?? false,
-      token_expires_at: new Date(lastMs + tokenSeconds() * 1000).toISOString(),
-      aal: 'aal1',
-      methods: amr.map(({ method }) => method),
-    }
-  }
+  const shown = (session: SessionRow, user: UserRow | undefined) => openSessionOf(session, user, tokenSeconds())
 
   async function page({ sessions, users }: Tables, limit: number, offset: number) {
     const rows = await sessions.find({}, { limit, offset })
-    const found = await Promise.all(rows.map(async row => told(row, await users.get(row.user_id))))
+    const found = await Promise.all(rows.map(async row => shown(row, await users.get(row.user_id))))
     return { data: found, total: await sessions.count({}) }
   }
 
   async function search({ sessions, users }: Tables, words: string) {
     const byId = new Map((await users.find({})).map(user => [user.id, user]))
     const isWanted = searchFor(words)
-    const all = (await sessions.find({})).map(row => told(row, byId.get(row.user_id)))
+    const all = (await sessions.find({})).map(row => shown(row, byId.get(row.user_id)))
     return all.filter(({ email, phone, user_id, id }) => isWanted([email, phone, user_id, id]))
   }
 

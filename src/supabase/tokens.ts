@@ -73,7 +73,6 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
   const configured = signingKeys ?? (jwtSecret === developmentSecret ? [developmentSigningKey] : [])
   const keys = await Promise.all(configured.map(importKey))
   const own = keys.find(({ signing }) => signing) ?? secret
-  const byId = new Map(keys.map(key => [key.kid, key]))
   const algorithms = [...new Set(['HS256', ...keys.map(({ alg }) => alg)])]
 
   const signed = (claims: Payload, { alg, kid, signing }: Key) =>
@@ -83,13 +82,7 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
   const signKey: Tokens['signKey'] = (role, exp) =>
     signed({ role, iss: 'standin', iat: Math.min(issuedAtSeconds, exp), exp }, secret)
 
-  /** The key follows from its id and must be of the token's algorithm, so a public key can never be taken for an HMAC secret. */
-  function keyFor({ alg, kid }: { alg?: string | undefined; kid?: string | undefined }) {
-    const key = kid === undefined && alg === 'HS256' ? secret : byId.get(kid)
-    if (!key) throw new TokenRefusal('unknown-key', { alg, kid })
-    if (key.alg !== alg) throw new TokenRefusal('signature', { alg, kid })
-    return key.verifying
-  }
+  const keyFor = createKeyFor(secret, keys)
 
   return {
     anonKey: await signKey('anon', keysExpireAtSeconds),
@@ -107,6 +100,17 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
         throw refusalOf(error, token)
       }
     },
+  }
+}
+
+/** The key follows from its id and must be of the token's algorithm, so a public key can never be taken for an HMAC secret. */
+function createKeyFor(secret: Key, keys: readonly Key[]) {
+  const byId = new Map(keys.map(key => [key.kid, key]))
+  return ({ alg, kid }: { alg?: string | undefined; kid?: string | undefined }) => {
+    const key = kid === undefined && alg === 'HS256' ? secret : byId.get(kid)
+    if (!key) throw new TokenRefusal('unknown-key', { alg, kid })
+    if (key.alg !== alg) throw new TokenRefusal('signature', { alg, kid })
+    return key.verifying
   }
 }
 

@@ -12,18 +12,7 @@ export const nullChance = ({ again }: SchemaPlace) => (again === 0 ? NULL_CHANCE
 
 /** Makes the function that takes schemas apart. `attempt` counts up when what came of a choice did not fit. */
 export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
-  function branchOf(branches: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): NormalizedSchema {
-    const open = branches.filter(branch => height(branch) !== Number.POSITIVE_INFINITY)
-    const [first = false] = open
-    if (open.length < 2) return first
-    if (place.shallow && attempt < open.length) {
-      return open.toSorted((a, b) => height(a) - height(b))[attempt] ?? first
-    }
-    const [empty, rest] = [open.filter(isNull), open.filter(branch => !isNull(branch))]
-    const usual = rest.length > 0 && empty.length > 0 && !faker.datatype.boolean(nullChance(place)) ? rest : open
-    return faker.helpers.arrayElement(usual)
-  }
-
+  const branchOf = createBranchOf(faker, height)
   /** All that has to hold at once; nothing where `false` is among it. */
   return function expand(
     schemas: readonly NormalizedSchema[],
@@ -52,6 +41,21 @@ export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
     return schemas.every(add) && !isHopeless([...layers]) ? [...layers] : undefined
   }
 }
+
+/** Makes the function that chooses one of several alternatives. */
+const createBranchOf =
+  (faker: Faker, height: SchemaDocument['height']) =>
+  (branches: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): NormalizedSchema => {
+    const open = branches.filter(branch => height(branch) !== Number.POSITIVE_INFINITY)
+    const [first = false] = open
+    if (open.length < 2) return first
+    if (place.shallow && attempt < open.length) {
+      return open.toSorted((a, b) => height(a) - height(b))[attempt] ?? first
+    }
+    const [empty, rest] = [open.filter(isNull), open.filter(branch => !isNull(branch))]
+    const usual = rest.length > 0 && empty.length > 0 && !faker.datatype.boolean(nullChance(place)) ? rest : open
+    return faker.helpers.arrayElement(usual)
+  }
 
 const isNull = (schema: NormalizedSchema) =>
   typeof schema === 'object' && ((schema.type?.length === 1 && schema.type[0] === 'null') || schema.const === null)
