@@ -75,6 +75,10 @@ export function withItemBefore(text: string, items: readonly ListItem[], i: numb
   return text.slice(0, item.start) + fitted(text, item, added) + separator + text.slice(item.start)
 }
 
+/** `text` with an item, or several, behind everything else. */
+export const withItemAtEnd = (text: string, added: string) =>
+  text.replace(/(?<=[^\n])$/, lineBreakOf(text)) + fitted(text, { indent: 0 }, added)
+
 /** `text` without an item, and without the blank lines that set it apart. */
 export function withoutItem(text: string, { start, end }: ListItem): string {
   const before = text.slice(0, start)

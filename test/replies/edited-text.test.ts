@@ -7,6 +7,7 @@ import {
   listItems,
   withFlag,
   withItem,
+  withItemAtEnd,
   withItemBefore,
   withItemsSwapped,
   withoutItem,
@@ -66,6 +67,7 @@ test('one more stands in front of another, set apart as the others are', () => {
   expect(withItemBefore('- a: 1\n- b: 2\n', itemsOf('- a: 1\n- b: 2\n'), 1, '- x: 1')).toBe('- a: 1\n- x: 1\n- b: 2\n')
   const airy = '- a: 1\n\n- b: 2'
   expect(withItemBefore(airy, itemsOf(airy), 1, '- x: 1')).toBe('- a: 1\n\n- x: 1\n\n- b: 2')
+  expect(withItemAtEnd('# None yet.', '- x: 1')).toBe('# None yet.\n- x: 1\n')
 })
 
 test('indentation and line ends of Windows are kept', () => {
