@@ -25,7 +25,7 @@ export const controlWith = (key: string | undefined): Control =>
 
 /** The control API for a view; recreated when the key changes. */
 export function useControl(): Control {
-  const { serviceKey } = useServiceKey()
+  const serviceKey = useServiceKey()
   return useMemo(() => controlWith(serviceKey), [serviceKey])
 }
 

@@ -3,14 +3,13 @@ import { useEffect } from 'preact/hooks'
 import { viewAt } from '../dashboard/routes.js'
 import { dashboardApi } from './api.js'
 import { ConfigProvider, useConfigChanges } from './config.jsx'
-import { FreshKeyProvider } from './connect/fresh-key.jsx'
+import { WatchFreshKey } from './connect/fresh-key.jsx'
 import { notLoaded } from './failure.js'
 import { Frame } from './frame.jsx'
 import { useAddress } from './routing.js'
 import { SessionProvider } from './session/session.jsx'
 import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
-import { ServiceKeyProvider } from './widgets/developer-only.jsx'
 import { useIsAnswering, useResource } from './widgets/resource.js'
 import { FailureNote, Waiting } from './widgets/states.jsx'
 
@@ -40,16 +39,13 @@ export function App() {
   return (
     <ConfigProvider value={config}>
       <SessionProvider>
-        <FreshKeyProvider>
-          <ServiceKeyProvider>
-            <Frame view={view}>
-              {shown.kind === 'ready' && <shown.Content key={view} />}
-              {shown.kind === 'loading' && <Waiting />}
-              {shown.kind === 'failed' && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
-            </Frame>
-            <Announcer />
-          </ServiceKeyProvider>
-        </FreshKeyProvider>
+        <WatchFreshKey />
+        <Frame view={view}>
+          {shown.kind === 'ready' && <shown.Content key={view} />}
+          {shown.kind === 'loading' && <Waiting />}
+          {shown.kind === 'failed' && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
+        </Frame>
+        <Announcer />
       </SessionProvider>
     </ConfigProvider>
   )

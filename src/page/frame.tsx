@@ -29,7 +29,7 @@ export function Frame({ view, children }: Props) {
         <Brand />
         <Navigation view={view} />
         <p class="mode">
-          Standin {version}, mode <strong>{mode}</strong>
+          Standin {version}, mode <strong class="accent">{mode}</strong>
         </p>
         <AccountMenu />
       </header>
@@ -46,8 +46,17 @@ function Brand() {
   return (
     <Link to={routes.connect} class="brand">
       <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">
-        <circle class="mark-absent" cx="8" cy="8" r="6.2" />
-        <circle class="mark-present" cx="12" cy="12" r="6.2" />
+        <circle
+          class="quiet"
+          cx="8"
+          cy="8"
+          r="6.2"
+          fill="none"
+          stroke="currentColor"
+          stroke-width="1.4"
+          stroke-dasharray="2.3 2.1"
+        />
+        <circle class="accent" cx="12" cy="12" r="6.2" fill="currentColor" />
       </svg>
       Standin
     </Link>
@@ -100,7 +109,7 @@ const KEPT = 'standin-theme'
 export function applyTheme(): ThemeName {
   const kept = localStorage.getItem(KEPT)
   const theme = themes.find(([name]) => name === kept)?.[0] ?? 'system'
-  document.documentElement.dataset.theme = theme
+  document.documentElement.style.colorScheme = theme === 'system' ? '' : theme
   return theme
 }
 
@@ -128,7 +137,7 @@ function Navigation({ view }: Pick<Props, 'view'>) {
   const here = places.find(place => place.view === view)
   const item = ({ view: target, name }: Place) => (
     <li key={target}>
-      <Link to={routes[target]} class="place" current={target === view}>
+      <Link to={routes[target]} class="place item" current={target === view}>
         <Icon name={target} />
         {name}
         {target === 'outbox' && unseen > 0 && (
@@ -151,7 +160,7 @@ function Navigation({ view }: Pick<Props, 'view'>) {
       <button
         type="button"
         id={`${id}-button`}
-        class="places-button"
+        class="places-button item"
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}

@@ -1,31 +1,25 @@
 /** How many messages have come since the outbox was last looked at. */
-import { useEffect, useState } from 'preact/hooks'
 import { useControl } from './api.js'
 import { useConfig } from './config.jsx'
 import { useResource } from './widgets/resource.js'
+import { createShared } from './widgets/shared.js'
 
 const SEEN_KEY = 'standin-outbox-seen'
-const CHANGED = 'standin-outbox-looked-at'
 const EVERY_MS = 5000
 
-const lastSeen = () => localStorage.getItem(SEEN_KEY) ?? undefined
+const lastSeen = createShared(localStorage.getItem(SEEN_KEY) ?? undefined)
 
 /** Takes note that the outbox was looked at up to the message with this id. */
 export function markSeen(id: string): void {
   localStorage.setItem(SEEN_KEY, id)
-  dispatchEvent(new Event(CHANGED))
+  lastSeen.set(id)
 }
 
 /** 0 also if it is not known: users may be a live backend's, or the control API may be closed to the page. */
 export function useUnseenMessages(): number {
   const control = useControl()
   const isKeptHere = useConfig().auth_mode === 'local'
-  const [after, setAfter] = useState(lastSeen)
-  useEffect(() => {
-    const update = () => setAfter(lastSeen())
-    addEventListener(CHANGED, update)
-    return () => removeEventListener(CHANGED, update)
-  }, [])
+  const after = lastSeen.use()
   const { value, failure } = useResource(
     async signal => (isKeptHere ? (await control('GET /outbox', { query: { after, limit: 1 }, signal })).total : 0),
     [control, isKeptHere, after],

@@ -4,6 +4,7 @@ import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Link } from '../widgets/link.jsx'
+import { type Fact, Pairs } from '../widgets/pairs.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
 import { PLACEHOLDER } from './snippets.js'
@@ -54,19 +55,16 @@ function Addresses() {
     ['Auth URL', auth_url],
     ['Anon key', anon_key],
   ] as const
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <code>{value}</code>
-            <CopyButton text={value} what={name} bare />
-          </dd>
-        </div>
-      ))}
-    </dl>
+  const copied = facts.map(
+    ([name, value]): Fact => [
+      name,
+      <span key={name}>
+        <code class="cut">{value}</code>
+        <CopyButton text={value} what={name} bare />
+      </span>,
+    ],
   )
+  return <Pairs class="addresses lined" of={copied} />
 }
 
 const credentials: Record<string, string> = {
@@ -83,7 +81,7 @@ type Endpoint = ConfigJson['endpoints'][number]
 
 const columns: readonly Column<Endpoint>[] = [
   { name: 'Path', of: ({ path }) => <code>{path}</code> },
-  { name: 'Method', width: '20%', of: ({ method }) => <code class="method">{method}</code> },
+  { name: 'Method', width: '20%', of: ({ method }) => <code class="quiet">{method}</code> },
   { name: 'Credential', width: '40%', of: ({ access }) => spoken(access) },
 ]
 

@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function UsePanel({ otherwise = PLACEHOLDER, children }: Props) {
-  const { fresh } = useFreshKey()
+  const fresh = useFreshKey()
   const key = fresh?.key ?? otherwise
   const tabs = snippetsFor(useConfig(), key).map(({ name, code }) => ({
     name,

@@ -40,12 +40,12 @@ export function ClockSection({ controls, reload }: ControlProps) {
       restore={control => control('PUT /clock', { body: { reset: true } })}
       {...{ controls, reload }}
     >
-      <p class="control-line">
+      <p class="control-line row">
         <time dateTime={now}>{exactly(shown)}</time>
         <Badge tone={isReal ? 'good' : 'care'}>{frozen ? 'Frozen' : isReal ? 'Real time' : 'Adjusted'}</Badge>
         {!isReal && <span class="quiet">{awayInWords(offsetMs)}</span>}
       </p>
-      <div class="buttons">
+      <div class="row">
         {steps.map(([words, advanceMs]) => (
           <button
             key={words}

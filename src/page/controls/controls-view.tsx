@@ -38,9 +38,9 @@ export function ControlsView() {
         {controls => {
           const parts = { controls, reload }
           return (
-            <div class="controls">
+            <div class="controls stack">
               <Sections controls={controls} />
-              <div class="control-list">
+              <div class="control-list stack">
                 <ModeSection {...parts} />
                 <FaultsSection {...parts} />
                 <PaceSection {...parts} />
@@ -61,10 +61,10 @@ function Sections({ controls }: { readonly controls: Controls }) {
   const changed = changedIn(controls)
   return (
     <nav class="sections" aria-label="Controls">
-      <ul>
+      <ul class="row">
         {(Object.keys(sections) as (keyof typeof sections)[]).map(name => (
           <li key={name}>
-            <a href={`#${name}`} class={changed.has(name) ? 'section-changed' : undefined}>
+            <a href={`#${name}`} class={changed.has(name) ? 'item section-changed' : 'item'}>
               {sections[name]}
               {changed.has(name) && <span class="unseen">, changed</span>}
             </a>

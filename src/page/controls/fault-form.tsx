@@ -57,7 +57,6 @@ export function FaultForm({ onNext, onRandom }: Props) {
   const [values, setValues] = useState<Values>({})
   const [isRandom, setRandom] = useState(false)
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
-  const { models } = useConfig()
   const fields = fieldsFor(effect)
   const targets = isRandom ? random : next
   const textOf = (name: string) => values[name] ?? (name === 'delayMs' && effect !== 'delayMs' ? '' : firstOf(name))
@@ -67,12 +66,7 @@ export function FaultForm({ onNext, onRandom }: Props) {
     const own = forms[effect]?.kind === 'yes' ? { [effect]: true } : {}
     const fault = { ...own, ...filled(fields, textOf) }
     const target = filled(Object.keys(targets), textOf)
-    const model = textOf('model')
-    const user = textOf('user').trim()
-    const when = { ...(model !== '' && { model }), ...(user !== '' && { user: { contains: user } }) }
-    const call = isRandom
-      ? { ...fault, ...target }
-      : { fault, ...target, ...(Object.keys(when).length > 0 && { when }) }
+    const call = isRandom ? { ...fault, ...target } : { fault, ...target, ...whenOf(textOf) }
     const found = problemsIn(isRandom ? randomFaultSchema : faultCallSchema, call)
     setProblems(found)
     const [first] = found.keys()
@@ -96,7 +90,7 @@ export function FaultForm({ onNext, onRandom }: Props) {
   )
   return (
     <Form send="Add fault" onSend={send}>
-      <div class="options">
+      <div class="fields">
         <Select
           label="What goes wrong"
           value={effect}
@@ -118,30 +112,44 @@ export function FaultForm({ onNext, onRandom }: Props) {
           { value: true, label: 'Random matching requests' },
         ]}
       />
-      <div class="options">
+      <div class="fields">
         {Object.entries(targets).map(([name, schema]) => field(name, schema, name === 'path' || name === 'method'))}
-        {!isRandom && (
-          <>
-            <Select
-              label="Model"
-              value={textOf('model')}
-              options={[['', 'any'], ...models.map(id => [id, id] as const)]}
-              onChange={change('model')}
-            />
-            <Field
-              label="The user says"
-              value={textOf('user')}
-              required={false}
-              placeholder="anything"
-              hint="Part of the last user message."
-              onChange={change('user')}
-            />
-          </>
-        )}
+        {!isRandom && <Conditions textOf={textOf} change={change} />}
       </div>
     </Form>
   )
 }
+
+/** The condition on the request's body, if there is one. */
+function whenOf(textOf: (name: string) => string): object {
+  const [model, user] = [textOf('model'), textOf('user').trim()]
+  if (model === '' && user === '') return {}
+  return { when: { ...(model !== '' && { model }), ...(user !== '' && { user: { contains: user } }) } }
+}
+
+interface ConditionsProps {
+  readonly textOf: (name: string) => string
+  readonly change: (name: string) => (value: string) => void
+}
+
+const Conditions = ({ textOf, change }: ConditionsProps) => (
+  <>
+    <Select
+      label="Model"
+      value={textOf('model')}
+      options={[['', 'any'], ...useConfig().models.map(id => [id, id] as const)]}
+      onChange={change('model')}
+    />
+    <Field
+      label="The user says"
+      value={textOf('user')}
+      required={false}
+      placeholder="anything"
+      hint="Part of the last user message."
+      onChange={change('user')}
+    />
+  </>
+)
 
 const firstOf = (name: string) => samples[name] ?? forms[name]?.choices[0] ?? ''
 

@@ -43,7 +43,7 @@ export function FaultsSection({ controls, reload }: ControlProps) {
       restore={control => control('DELETE /faults/random')}
       {...{ controls, reload }}
     >
-      <fieldset class="presets">
+      <fieldset class="row">
         <legend>Next request</legend>
         {presets.map(([name, fault]) => (
           <button key={name} type="button" class="button button-small" onClick={() => run(() => next({ fault }))}>
@@ -140,8 +140,8 @@ interface FaultListProps {
 function FaultList({ title, none, faults, onClear }: FaultListProps) {
   if (faults.length === 0) return none === undefined ? null : <p class="quiet">{none}</p>
   return (
-    <div class="faults">
-      <div class="control-line">
+    <div class="stack">
+      <div class="row spread">
         <h3>{title}</h3>
         {onClear && faults.length > 1 && (
           <button type="button" class="button button-small" onClick={({ currentTarget }) => onClear(currentTarget)}>
@@ -149,10 +149,10 @@ function FaultList({ title, none, faults, onClear }: FaultListProps) {
           </button>
         )}
       </div>
-      <ol class="fault-list">
+      <ol class="fault-list lined">
         {faults.map(({ key, words, target, onRemove }) => (
           <li key={key}>
-            <span class="fault-words">{words}</span>
+            <strong>{words}</strong>
             <span class="quiet">{target}</span>
             <button
               type="button"

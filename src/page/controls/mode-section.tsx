@@ -123,7 +123,7 @@ function EndpointModes({ current, reasonOf, onChoose }: Props) {
       note={count === 0 ? 'all in this mode' : `${count} with their own mode`}
       open={count > 0}
     >
-      <div class="options">
+      <div class="fields">
         {patterns.map(pattern => (
           <Select<Mode | ''>
             key={pattern}

@@ -119,7 +119,7 @@ export function OptionFields<Settings extends object>(props: OptionFieldsProps<S
   const { entries, settings, configured, sliders, problemOf, onChange } = props
   const valueIn = (settings: object, name: string) => (settings as Record<string, unknown>)[name]
   return (
-    <div class="options">
+    <div class="fields">
       {Object.entries(entries).map(([name, schema]) => (
         <AppliedOption
           key={name}
@@ -159,7 +159,7 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
   }
   const isChanged = value !== configured
   return (
-    <div class={isChanged ? 'option option-changed' : 'option'}>
+    <div class={isChanged ? 'option-changed' : undefined}>
       <OptionField
         {...{ option, id, slider, error }}
         value={written ?? String(value)}
@@ -167,7 +167,7 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
         onSettle={settle}
       />
       {isChanged && (
-        <p class="option-undo">
+        <p class="option-undo row spread">
           Changed from {String(configured)}
           <button
             type="button"

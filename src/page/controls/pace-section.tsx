@@ -40,19 +40,10 @@ export function PaceSection({ controls, reload }: ControlProps) {
   const [chosen, setChosen] = useState(EVERY)
   // The selected model may have been removed meanwhile.
   const model = known.includes(chosen) ? chosen : EVERY
-  const { models, ...usual } = shown
-  const paceIn = (settings: PaceSettings): Pace => {
-    const { models, ...usual } = settings
-    return { ...usual, ...(model === EVERY ? {} : models[model]) } as Pace
-  }
-  const current = paceIn(shown)
-  const hasOwn = (id: string) => Object.keys(models[id] ?? {}).length > 0
-  const withChange = (to: PaceInput): PaceSettings =>
-    (model === EVERY
-      ? { ...shown, ...to }
-      : { ...usual, models: { ...models, [model]: { ...models[model], ...to } } }) as PaceSettings
+  const current = paceIn(shown, model)
+  const hasOwn = (id: string) => Object.keys(shown.models[id] ?? {}).length > 0
   const change = (to: PaceInput) =>
-    apply(withChange(to), model === EVERY ? 'The pace is changed.' : `The pace of ${model} is changed.`)
+    apply(changed(shown, model, to), model === EVERY ? 'The pace is changed.' : `The pace of ${model} is changed.`)
 
   return (
     <Section
@@ -61,7 +52,7 @@ export function PaceSection({ controls, reload }: ControlProps) {
       restore={control => control('DELETE /pace')}
       {...{ controls, reload }}
     >
-      <div class="control-line">
+      <div class="control-line row">
         <Select
           label="For"
           value={model}
@@ -76,7 +67,7 @@ export function PaceSection({ controls, reload }: ControlProps) {
             type="button"
             class="button"
             onClick={({ currentTarget }) => {
-              apply({ ...shown, models: { ...models, [model]: {} } }, `${model} has the usual pace.`)
+              apply({ ...shown, models: { ...shown.models, [model]: {} } }, `${model} has the usual pace.`)
               void goOnInGroup(currentTarget, Promise.resolve(true))
             }}
           >
@@ -84,27 +75,14 @@ export function PaceSection({ controls, reload }: ControlProps) {
           </button>
         )}
       </div>
-      <fieldset class="presets">
-        <legend class="unseen">Presets</legend>
-        {Object.entries(presets).map(([name, pace]) => (
-          <button
-            key={name}
-            type="button"
-            class="button button-small preset"
-            aria-pressed={isSamePace(current, pace)}
-            onClick={() => change(pace)}
-          >
-            {name}
-          </button>
-        ))}
-      </fieldset>
+      <Presets current={current} onChoose={change} />
       <OptionFields
         key={model}
         entries={paceInput.entries}
         settings={current}
-        configured={paceIn(configured)}
+        configured={paceIn(configured, model)}
         sliders={sliders}
-        problemOf={(name, value) => problemsIn(paceChange, withChange({ [name]: value })).get(name)}
+        problemOf={(name, value) => problemsIn(paceChange, changed(shown, model, { [name]: value })).get(name)}
         onChange={(name, value) => change({ [name]: value })}
       />
       <p class="quiet">{inWords(current)}</p>
@@ -112,6 +90,37 @@ export function PaceSection({ controls, reload }: ControlProps) {
     </Section>
   )
 }
+
+/** The pace of a model, or of all that have none of their own. */
+const paceIn = ({ models, ...usual }: PaceSettings, model: string): Pace => ({ ...usual, ...models[model] }) as Pace
+
+function changed(settings: PaceSettings, model: string, to: PaceInput): PaceSettings {
+  if (model === EVERY) return { ...settings, ...to } as PaceSettings
+  const { models } = settings
+  return { ...settings, models: { ...models, [model]: { ...models[model], ...to } } } as PaceSettings
+}
+
+interface PresetsProps {
+  readonly current: Pace
+  readonly onChoose: (pace: Pace) => void
+}
+
+const Presets = ({ current, onChoose }: PresetsProps) => (
+  <fieldset class="row">
+    <legend class="unseen">Presets</legend>
+    {Object.entries(presets).map(([name, pace]) => (
+      <button
+        key={name}
+        type="button"
+        class="button button-small"
+        aria-pressed={isSamePace(current, pace)}
+        onClick={() => onChoose(pace)}
+      >
+        {name}
+      </button>
+    ))}
+  </fieldset>
+)
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)}\u00a0s`
 

@@ -83,7 +83,7 @@ export function Section({
   }
   return (
     <section class="control" aria-labelledby={id}>
-      <div class="control-head">
+      <div class="control-head row">
         <h2 id={id} tabIndex={-1}>
           {title}
         </h2>

@@ -88,7 +88,13 @@ export function openYamlEditor(host: HTMLElement, { text, label, onChange }: Opt
         ...defaultKeymap,
         ...historyKeymap,
       ]),
-      EditorView.contentAttributes.of({ 'aria-label': label, autocapitalize: 'off', spellcheck: 'false' }),
+      // With a tab index, since what scrolls needs a part that the keyboard reaches, and not all tools know that this one is.
+      EditorView.contentAttributes.of({
+        'aria-label': label,
+        tabindex: '0',
+        autocapitalize: 'off',
+        spellcheck: 'false',
+      }),
       EditorView.updateListener.of(({ docChanged, state }) => docChanged && onChange(state.doc.toString())),
     ],
   })

@@ -144,14 +144,14 @@ export function SecretDialog({ title, secret, what, note, onClosed }: SecretProp
     <Dialog title={title} onClosed={onClosed}>
       {close => (
         <>
-          <div class="secret">
+          <div class="secret dashed stack">
             <code>{secret}</code>
             <CopyButton text={secret} what={`the ${what}`} main />
           </div>
           <Notice tone="care">
             <p>{note}</p>
           </Notice>
-          <div class="form-buttons">
+          <div class="form-buttons row">
             <button type="button" class="button" onClick={close}>
               Done
             </button>

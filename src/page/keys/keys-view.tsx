@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
-import { useFreshKey } from '../connect/fresh-key.jsx'
+import type { DashboardApi } from '../api.js'
+import { forgetKey, setFreshKey } from '../connect/fresh-key.jsx'
 import { UsePanel } from '../connect/use-panel.jsx'
 import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
@@ -21,7 +22,8 @@ const EVERY_MS = 5000
 type Open =
   | { readonly kind: 'create' }
   | { readonly kind: 'secret'; readonly fresh: NewApiKey }
-  | { readonly kind: 'roll' | 'revoke'; readonly old: ApiKeyView }
+  | { readonly kind: 'roll'; readonly old: ApiKeyView }
+  | { readonly kind: 'revoke'; readonly old: ApiKeyView }
 
 export function KeysView() {
   return (
@@ -34,20 +36,15 @@ export function KeysView() {
 function Keys() {
   const api = useUserApi()
   const loaded = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
-  const { setFresh, forget } = useFreshKey()
   const [open, setOpen] = useState<Open>()
   const { value: keys } = loaded
 
   // By the time a dialog has closed, the next one may be open.
-  const close = (kind: Open['kind']) => () => setOpen(now => (now?.kind === kind ? undefined : now))
+  const close = (kind: Open['kind']) => setOpen(now => (now?.kind === kind ? undefined : now))
   const made = (fresh: NewApiKey) => {
-    setFresh(fresh)
+    setFreshKey(fresh)
     setOpen({ kind: 'secret', fresh })
     loaded.reload()
-  }
-  const revoke = async ({ id }: ApiKeyView) => {
-    await api('DELETE /keys/{id}', { id })
-    forget(id)
   }
   const create = (
     <button type="button" class="button button-main" onClick={() => setOpen({ kind: 'create' })}>
@@ -92,27 +89,45 @@ function Keys() {
           <UsePanel>A key that you create is filled in here until you leave or reload this page.</UsePanel>
         </section>
       )}
-      {open?.kind === 'create' && <CreateDialog api={api} onMade={made} onClosed={close('create')} />}
-      {open?.kind === 'secret' && (
+      {open && <KeyDialog open={open} api={api} onMade={made} onRevoked={loaded.reload} onClosed={close} />}
+    </View>
+  )
+}
+
+interface KeyDialogProps {
+  readonly open: Open
+  readonly api: DashboardApi
+  readonly onMade: (key: NewApiKey) => void
+  readonly onRevoked: () => void
+  readonly onClosed: (kind: Open['kind']) => void
+}
+
+function KeyDialog({ open, api, onMade, onRevoked, onClosed }: KeyDialogProps) {
+  const closed = () => onClosed(open.kind)
+  switch (open.kind) {
+    case 'create':
+      return <CreateDialog api={api} onMade={onMade} onClosed={closed} />
+    case 'roll':
+      return <RollDialog old={open.old} api={api} onMade={onMade} onClosed={closed} />
+    case 'secret':
+      return (
         <SecretDialog
           title={`Your key “${open.fresh.name}”`}
           secret={open.fresh.key}
           what="key"
           note="Copy it now: it is not shown again. Only its fingerprint is kept."
-          onClosed={close('secret')}
+          onClosed={closed}
         />
-      )}
-      {open?.kind === 'roll' && <RollDialog old={open.old} api={api} onMade={made} onClosed={close('roll')} />}
-      {open?.kind === 'revoke' && (
-        <RevokeDialog
-          old={open.old}
-          onSend={() => revoke(open.old)}
-          onRevoked={loaded.reload}
-          onClosed={close('revoke')}
-        />
-      )}
-    </View>
-  )
+      )
+    case 'revoke': {
+      const { id } = open.old
+      const revoke = async () => {
+        await api('DELETE /keys/{id}', { id })
+        forgetKey(id)
+      }
+      return <RevokeDialog old={open.old} onSend={revoke} onRevoked={onRevoked} onClosed={closed} />
+    }
+  }
 }
 
 interface RevokeButtonProps {
@@ -138,7 +153,7 @@ const columns: readonly Column<ApiKeyView>[] = [
     of: ({ name, start }) => (
       <>
         {name}
-        <code class="key-start">{start}…</code>
+        <code class="row-detail">{start}…</code>
       </>
     ),
   },

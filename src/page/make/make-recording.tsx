@@ -68,7 +68,7 @@ function MakeRecordingDialog({ id, onClosed }: { readonly id: string; readonly o
                 Saved to <Link to={recordingAt(file)}>{file}</Link>.
               </p>
             </Notice>
-            <div class="form-buttons">
+            <div class="form-buttons row">
               <Done onClick={close} />
             </div>
           </>

@@ -232,7 +232,7 @@ function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
           )}
         </p>
       </Notice>
-      <div class="form-buttons">
+      <div class="form-buttons row">
         {ids.length > 0 && (
           <button type="button" class="button form-first" aria-disabled={undoing.busy} onClick={undo}>
             Undo

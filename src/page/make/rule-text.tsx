@@ -38,7 +38,7 @@ export function RuleText({ initial, problems, onChange }: Props) {
   }, [])
   useEffect(() => editor.current?.show(problems), [problems, state])
   return (
-    <div class="field">
+    <div class="field stack">
       <span aria-hidden="true">Rule</span>
       <div ref={host} class="rule-text" />
       {state === 'loading' && <Waiting />}
@@ -47,10 +47,10 @@ export function RuleText({ initial, problems, onChange }: Props) {
       )}
       <div role="status">
         {problems.length > 0 && (
-          <ul class="problems">
+          <ul class="error danger">
             {problems.map(problem => (
               <li key={`${problem.line} ${problem.column} ${problem.sentence}`}>
-                <button type="button" class="problem-place" onClick={() => editor.current?.goTo(problem)}>
+                <button type="button" class="link-button" onClick={() => editor.current?.goTo(problem)}>
                   Line {problem.line}, column {problem.column}
                 </button>
                 : {problem.sentence}

@@ -7,12 +7,11 @@ import { useConfig } from '../config.jsx'
 import { markSeen } from '../unseen.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { DeveloperOnly, KeptElsewhere } from '../widgets/developer-only.jsx'
+import { KeptElsewhere } from '../widgets/developer-only.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
 import { Icon } from '../widgets/icon.jsx'
-import { useList } from '../widgets/list-page.jsx'
+import { List, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { counted, Pager, SearchField } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { goOnFromHeading, View } from '../widgets/view.jsx'
 
@@ -44,37 +43,29 @@ function Outbox() {
   )
   return (
     <View {...about} action={clear}>
-      <DeveloperOnly of={list}>
-        {({ data, total = data.length, offset }) => (
-          <>
-            {(total > 0 || search.words !== '') && (
-              <SearchField
-                label="Search messages"
-                value={search.words}
-                onChange={search.setWords}
-                found={counted(total, 'message')}
-              />
-            )}
-            {total === 0 && (
-              <Empty title={search.words === '' ? 'Nothing has been sent' : 'No messages match'}>
-                <p>
-                  {search.words === ''
-                    ? 'Confirmations, password resets, invitations and codes appear here by themselves.'
-                    : 'The search looks at recipients, subjects and codes.'}
-                </p>
-              </Empty>
-            )}
-            {total > 0 && (
-              <ol class="messages">
-                {data.map(message => (
-                  <Message key={message.id} of={message} />
-                ))}
-              </ol>
-            )}
-            <Pager offset={offset} limit={search.limit} total={total} onMove={search.move} />
-          </>
+      <List
+        of={list}
+        what="message"
+        searchLabel="Search messages"
+        empty={
+          <Empty title="Nothing has been sent">
+            <p>Confirmations, password resets, invitations and codes appear here by themselves.</p>
+          </Empty>
+        }
+        nothingFound={
+          <Empty title="No messages match">
+            <p>The search looks at recipients, subjects and codes.</p>
+          </Empty>
+        }
+      >
+        {messages => (
+          <ol class="lined">
+            {messages.map(message => (
+              <Message key={message.id} of={message} />
+            ))}
+          </ol>
         )}
-      </DeveloperOnly>
+      </List>
       {clearing && (
         <Confirm
           title="Clear the outbox?"
@@ -113,31 +104,31 @@ function useArrivals(messages: readonly SentMessage[] | undefined): void {
 function Message({ of: message }: { readonly of: SentMessage }) {
   const { subject, recipient, channel, text, code, link, link_text, redirect_to, created_at } = message
   return (
-    <li class="message">
-      <div class="message-head">
+    <li class="message stack">
+      <div class="row spread">
         <h2>{subject || (channel === 'sms' ? 'Text message' : 'Message')}</h2>
-        <Moment at={created_at} />
+        <span class="quiet">
+          <Moment at={created_at} />
+        </span>
       </div>
       <p class="quiet">To {recipient}</p>
-      <div class="message-body">
-        <p>{text}</p>
-        {link !== null && (
-          <p class="message-link">
-            <a href={link} target="_blank" rel="noopener noreferrer">
-              {link_text}
-              <Icon name="link" />
-              <span class="unseen"> for {recipient}, in a new tab</span>
-            </a>
-            <CopyButton text={link} what={`the link for ${recipient}`} bare />
-          </p>
-        )}
-        {code !== null && (
-          <p class="message-code">
-            {link !== null && 'Or enter the code'} <code>{code}</code>
-            <CopyButton text={code} what={`the code for ${recipient}`} bare />
-          </p>
-        )}
-      </div>
+      <p>{text}</p>
+      {link !== null && (
+        <p class="row">
+          <a class="row" href={link} target="_blank" rel="noopener noreferrer">
+            {link_text}
+            <Icon name="link" />
+            <span class="unseen"> for {recipient}, in a new tab</span>
+          </a>
+          <CopyButton text={link} what={`the link for ${recipient}`} bare />
+        </p>
+      )}
+      {code !== null && (
+        <p class="row">
+          {link !== null && 'Or enter the code'} <code class="message-code">{code}</code>
+          <CopyButton text={code} what={`the code for ${recipient}`} bare />
+        </p>
+      )}
       {redirect_to !== null && (
         <p class="quiet">
           The link leads to <code>{redirect_to}</code>

@@ -5,7 +5,7 @@ import type { ApiKeyView } from '../../keys/operations.js'
 import type { ListedUser, OpenSession } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
-import { useFreshKey } from '../connect/fresh-key.jsx'
+import { forgetKey } from '../connect/fresh-key.jsx'
 import { Failure } from '../failure.js'
 import { RevokeDialog, SecretDialog } from '../keys/key-dialogs.jsx'
 import { KeyTable, RevokeButton } from '../keys/keys-view.jsx'
@@ -19,6 +19,7 @@ import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
 import { Checkbox, Field, PasswordField, RadioGroup, Select, TextArea } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
+import { indented } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { type Resource, useResource } from '../widgets/resource.js'
@@ -74,8 +75,8 @@ export function UserView({ id }: { readonly id: string }) {
         <>
           <Link to={routes.users}>All users</Link>
           {user && (
-            <span class="user-id">
-              <States of={user} /> <code>{id}</code>
+            <span class="row">
+              <States of={user} /> <code class="cut">{id}</code>
               <CopyButton text={id} what="the user’s id" bare />
             </span>
           )}
@@ -145,7 +146,7 @@ function Actions({ of: user, onDone }: Props) {
     </button>
   )
   return (
-    <div class="buttons">
+    <div class="row">
       {button('Sign in as', signIn)}
       {user.email && button('Send a link', () => setOpen('link'))}
       {isBanned(user) ? button('Lift the ban', unban) : button('Ban', () => setOpen('ban'), 'button-warns')}
@@ -274,12 +275,10 @@ function Delete({ of: user, onClosed }: DialogProps) {
   )
 }
 
-const written = (metadata: object) => JSON.stringify(metadata, null, 2)
-
 const formOf = (user: ListedUser) => ({
   ...{ email: user.email, phone: user.phone, role: user.role, password: '' },
   ...{ email_confirm: user.email_confirmed_at !== undefined },
-  ...{ user_metadata: written(user.user_metadata), app_metadata: written(user.app_metadata) },
+  ...{ user_metadata: indented(user.user_metadata), app_metadata: indented(user.app_metadata) },
 })
 
 /** The fields that an admin can edit. Until one is edited, they follow the user. */
@@ -379,7 +378,7 @@ function Sessions({ of: user, onDone }: Props) {
   const [leaving, setLeaving] = useState<OpenSession | 'all'>()
   return (
     <section aria-labelledby="sessions">
-      <div class="section-head">
+      <div class="row spread">
         <h2 id="sessions">Sessions</h2>
         {user.sessions > 1 && (
           <button type="button" class="button button-small button-warns" onClick={() => setLeaving('all')}>
@@ -434,13 +433,12 @@ function Sessions({ of: user, onDone }: Props) {
 /** The user's API keys, and revoking them. */
 function Keys({ of: user }: { readonly of: ListedUser }) {
   const control = useControl()
-  const { forget } = useFreshKey()
   const load = async (signal: AbortSignal) => (await control('GET /keys', { query: { user: user.id }, signal })).data
   const loaded: Resource<readonly ApiKeyView[]> = useResource(load, [control, user.id], EVERY_MS)
   const [revoking, setRevoking] = useState<ApiKeyView>()
   const revoke = async ({ id }: ApiKeyView) => {
     await control('DELETE /keys/{id}', { id })
-    forget(id)
+    forgetKey(id)
   }
   return (
     <section aria-labelledby="keys">

@@ -14,10 +14,10 @@ import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { counted } from '../widgets/search-field.jsx'
 import { Empty } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
+import { counted } from '../wording.js'
 import { useAdmin } from './admin.js'
 import { nameOf, States, UserView } from './user-view.jsx'
 
@@ -83,8 +83,8 @@ const columns: readonly Column<ListedUser>[] = [
         <Link to={`${routes.users}?user=${user.id}`} class="row-link">
           {nameOf(user)}
         </Link>
-        <span class="user-id">
-          <code>{user.id}</code>
+        <span class="row-detail row">
+          <code class="cut">{user.id}</code>
           <CopyButton text={user.id} what={`the id of ${nameOf(user)}`} bare />
         </span>
       </>

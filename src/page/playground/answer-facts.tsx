@@ -3,8 +3,10 @@ import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
+import { readable } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
+import { duration } from '../wording.js'
 import type { AnswerOrigin, ModelAnswer } from './answer.js'
 import { codeFor } from './code.js'
 
@@ -13,15 +15,13 @@ interface Props {
   readonly by: AnswerOrigin | undefined
 }
 
-const inWords = (ms: number) => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(2)} s`)
-
 export function AnswerFacts({ answer, by }: Props) {
   const { status, firstTokenMs, totalMs, completion } = answer
   const { usage, finishReason } = completion
   const facts: readonly (readonly [name: string, value: string])[] = [
     ...(status === undefined ? [] : [['Status', String(status)] as const]),
-    ...(firstTokenMs === undefined ? [] : [['First token', inWords(firstTokenMs)] as const]),
-    ...(totalMs === undefined ? [] : [['Total', inWords(totalMs)] as const]),
+    ...(firstTokenMs === undefined ? [] : [['First token', duration(firstTokenMs)] as const]),
+    ...(totalMs === undefined ? [] : [['Total', duration(totalMs)] as const]),
     ...(usage ? [['Tokens', `${usage.prompt} + ${usage.completion}`] as const] : []),
     ...(finishReason === '' ? [] : [['Finish reason', finishReason] as const]),
     ...(by?.mode && by.mode !== 'emulate' ? [['Mode', by.mode] as const] : []),
@@ -29,7 +29,7 @@ export function AnswerFacts({ answer, by }: Props) {
   const remarks = [by?.remark, by?.hint].filter(remark => remark)
   return (
     <>
-      <dl class="answer-facts">
+      <dl class="answer-facts row">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
@@ -46,7 +46,7 @@ export function AnswerFacts({ answer, by }: Props) {
         )}
       </dl>
       {remarks.map(remark => (
-        <p key={remark} class="hint">
+        <p key={remark} class="hint quiet">
           {remark}
         </p>
       ))}
@@ -111,17 +111,8 @@ function Content({ answer: { request, raw, leftOut }, place }: AnswerSourceProps
     content: <CodeBlock code={code} label={`${name} of answer ${place}`} />,
   }))
   return (
-    <div class="fold-content">
+    <div class="fold-content stack">
       <Tabs label={`Raw and code of answer ${place}`} tabs={tabs} />
     </div>
   )
-}
-
-/** JSON is indented; anything else, such as a stream's events, is shown as it came. */
-function readable(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }

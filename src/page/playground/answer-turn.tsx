@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { TextArea } from '../widgets/fields.jsx'
+import { readable } from '../widgets/json.js'
 import { Notice } from '../widgets/states.jsx'
 import { isOver, type ModelAnswer } from './answer.js'
 import { AnswerFacts, AnswerSource, adviceFor } from './answer-facts.jsx'
@@ -28,7 +29,7 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
   const { text, reasoning, refusal, calls, model } = answer.completion
   const isEditable = text !== '' && !isEdited && !busy
   return (
-    <li class="turn turn-answer" aria-busy={!isOver(answer)}>
+    <li class="turn stack turn-answer" aria-busy={!isOver(answer)}>
       <TurnHead who={model || 'Model'}>
         <StateBadge answer={answer} />
         {isEditable && <TurnAction icon="edit" label={`Edit answer ${place}`} onAct={begin} button={button} />}
@@ -38,7 +39,7 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
       {reasoning !== '' && (
         <details class="fold">
           <summary>Reasoning</summary>
-          <div class="fold-content quiet">
+          <div class="fold-content stack quiet">
             <Said text={reasoning} />
           </div>
         </details>
@@ -133,7 +134,7 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
   const write = (place: number, text: string) =>
     setWritten(calls.map((_call, other) => (other === place ? text : resultOf(other))))
   return (
-    <form class="calls" onSubmit={submit}>
+    <form class="stack" onSubmit={submit}>
       {calls.map(({ id, name, arguments: said }, place) => (
         <fieldset key={id || place} class="call">
           <legend>
@@ -163,7 +164,7 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
         </fieldset>
       ))}
       {isOpen && (
-        <div class="form-buttons">
+        <div class="form-buttons row">
           <button type="submit" class="button button-small button-main">
             {calls.length === 1 ? 'Send result' : 'Send results'}
           </button>
@@ -171,13 +172,4 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
       )}
     </form>
   )
-}
-
-/** Complete JSON is indented; incomplete JSON is shown as it is. */
-function readable(said: string): string {
-  try {
-    return JSON.stringify(JSON.parse(said), null, 2)
-  } catch {
-    return said
-  }
 }

@@ -16,83 +16,90 @@ interface Question {
 
 /** Resolves with the answer when it has ended in any way. Never rejects. */
 export async function askModel({ body, bearer, signal, onChange }: Question): Promise<ModelAnswer> {
-  const beganMs = performance.now()
-  let answer = awaited(body, bearer !== undefined)
-  const change = (news: Partial<ModelAnswer>) => {
-    answer = { ...answer, ...news }
-    onChange(answer)
-  }
-  const over = (state: ModelAnswer['state'], trouble?: string) =>
-    change({ state, trouble, totalMs: performance.now() - beganMs })
-
-  const gatherer = createGatherer()
-
-  /** The changes to the answer for what the model has generated so far. */
-  function saying(completion: AnswerContent): Partial<ModelAnswer> {
-    const isFirst = answer.firstTokenMs === undefined && saysSomething(completion)
-    return { completion, ...(isFirst && { firstTokenMs: performance.now() - beganMs }) }
-  }
-
-  async function readStream(stream: ReadableStream<Uint8Array>): Promise<void> {
-    let isDone = false
-    let trouble: string | undefined
-    const events = createParser({
-      onEvent({ data }) {
-        if (data === '[DONE]') isDone = true
-        else trouble ??= take(data)
-      },
-    })
-    for await (const text of texts(stream)) {
-      answer = { ...answer, ...withRaw(answer, text) }
-      events.feed(text)
-      change({ state: 'arriving' })
-    }
-    trouble ??= isDone ? undefined : 'The stream ended without [DONE].'
-    over(trouble === undefined ? 'whole' : 'cut', trouble)
-  }
-
-  /** Takes in one event and returns what is wrong with it, if anything. */
-  function take(said: string): string | undefined {
-    const json = parsed(said)
-    if (json === undefined) return 'An event of the stream is not JSON.'
-    const error = errorIn(json)
-    if (error !== undefined) return error
-    answer = { ...answer, ...saying(gatherer.chunk(json)) }
-    return undefined
-  }
-
-  async function readWhole(response: Response): Promise<void> {
-    let text = ''
-    for await (const piece of texts(response.body)) {
-      text += piece
-      change(withRaw(answer, piece))
-    }
-    const json = parsed(text)
-    if (!response.ok) return over('refused', errorIn(json) ?? (text.slice(0, 2000) || 'The response has no body.'))
-    if (json === undefined) return over('cut', 'The response is not JSON.')
-    change(saying(gatherer.whole(json)))
-    over('whole')
-  }
-
+  const arriving = createArriving(awaited(body, bearer !== undefined), onChange)
+  const { change, over } = arriving
   try {
-    const response = await fetch(CHAT, {
-      method: 'POST',
-      headers: headersWith(bearer),
-      body,
-      signal,
-      cache: 'no-store',
-    })
-    const { status, headers } = response
-    change({ status, retryAfter: headers.get('retry-after') ?? undefined })
-    const isStream = response.ok && /^text\/event-stream/i.test(headers.get('content-type') ?? '')
-    if (isStream && response.body) await readStream(response.body)
-    else await readWhole(response)
+    const headers = headersWith(bearer)
+    const response = await fetch(CHAT, { method: 'POST', headers, body, signal, cache: 'no-store' })
+    change({ status: response.status, retryAfter: response.headers.get('retry-after') ?? undefined })
+    const isStream = response.ok && /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
+    if (isStream && response.body) await readStream(response.body, arriving)
+    else await readWhole(response, arriving)
   } catch {
     if (signal.aborted) over('stopped')
-    else if (answer.status === undefined) over('refused', 'No response: the connection was closed first.')
+    else if (arriving.answer().status === undefined) over('refused', 'No response: the connection was closed first.')
     else over('cut', 'The connection was closed before the end of the response.')
   }
-  return answer
+  return arriving.answer()
+}
+
+interface Arriving {
+  answer(): ModelAnswer
+  change(news: Partial<ModelAnswer>): void
+  /** The same, without showing it yet. */
+  take(news: Partial<ModelAnswer>): void
+  over(state: ModelAnswer['state'], trouble?: string): void
+  /** The changes to the answer for what the model has generated so far. */
+  saying(completion: AnswerContent): Partial<ModelAnswer>
+}
+
+/** An answer that changes as it arrives. */
+function createArriving(first: ModelAnswer, onChange: Question['onChange']): Arriving {
+  const beganMs = performance.now()
+  let answer = first
+  const take = (news: Partial<ModelAnswer>) => {
+    answer = { ...answer, ...news }
+  }
+  const change = (news: Partial<ModelAnswer>) => {
+    take(news)
+    onChange(answer)
+  }
+  return {
+    answer: () => answer,
+    change,
+    take,
+    over: (state, trouble) => change({ state, trouble, totalMs: performance.now() - beganMs }),
+    saying(completion) {
+      const isFirst = answer.firstTokenMs === undefined && saysSomething(completion)
+      return { completion, ...(isFirst && { firstTokenMs: performance.now() - beganMs }) }
+    },
+  }
+}
+
+async function readStream(stream: ReadableStream<Uint8Array>, arriving: Arriving): Promise<void> {
+  const { answer, change, take, over, saying } = arriving
+  const gatherer = createGatherer()
+  let isDone = false
+  let trouble: string | undefined
+  const events = createParser({
+    onEvent({ data }) {
+      const json = parsed(data)
+      if (data === '[DONE]') isDone = true
+      else if (json === undefined) trouble ??= 'An event of the stream is not JSON.'
+      else if (errorIn(json) !== undefined) trouble ??= errorIn(json)
+      else take(saying(gatherer.chunk(json)))
+    },
+  })
+  for await (const text of texts(stream)) {
+    take(withRaw(answer(), text))
+    events.feed(text)
+    change({ state: 'arriving' })
+  }
+  trouble ??= isDone ? undefined : 'The stream ended without [DONE].'
+  over(trouble === undefined ? 'whole' : 'cut', trouble)
+}
+
+async function readWhole(response: Response, { answer, change, over, saying }: Arriving): Promise<void> {
+  let text = ''
+  for await (const piece of texts(response.body)) {
+    text += piece
+    change(withRaw(answer(), piece))
+  }
+  const json = parsed(text)
+  if (!response.ok) return over('refused', errorIn(json) ?? (text.slice(0, 2000) || 'The response has no body.'))
+  if (json === undefined) return over('cut', 'The response is not JSON.')
+  change(saying(createGatherer().whole(json)))
+  over('whole')
 }
 
 function headersWith(bearer: string | undefined): Headers {

@@ -1,8 +1,8 @@
 /** The conversation with a model. It goes on while another view is open, and is kept in the page's memory only. */
-import { useEffect, useState } from 'preact/hooks'
 import type { JournalEntry } from '../../journal/operations.js'
 import { controlWith } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
+import { createShared } from '../widgets/shared.js'
 import { type AnswerOrigin, awaited, isOver, type ModelAnswer } from './answer.js'
 import { askModel, CHAT } from './ask-model.js'
 import type { OpenedRequest } from './opened.js'
@@ -34,31 +34,18 @@ const empty: Conversation = {
   ...{ system: '', turns: [], draft: '', settings: firstSettings, credential: 'automatic', pastedKey: '' },
 }
 
-let current = empty
+const shared = createShared(empty)
 /** The signed-in user it belongs to, if any. */
 let owner: string | undefined
 let running: AbortController | undefined
 let nextId = 1
-const listeners = new Set<() => void>()
 
-function change(news: Partial<Conversation>): void {
-  current = { ...current, ...news }
-  for (const listener of listeners) listener()
-}
+const change = (news: Partial<Conversation>) => shared.set({ ...shared.get(), ...news })
 
-export function useConversation(): Conversation {
-  const [conversation, setConversation] = useState(current)
-  useEffect(() => {
-    const listen = () => setConversation(current)
-    listen()
-    listeners.add(listen)
-    return () => void listeners.delete(listen)
-  }, [])
-  return conversation
-}
+export const useConversation = shared.use
 
 export const edit = (news: Partial<Omit<Conversation, 'turns' | 'settings'>>) => change(news)
-export const setUp = (news: Partial<PlaygroundSettings>) => change({ settings: { ...current.settings, ...news } })
+export const setUp = (news: Partial<PlaygroundSettings>) => change({ settings: { ...shared.get().settings, ...news } })
 
 export const isRunning = ({ turns }: Conversation) => turns.some(turn => turn.kind === 'answer' && !isOver(turn.answer))
 
@@ -103,7 +90,7 @@ export const askAgain = (id: number, means: Means) => answerTo(upTo(id), means)
 /** Continues with the results of an answer's tool calls. */
 export function tellResults(id: number, results: readonly string[], means: Means): void {
   const turns = upTo(id)
-  const turn = current.turns[turns.length]
+  const turn = shared.get().turns[turns.length]
   if (turn?.kind === 'answer') answerTo([...turns, { ...turn, results }], means)
 }
 
@@ -117,16 +104,16 @@ export function reword(id: number, text: string): void {
 }
 
 const upTo = (id: number | undefined) => {
-  const place = current.turns.findIndex(turn => turn.id === id)
-  return place < 0 ? current.turns : current.turns.slice(0, place)
+  const place = shared.get().turns.findIndex(turn => turn.id === id)
+  return place < 0 ? shared.get().turns : shared.get().turns.slice(0, place)
 }
 
 const changeAnswer = (id: number, changed: (turn: AnswerTurn) => AnswerTurn) =>
-  change({ turns: current.turns.map(turn => (turn.id === id && turn.kind === 'answer' ? changed(turn) : turn)) })
+  change({ turns: shared.get().turns.map(turn => (turn.id === id && turn.kind === 'answer' ? changed(turn) : turn)) })
 
 async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }: Means): Promise<void> {
-  const body = bodyFor(messagesOf(current.system, turns))
-  if (!body || isRunning(current)) return
+  const body = bodyFor(messagesOf(shared.get().system, turns))
+  if (!body || isRunning(shared.get())) return
   const request = JSON.stringify(body)
   const id = nextId++
   const leaving = new AbortController()
@@ -140,7 +127,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   })
   show.now(answer)
   // The conversation may have been cleared meanwhile.
-  if (!current.turns.some(turn => turn.id === id)) return
+  if (!shared.get().turns.some(turn => turn.id === id)) return
   announce(spoken(answer))
   const by = await findAnswer({ request, completionId: answer.completion.id, bearer: serviceKey })
   if (by) changeAnswer(id, turn => withSource(turn, by))

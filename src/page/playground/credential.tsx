@@ -81,7 +81,7 @@ export function requirePasted({ choice, isThere }: Credential): boolean {
 
 /** The credential that the playground sends to the platform. */
 export function useCredential({ credential: wish, pastedKey }: Conversation): Credential {
-  const { fresh } = useFreshKey()
+  const fresh = useFreshKey()
   const { session, token } = useSession()
   const { development_key: development } = useConfig()
   const isUser = session.kind === 'user'

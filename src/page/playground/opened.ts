@@ -1,4 +1,5 @@
 /** Takes a chat request apart into what the playground edits: settings, turns, and the next message. */
+import { indented } from '../widgets/json.js'
 import { awaited } from './answer.js'
 import { contentIn, nothingSaid } from './completion.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
@@ -68,8 +69,6 @@ function textOf({ content }: Fields): string {
   return parts.map(({ type, text }) => (typeof text === 'string' ? text : `[${type}]`)).join('\n')
 }
 
-const written = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 2))
-
 function settingsOf(body: Fields): PlaygroundSettings {
   const { model, messages, temperature, max_tokens, seed, tools, tool_choice, stream, stream_options, ...more } = body
   const { response_format, ...others } = more
@@ -80,8 +79,8 @@ function settingsOf(body: Fields): PlaygroundSettings {
     model: typeof model === 'string' ? model : '',
     ...{ temperature: numberIn(temperature), maxTokens: numberIn(max_tokens), seed: numberIn(seed) },
     stream: stream === true,
-    ...{ tools: written(tools), toolChoice: choice ?? 'auto', responseFormat: written(response_format) },
-    extra: Object.keys(extra).length === 0 ? '' : written(extra),
+    ...{ tools: indented(tools), toolChoice: choice ?? 'auto', responseFormat: indented(response_format) },
+    extra: Object.keys(extra).length === 0 ? '' : indented(extra),
   }
 }
 

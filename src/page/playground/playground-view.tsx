@@ -13,6 +13,7 @@ import { useServiceKey } from '../widgets/developer-only.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
+import { indented } from '../widgets/json.js'
 import { useResource } from '../widgets/resource.js'
 import { Empty, Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
@@ -46,7 +47,7 @@ export function PlaygroundView() {
   const models = useModels(credential, `${credential.choice} ${settledKey}`)
   const { settings, turns, system, draft } = conversation
   const model = settings.model || (models.ids[0] ?? '')
-  const { serviceKey } = useServiceKey()
+  const serviceKey = useServiceKey()
   const means: Means = {
     serviceKey,
     bearer: credential.bearer,
@@ -68,7 +69,7 @@ export function PlaygroundView() {
   const opening = useOpening(conversation)
   return (
     <View title="Playground" lead={<ModeNote />} action={turns.length > 0 && <Actions {...{ conversation, busy }} />}>
-      <div class="playground">
+      <div class="playground stack">
         <SettingsPanel
           {...{ conversation, credential, models, model }}
           onCredentialSettled={() => setSettledKey(conversation.pastedKey)}
@@ -152,16 +153,16 @@ function Actions({ conversation, busy }: { readonly conversation: Conversation; 
     goToComposer()
   }
   return (
-    <div class="playground-actions">
-      {!busy && <CopyButton text={textOf(conversation)} what="the conversation" />}
+    <div class="row">
+      {!busy && (
+        <CopyButton text={indented(messagesOf(conversation.system, conversation.turns))} what="the conversation" />
+      )}
       <button type="button" class="button button-small" onClick={clearAll}>
         Clear
       </button>
     </div>
   )
 }
-
-const textOf = ({ system, turns }: Conversation) => JSON.stringify(messagesOf(system, turns), null, 2)
 
 interface Props {
   readonly onSay: (text: string) => void
@@ -179,7 +180,7 @@ function Beginning({ onSay }: Props) {
   return (
     <Empty title="No messages yet">
       <p>Write a message below, or start with one of these.</p>
-      <ul class="examples">
+      <ul class="examples row">
         {shown.map(example => (
           <li key={example}>
             <button type="button" class="button button-small" onClick={() => onSay(example)}>
@@ -211,7 +212,7 @@ export function SystemMessage({ text }: { readonly text: string }) {
 /** Says where the answers come from. */
 function ModeNote() {
   const { mode: configured } = useConfig()
-  const { serviceKey } = useServiceKey()
+  const serviceKey = useServiceKey()
   const { value } = useResource(signal => loadMode(serviceKey, signal), [serviceKey])
   const mode = value || configured
   return (

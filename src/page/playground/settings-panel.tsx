@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Checkbox, NumberField, Select, TextArea } from '../widgets/fields.jsx'
+import { indented } from '../widgets/json.js'
 import { placeOf } from './at-the-end.js'
 import { type Conversation, setUp } from './conversation.js'
 import { type Credential, CredentialField, type Models } from './credential.jsx'
@@ -38,9 +39,9 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
     <details class="fold settings" open={isOpen}>
       <summary>
         <h2>Settings</h2>
-        <span class="fold-note">{model}</span>
+        <span class="fold-note cut">{model}</span>
       </summary>
-      <div class="settings-fields">
+      <div class="fold-content stack">
         <CredentialField credential={credential} pastedKey={pastedKey} onSettled={onCredentialSettled} />
         <Select
           label="Model"
@@ -107,7 +108,7 @@ function JsonField({ sample, summary, ...field }: JsonFieldProps) {
   return (
     <Disclosure summary={label} note={summary}>
       <TextArea {...field} label={`${label} (JSON)`} rows={8} code onPaste={pasteFormatted} />
-      <div class="fold-buttons">
+      <div class="row">
         {value === '' ? (
           <button type="button" class="button button-small" onClick={() => onChange(sample)}>
             Fill in a sample<span class="unseen"> of {label}</span>
@@ -126,7 +127,7 @@ function JsonField({ sample, summary, ...field }: JsonFieldProps) {
 function pasteFormatted(event: ClipboardEvent): void {
   const text = event.clipboardData?.getData('text') ?? ''
   try {
-    const formatted = written(JSON.parse(text))
+    const formatted = indented(JSON.parse(text))
     event.preventDefault()
     document.execCommand('insertText', false, formatted)
   } catch {
@@ -134,10 +135,8 @@ function pasteFormatted(event: ClipboardEvent): void {
   }
 }
 
-const written = (value: unknown) => JSON.stringify(value, null, 2)
-
 /** Sample JSON for empty fields. */
-const sampleTools = written([
+const sampleTools = indented([
   {
     type: 'function',
     function: {
@@ -152,9 +151,9 @@ const sampleTools = written([
   },
 ])
 
-const sampleExtra = written({ top_p: 0.9, stop: ['END'] })
+const sampleExtra = indented({ top_p: 0.9, stop: ['END'] })
 
-const sampleSchema = written({
+const sampleSchema = indented({
   type: 'object',
   properties: {
     name: { type: 'string' },

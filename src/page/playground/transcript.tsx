@@ -20,7 +20,7 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
     goToComposer()
   }
   return (
-    <ol class="turns">
+    <ol class="turns stack">
       {turns.map((turn, index) =>
         turn.kind === 'user' ? (
           <UserTurn
@@ -60,7 +60,7 @@ interface UserTurnProps {
 function UserTurn({ text, message, place, busy, onReworded }: UserTurnProps) {
   const { isEdited, button, begin, end } = useEditing()
   return (
-    <li class="turn turn-user">
+    <li class="turn stack turn-user">
       <TurnHead who={message === undefined || message.role === 'user' ? 'You' : String(message.role)}>
         {!isEdited && !busy && message === undefined && (
           <TurnAction icon="edit" label={`Edit message ${place}`} onAct={begin} button={button} />

@@ -11,9 +11,9 @@ interface Props {
 
 export function TurnHead({ who, children }: Props) {
   return (
-    <div class="turn-head">
+    <div class="turn-head row spread">
       <h2>{who}</h2>
-      <div class="turn-actions">{children}</div>
+      <div class="turn-actions row">{children}</div>
     </div>
   )
 }
@@ -88,9 +88,9 @@ export function EditForm({ label, text, done, onDone, onCancel }: EditFormProps)
     if (event.key === 'Escape') onCancel()
   }
   return (
-    <form ref={form} class="edit-form" onSubmit={submit}>
+    <form ref={form} class="stack" onSubmit={submit}>
       <TextArea label={label} bare value={written} onChange={setWritten} onKeyDown={onKeyDown} />
-      <div class="form-buttons">
+      <div class="form-buttons row">
         <button type="button" class="button button-small" onClick={onCancel}>
           Cancel
         </button>

@@ -294,7 +294,7 @@ function ShowDialog({ rule, onClosed }: DialogProps) {
             This rule comes from code, <code>{rule.place}</code>: change it there.
           </p>
           <CodeBlock code={rule.yaml ?? ''} label="The rule" />
-          <div class="form-buttons">
+          <div class="form-buttons row">
             <button type="button" class="button" onClick={close}>
               Close
             </button>

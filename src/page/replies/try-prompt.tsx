@@ -24,7 +24,7 @@ export function TryPrompt({ draft, exchange }: Props) {
     setExplained(await control('POST /replies/try', { body }))
   }
   return (
-    <div class="try-prompt">
+    <div class="stack">
       <Form
         send={exchange === undefined ? 'Try' : 'Try this request'}
         tone="plain"
@@ -48,7 +48,7 @@ export function TryPrompt({ draft, exchange }: Props) {
 
 function Explanation({ of: { rule, source, reply, hint, others, total } }: { readonly of: Explained }) {
   return (
-    <div class="explanation">
+    <div class="stack">
       <p>
         <strong>{verdict(rule?.title, source)}</strong>{' '}
         {rule && (
@@ -64,7 +64,7 @@ function Explanation({ of: { rule, source, reply, hint, others, total } }: { rea
           summary="Other rules"
           note={`${others.length < total - 1 ? `${others.length} of ` : ''}${Math.max(others.length, total - (rule ? 1 : 0))}`}
         >
-          <ul class="reasons">
+          <ul class="stack long-name">
             {others.map(({ title, place, isBefore, reasons }, i) => (
               <li key={i}>
                 <strong>{title}</strong> <code class="quiet">{place}</code>

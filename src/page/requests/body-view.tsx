@@ -1,8 +1,9 @@
 /** The body of a request or an answer: as a conversation if it is one, and as sent. Always plain text; long bodies are cut. */
 import { Scrolling } from '../widgets/code-block.jsx'
+import { indented } from '../widgets/json.js'
 import { Tabs } from '../widgets/tabs.jsx'
+import { count } from '../wording.js'
 import type { SpokenTurn } from './conversation.js'
-import { count } from './wording.js'
 
 /** Longer bodies make the page slow and are too long to read here. */
 export const SHOWN = 20_000
@@ -28,7 +29,7 @@ export function BodyView({ label, body, turns }: Props) {
 }
 
 /** The body as sent; JSON is indented. */
-export const textOf = (body: unknown) => (typeof body === 'string' ? body : (JSON.stringify(body, null, 2) ?? ''))
+export const textOf = (body: unknown) => (typeof body === 'string' ? body : indented(body))
 
 function LongText({ label, text }: { readonly label: string; readonly text: string }) {
   return (
@@ -45,7 +46,7 @@ function LongText({ label, text }: { readonly label: string; readonly text: stri
 
 function MoreLeft({ text }: { readonly text: string }) {
   if (text.length <= SHOWN) return null
-  return <p class="hint">{count(text.length - SHOWN)} more characters are not shown here.</p>
+  return <p class="hint quiet">{count(text.length - SHOWN)} more characters are not shown here.</p>
 }
 
 /** More turns than these are folded away. */
@@ -55,11 +56,11 @@ function Conversation({ turns }: { readonly turns: readonly SpokenTurn[] }) {
   const hidden = Math.max(0, turns.length - TURNS)
   return (
     <>
-      {hidden > 0 && <p class="hint">{count(hidden)} earlier messages are not shown here.</p>}
-      <ol class="spoken">
+      {hidden > 0 && <p class="hint quiet">{count(hidden)} earlier messages are not shown here.</p>}
+      <ol class="spoken stack">
         {turns.slice(hidden).map(({ role, text, calls }, index) => (
-          <li key={index} class="spoken-turn">
-            <span class="spoken-role">{role}</span>
+          <li key={index}>
+            <span class="row-detail">{role}</span>
             {text !== '' && <p dir="auto">{text.slice(0, SHOWN)}</p>}
             <MoreLeft text={text} />
             {calls.map((call, nth) => (

@@ -1,4 +1,5 @@
 /** Turns bodies of any form into a readable conversation with a model. */
+import { chunkIn, createSum } from '../../completions/reader.js'
 
 export interface SpokenTurn {
   readonly role: string
@@ -37,14 +38,19 @@ export function toolsIn(body: unknown): readonly string[] {
 
 /** The choices of a chat completion, whole or streamed; empty for any other body. */
 export function turnsAnswered(body: unknown): readonly SpokenTurn[] {
-  if (typeof body === 'string') return turnsStreamed(body)
-  const choices = field(body, 'choices')
-  return Array.isArray(choices) ? choices.flatMap(choice => messageIn(choice) ?? []) : []
+  const choices = typeof body === 'string' ? streamed(body) : field(body, 'choices')
+  const messages = Array.isArray(choices) ? choices.map(choice => field(choice, 'message')) : []
+  return messages.flatMap(message => (typeof message === 'object' && message !== null ? [turnOf(message)] : []))
 }
 
-function messageIn(choice: unknown): SpokenTurn | undefined {
-  const message = field(choice, 'message')
-  return typeof message === 'object' && message !== null ? turnOf(message) : undefined
+/** Assembles the chunks of a stream, choice by choice. The end may be missing. */
+function streamed(text: string): unknown {
+  const sum = createSum()
+  for (const json of eventsIn(text)) {
+    const chunk = chunkIn(json)
+    if (chunk) sum.add(chunk)
+  }
+  return sum.completion().choices
 }
 
 const turnOf = (message: unknown): SpokenTurn => ({
@@ -70,41 +76,7 @@ function callsIn(calls: unknown): SpokenTurn['calls'] {
   })
 }
 
-interface Streamed {
-  role: string
-  text: string
-  readonly calls: Map<unknown, { name: string; arguments: string }>
-}
-
-/** Assembles the chunks of a stream, choice by choice. The end may be missing. */
-function turnsStreamed(stream: string): readonly SpokenTurn[] {
-  const turns = new Map<unknown, Streamed>()
-  for (const chunk of chunksIn(stream)) {
-    const choices = field(chunk, 'choices')
-    for (const choice of Array.isArray(choices) ? choices : []) {
-      const index = field(choice, 'index')
-      const turn = turns.get(index) ?? { role: 'assistant', text: '', calls: new Map() }
-      turns.set(index, turn)
-      addDelta(turn, field(choice, 'delta'))
-    }
-  }
-  return [...turns.values()].map(({ calls, ...turn }) => ({ ...turn, calls: [...calls.values()] }))
-}
-
-function addDelta(turn: Streamed, delta: unknown): void {
-  turn.role = words(field(delta, 'role')) || turn.role
-  turn.text += words(field(delta, 'content')) || words(field(delta, 'refusal'))
-  const calls = field(delta, 'tool_calls')
-  for (const call of Array.isArray(calls) ? calls : []) {
-    const index = field(call, 'index')
-    const known = turn.calls.get(index) ?? { name: '', arguments: '' }
-    known.name += words(field(field(call, 'function'), 'name'))
-    known.arguments += words(field(field(call, 'function'), 'arguments'))
-    turn.calls.set(index, known)
-  }
-}
-
-function* chunksIn(stream: string): Generator<unknown> {
+function* eventsIn(stream: string): Generator<unknown> {
   for (const line of stream.split(/\r?\n/)) {
     if (!line.startsWith('data:')) continue
     try {

@@ -1,11 +1,12 @@
 /** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
-import type { ClosestRecording, Violation } from '../../check/finding.js'
+import type { ClosestRecording, Difference, Violation } from '../../check/finding.js'
 import { type FaultDone, faultDoneInWords, inWords } from '../../core/exchange.js'
 import { recordingAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { Notice } from '../widgets/states.jsx'
+import { type Column, Table } from '../widgets/table.jsx'
 
 export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
   const { endpoint, mode, error, hint, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
@@ -82,59 +83,42 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
   }
 }
 
-function Nearest({ of: { file, differences } }: { readonly of: ClosestRecording }) {
-  return (
-    <table class="table near">
-      <caption>
-        Differs from the nearest recording, <code>{file}</code>
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Field</th>
-          <th scope="col">Request</th>
-          <th scope="col">Recording</th>
-        </tr>
-      </thead>
-      <tbody>
-        {differences.map(({ field, asked, recorded }) => (
-          <tr key={field}>
-            <th scope="row">
-              <code>{field}</code>
-            </th>
-            <td>{asked === undefined ? <span class="quiet">absent</span> : <code>{asked}</code>}</td>
-            <td>{recorded === undefined ? <span class="quiet">absent</span> : <code>{recorded}</code>}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
+const text = (value: string | undefined) =>
+  value === undefined ? <span class="quiet">absent</span> : <code>{value}</code>
 
-function Violations({ violations }: { readonly violations: readonly Violation[] }) {
-  return (
-    <table class="table near">
-      <caption>Where the answer breaks the contract</caption>
-      <thead>
-        <tr>
-          <th scope="col">Where</th>
-          <th scope="col">What</th>
-          <th scope="col">Rule</th>
-        </tr>
-      </thead>
-      <tbody>
-        {violations.map(({ path, sentence, severity, source }, i) => (
-          // Rows may be identical, but never change.
-          <tr key={i}>
-            <th scope="row">
-              <code>{path}</code>
-            </th>
-            <td>{sentence}</td>
-            <td>
-              {severity}, {source}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
+const differenceColumns: readonly Column<Difference>[] = [
+  { name: 'Field', width: '25%', of: ({ field }) => text(field) },
+  { name: 'Request', of: ({ asked }) => text(asked) },
+  { name: 'Recording', of: ({ recorded }) => text(recorded) },
+]
+
+const Nearest = ({ of: { file, differences } }: { readonly of: ClosestRecording }) => (
+  <Table
+    caption={
+      <>
+        Differs from the nearest recording, <Link to={recordingAt(file)}>{file}</Link>
+      </>
+    }
+    isCaptioned
+    columns={differenceColumns}
+    rows={differences}
+    keyOf={({ field }) => field}
+  />
+)
+
+const violationColumns: readonly Column<Violation>[] = [
+  { name: 'Where', width: '25%', of: ({ path }) => text(path) },
+  { name: 'What', of: ({ sentence }) => sentence },
+  { name: 'Rule', width: '30%', of: ({ severity, source }) => `${severity}, ${source}` },
+]
+
+const Violations = ({ violations }: { readonly violations: readonly Violation[] }) => (
+  <Table
+    caption="Where the answer breaks the contract"
+    isCaptioned
+    columns={violationColumns}
+    rows={violations}
+    // Rows may be identical, but never change.
+    keyOf={(_violation, index) => String(index)}
+  />
+)

@@ -30,7 +30,7 @@ export function ExchangeActions({ entry, curl, control }: Props) {
     })
   return (
     <>
-      <div class="exchange-actions">
+      <div class="row">
         {repeatable && (
           <button type="button" class="button button-small" aria-disabled={busy} onClick={sendAgain}>
             {busy ? 'Sending…' : 'Send again'}

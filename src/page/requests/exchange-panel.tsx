@@ -8,9 +8,9 @@ import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
+import { callerName, decisionOf, duration, size } from '../wording.js'
 import { ExchangeView, useExchange } from './exchange-view.jsx'
 import { TimeBar } from './request-row.jsx'
-import { callerName, decisionOf, duration, size } from './wording.js'
 
 interface Props {
   readonly id: string
@@ -37,9 +37,9 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
     }
   }, [id])
   return (
-    <aside class="exchange" aria-labelledby="exchange">
+    <aside class="exchange stack" aria-labelledby="exchange">
       <header class="exchange-head">
-        <nav aria-label="Requests beside this one">
+        <nav class="row" aria-label="Requests beside this one">
           <button type="button" class="button button-small" onClick={onClose}>
             <Icon name="back" />
             All requests
@@ -79,7 +79,7 @@ interface StepProps {
 function Step({ to, shortcut, children }: StepProps) {
   const content = (
     <>
-      {children} <kbd>{shortcut}</kbd>
+      {children} <kbd class="quiet">{shortcut}</kbd>
     </>
   )
   if (to !== undefined) {

@@ -8,11 +8,11 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { type Fact, Pairs } from '../widgets/pairs.jsx'
 import { useResource } from '../widgets/resource.js'
+import { callerName, count, counted, duration, size } from '../wording.js'
 import { BodyView, SHOWN, textOf } from './body-view.jsx'
 import { parametersIn, type SpokenTurn, toolsIn, turnsAnswered, turnsAsked } from './conversation.js'
 import { DecisionView } from './decision-view.jsx'
 import { ExchangeActions } from './exchange-actions.jsx'
-import { callerName, count, counted, duration, size } from './wording.js'
 
 interface ExchangeState {
   readonly entry: JournalEntry
@@ -85,7 +85,7 @@ export function ExchangeView({ of: { entry, curl }, control }: Props) {
         {curl.length <= SHOWN ? (
           <CodeBlock code={curl} label="the command" />
         ) : (
-          <p class="hint">The command is {size(curl.length)} long. “Copy as curl” copies all of it.</p>
+          <p class="hint quiet">The command is {size(curl.length)} long. “Copy as curl” copies all of it.</p>
         )}
       </section>
     </>
@@ -111,18 +111,18 @@ function Content({ title, of: { headers, body, bytes, truncated }, turns, none, 
   const named = Object.entries(headers)
   return (
     <section aria-labelledby={id}>
-      <div class="exchange-part">
+      <div class="row spread">
         <h3 id={id}>{title}</h3>
         {body !== undefined && <CopyButton text={textOf(body)} what={`${title.toLowerCase()} body`} />}
       </div>
-      {hint && <p class="hint">{hint}</p>}
+      {hint && <p class="hint quiet">{hint}</p>}
       <Pairs of={facts} />
       {named.length > 0 && (
         <Disclosure summary={counted(named.length, 'header')} class="headers">
           <Pairs of={named} />
         </Disclosure>
       )}
-      {truncated && body !== undefined && <p class="hint">Only the beginning of its {size(bytes)} is kept.</p>}
+      {truncated && body !== undefined && <p class="hint quiet">Only the beginning of its {size(bytes)} is kept.</p>}
       {body === undefined ? (
         <p class="quiet">{none}</p>
       ) : (
@@ -180,8 +180,8 @@ function PieceChart({ firstByteMs, durationMs, at }: ChartProps) {
   const steps = at.map((ms, i) => `H${x(ms)}V${y(i + 1)}`).join('')
   return (
     <svg class="plot" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <path class="bar-first" d={`M${x(0)} 0V${HEIGHT}`} />
-      <path class="chart-line" d={`M${x(0)} ${HEIGHT}${steps}`} />
+      <path class="ink" stroke-width="1.5" d={`M${x(0)} 0V${HEIGHT}`} />
+      <path class="accent" stroke-width="2" d={`M${x(0)} ${HEIGHT}${steps}`} />
     </svg>
   )
 }

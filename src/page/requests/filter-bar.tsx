@@ -22,11 +22,10 @@ export function FilterBar({ filter, rows, onChange }: Props) {
   const change = (changed: Partial<Filter>) => onChange({ ...filter, ...changed })
   const set = filterWords.filter(word => filter[word] !== '').length + (filter.problems ? 1 : 0)
   return (
-    <search class="filters">
+    <search class="row">
       <input
         ref={search}
         type="search"
-        class="filter-text"
         aria-label="Search in path, status, prompt, rule, recording, model, error and credential"
         title="Also text:&quot;in a body&quot; model:gpt-4o* status:401 credential:&quot;my laptop&quot; endpoint:*completions method: path: caller: source: complete:"
         aria-keyshortcuts="/"

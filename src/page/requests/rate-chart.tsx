@@ -1,8 +1,8 @@
 /** Requests per second and their durations over the last two minutes, as two small charts with the numbers in words. */
 import type { ComponentChildren } from 'preact'
 import type { Tick } from '../../journal/operations.js'
+import { count, counted, duration } from '../wording.js'
 import { MOST_TICKS } from './use-live.js'
-import { count, counted, duration } from './wording.js'
 
 interface Props {
   readonly ticks: readonly Tick[]
@@ -25,12 +25,19 @@ export function RateChart({ ticks }: Props) {
   const failed = ticks.reduce((sum, { errors }) => sum + errors, 0)
   return (
     <div class="charts">
+      {/* Failures are also distinguished by their drawing, not by colour alone. */}
       <Chart name="Requests" value={`${count(Math.round(rates.at(-1)?.all ?? 0))}/s`}>
         <path
-          class="chart-bars"
+          class="accent"
+          stroke-width="3"
           d={rates.map(({ all, failed }, i) => (all > failed ? bar(i, failed, all) : '')).join('')}
         />
-        <path class="chart-bars-failed" d={rates.map(({ failed }, i) => bar(i, 0, failed)).join('')} />
+        <path
+          class="danger"
+          stroke-width="3"
+          stroke-dasharray="2 1.5"
+          d={rates.map(({ failed }, i) => bar(i, 0, failed)).join('')}
+        />
         <span class="unseen">
           {counted(asked, 'request')} and {counted(failed, 'failure')} in the last two minutes, at most{' '}
           {count(Math.round(mostRate))} a second.
@@ -41,8 +48,8 @@ export function RateChart({ ticks }: Props) {
         value={duration(latest.p50Ms ?? 0)}
         more={latest.p95Ms !== null && `p95 ${duration(latest.p95Ms)}`}
       >
-        <path class="chart-line chart-line-slow" d={line(ticks.map(({ p95Ms }) => p95Ms))} />
-        <path class="chart-line" d={line(ticks.map(({ p50Ms }) => p50Ms))} />
+        <path class="quiet" stroke-width="1.5" stroke-dasharray="3 2" d={line(ticks.map(({ p95Ms }) => p95Ms))} />
+        <path class="accent" stroke-width="2" stroke-linejoin="round" d={line(ticks.map(({ p50Ms }) => p50Ms))} />
         <span class="unseen">At most {duration(slowestMs)} in the last two minutes.</span>
       </Chart>
     </div>
@@ -59,8 +66,8 @@ interface ChartProps {
 
 const Chart = ({ name, value, more, children }: ChartProps) => (
   <figure class="chart">
-    <figcaption>
-      {name} <strong>{value}</strong>
+    <figcaption class="quiet">
+      {name} <strong class="ink">{value}</strong>
       {more && <span class="chart-more">{more}</span>}
       {children.at(-1)}
     </figcaption>

@@ -31,12 +31,15 @@ export function RequestList({ rows, filter, open, isFiltered, onUsed }: Props) {
   const scaleMs = scaleFor(indexes.flatMap(index => rows[index] ?? []))
   return (
     <div class={isNarrow ? 'requests-list requests-list-narrow' : 'requests-list'}>
-      <p class="requests-head" aria-hidden="true">
-        {['Time', 'Status', 'Request', 'Model', 'Caller', 'Why this response', 'Tokens', 'Duration'].map(name => (
-          <span key={name}>{name}</span>
-        ))}
-      </p>
-      {rows.length === 0 && <NoRequests isFiltered={isFiltered} />}
+      {rows.length === 0 ? (
+        <NoRequests isFiltered={isFiltered} />
+      ) : (
+        <p class="requests-head" aria-hidden="true">
+          {['Time', 'Status', 'Request', 'Model', 'Caller', 'Why this response', 'Tokens', 'Duration'].map(name => (
+            <span key={name}>{name}</span>
+          ))}
+        </p>
+      )}
       <ol
         ref={list}
         class="requests-rows"

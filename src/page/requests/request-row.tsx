@@ -5,7 +5,7 @@ import type { JournalBrief } from '../../journal/operations.js'
 import { useConfig } from '../config.jsx'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
-import { callerName, clockTime, count, decisionOf, duration, timesInWords } from './wording.js'
+import { callerName, clockTime, count, decisionOf, duration, timesInWords } from '../wording.js'
 
 interface Props {
   readonly of: JournalBrief
@@ -23,17 +23,19 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
   const needsCare = brief.missed || brief.error || brief.openaiRefuses || !brief.complete
   const target = (
     <>
-      <span class="method">{method}</span> <bdi>{path}</bdi>
+      <span class="quiet">{method}</span> <bdi>{path}</bdi>
     </>
   )
   return (
     <Link to={routes.requests + query} class="request" current={isOpen} reachable={isReachable}>
-      <span class="request-time">{clockTime(at).slice(0, -4)}</span>
+      <span class="request-time cut">{clockTime(at).slice(0, -4)}</span>
       <StatusBadge status={status} />
       {prompt === null ? (
-        <Cell name="what">{target}</Cell>
+        <Cell name="what" tone="ink">
+          {target}
+        </Cell>
       ) : (
-        <Cell name="what" below={target}>
+        <Cell name="what" tone="ink" below={target}>
           <bdi>{prompt}</bdi>
         </Cell>
       )}
@@ -43,10 +45,10 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
       <Cell name="who" below={scope && <bdi>{scope}</bdi>}>
         <bdi>{callerName(brief)}</bdi>
       </Cell>
-      <Cell name={needsCare ? 'why request-why-care' : 'why'} below={mode !== null && mode !== usual && mode}>
+      <Cell name="why" tone={needsCare ? 'care' : ''} below={mode !== null && mode !== usual && mode}>
         <bdi>{decisionOf(brief)}</bdi>
       </Cell>
-      <span class="request-tokens">
+      <span class="request-tokens cut">
         {tokens && (
           <>
             <span class="unseen">tokens: </span>
@@ -54,7 +56,7 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
           </>
         )}
       </span>
-      <span class="request-duration">
+      <span class="request-duration cut">
         <span aria-hidden="true">{duration(durationMs)}</span>
         <TimeBar of={brief} scaleMs={scaleMs} />
       </span>
@@ -64,15 +66,16 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
 
 interface CellProps {
   readonly name: string
+  readonly tone?: 'ink' | 'care' | ''
   /** A second, quiet line. */
   readonly below?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-const Cell = ({ name, below, children }: CellProps) => (
-  <span class={`request-${name}`}>
-    <span class="request-line">{children} </span>
-    {below && <small>{below} </small>}
+const Cell = ({ name, below, tone = '', children }: CellProps) => (
+  <span class={`cut request-${name}`}>
+    <span class={`request-line cut ${tone}`}>{children} </span>
+    {below && <small class="cut">{below} </small>}
   </span>
 )
 
@@ -95,10 +98,10 @@ export function TimeBar({ of, scaleMs }: TimeBarProps) {
   return (
     <span class="time-bar">
       <svg viewBox={`0 0 ${WIDTH} 12`} preserveAspectRatio="none" aria-hidden="true">
-        <rect class="bar-wait" x="0" y="5" width={Math.min(at(headMs), end)} height="2" />
-        <rect class="bar-answer" x={at(headMs)} y="3" width={Math.max(end - at(headMs), 0)} height="6" />
-        <path class="bar-pieces" d={ticks} />
-        {firstByteMs !== null && <path class="bar-first" d={`M${at(headMs)} 0V12`} />}
+        <rect class="quiet" opacity="0.6" x="0" y="5" width={Math.min(at(headMs), end)} height="2" />
+        <rect class="accent" opacity="0.45" x={at(headMs)} y="3" width={Math.max(end - at(headMs), 0)} height="6" />
+        <path class="accent" d={ticks} />
+        {firstByteMs !== null && <path class="ink" stroke-width="1.5" d={`M${at(headMs)} 0V12`} />}
       </svg>
       <span class="unseen">{timesInWords(of)}</span>
     </span>

@@ -12,6 +12,7 @@ import { useKeys } from '../widgets/keys.js'
 import type { Resource } from '../widgets/resource.js'
 import { Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
+import { count, counted } from '../wording.js'
 import { ExchangePanel } from './exchange-panel.jsx'
 import { isRefusal } from './feed.js'
 import { filterIn, matching, queryOf, textIn } from './filter.js'
@@ -19,7 +20,6 @@ import { FilterBar } from './filter-bar.jsx'
 import { RateChart } from './rate-chart.jsx'
 import { RequestList } from './request-list.jsx'
 import { type Held, type LiveList, useEachSecond, useHeld, useLive, useTextMatches } from './use-live.js'
-import { count, counted } from './wording.js'
 
 export function RequestsView() {
   const control = useControl()
@@ -76,8 +76,8 @@ function Requests({ live, forget, control }: Props) {
   }
 
   return (
-    <div class={open === undefined ? 'requests' : 'requests requests-open'}>
-      <div class="requests-all">
+    <div class={open === undefined ? 'requests stack' : 'requests stack requests-open'}>
+      <div class="requests-all stack">
         <RateChart ticks={live.ticks} />
         <FilterBar
           filter={filter}
@@ -134,7 +134,7 @@ function ListState({ live, held: { paused, fresh, rows, setPressed, setUsed }, o
   }
   return (
     <div class="requests-bar">
-      <div class="list-state">
+      <div class="list-state row">
         <p class="quiet">
           {live.connection === 'lost' ? 'Not connected.' : paused ? 'Paused.' : 'Live.'}{' '}
           {counted(rows.length, 'request')}

@@ -22,18 +22,18 @@ export function AccountMenu() {
     case 'signed-out':
       return (
         <div class="account">
-          <Link to={routes.signIn} class="account-button">
+          <Link to={routes.signIn} class="item">
             <Icon name="account" />
-            <span class="account-name">Sign in</span>
+            <span class="account-name cut">Sign in</span>
           </Link>
         </div>
       )
     case 'user':
       return (
         <div class="account">
-          <button type="button" class="account-button" popoverTarget={MENU} aria-label={`Account: ${session.email}`}>
+          <button type="button" class="item" popoverTarget={MENU} aria-label={`Account: ${session.email}`}>
             <Icon name="account" />
-            <span class="account-name">{session.email}</span>
+            <span class="account-name cut">{session.email}</span>
             <Icon name="chevron" />
           </button>
           <div id={MENU} popover="auto" class="menu">
@@ -42,7 +42,7 @@ export function AccountMenu() {
               <strong>{session.email}</strong>
             </p>
             {failure && <Notice tone="danger">{failure.message}</Notice>}
-            <button type="button" class="menu-item" onClick={() => run(leave)}>
+            <button type="button" class="item" onClick={() => run(leave)}>
               <Icon name="leave" />
               Sign out
             </button>

@@ -128,7 +128,7 @@ export function ForgotPassword() {
           </Notice>
         )}
       </div>
-      <p class="elsewhere">
+      <p class="row spread">
         <Link to={routes.signIn}>Back to sign-in</Link>
       </p>
     </View>

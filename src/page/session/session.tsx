@@ -43,7 +43,6 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
   const hadSession = useRef(localStorage.getItem(STORAGE_KEY) !== null)
   const isEnding = useRef(false)
   const refusedWith = useRef('')
-  const renewal = useRef<Promise<boolean> | undefined>(undefined)
   const users = useRef(config.users)
   users.current = config.users
 
@@ -84,6 +83,21 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     return () => stop()
   }, [auth])
 
+  const access = useMemo(() => accessTo(auth, hadSession, lose), [auth])
+  // The clock may have been moved.
+  const check = useMemo(() => () => void (hadSession.current && access.renew()), [access])
+  useConfigChanges(check)
+
+  return <Context.Provider value={{ ...access, session }}>{children}</Context.Provider>
+}
+
+/** What can be done with the session of a client. `lose` ends a session that the backend does not accept. */
+function accessTo(
+  auth: Promise<Auth>,
+  hadSession: { current: boolean },
+  lose: () => Promise<void>,
+): Omit<SessionAccess, 'session'> {
+  let renewal: Promise<boolean> | undefined
   async function renewOnce(): Promise<boolean> {
     const client = await auth
     const { error } = await client.getUser()
@@ -96,41 +110,32 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     await lose()
     return false
   }
-
-  const access = useMemo<Omit<SessionAccess, 'session'>>(
-    () => ({
-      auth,
-      async token() {
-        const answer = await (await auth).getSession()
-        requireSuccess(answer)
-        if (!answer.data.session) throw signedOut()
-        return answer.data.session.access_token
-      },
-      async signOut() {
-        hadSession.current = false
-        // Signs out in this browser only; other sessions of the user continue.
-        const answer = await (await auth).signOut({ scope: 'local' })
-        hadSession.current = answer.error !== null
-        requireSuccess(answer)
-        announce('Signed out.')
-      },
-      async renew() {
-        // A request that was sent before the session ended may be refused after it has.
-        if (!hadSession.current) return false
-        // Requests that are refused together wait for the same renewal, so that the first reason for the end is the one shown.
-        renewal.current ??= renewOnce().finally(() => {
-          renewal.current = undefined
-        })
-        return renewal.current
-      },
-    }),
-    [auth],
-  )
-  // The clock may have been moved.
-  const check = useMemo(() => () => void (hadSession.current && access.renew()), [access])
-  useConfigChanges(check)
-
-  return <Context.Provider value={{ ...access, session }}>{children}</Context.Provider>
+  return {
+    auth,
+    async token() {
+      const answer = await (await auth).getSession()
+      requireSuccess(answer)
+      if (!answer.data.session) throw signedOut()
+      return answer.data.session.access_token
+    },
+    async signOut() {
+      hadSession.current = false
+      // Signs out in this browser only; other sessions of the user continue.
+      const answer = await (await auth).signOut({ scope: 'local' })
+      hadSession.current = answer.error !== null
+      requireSuccess(answer)
+      announce('Signed out.')
+    },
+    async renew() {
+      // A request that was sent before the session ended may be refused after it has.
+      if (!hadSession.current) return false
+      // Requests that are refused together wait for the same renewal, so that the first reason for the end is the one shown.
+      renewal ??= renewOnce().finally(() => {
+        renewal = undefined
+      })
+      return renewal
+    },
+  }
 }
 
 /** The user's API. A request that is refused is repeated if the session only had to be renewed. */

@@ -43,8 +43,8 @@ export function SignIn() {
         />
       </Form>
       {known && (
-        <div class="known-user">
-          <p>
+        <div class="dashed row">
+          <p class="long-name">
             Demo account: <code>{known.email}</code>, password <code>{known.password}</code>
           </p>
           <button
@@ -59,7 +59,7 @@ export function SignIn() {
           </button>
         </div>
       )}
-      <p class="elsewhere">
+      <p class="row spread">
         <Link to={routes.signUp}>Create an account</Link>
         <Link to={routes.forgotPassword}>Forgot your password?</Link>
       </p>
@@ -112,7 +112,7 @@ export function SignUp() {
           hint={password_rule}
         />
       </Form>
-      <p class="elsewhere">
+      <p class="row spread">
         <Link to={routes.signIn}>Sign in instead</Link>
       </p>
     </View>

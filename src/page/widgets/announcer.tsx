@@ -1,24 +1,20 @@
 /** Announces changes on the page to screen readers. */
-import { useEffect, useState } from 'preact/hooks'
-
-const ANNOUNCED = 'standin-announced'
+import { useEffect } from 'preact/hooks'
+import { createShared } from './shared.js'
 
 /** How long a message stays. It is removed so that screen readers do not find it again later. */
 const STAYS_MS = 5000
 
+const announced = createShared('')
+
 /** Announces `text`. */
-export const announce = (text: string) => void dispatchEvent(new CustomEvent(ANNOUNCED, { detail: text }))
+export const announce = announced.set
 
 /** The live region. There is one on the page. */
 export function Announcer() {
-  const [text, setText] = useState('')
+  const text = announced.use()
   useEffect(() => {
-    const listen = (event: Event) => setText((event as CustomEvent<string>).detail)
-    addEventListener(ANNOUNCED, listen)
-    return () => removeEventListener(ANNOUNCED, listen)
-  }, [])
-  useEffect(() => {
-    const timer = setTimeout(() => setText(''), STAYS_MS)
+    const timer = setTimeout(() => announced.set(''), STAYS_MS)
     return () => clearTimeout(timer)
   }, [text])
   return (

@@ -8,7 +8,7 @@ interface Props {
 }
 
 export function Badge({ tone, children }: Props) {
-  return <span class={`badge badge-${tone}`}>{children}</span>
+  return <span class={`badge tone-${tone}`}>{children}</span>
 }
 
 interface StatusBadgeProps {

@@ -1,25 +1,16 @@
 /** Lists for the developer. From other machines they need the control token or a secret service key. */
-import { type ComponentChildren, createContext } from 'preact'
-import { useContext, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { PasswordField } from './fields.jsx'
 import { Form } from './form.jsx'
 import type { Resource } from './resource.js'
+import { createShared } from './shared.js'
 import { Empty, Shown } from './states.jsx'
 
-interface ServiceKey {
-  /** The control token or service key entered on another machine. Kept in the page's memory only. */
-  readonly serviceKey: string | undefined
-  setServiceKey(key: string): void
-}
+/** The control token or service key entered on another machine. Kept in the page's memory only. */
+const serviceKey = createShared<string | undefined>(undefined)
 
-const Context = createContext<ServiceKey>({ serviceKey: undefined, setServiceKey: () => {} })
-
-export const useServiceKey = () => useContext(Context)
-
-export function ServiceKeyProvider({ children }: { readonly children: ComponentChildren }) {
-  const [serviceKey, setServiceKey] = useState<string>()
-  return <Context.Provider value={{ serviceKey, setServiceKey }}>{children}</Context.Provider>
-}
+export const useServiceKey = serviceKey.use
 
 interface Props<Value> {
   readonly of: Resource<Value>
@@ -27,7 +18,7 @@ interface Props<Value> {
 }
 
 export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
-  const { serviceKey, setServiceKey } = useServiceKey()
+  const key = serviceKey.use()
   const [written, setWritten] = useState('')
   const { failure } = of
   const refused = [401, 403].includes(failure?.status ?? 0)
@@ -35,12 +26,12 @@ export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
   return (
     <div class="view-narrow">
       <p>{failure?.message}</p>
-      <Form send="Show" onSend={async () => setServiceKey(written.trim())}>
+      <Form send="Show" onSend={async () => serviceKey.set(written.trim())}>
         <PasswordField
           label="Control token or service key"
           value={written}
           onChange={setWritten}
-          hint={serviceKey === undefined ? 'Standin prints the control token when it starts.' : 'That was not it.'}
+          hint={key === undefined ? 'Standin prints the control token when it starts.' : 'That was not it.'}
         />
       </Form>
     </div>

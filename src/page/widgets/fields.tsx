@@ -6,14 +6,14 @@ import { useFieldError } from './form.jsx'
 /** What all fields have in common. */
 interface FieldBase {
   readonly label: string
-  readonly id?: string
+  readonly id?: string | undefined
   readonly hint?: ComponentChildren
   /** What is wrong with the value. */
   readonly error?: string | undefined
   /** The name under which a form's failure is about this field. */
   readonly name?: string | undefined
   /** Whether the label is visible to screen readers only. */
-  readonly bare?: boolean
+  readonly bare?: boolean | undefined
   readonly class?: string
 }
 
@@ -36,18 +36,18 @@ function Labelled({ label, hint, bare, name, describedBy, class: look, children,
   const id = more.id ?? ownId
   const about = [describedBy, error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
   return (
-    <div class={look ? `field ${look}` : 'field'}>
+    <div class={look ? `field stack ${look}` : 'field stack'}>
       <label for={id} class={bare ? 'unseen' : undefined}>
         {label}
       </label>
       {children({ id, name, 'aria-invalid': error !== undefined, 'aria-describedby': about || undefined })}
       {error !== undefined && (
-        <p class="error" id={`${id}-error`}>
+        <p class="error danger" id={`${id}-error`}>
           {error}
         </p>
       )}
       {hint && (
-        <p class="hint" id={`${id}-hint`}>
+        <p class="hint quiet" id={`${id}-hint`}>
           {hint}
         </p>
       )}
@@ -72,10 +72,10 @@ interface FieldProps extends FieldBase {
 }
 
 /** One line of text. */
-export function Field({ label, hint, error, bare = false, id, name, value, onChange, ...input }: FieldProps) {
+export function Field({ label, hint, error, bare, id, name, value, onChange, ...input }: FieldProps) {
   const { type = 'text', required = true, autocomplete = 'off', beside, ...more } = input
   return (
-    <Labelled {...{ label, hint, error, bare, name, ...(id !== undefined && { id }) }}>
+    <Labelled {...{ label, hint, error, bare, id, name }}>
       {control => {
         const field = (
           <input
@@ -92,7 +92,7 @@ export function Field({ label, hint, error, bare = false, id, name, value, onCha
           />
         )
         return beside ? (
-          <div class="field-with-button">
+          <div class="field-line">
             {field}
             {beside}
           </div>
@@ -134,27 +134,16 @@ interface TextAreaProps extends FieldBase {
 }
 
 /** Several lines of text or code. */
-export function TextArea({
-  label,
-  hint,
-  error,
-  bare = false,
-  id,
-  name,
-  value,
-  onChange,
-  code,
-  ...area
-}: TextAreaProps) {
+export function TextArea({ label, hint, error, bare, id, name, value, onChange, code, ...area }: TextAreaProps) {
   const { rows = 3, ...more } = area
   return (
-    <Labelled {...{ label, hint, error, bare, name, ...(id !== undefined && { id }) }}>
+    <Labelled {...{ label, hint, error, bare, id, name }}>
       {control => (
         <textarea
           {...control}
           {...more}
           rows={rows}
-          class={code ? 'text-area text-area-code' : 'text-area'}
+          class={code ? 'text-area-code' : undefined}
           value={value}
           spellcheck={!code}
           onInput={({ currentTarget }) => onChange(currentTarget.value)}
@@ -183,9 +172,9 @@ export function NumberField({ value, onChange, onSettle, unit, placeholder, slid
   const settle = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => onSettle?.(currentTarget.value)
   const change = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => onChange(currentTarget.value)
   return (
-    <Labelled {...field} class="number-field" describedBy={unit && unitId}>
+    <Labelled {...field} describedBy={unit && unitId}>
       {control => (
-        <div class="number-line">
+        <div class="field-line">
           {slider && (
             <input
               type="range"
@@ -283,7 +272,7 @@ export function RadioGroup<Value>({ label, value, options, onChange, bare = fals
           />
           <label for={`${id}-${index}`}>{label}</label>
           {hint && (
-            <p class="hint" id={`${id}-${index}-hint`}>
+            <p class="hint quiet" id={`${id}-${index}-hint`}>
               {hint}
             </p>
           )}

@@ -47,7 +47,7 @@ export function Form({ send, onSend, beside, tone = 'main', isInvalid = false, r
           {remedy?.(failure)}
         </Notice>
       )}
-      <div class="form-buttons">
+      <div class="form-buttons row">
         {beside}
         <button type="submit" class={`button button-${tone}`} aria-disabled={busy || isInvalid}>
           {send}

@@ -1,9 +1,10 @@
 /** A page with a list: search, table, pages, row actions, and what is shown when there is nothing. */
 import type { ComponentChildren } from 'preact'
 import { type PagedSearch, useSearch } from '../search.js'
+import { counted } from '../wording.js'
 import { DeveloperOnly } from './developer-only.jsx'
 import { type Resource, useResource } from './resource.js'
-import { counted, Pager, SearchField } from './search-field.jsx'
+import { Pager, SearchField } from './search-field.jsx'
 import { Table, type TableProps } from './table.jsx'
 import { View } from './view.jsx'
 
@@ -33,21 +34,26 @@ export function useList<Loaded extends Page<unknown>>(
   return { ...resource, search }
 }
 
-interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+interface ListBase<Row> {
   /** From `useList`, or a resource that has everything on one page. */
   readonly of: Resource<Page<Row>> & { readonly search?: PagedSearch }
   /** One of them, such as `session`. */
   readonly what: string
   /** The label of the search field, such as `Search users`. Without it there is none. */
-  readonly searchLabel?: string
+  readonly searchLabel?: string | undefined
   /** Shown when there is nothing at all. */
   readonly empty: ComponentChildren
   /** Shown when the search finds nothing. */
   readonly nothingFound?: ComponentChildren
 }
 
-/** The list alone, for a part of a page. */
-export function List<Row>({ of, what, searchLabel, empty, nothingFound, ...table }: ListProps<Row>) {
+interface ListProps<Row> extends ListBase<Row> {
+  /** Shows the rows of a page. */
+  readonly children: (rows: readonly Row[]) => ComponentChildren
+}
+
+/** The list alone, in any form. */
+export function List<Row>({ of, what, searchLabel, empty, nothingFound, children }: ListProps<Row>) {
   const { search } = of
   return (
     <DeveloperOnly of={of}>
@@ -65,7 +71,7 @@ export function List<Row>({ of, what, searchLabel, empty, nothingFound, ...table
                 found={counted(total, what)}
               />
             )}
-            {data.length > 0 && <Table {...table} rows={data} />}
+            {data.length > 0 && children(data)}
             {total === 0 && (isSearching && nothingFound ? nothingFound : empty)}
             {search && <Pager offset={offset} limit={search.limit} total={total} onMove={search.move} />}
           </>
@@ -75,7 +81,7 @@ export function List<Row>({ of, what, searchLabel, empty, nothingFound, ...table
   )
 }
 
-interface ListPageProps<Row> extends ListProps<Row> {
+interface ListPageProps<Row> extends ListBase<Row>, Omit<TableProps<Row>, 'rows'> {
   readonly title: string
   readonly lead?: ComponentChildren
   /** The actions of the whole page. */
@@ -86,11 +92,12 @@ interface ListPageProps<Row> extends ListProps<Row> {
   readonly children?: ComponentChildren
 }
 
-export function ListPage<Row>({ title, lead, action, note, children, ...list }: ListPageProps<Row>) {
+export function ListPage<Row>({ title, lead, action, note, children, ...more }: ListPageProps<Row>) {
+  const { of, what, searchLabel, empty, nothingFound, ...table } = more
   return (
     <View title={title} lead={lead} action={action}>
       {note}
-      <List {...list} />
+      <List {...{ of, what, searchLabel, empty, nothingFound }}>{rows => <Table {...table} rows={rows} />}</List>
       {children}
     </View>
   )

@@ -1,6 +1,7 @@
 /** Data that is loaded, shown and reloaded, and whether Standin answers at all. */
 import { type Inputs, useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../failure.js'
+import { createShared } from './shared.js'
 
 export interface Resource<Value> {
   /** The last value that was loaded. It stays while newer ones fail to load. */
@@ -72,23 +73,10 @@ export function useResource<Value>(
   return { ...state, reload }
 }
 
-const CHANGED = 'standin-answers-changed'
-let isAnswering = true
+const answering = createShared(true)
 
 /** Tells the frame whether a request was answered. It shows one banner for all views while none is. */
-export function reportAnswer(answered: boolean): void {
-  if (answered === isAnswering) return
-  isAnswering = answered
-  dispatchEvent(new Event(CHANGED))
-}
+export const reportAnswer = answering.set
 
 /** Whether Standin answers, kept up to date. */
-export function useIsAnswering(): boolean {
-  const [shown, setShown] = useState(isAnswering)
-  useEffect(() => {
-    const update = () => setShown(isAnswering)
-    addEventListener(CHANGED, update)
-    return () => removeEventListener(CHANGED, update)
-  }, [])
-  return shown
-}
+export const useIsAnswering = answering.use

@@ -17,7 +17,7 @@ export function SearchField({ label, value, onChange, found }: Props) {
     if (value !== '' && found !== undefined) announce(`${found} found.`)
   }, [found])
   return (
-    <search class="search">
+    <search class="row">
       <label for={id} class="unseen">
         {label}
       </label>
@@ -36,9 +36,6 @@ export function SearchField({ label, value, onChange, found }: Props) {
   )
 }
 
-/** `1 recording`, `31 recordings`. */
-export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
-
 interface PagerProps {
   readonly offset: number
   readonly limit: number
@@ -51,7 +48,7 @@ export function Pager({ offset, limit, total, onMove }: PagerProps) {
   if (total <= limit && offset === 0) return null
   const last = Math.min(offset + limit, total)
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager row" aria-label="Pages">
       <span>
         {Math.min(offset + 1, total)} to {last} of {total}
       </span>

@@ -58,7 +58,7 @@ interface EmptyProps {
 /** An empty list: why it is empty, and what to do about it. */
 export function Empty({ title, children }: EmptyProps) {
   return (
-    <div class="empty">
+    <div class="empty dashed stack">
       <p class="empty-title">{title}</p>
       {children}
     </div>
@@ -86,7 +86,7 @@ interface NoticeProps {
 /** A highlighted message: an error, a warning or a success. */
 export function Notice({ tone, children }: NoticeProps) {
   return (
-    <div class={`notice notice-${tone}`} role={tone === 'good' ? undefined : 'alert'}>
+    <div class={`notice tone-${tone}`} role={tone === 'good' ? undefined : 'alert'}>
       <Icon name={icons[tone]} />
       <div>{children}</div>
     </div>

@@ -11,12 +11,14 @@ export interface Column<Row> {
 }
 
 export interface TableProps<Row> {
-  /** What is in it, for screen readers. */
-  readonly caption: string
+  /** What is in it. */
+  readonly caption: ComponentChildren
+  /** Whether the caption is for all, not only for screen readers. */
+  readonly isCaptioned?: boolean
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  readonly keyOf: (row: Row) => string
+  readonly keyOf: (row: Row, index: number) => string
   /** The buttons of a row. */
   readonly actions?: (row: Row) => ComponentChildren
   /** The CSS width of the column of buttons. */
@@ -25,11 +27,12 @@ export interface TableProps<Row> {
   readonly isDim?: (row: Row) => boolean
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf, actions, actionsWidth = '9rem', isDim }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: TableProps<Row>) {
+  const { isCaptioned = false, actionsWidth = '9rem', isDim } = more
   const [first, ...others] = columns
   return (
-    <table class="table table-fixed table-stacking">
-      <caption class="unseen">{caption}</caption>
+    <table class="table table-stacking">
+      <caption class={isCaptioned ? undefined : 'unseen'}>{caption}</caption>
       <colgroup>
         {columns.map(({ name, width }) => (
           <col key={name} style={width === undefined ? undefined : { width }} />
@@ -51,8 +54,8 @@ export function Table<Row>({ caption, columns, rows, keyOf, actions, actionsWidt
         </tr>
       </thead>
       <tbody>
-        {rows.map(row => (
-          <tr key={keyOf(row)} class={isDim?.(row) ? 'row-dim' : undefined}>
+        {rows.map((row, index) => (
+          <tr key={keyOf(row, index)} class={isDim?.(row) ? 'row-dim' : undefined}>
             <th scope="row">{first?.of(row)}</th>
             {others.map(({ name, of, plain }) => (
               <td key={name} data-label={plain ? undefined : name}>

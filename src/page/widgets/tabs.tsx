@@ -25,7 +25,7 @@ export function Tabs({ label, tabs }: Props) {
   }
 
   return (
-    <div class="tabs">
+    <div class="stack">
       <div role="tablist" aria-label={label} onKeyDown={move}>
         {tabs.map(({ name }, index) => (
           <button

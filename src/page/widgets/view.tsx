@@ -25,8 +25,8 @@ export function View({ title, lead, action, narrow = false, children }: Props) {
     isFirst = false
   }, [title])
   return (
-    <div class={narrow ? 'view view-narrow' : 'view'}>
-      <header class="view-head">
+    <div class={narrow ? 'view view-narrow stack' : 'view stack'}>
+      <header class="view-head row spread">
         <div>
           <h1 ref={heading} tabIndex={-1}>
             {title}

@@ -1,6 +1,6 @@
 /** How the page words callers, durations and sizes. */
-import { callerInWords } from '../../core/caller.js'
-import type { JournalBrief } from '../../journal/operations.js'
+import { callerInWords } from '../core/caller.js'
+import type { JournalBrief } from '../journal/operations.js'
 
 /** A 401 without a credential says so. Elsewhere no credential may have been needed, or the one sent did not identify anyone. */
 export const callerName = ({ caller, status }: Pick<JournalBrief, 'caller' | 'status'>): string =>
