@@ -2,15 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { text as textFrom } from 'node:stream/consumers'
 import { ProblemsError, UsageError, unreadable, wordProblem } from '../check/problem.js'
-import {
-  type Folder,
-  fileOf,
-  harOf,
-  type Imported,
-  importHar,
-  type Recording,
-  type RecordingFile,
-} from '../recordings/index.js'
+import { type Folder, fileOf, type Imported, loadHar, type Recording, type RecordingFile } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
 import { version } from '../version.js'
 import { command, text, yes } from './command.js'
@@ -30,6 +22,7 @@ const importFile = command({
     const { config, folder, ignore, rules } = openRecordings(line)
     const base = baseIn(flags.base, config.upstream.baseUrl)
     const origin = file === '-' ? 'standard input' : file
+    const { importHar } = await loadHar()
     const imported = importHar(await textOf(file), origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
     if (imported.problems.length > 0) console.error('What is wrong there is left out.')
@@ -53,6 +46,7 @@ const exportFile = command({
     const all = read.flatMap(one => (one.kind === 'read' ? [{ recording: one.value, nth: one.kept.nth }] : []))
     // HAR needs absolute URLs; without a live platform any host will do.
     const base = baseIn(flags.base, config.upstream.baseUrl) ?? 'http://localhost'
+    const { harOf } = await loadHar()
     const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
     if (file === '-') return har
     await writeFile(file, har).catch(error => {

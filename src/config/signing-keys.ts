@@ -2,9 +2,9 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type JSONVisitor, visit } from 'jsonc-parser'
 import * as v from 'valibot'
 import { check, type Mistake, open, type Path, where } from '../check/check.js'
+import { placeOfMistake } from '../check/json-places.js'
 import { ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import type { LoadedConfig } from './load.js'
@@ -99,16 +99,6 @@ function isUsable(key: ConfiguredKeys[number]): boolean {
 /** Everything but what names a key. */
 const isSecretPart = (path: Path) => !['kty', 'kid', 'alg', 'key_ops'].includes(String(path[1]))
 
-/** Where the text stops being JSON. */
-function notJson(text: string) {
-  let place: { readonly line: number; readonly column: number } | undefined
-  const onError: JSONVisitor['onError'] = (_code, _offset, _length, line, column) => {
-    place ??= { line: line + 1, column: column + 1 }
-  }
-  visit(text, { onError }, { disallowComments: true })
-  return place
-}
-
 function read(file: string, name: string) {
   let text: string
   try {
@@ -118,7 +108,7 @@ function read(file: string, name: string) {
   }
   // JSON is YAML as well, and so each mistake has its line.
   const yaml = readYaml(text, name)
-  const problem = text.trim() === '' ? undefined : notJson(text)
+  const problem = text.trim() === '' ? undefined : placeOfMistake(text)
   if (problem) throw new ProblemsError([{ origin: name, ...problem, sentence: 'This is not valid JSON.' }])
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems)
   return yaml

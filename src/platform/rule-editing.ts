@@ -4,6 +4,7 @@ import { chatRequest } from '../completions/request.js'
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { invalidRequest, noSuchRule, PlatformError } from '../core/errors.js'
 import { inWords } from '../core/exchange.js'
+import { createTurns } from '../core/work.js'
 import type { InForce, Replies, RuleChange, RuleDraft, RuleEdit, RuleInput } from '../replies/index.js'
 import type { Attempt, Drafts, Explained, RunningRules } from '../replies/operations.js'
 import type { Assembly } from './assembly.js'
@@ -48,6 +49,7 @@ export function createRuleEditing(surroundings: Surroundings, part: RulesPart): 
     rules: (await current().replies()).inForce(),
   })
   const seed = () => current().loaded.config.seed
+  // Edits wait for one another, so that none is based on a text that is being written.
   const inTurn = createTurns()
 
   async function changeInFile(id: string, change: RuleChange): Promise<string> {
@@ -177,13 +179,3 @@ async function explained(
 
 /** A file that was written is good. Where another one is not, the platform goes on as before. */
 const putInForce = (reload: () => Promise<void>) => reload().catch(() => {})
-
-/** Edits wait for one another, so that none is based on a text that is being written. */
-function createTurns() {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(work)
-    last = next.catch(() => {})
-    return next
-  }
-}

@@ -15,8 +15,7 @@ export { assembledText } from './convert.js'
 export type { AskLive } from './drift.js'
 export { type DriftParts, type DriftResult, findDrift } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
-export { harOf } from './har/export.js'
-export { type Imported, importHar } from './har/import.js'
+export type { Imported } from './har/import.js'
 export { type Ignore, ignoreFrom } from './ignore.js'
 export { keyOf } from './key.js'
 export { fileOf, type RecordingFile } from './names.js'
@@ -37,6 +36,12 @@ export {
 } from './recording.js'
 export type { Found } from './replayer.js'
 export { createRun, type Run } from './run.js'
+
+/** Reads and writes HAR files: for two commands alone. */
+export const loadHar = async () => {
+  const [{ harOf }, { importHar }] = await Promise.all([import('./har/export.js'), import('./har/import.js')])
+  return { harOf, importHar }
+}
 
 /** The options of the same names (config/recording-options.ts), with what they need beside them. */
 interface RecordingsParts {

@@ -3,10 +3,10 @@ import { closingQuote } from '../core/json.js'
 
 /** A name of a field or a value. */
 export interface JsonText {
-  /** A text: without its quotes. A container: where it begins. */
+  /** A text: without its quotes. */
   readonly start: number
   readonly end: number
-  readonly kind: 'text' | 'number' | 'container'
+  readonly kind: 'text' | 'number'
   /** Where in the document a value stands; empty for names and for what stands too deep to be asked for. */
   readonly path: readonly (string | number)[]
 }
@@ -23,8 +23,8 @@ const DEEPEST_PATH = 16
 
 const objectBegun = (): Container => ({ isList: false, place: '', awaitsName: true })
 
-/** `json` has been parsed: what is not well formed is not noticed. Objects and arrays come only where they are asked for. */
-export function* jsonTexts(json: string, withContainers = false): Generator<JsonText, void, void> {
+/** `json` has been parsed: what is not well formed is not noticed. */
+export function* jsonTexts(json: string): Generator<JsonText, void, void> {
   const open: Container[] = []
   const signs = /["{}[\],]|-?\d[\d.eE+-]*/g
 
@@ -49,7 +49,6 @@ export function* jsonTexts(json: string, withContainers = false): Generator<Json
     switch (sign[0]) {
       case '{':
       case '[':
-        if (withContainers) yield { start, end: start + 1, kind: 'container', path: path() }
         open.push(sign[0] === '{' ? objectBegun() : { isList: true, place: 0, awaitsName: false })
         break
       case '}':

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { searchFor } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
 import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
-import { eachOf } from '../core/work.js'
+import { createTurns, eachOf } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 import { type Folder, shown } from './folder.js'
 import type { Ignore } from './ignore.js'
@@ -44,7 +44,8 @@ export function createLibrary(parts: Parts): Library {
     ...{ uncheckedMs: UNCHECKED_MS, most: LOOKED },
   })
   const lineOf = ({ file }: RecordingFile) => line(file, looked.get, parts)
-  let keeping: Promise<unknown> = Promise.resolve()
+  // One after the other, so that two of one request do not get one name.
+  const inTurn = createTurns()
 
   return {
     folder: shown(folder.dir) || '.',
@@ -68,12 +69,7 @@ export function createLibrary(parts: Parts): Library {
       looked.forget(file)
       return kept !== undefined
     },
-    keep(past, existing) {
-      // One after the other, so that two of one request do not get one name.
-      const kept = keeping.then(() => put(past, existing, parts)).catch(error => refuse(error, folder))
-      keeping = kept.catch(() => {})
-      return kept
-    },
+    keep: (past, existing) => inTurn(() => put(past, existing, parts)).catch(error => refuse(error, folder)),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Keeps rows in a database: the same queries for SQLite and PostgreSQL. */
 import type { ExpressionBuilder, Kysely, Transaction, TransactionBuilder } from 'kysely'
+import type { Turns } from '../core/work.js'
 import {
   type AnyRow,
   type AnyShape,
@@ -13,7 +14,7 @@ import {
   taken,
   watchDoors,
 } from './shapes.js'
-import type { Store, Turns } from './store.js'
+import type { Store } from './store.js'
 
 /** What a database has: no booleans (they are 0 or 1), and JSON as text, which keeps it as it was written. */
 type Cell = string | number | null

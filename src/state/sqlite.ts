@@ -14,10 +14,11 @@ import {
 } from 'kysely'
 import Libsql from 'libsql'
 import { makeFolder, StartError } from '../check/problem.js'
+import { createTurns } from '../core/work.js'
 import { isCurrent, migrate } from './migrations.js'
 import { createSqlStore, type Database } from './sql.js'
 import { reportDamage } from './sqlite-log.js'
-import { createTurns, type Store, type Trouble } from './store.js'
+import type { Store, Trouble } from './store.js'
 
 /** How long another process may take over its own start; far more than it needs. */
 const OPENING_PATIENCE_MS = 3000

@@ -1,6 +1,7 @@
 /** Turns a store, which knows how rows are kept, into a state: one writer at a time, an orderly end, and listeners that are called. */
 import { stateUnavailable } from '../core/errors.js'
 import type { State, Tables } from '../core/state.js'
+import { createTurns } from '../core/work.js'
 
 /** Why nothing can be read or written at the moment, although what was asked is right. */
 export interface Trouble {
@@ -89,17 +90,5 @@ function createGuard({ troubleOf }: Store, warn: (sentence: string) => void) {
       failing ??= kind
       throw stateUnavailable(trouble.said)
     }
-  }
-}
-
-/** Lets one piece of work begin only when the one before it is over. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>
-
-export function createTurns(): Turns {
-  let last: Promise<unknown> = Promise.resolve()
-  return work => {
-    const turn = last.then(work)
-    last = turn.catch(() => {})
-    return turn
   }
 }

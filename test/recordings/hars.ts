@@ -1,5 +1,6 @@
 /** HAR files in the ways in which different tools write them. */
-import { ignoreFrom, importHar } from '../../src/recordings/index.js'
+import { importHar } from '../../src/recordings/har/import.js'
+import { ignoreFrom } from '../../src/recordings/index.js'
 import { createRedact } from '../../src/redact/index.js'
 
 export const LIVE = 'https://live.example.com'

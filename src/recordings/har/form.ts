@@ -1,8 +1,8 @@
 /** What is read of a HAR file: as much of HAR 1.2 as recordings need, and as leniently as the tools that write it are free. */
 import * as v from 'valibot'
 import { check, type Mistake, open } from '../../check/check.js'
+import { placeOfMistake, placesOf } from '../../check/json-places.js'
 import { type Problem, ProblemsError } from '../../check/problem.js'
-import { jsonTexts } from '../json-texts.js'
 
 const text = v.string('text')
 const number = v.number('a number')
@@ -85,7 +85,9 @@ export interface Entries {
 const MISTAKES_SHOWN = 20
 
 /** The entries of a HAR file. Throws a ProblemsError for any other file, and for one whose entries are all wrong. */
-export function entriesIn(written: string, origin: string): Entries {
+export function entriesIn(file: string, origin: string): Entries {
+  // The specification allows for a byte order mark.
+  const written = file.replace(/^\ufeff/, '')
   const json = jsonIn(written, origin)
   const outline = check(har, json, { whole: 'The file' })
   if ('mistakes' in outline) throw new ProblemsError(problemsOf(outline.mistakes, origin, written))
@@ -104,89 +106,21 @@ export function entriesIn(written: string, origin: string): Entries {
 function problemsOf(mistakes: readonly Mistake[], origin: string, written: string): readonly Problem[] {
   const more = mistakes.length - MISTAKES_SHOWN
   const told = mistakes.slice(0, MISTAKES_SHOWN)
-  const positions =
-    told.length === 0
-      ? []
-      : positionsOf(
-          written,
-          told.map(({ path }) => path),
-        )
+  const places = placesOf(
+    written,
+    told.map(({ path }) => path),
+  )
   return [
-    ...told.map(({ sentence }, i) => ({ origin, ...placeAt(written, positions[i] ?? 0), sentence })),
+    ...told.map(({ sentence }, i) => ({ origin, ...places[i], sentence })),
     ...(more > 0 ? [{ origin, sentence: `${more} more values are wrong.` }] : []),
   ]
 }
 
-function jsonIn(written: string, origin: string): unknown {
-  // The specification allows for a byte order mark.
-  const json = written.replace(/^\ufeff/, '')
+function jsonIn(json: string, origin: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
     // Not the message itself, which quotes the text: that may be a secret.
-    const place = placeAt(json, positionOfMistake(json))
-    throw new ProblemsError([{ origin, ...place, sentence: 'This is not valid JSON.' }])
+    throw new ProblemsError([{ origin, ...placeOfMistake(json), sentence: 'This is not valid JSON.' }])
   }
-}
-
-type Path = readonly (string | number)[]
-
-/** Both count from 1. */
-const placeAt = (text: string, position: number): Pick<Problem, 'line' | 'column'> => {
-  const before = text.slice(0, position)
-  return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n') }
-}
-
-/** Where the values at these paths stand, or what is around them where they are not there; in their order. */
-function positionsOf(json: string, paths: readonly Path[]): readonly number[] {
-  const found = paths.map(() => ({ depth: -1, start: 0 }))
-  for (const { start, kind, path } of jsonTexts(json, true)) {
-    for (const [i, wanted] of paths.entries()) {
-      const best = found[i]
-      if (!best || path.length <= best.depth || path.length > wanted.length) continue
-      if (path.every((step, at) => step === wanted[at]))
-        found[i] = { depth: path.length, start: kind === 'text' ? start - 1 : start }
-    }
-  }
-  return found.map(({ start }) => start)
-}
-
-const token =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON does not have them in texts
-  /[ \t\r\n]*("[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\0-\x1f]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:])/y
-
-/** Where a text stops being JSON: not every message of JSON.parse says so. */
-function positionOfMistake(json: string): number {
-  const open: string[] = []
-  let next: 'value' | 'name' | 'colon' | 'comma' = 'value'
-  let isFirst = false
-  let end = 0
-  for (token.lastIndex = 0; ; end = token.lastIndex) {
-    const [, sign] = token.exec(json) ?? []
-    if (sign === undefined) break
-    const inside = open.at(-1)
-    const closes = sign === '}' ? '{' : sign === ']' ? '[' : undefined
-    if (closes !== undefined) {
-      if (inside !== closes || !(next === 'comma' || isFirst)) break
-      open.pop()
-      next = 'comma'
-    } else if (
-      next === 'colon'
-        ? sign !== ':'
-        : next === 'comma'
-          ? sign !== ',' || open.length === 0
-          : next === 'name' && sign[0] !== '"'
-    )
-      break
-    else if (next === 'colon') next = 'value'
-    else if (next === 'comma') next = inside === '{' ? 'name' : 'value'
-    else if (next === 'name') next = 'colon'
-    else if (sign === '{' || sign === '[') {
-      open.push(sign)
-      next = sign === '{' ? 'name' : 'value'
-    } else if (sign === ',' || sign === ':') break
-    else next = 'comma'
-    isFirst = closes === undefined && (sign === '{' || sign === '[')
-  }
-  return end + (/^[ \t\r\n]*/.exec(json.slice(end, end + 10_000))?.[0].length ?? 0)
 }
