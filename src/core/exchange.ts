@@ -150,6 +150,8 @@ export interface Reply {
   readonly body: string | Buffer | Paced
   /** Called when a body of bytes has left: its maker may then use them again. */
   readonly sent?: (() => void) | undefined
+  /** Such bytes with `HEAD_ROOM` bytes of room before them and the end of a chunk behind them (core/http.ts), so that head and body can leave as one. */
+  readonly framed?: Buffer | undefined
   /** Such bytes once more, for readers that come when they have been used again. */
   readonly again?: (() => Buffer) | undefined
   /** Further headers, as node's flat array of names and values. */

@@ -155,3 +155,9 @@ const trusting: typeof fetch = async (input, init = {}) => {
     request.end(body)
   })
 }
+
+/** What ends a body in chunks (RFC 9112 §7.1). */
+export const LAST_CHUNK = '0\r\n\r\n'
+
+/** More than the head of an answer takes, but for unusual headers. */
+export const HEAD_ROOM = 1024

@@ -2,6 +2,7 @@
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderValue } from 'node:http'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { Paced, Reply } from '../core/exchange.js'
+import { HEAD_ROOM, LAST_CHUNK } from '../core/http.js'
 import { leaveUnread } from './body.js'
 import { isForeign } from './foreign.js'
 import type { Pacer } from './pacer.js'
@@ -23,16 +24,12 @@ interface Head {
 }
 
 /** Writes a reply whose body is all there. */
-export function sendWhole(
-  response: ServerResponse,
-  head: Head,
-  { status, sent, isRecorded }: Reply,
-  body: string | Buffer,
-): void {
+export function sendWhole(response: ServerResponse, head: Head, reply: Reply, body: string | Buffer): void {
+  const { status, sent, isRecorded } = reply
   const isUsual = !isRecorded && isOwn(response) && response.isUsual(status)
   if (typeof body !== 'string') {
     // A stream whose every event is there already; no length is sent, as with any other stream.
-    if (isUsual && body.length > 0) return response.leaveInOneChunk(status, headOf(status, head), body, sent)
+    if (isUsual && body.length > 0) return response.leaveInOneChunk(reply, headOf(status, head), body)
     response.writeHead(status, flat(head))
     response.end(body, sent)
     return
@@ -109,8 +106,7 @@ interface OwnResponse extends ServerResponse {
    */
   isUsual(status: number): boolean
   leaveAtOnce(status: number, head: string, body: string, encoding: 'latin1' | 'utf8'): void
-  /** Calls `sent` when the body has left. */
-  leaveInOneChunk(status: number, head: string, body: Buffer, sent: (() => void) | undefined): void
+  leaveInOneChunk(reply: Reply, head: string, body: Buffer): void
 }
 
 const isOwn = (response: ServerResponse): response is OwnResponse => 'leaveAtOnce' in response
@@ -141,13 +137,20 @@ export function createResponseClass(): typeof ServerResponse {
       noteAndEnd(this, status, head)
     }
 
-    leaveInOneChunk(status: number, head: string, body: Buffer, sent: (() => void) | undefined): void {
+    leaveInOneChunk({ status, framed, sent }: Reply, head: string, body: Buffer): void {
       const { socket } = this
-      socket?.cork()
-      socket?.write(`${head}${body.length.toString(16)}\r\n`, 'latin1')
-      socket?.write(body, sent)
-      socket?.write(`\r\n${LAST_CHUNK}`, 'latin1')
-      socket?.uncork()
+      const front = `${head}${body.length.toString(16)}\r\n`
+      if (framed && front.length <= HEAD_ROOM) {
+        const start = HEAD_ROOM - front.length
+        framed.write(front, start, 'latin1')
+        socket?.write(framed.subarray(start), sent)
+      } else {
+        socket?.cork()
+        socket?.write(front, 'latin1')
+        socket?.write(body, sent)
+        socket?.write(`\r\n${LAST_CHUNK}`, 'latin1')
+        socket?.uncork()
+      }
       noteAndEnd(this, status, head)
     }
   }
@@ -214,8 +217,6 @@ function timed(write: Write, piecesAtMs: number[] | undefined): Write {
     write(text, behind)
   }
 }
-
-const LAST_CHUNK = '0\r\n\r\n'
 
 /**
  * Writes chunks (RFC 9112 §7.1) frame and all, where node would hand size, text and line end over one by one, and to the socket itself,

@@ -82,10 +82,13 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
 }
 
 const replyOf = (
-  { contentType, headers, body, sent, again, tokens }: Form,
+  { contentType, headers, body, framed, sent, again, tokens }: Form,
   { answeredBy, fault }: Generation,
   remark: Reply['remark'],
-): Reply => ({ kind: 'reply', status: 200, contentType, body, sent, again, headers, answeredBy, remark, fault, tokens })
+): Reply => {
+  const status = 200
+  return { kind: 'reply', status, contentType, body, framed, sent, again, headers, answeredBy, remark, fault, tokens }
+}
 
 const SMALL_REQUEST = 10_000
 const SMALL_ANSWER = 1000

@@ -1,5 +1,8 @@
 /** Makes bytes that are the same each time except for an id, which stands in them many times. */
 
+import type { Reply } from '../../core/exchange.js'
+import { HEAD_ROOM, LAST_CHUNK } from '../../core/http.js'
+
 export interface Mold {
   /** What must be the same for the mold to fit. */
   readonly sameAs: string
@@ -7,7 +10,7 @@ export interface Mold {
    * The bytes with `id` in every place; `id` is as long as the one that the mold was made with. Call `sent` when they have left; `again` makes
    * them once more.
    */
-  cast(id: string): { readonly body: Buffer; readonly sent: () => void; readonly again: () => Buffer }
+  cast(id: string): Pick<Reply, 'framed' | 'sent' | 'again'> & { readonly body: Buffer }
 }
 
 /** As many as are on their way at the same time, as a rule. */
@@ -15,6 +18,8 @@ const KEPT = 64
 
 /** Bytes, and the id that stands in them. */
 interface Cast {
+  /** With room for a head before them, and the end of their chunk behind them: all of an answer leaves in one write of one buffer. */
+  readonly framed: Buffer
   readonly body: Buffer
   id: string
 }
@@ -25,6 +30,7 @@ interface Cast {
  */
 export function createMold(sameAs: string, id: string, text: string): Mold {
   const bytes = Buffer.from(text)
+  const ending = Buffer.from(`\r\n${LAST_CHUNK}`)
   const places: number[] = []
   for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + id.length)) places.push(at)
   const free: Cast[] = []
@@ -40,16 +46,22 @@ export function createMold(sameAs: string, id: string, text: string): Mold {
     return cast
   }
 
+  function fresh(): Cast {
+    const framed = Buffer.concat([Buffer.alloc(HEAD_ROOM), bytes, ending])
+    return { framed, body: framed.subarray(HEAD_ROOM, HEAD_ROOM + bytes.length), id }
+  }
+
   return {
     sameAs,
     cast(next) {
-      const cast = filled(free.pop() ?? { body: Buffer.from(bytes), id }, next)
+      const cast = filled(free.pop() ?? fresh(), next)
       return {
         body: cast.body,
+        framed: cast.framed,
         sent() {
           if (free.length < KEPT) free.push(cast)
         },
-        again: () => filled({ body: Buffer.from(bytes), id }, next).body,
+        again: () => filled(fresh(), next).body,
       }
     },
   }

@@ -127,9 +127,9 @@ function atOnce(own: Prepared, opening: Opening, total: string | undefined, toke
   const { id, created, model } = opening
   const sameAs = `${created} ${total} ${model}`
   if (own.mold?.sameAs !== sameAs) own.mold = createMold(sameAs, id, inOnePiece(events(own, opening, total)))
-  const { body, sent, again } = own.mold.cast(id)
+  const { body, framed, sent, again } = own.mold.cast(id)
   const { contentType, headers } = streamForm
-  return { contentType, headers, body, sent, again, tokens }
+  return { contentType, headers, body, framed, sent, again, tokens }
 }
 
 function events(own: Prepared, opening: Opening, total: string | undefined) {
