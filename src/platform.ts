@@ -1,6 +1,6 @@
 /** Puts the platform together: the parts, and their order. The only file that knows every part. */
 import { randomBytes } from 'node:crypto'
-import { loadConfig } from './config/load.js'
+import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
 import { DASHBOARD } from './core/paths.js'
 import { endIdleWorkers, once } from './core/work.js'
@@ -20,7 +20,7 @@ export type { OpenPlatform as Platform } from './platform/platform.js'
  * Rejects with a ProblemsError for bad configuration or rules, with a StartError for a port or a state that cannot be had.
  */
 export async function openPlatform(sources: PlatformSources): Promise<OpenPlatform> {
-  const parts = createPlatformParts(sources)
+  const parts = createPlatformParts(sources, await loadConfig(sources))
   const { delivery, assemblies } = parts
   const { host, port } = assemblies.current().loaded.config
   if (sources.listen !== false) await delivery.listen({ host, port })
@@ -35,8 +35,7 @@ export async function openPlatform(sources: PlatformSources): Promise<OpenPlatfo
 
 type PlatformParts = ReturnType<typeof createPlatformParts>
 
-function createPlatformParts(sources: PlatformSources) {
-  const first = loadConfig(sources)
+function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
   const { host } = first.config
   const current = () => assemblies.current()
   const loaded = () => current().loaded
@@ -82,7 +81,7 @@ function createPlatformParts(sources: PlatformSources) {
   // A request must not meet a platform that is half reset.
   const reset = (options?: ResetOptions) => delivery.traffic.hold(() => parts.reset(options))
 
-  const reload = () => parts.reload(loadConfig(sources))
+  const reload = async () => parts.reload(await loadConfig(sources))
   const stop = (graceMs = 0) => parts.close(graceMs)
   return { lasting, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
 }

@@ -7,10 +7,10 @@ import { type Flags, sharedFlags } from '../src/cli/command.js'
 import { topics } from '../src/cli/commands.js'
 import { configJsonSchema } from '../src/cli/config.js'
 import { repliesJsonSchema } from '../src/cli/replies.js'
-import { loadConfig } from '../src/config/load.js'
 import { allOptions } from '../src/config/options.js'
 import { configReference } from '../src/config/print.js'
 import { openApiOf } from '../src/platform/openapi/document.js'
+import { loadConfig } from './configuration.js'
 
 const root = path.resolve(import.meta.dirname, '..')
 

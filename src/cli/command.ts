@@ -1,6 +1,6 @@
 /** The form of a command: its flags, its help and what it runs stand in one file. Also the flags that all commands take. */
 import { UsageError } from '../check/problem.js'
-import { loadConfig, type Override } from '../config/load.js'
+import type { Override } from '../config/load.js'
 
 /** A flag, with the value that a command gets for it. */
 export interface Flag<T = unknown> {
@@ -140,10 +140,3 @@ export interface Command<F extends Flags = {}> {
 
 /** Infers the flags of a command. */
 export const command = <const F extends Flags>(of: Command<F>): Command<F> => of
-
-/** Throws a ProblemsError for what is wrong in the file, the environment or the flags. */
-export const load = ({
-  flags,
-  overrides,
-}: { flags: { config: string | undefined } } & Pick<CommandLine, 'overrides'>) =>
-  loadConfig({ cwd: process.cwd(), file: flags.config, flags: overrides, env: process.env })

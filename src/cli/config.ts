@@ -7,7 +7,8 @@ import { configSchema } from '../config/schema.js'
 import { signingKeysOf } from '../config/signing-keys.js'
 import { urlHost } from '../http/address.js'
 import { loadRules } from '../replies/index.js'
-import { command, load, yes } from './command.js'
+import { command, yes } from './command.js'
+import { load } from './load.js'
 
 const check = command({
   flags: {},

@@ -52,7 +52,7 @@ async function exec({ child: program, flags, overrides }: CommandLine<typeof exe
     env: process.env,
     report: (error: unknown) => console.error(error),
   }
-  const platform = await openPlatform({ ...sources, flags: [...overrides, ...ownPlace(loadConfig(sources))] })
+  const platform = await openPlatform({ ...sources, flags: [...overrides, ...ownPlace(await loadConfig(sources))] })
   requireChecks(platform, flags)
   // The child writes to the same terminal.
   const log = await createEventLog(flags, process.stderr, false)

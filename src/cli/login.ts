@@ -6,7 +6,8 @@ import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase
 import { StartError, UsageError } from '../check/problem.js'
 import { fetchFrom } from '../core/http.js'
 import { keepSession, keptSession, sessionsFile } from '../supabase/session-file.js'
-import { type CommandLine, command, load, text, yes } from './command.js'
+import { type CommandLine, command, text, yes } from './command.js'
+import { load } from './load.js'
 
 /** The live auth backend from the configuration. */
 interface Live {

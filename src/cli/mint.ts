@@ -15,7 +15,8 @@ import { looseTokenFor, tokenFor } from '../supabase/mint.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import { plantUser } from '../supabase/seeds.js'
 import { createTokens } from '../supabase/tokens.js'
-import { command, load, oneOf, text, whole, yes } from './command.js'
+import { command, oneOf, text, whole, yes } from './command.js'
+import { load } from './load.js'
 
 const roles = ['anon', 'service', 'user'] as const satisfies readonly TokenRequest['role'][]
 

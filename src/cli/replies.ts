@@ -16,7 +16,8 @@ import {
   rulesSchema,
   verdictOf,
 } from '../replies/index.js'
-import { type CommandLine, command, load, text, yes } from './command.js'
+import { type CommandLine, command, text, yes } from './command.js'
+import { load } from './load.js'
 
 const schema = command({ flags: {}, run: () => repliesJsonSchema() })
 

@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util'
 import { check, type Mistake, type Path } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
-import { readYaml, type YamlFile } from '../check/yaml.js'
+import type { readYaml, YamlFile } from '../check/yaml.js'
 import { asksLive } from '../core/exchange.js'
 import { allOptions, fromText, mayHoldSecret, valueAt } from './options.js'
 import { type Config, configSchema, defaultReplies } from './schema.js'
@@ -39,16 +39,27 @@ export interface LoadedConfig {
   originOf(option: Path): string
 }
 
-/** Reads and checks everything. Throws a ProblemsError with all that is wrong. */
-export function loadConfig({ cwd, file: wanted, flags = [], env }: ConfigSources): LoadedConfig {
+/**
+ * Reads and checks everything. Rejects with a ProblemsError with all that is wrong. The YAML parser is loaded only where there is a file: it is
+ * a third of all code that a start would need.
+ */
+export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
+  return configIn(sources, fileOf(sources).present ? (await import('../check/yaml.js')).readYaml : undefined)
+}
+
+function fileOf({ cwd, file: wanted }: ConfigSources) {
   const file = path.resolve(cwd, wanted || configFileName)
+  return { file, present: wanted === undefined ? existsSync(file) : wanted !== false }
+}
+
+/** The same at once, with what reads the file; nothing where there is none. Throws a ProblemsError. */
+export function configIn(sources: ConfigSources, read: typeof readYaml | undefined): LoadedConfig {
+  const { cwd, flags = [], env } = sources
+  const { file, present } = fileOf(sources)
   const name = path.relative(cwd, file) || file
   const dir = path.dirname(file)
-  const present = wanted === undefined ? existsSync(file) : wanted !== false
   const variables = env && { ...readDotEnv(dir), ...env }
-  const yaml = present
-    ? readYaml(readFile(file, name), name, { replaceText: withVariables(variables ?? {}) })
-    : undefined
+  const yaml = present ? read?.(readFile(file, name), name, { replaceText: withVariables(variables ?? {}) }) : undefined
   const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
   const value = optionsIn(yaml, name)

@@ -1,13 +1,13 @@
 import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import { banner } from '../../src/cli/banner.js'
-import { loadConfig } from '../../src/config/load.js'
 import { createViolations } from '../../src/contract/violations.js'
 import { createClock } from '../../src/core/clock.js'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/secrets.js'
 import { createFaultCalls } from '../../src/faults/index.js'
 import type { Platform } from '../../src/platform.js'
 import { createRedact } from '../../src/redact/index.js'
+import { loadConfig } from '../configuration.js'
 import { journalOfAll, notHere } from '../http/emulating.js'
 
 interface Scene {

@@ -3,9 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
-import { type ConfigSources, type LoadedConfig, loadConfig } from '../../src/config/load.js'
+import type { ConfigSources, LoadedConfig } from '../../src/config/load.js'
 import { unpaced } from '../../src/core/pace.js'
 import { type Files, folderWith } from '../command.js'
+import { loadConfig } from '../configuration.js'
 
 interface Scene extends Partial<ConfigSources> {
   readonly files?: Files

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { loadConfig } from '../../src/config/load.js'
 import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
+import { loadConfig } from '../configuration.js'
 
 /** What is said of a configuration file with this text. */
 function complaintAbout(yaml: string, env: Record<string, string> = {}): string {

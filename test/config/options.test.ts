@@ -2,10 +2,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
-import { type ConfigSources, loadConfig } from '../../src/config/load.js'
+import type { ConfigSources } from '../../src/config/load.js'
 import { allOptions, isSecret, walkOptions } from '../../src/config/options.js'
 import { printConfig } from '../../src/config/print.js'
 import { folderWith, writeInto } from '../command.js'
+import { loadConfig } from '../configuration.js'
 import { runs } from '../runs.js'
 
 const options = allOptions()

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readYaml } from '../../src/check/yaml.js'
 import { configJsonSchema } from '../../src/cli/config.js'
-import { loadConfig } from '../../src/config/load.js'
 import { configReference, printConfig } from '../../src/config/print.js'
 import { folderWith } from '../command.js'
+import { loadConfig } from '../configuration.js'
 
 const root = new URL('../../', import.meta.url)
 const inRepository = (name: string) => readFileSync(new URL(name, root), 'utf8')

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { loadConfig } from '../../src/config/load.js'
 import { redactionRules } from '../../src/config/redaction.js'
 import { developmentApiKey, developmentSecret } from '../../src/core/secrets.js'
 import { folderWith } from '../command.js'
+import { loadConfig } from '../configuration.js'
 
 function rulesOf(yaml: string) {
   return redactionRules(loadConfig({ cwd: folderWith({ 'platform.config.yaml': yaml }) }).config)

@@ -7,7 +7,7 @@ import type { Config } from '../../config/schema.js'
 import { eachOf } from '../../core/work.js'
 import { type Folder, type Ignore, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
 import type { RedactionRules } from '../../redact/index.js'
-import { load } from '../command.js'
+import { load } from '../load.js'
 import { harmless, near } from '../output.js'
 import type { Progress } from '../progress.js'
 

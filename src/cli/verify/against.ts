@@ -13,7 +13,7 @@ import {
 import { type ClauseResult, judgeAll } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { createTarget, type Target, type TargetOptions } from '../../contract/target.js'
-import { load } from '../command.js'
+import { load } from '../load.js'
 import { near } from '../output.js'
 import type { Progress } from '../progress.js'
 import { targetAt, type VerifyEnvironment, type VerifyLine, type VerifyOptions, variables } from './target.js'

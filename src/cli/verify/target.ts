@@ -5,7 +5,8 @@ import { wantedOf } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
 import { openPlatform } from '../../platform.js'
-import { type CommandLine, load, sharedFlags, text, whole, yes } from '../command.js'
+import { type CommandLine, sharedFlags, text, whole, yes } from '../command.js'
+import { load } from '../load.js'
 import { failOnFlag, reportFlags } from '../report/reporter.js'
 
 /** The environment variables that replace missing flags. */

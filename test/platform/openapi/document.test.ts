@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, test } from 'vitest'
-import { loadConfig } from '../../../src/config/load.js'
 import { openApiOf } from '../../../src/platform/openapi/document.js'
+import { loadConfig } from '../../configuration.js'
 import { platformWith } from '../../scene.js'
 import { checking, type Document, documentOf, operationsOf } from './document.js'
 
