@@ -29,8 +29,13 @@ export const everyLook: readonly Look[] = [
   { viewport: phone, colorScheme: 'light' },
 ]
 
-/** The page has no frames, and no rule that needs its style sheets loaded once more. */
-const run = "axe.run({ resultTypes: ['violations'], preload: false, iframes: false })"
+/**
+ * What is behind a modal dialog was looked at before it was opened. The page has no frames, and no rule needs its style sheets loaded
+ * once more.
+ */
+const run = `axe.run(document.querySelector('dialog:modal') ?? document, {
+  resultTypes: ['violations'], preload: false, iframes: false
+})`
 
 /** Fails with what axe finds on the page as it is, and when the page is wider than its window, on a desk and on a phone. */
 export async function expectFitForAll(page: Page, seen: readonly Look[] = looks): Promise<void> {

@@ -243,13 +243,13 @@ test.each([
   expect(placeOf(text.replace(/\w*$/, ''))).toEqual({ path, isValue })
 })
 
-inBrowser('ten thousand rules are searched', async () => {
-  const rules = Array.from({ length: 10_000 }, (_, i) => ({ name: `rule-${i}`, reply: { text: `Whale number ${i}.` } }))
+inBrowser('a thousand rules are searched', async () => {
+  const rules = Array.from({ length: 1000 }, (_, i) => ({ name: `rule-${i}`, reply: { text: `Whale number ${i}.` } }))
   const platform = await platformWith({ rules })
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/replies`)
-  await page.getByText('1 to 20 of 10000').waitFor()
-  await page.getByLabel('Search rules').fill('number 9999.')
+  await page.getByText('1 to 20 of 1000').waitFor()
+  await page.getByLabel('Search rules').fill('number 999.')
   await page.getByText('1 rule', { exact: true }).waitFor()
   await page.getByLabel('Search rules').fill('nothing like it')
   await page.getByText('No rules match').waitFor()

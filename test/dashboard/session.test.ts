@@ -21,20 +21,24 @@ inBrowser('a session survives a reload, on every view', async () => {
   }
 })
 
-inBrowser('the ways back and forward are those of the browser', async () => {
-  const { dashboardUrl } = await platformWith()
-  const { page } = await openPage()
-  const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor()
-  await page.goto(dashboardUrl)
-  await heading('Connect')
-  await page.getByRole('link', { name: 'Users' }).click()
-  await heading('Users')
-  expect(await page.title()).toBe('Users · Standin')
-  await page.goBack()
-  await heading('Connect')
-  await page.goForward()
-  await heading('Users')
-})
+inBrowser(
+  'a link brings the keyboard to the heading of its view; the ways back and forward are those of the browser',
+  async () => {
+    const { dashboardUrl } = await platformWith()
+    const { page } = await openPage()
+    const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor()
+    await page.goto(dashboardUrl)
+    await heading('Connect')
+    await page.getByRole('link', { name: 'Users' }).click()
+    await heading('Users')
+    expect(await page.title()).toBe('Users · Standin')
+    expect(await hasFocus(page, page.getByRole('heading', { name: 'Users', exact: true }))).toBe(true)
+    await page.goBack()
+    await heading('Connect')
+    await page.goForward()
+    await heading('Users')
+  },
+)
 
 inBrowser('a wrong password is refused in the words of the backend', async () => {
   const platform = await platformWith()
@@ -154,17 +158,6 @@ inBrowser('a forgotten password is replaced with the link in the outbox, which w
   expect(complaints).toEqual([])
 })
 
-inBrowser('a user who was signed out elsewhere is told so', async () => {
-  const platform = await platformWith()
-  const { page } = await openPage()
-  await signUpOn(page, platform)
-  await signedOutEverywhere(platform)
-  await comeBack(page)
-  await page.getByRole('alert').getByText('You were signed out elsewhere.').waitFor()
-  await signInOn(page)
-  await page.getByRole('heading', { name: 'API keys' }).waitFor()
-})
-
 inBrowser('a user who was deleted or banned is told so', async () => {
   const platform = await platformWith()
   const admin = (method: string, body: object) => async () => {
@@ -189,7 +182,7 @@ inBrowser('a user who was deleted or banned is told so', async () => {
   await page.getByRole('alert').getByText('Your account was deleted.').waitFor()
 })
 
-inBrowser('requests that are refused together end a session once, and the page goes on saying why', async () => {
+inBrowser('a user who was signed out elsewhere is told so, once, however many requests were refused', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await signUpOn(page, platform)
@@ -213,23 +206,18 @@ inBrowser('requests that are refused together end a session once, and the page g
   await why.waitFor()
   await page.waitForLoadState('networkidle')
   expect([questions, await why.isVisible()]).toEqual([1, true])
+  await signInOn(page)
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
-inBrowser('a clock that is moved on a day signs no user out', async () => {
+inBrowser('a clock that is moved on a day signs no user out; a reset does, and says so', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await signUpOn(page, platform)
-  await createKeyOn(page, 'mine')
   await platform.clock.advance(86_400_000)
   await comeBack(page)
   await createKeyOn(page, 'of tomorrow')
   await page.getByRole('row').filter({ hasText: 'of tomorrow' }).waitFor()
-})
-
-inBrowser('a user whose session went with a reset is told so', async () => {
-  const platform = await platformWith()
-  const { page } = await openPage()
-  await signUpOn(page, platform)
   await platform.reset()
   await comeBack(page)
   await page.getByRole('alert').getByText('Standin was reset, and its sessions with it.').waitFor()
