@@ -1,5 +1,5 @@
 /** Which fault hits a request: the only entry point of this part. */
-import { settingsIn } from '../check/settings.js'
+import { settingsIn } from '../check/check.js'
 import { faultsByHeaderOff, invalidRequest } from '../core/errors.js'
 import type { AnsweredBy, Exchange, FaultDone } from '../core/exchange.js'
 import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'

@@ -1,6 +1,6 @@
 /** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
 import type { IncomingHttpHeaders } from 'node:http'
-import { settingsIn } from '../check/settings.js'
+import { settingsIn } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
 import { CHAT, type ChatRequest, chatIn } from '../completions/request.js'
 import type { Tokenizer } from '../completions/tokens/index.js'

@@ -1,7 +1,7 @@
 /** Every endpoint that is answered here, and how a request finds its own. */
 import type { Tokenizer } from '../completions/tokens/index.js'
 import { methodNotAllowed, notFound } from '../core/errors.js'
-import type { Access, Endpoint } from '../core/exchange.js'
+import { type Access, credentialKinds, type Endpoint } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import type { Replies } from '../replies/index.js'
 import { withIndex } from './api-index.js'
@@ -82,3 +82,21 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
     },
   }
 }
+
+/** Which credentials open what is below a documented prefix (platform-api.md, "Authentication", rules 4 and 5). */
+const accessBelow: readonly (readonly [prefix: string, access: Access])[] = [
+  ['/v1/', ['apiKey', 'user']],
+  ['/api/v1/', ['anon', 'service', 'user']],
+]
+
+/** Any method on any such path; here it does not exist. */
+export const elsewhere = (method: string, path: string): Endpoint => ({
+  method,
+  path,
+  access: accessBelow.find(([prefix]) => path.startsWith(prefix))?.[1] ?? credentialKinds,
+  takesBody: true,
+  isElsewhere: true,
+  reply() {
+    throw notFound()
+  },
+})

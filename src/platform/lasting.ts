@@ -3,19 +3,20 @@ import type { LoadedConfig } from '../config/load.js'
 import { createViolations } from '../contract/violations.js'
 import { createClock } from '../core/clock.js'
 import { isStateUnavailable } from '../core/errors.js'
+import type { FaultCall, FaultCallInput } from '../core/fault.js'
 import { createScopes } from '../core/scope.js'
 import type { MessageRow } from '../core/state.js'
+import { type Chances, createChances, createFaultCalls, type FaultCalls, faultCallFromCode } from '../faults/index.js'
 import { createJournal } from '../journal/index.js'
 import { createApiKeys } from '../keys/api-keys.js'
 import { createCounters } from '../limits/index.js'
 import { createMeter } from '../metrics/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
-import { createFaultsPart } from './faults.js'
 import { createModes, modesIn } from './modes.js'
 import type { Part, PlatformSources } from './part.js'
 import { createRecordingsPart } from './recordings.js'
-import { createRulesPart } from './rules.js'
+import { createRulesPart, loadReplies, type RepliesPart } from './rules.js'
 import { type Changes, createSettings } from './settings.js'
 import { createStatePart } from './state.js'
 
@@ -108,5 +109,45 @@ export function createContractCheck({ journal, violations, modes }: Lasting, loa
       if (scope === undefined) violations.forget()
     },
     close: violations.settle,
+  }
+}
+
+/** Faults for the next requests and faults by chance, over all reloads. */
+export interface FaultsPart extends Part {
+  readonly calls: FaultCalls
+  readonly chances: Chances
+  /** Puts a fault in line for the next requests. Rejects with a ProblemsError for conditions that make no sense. */
+  add(call: FaultCall): Promise<{ readonly id: string }>
+  /** The same at once, for code. Throws a ProblemsError for a fault that makes no sense. */
+  failNext(call: FaultCallInput): void
+}
+
+/** `renew` puts the request line together again. */
+function createFaultsPart(renew: () => void): FaultsPart {
+  const calls = createFaultCalls(renew)
+  const chances = createChances()
+  let replies: RepliesPart | undefined
+
+  function addWith({ conditionsOn }: RepliesPart, call: FaultCall) {
+    if (call.when === undefined) return calls.add(call)
+    const { when, fit } = conditionsOn(call.when)
+    return calls.add({ ...call, when: { ...when } }, fit)
+  }
+
+  return {
+    calls,
+    chances,
+    add: async call => addWith(await loadReplies(), call),
+    failNext(call) {
+      if (!replies) throw new Error('The platform is not open yet.')
+      addWith(replies, faultCallFromCode(call))
+    },
+    async open() {
+      replies = await loadReplies()
+    },
+    reset({ scope }) {
+      calls.clear(scope)
+      chances.forget(scope)
+    },
   }
 }

@@ -1,10 +1,9 @@
 /** Drafts a rule that repeats an answer, as a start for a rule of one's own. */
-
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
-import { withLeaves } from '../redact/walk.js'
+import { withLeaves } from '../redact/index.js'
 import { Asked } from './conditions/asked.js'
 import { expressionIn } from './conditions/text.js'
 import { type DraftedReply, type JournaledAnswer, replyOf } from './drafted-reply.js'

@@ -14,8 +14,7 @@ import { authRefusal } from '../../supabase/answers.js'
 import type { Backend } from '../../supabase/backend.js'
 import { authEndpoints } from '../../supabase/endpoints/index.js'
 import { isOpenAtGateway } from '../../supabase/gateway.js'
-import { createForms } from './forms.js'
-import { writeOperation } from './operation.js'
+import { createForms, writeOperation } from './operation.js'
 import { type Placed, securitySchemes, tags } from './surface.js'
 
 /** What the document says of a platform with this configuration. No request is made for it, and nothing is opened. */

@@ -1,7 +1,16 @@
 /** Makes arrays: first what has a place of its own, then a few of what may follow, with what has to be among them. */
-import { greatest, smallest, typesOf } from './layers.js'
 import { wholeNumbers } from './numbers.js'
-import { drawPerson, type Layers, type Made, type SchemaPlace, singular, type Workshop } from './place.js'
+import {
+  drawPerson,
+  greatest,
+  type Layers,
+  type Made,
+  type SchemaPlace,
+  singular,
+  smallest,
+  typesOf,
+  type Workshop,
+} from './place.js'
 import { type JsonValue, type NormalizedSchema, type SchemaObject, UnfitSchema } from './schema.js'
 
 /** An array that has to have more items than this is not made. */

@@ -1,7 +1,6 @@
 /** Makes numbers: within their bounds, of their steps, and of a size that their name makes one expect. */
 import type { Faker } from '../fake.js'
-import { each, greatest, smallest } from './layers.js'
-import type { Layers, Made } from './place.js'
+import { each, greatest, type Layers, type Made, smallest } from './place.js'
 
 interface Range {
   readonly least: number

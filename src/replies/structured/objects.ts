@@ -1,12 +1,15 @@
 /** Makes objects: what is required always, what is optional mostly, and further entries where maps ask for some. */
-import { each, greatest, nullChance, smallest } from './layers.js'
 import {
   drawPerson,
+  each,
+  greatest,
   type Layers,
   type Made,
   type MadeUpPerson,
+  nullChance,
   type SchemaPlace,
   singular,
+  smallest,
   type Workshop,
   wordsOf,
 } from './place.js'

@@ -3,10 +3,20 @@ import type { Faker } from '../fake.js'
 import { makeArray } from './arrays.js'
 import { readDocument, type SchemaDocument } from './document.js'
 import { chanceOfYes, typeNamed } from './field-names.js'
-import { createExpand, each, nullChance, typesOf } from './layers.js'
 import { makeNumber } from './numbers.js'
 import { makeObject } from './objects.js'
-import { drawPerson, type Layers, type Made, type SchemaPlace, type Workshop, wordsOf } from './place.js'
+import {
+  createExpand,
+  drawPerson,
+  each,
+  type Layers,
+  type Made,
+  nullChance,
+  type SchemaPlace,
+  typesOf,
+  type Workshop,
+  wordsOf,
+} from './place.js'
 import { type JsonValue, type NormalizedSchema, type SchemaObject, type TypeName, UnfitSchema } from './schema.js'
 import { makeText } from './texts.js'
 

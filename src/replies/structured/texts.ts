@@ -3,8 +3,7 @@ import randexp from 'randexp'
 import type { Faker } from '../fake.js'
 import { textNamed } from './field-names.js'
 import { lengthened, makersOf } from './formats.js'
-import { each, greatest, smallest } from './layers.js'
-import type { Layers, Made, SchemaPlace } from './place.js'
+import { each, greatest, type Layers, type Made, type SchemaPlace, smallest } from './place.js'
 import { UnfitSchema } from './schema.js'
 
 /** A text that has to be longer than this is not made. */
