@@ -90,8 +90,7 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Live) {
           redirect: 'error',
         })
       } catch (error) {
-        const { message, cause } = error as Error & { cause?: { code?: string } }
-        unreachable = cause?.code ?? message
+        unreachable = reasonIn(error as Error)
         // On a thrown error the client would print a stack trace.
         return new Response(null, { status: 503 })
       }
@@ -101,6 +100,13 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Live) {
   const reasonOf = (error: AuthError) =>
     unreachable ?? (isAuthRetryableFetchError(error) ? `status ${error.status}` : error.message)
   return { client, reasonOf }
+}
+
+/** The code of the system where there is one. The codes of undici (`UND_ERR_SOCKET`) say less than its messages (`other side closed`). */
+function reasonIn({ message, cause }: Error): string {
+  const { code, message: reason } = (cause ?? {}) as Partial<NodeJS.ErrnoException>
+  if (code !== undefined && !code.startsWith('UND_ERR')) return code
+  return reason ?? message
 }
 
 interface Credentials {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { ConfigInput } from '../../src/index.js'
 import { keepSession, keptSession } from '../../src/supabase/session-file.js'
 import { folderWith, run } from '../command.js'
+import { liveOnSocket } from '../http/live.js'
 import { written } from '../keys/edited.js'
 import { type Place, userOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
@@ -23,6 +24,9 @@ async function home(options: ConfigInput = {}) {
     run(['login', '--email', email, '--password-stdin'], { ...scene, input: `${password}\n` })
   return { live, file, scene, login, logout: () => run(['logout'], scene), kept: () => keptSession(file, authUrl) }
 }
+
+const session = (email: string) =>
+  ({ email, accessToken: 'a', refreshToken: 'r', expiresAt: '2026-01-01T00:00:00.000Z' }) as const
 
 const userIdOf = (live: Place, token: string | undefined) => userOf(live, token ?? '')
 
@@ -64,7 +68,7 @@ test('signing in again takes the place of the first session', async () => {
 
 test('sessions at other live backends stay', async () => {
   const { file, login, logout } = await home()
-  const other = { email: 'eve@example.com', accessToken: 'a', refreshToken: 'r', expiresAt: '2026-01-01T00:00:00.000Z' }
+  const other = session('eve@example.com')
   keepSession(file, 'https://other.test', other)
   await login(ada)
   await logout()
@@ -113,14 +117,24 @@ test('signing out ends the session there and forgets it here', async () => {
 })
 
 test('signing out works although the live backend has gone', async () => {
-  const { live, login, logout, kept } = await home()
-  await login(ada)
+  const { live, file, logout, kept } = await home()
+  // Not signed in by the command: its connection would be kept, and what asking on it says depends on how far it is closed.
+  keepSession(file, live.authUrl, session(ada.email))
   await live.stop()
   expect(await logout()).toMatchObject({
     code: 0,
     stderr: `${live.authUrl} was not told (ECONNREFUSED); there the session ends by itself.\n`,
   })
   expect(kept()).toBeUndefined()
+})
+
+test('a live backend that hangs up is said in words', async () => {
+  const url = await liveOnSocket(socket => socket.destroy())
+  const files = written({ upstream: { authUrl: url, anonKey: 'anon' } })
+  expect(await run(['login', '--email', ada.email, '--password-stdin'], { files, input: ada.password })).toMatchObject({
+    code: 1,
+    stderr: `${url} does not sign you in: other side closed\n`,
+  })
 })
 
 test('a path that is not a folder is reported in a sentence, and no session is kept', async () => {
