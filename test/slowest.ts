@@ -4,7 +4,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const SHOWN = 20
 
-/** `npm test -- --reporter=default --reporter=./test/slowest.ts` prints it after the other one. */
+/** `npm test -- --slow` prints it after the other one. */
 export default class implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const tests = modules.flatMap(module => [...module.children.allTests()].map(test => ({ test, ms: msOf(test) })))
