@@ -120,6 +120,10 @@ export function runIn(args: readonly string[], scene: Scene = {}): Pick<Command,
   return { dir, ended }
 }
 
+/** Runs a command that is refused before it starts anything, so that it needs no process even where `run` would take one. */
+export const runRefused = (args: readonly string[], { files, env = {}, input }: Scene = {}): Promise<End> =>
+  runHere(args, { dir: folderWith(files), env: { PATH: process.env.PATH, ...env }, input })
+
 /** Runs a command to its end. */
 export const run = (args: readonly string[], scene?: Scene): Promise<End> => runIn(args, scene).ended
 

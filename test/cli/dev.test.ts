@@ -3,12 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
-import { askChat, run, start, startReady, writeInto } from '../command.js'
+import { askChat, run, runRefused, start, startReady, writeInto } from '../command.js'
 import { hello } from '../scene.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 const rules = '- { name: greeting, when: { user: hello }, reply: { text: Hi! } }\n'
 const files = { 'fixtures/replies/a.yaml': rules }
+
+const escapeCode = '\u001b'
 
 /** What stands behind a name in the banner. */
 const fact = (line: string) => line.trim().split(/ {2,}/)[1] ?? ''
@@ -62,8 +64,8 @@ test('a platform that others can reach says so', async () => {
   )
 })
 
-test('each request is a line: method, path, status, time, who, and what answered', async () => {
-  const { stdout } = start(['--port', '0'], { files })
+test('each request is a line: method, path, status, time, who, and what answered; without a terminal nothing is coloured', async () => {
+  const { stdout } = start(['--port', '0'], { files, env: { FORCE_COLOR: '1' } })
   const url = fact(await stdout.next('Base URL'))
   const apiKey = fact(await stdout.next('API key'))
   const line = (rest: string) => expect.stringMatching(new RegExp(`^\\d\\d:\\d\\d:\\d\\d ${rest}$`))
@@ -89,10 +91,11 @@ test('each request is a line: method, path, status, time, who, and what answered
   await fetch(`${url}/nowhere`)
   expect(await stdout.next('GET')).toEqual(line(`GET {2}/nowhere +404${time}  refused · Not found\\.`))
   expect(stdout.text).not.toMatch(/sk-wrong|sk-in-the-query/)
+  expect(stdout.text).not.toContain(escapeCode)
 })
 
-test('with --json the first line says where it is ready, with which keys', async () => {
-  const { ready, stdout } = await startReady()
+test('with --json the first line says where it is ready, with which keys, and each request is an event without any', async () => {
+  const { ready, stdout, event, chat } = await startReady({ files })
   expect(JSON.parse(stdout.text.split('\n')[0] ?? '')).toEqual({
     event: 'ready',
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -108,10 +111,7 @@ test('with --json the first line says where it is ready, with which keys', async
   })
   expect(Object.keys(JSON.parse(stdout.text.split('\n')[0] ?? ''))[0]).toBe('event')
   expect(() => process.kill(ready.pid, 0)).not.toThrow()
-})
 
-test('with --json each request is an event, without any credential in it', async () => {
-  const { ready, stdout, event, chat } = await startReady({ files })
   await (await chat(hello)).text()
   const times = { durationMs: expect.any(Number), firstByteMs: expect.any(Number) }
   const common = { event: 'request', method: 'POST', path: '/v1/chat/completions', ...times }
@@ -152,16 +152,6 @@ test('with --quiet nothing is said but problems', async () => {
   expect(await quiet.ended).toMatchObject({ stdout: '', stderr: '' })
 })
 
-const escapeCode = '\u001b'
-
-test('there are no colours without a terminal', async () => {
-  const { stdout } = start(['--port', '0'], { env: { FORCE_COLOR: '1' } })
-  const url = fact(await stdout.next('Base URL'))
-  await fetch(`${url}/health`)
-  await stdout.next('/health')
-  expect(stdout.text).not.toContain(escapeCode)
-})
-
 test('there are colours on a terminal, unless NO_COLOR asks for none', async () => {
   const terminal = { NODE_OPTIONS: '--import data:text/javascript,process.stdout.isTTY=true', TERM: 'xterm' }
   expect(await start(['--port', '0'], { env: terminal }).stdout.next('Standin')).toContain(`${escapeCode}[`)
@@ -174,7 +164,7 @@ test('a port that is in use is one sentence with the way out', async () => {
   onTestFinished(() => void other.close())
   await new Promise(resolve => other.once('listening', resolve))
   const { port } = other.address() as AddressInfo
-  expect(await run(['--port', String(port)])).toEqual({
+  expect(await runRefused(['--port', String(port)])).toEqual({
     code: 1,
     signal: null,
     stdout: '',
@@ -184,7 +174,7 @@ test('a port that is in use is one sentence with the way out', async () => {
 
 test('an address that is not of this machine is one sentence with the way out', async () => {
   // 192.0.2.0/24 is set aside for documentation (RFC 5737): no machine has it.
-  expect(await run(['--port', '0', '--host', '192.0.2.1'])).toEqual({
+  expect(await runRefused(['--port', '0', '--host', '192.0.2.1'])).toEqual({
     code: 1,
     signal: null,
     stdout: '',
@@ -212,24 +202,15 @@ test.each([
     ['platform.config.yaml:2:1: The mode proxy needs upstream.baseUrl, the address of the live platform.'],
   ],
 ])('what is wrong in %s stops the start: %j', async (name, text, complaints) => {
-  const { code, stdout, stderr } = await run(['--port', '0'], { files: { [name]: text } })
+  const { code, stdout, stderr } = await runRefused(['--port', '0'], { files: { [name]: text } })
   expect(stderr.trimEnd().split('\n')).toEqual(complaints)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
 test('keys that a file cannot have are told, and nothing else is', async () => {
-  const { code, stderr } = await run(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
+  const { code, stderr } = await runRefused(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
   expect(code).toBe(2)
   expect(stderr).toMatch(/^platform\.config\.yaml:1:3: A key has to be a word here[^\n]+\n$/)
-})
-
-test('two platforms run at once, each on a port of its own', async () => {
-  const [one, other] = await Promise.all([startReady({ files }), startReady()])
-  expect(one.ready.url).not.toBe(other.ready.url)
-  const said = async ({ chat }: typeof one) =>
-    ((await (await chat(hello)).json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content
-  expect(await said(one)).toBe('Hi!')
-  expect(await said(other)).not.toBe('Hi!')
 })
 
 test('it ends quietly when the reader of its output has gone', async () => {
@@ -262,12 +243,7 @@ test('a pattern of replies from the environment must match something, as one fro
   const env = { STANDIN_REPLIES: 'none/*.yaml' }
   const { code, stderr } = await run(['config', 'check'], { env })
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('No file matches "none/*.yaml"') })
-  const { stdout, ended } = start(['--port', '0'], { env })
-  const end = await stdout.next('Base URL').then(
-    () => 'it started',
-    () => ended,
-  )
-  expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('No file matches "none/*.yaml"') })
+  expect(await runRefused(['--port', '0'], { env })).toMatchObject({ code: 2, stderr })
 })
 
 test('--verbose shows the bodies below each line', async () => {

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { once } from '../../src/core/work.js'
-import { type Command, folderWith, run, start } from '../command.js'
+import { type Command, folderWith, run, runRefused, start } from '../command.js'
 import { runHere } from '../run-here.js'
 import { platformWith } from '../scene.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
@@ -85,8 +86,11 @@ test.each([
 })
 
 test('a configuration that is wrong keeps the child from running', async () => {
-  const { code, stdout } = await exec('console.log("ran")', { files: { 'platform.config.yaml': 'prot: 1\n' } }).ended
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  const { args, files } = child('import { writeFileSync } from "node:fs"; writeFileSync("ran", "")')
+  const dir = folderWith({ ...files, 'platform.config.yaml': 'prot: 1\n' })
+  const env = { PATH: process.env.PATH }
+  expect(await runHere(['exec', ...args], { dir, env, input: undefined })).toMatchObject({ code: 2, stdout: '' })
+  expect(existsSync(path.join(dir, 'ran'))).toBe(false)
 })
 
 test('the exit code of the child is handed on', async () => {
@@ -130,17 +134,12 @@ test('several run at once, each with a platform of its own, and leave nothing be
   await Promise.all(urls.map(isGone))
 })
 
-test('a port that was chosen is used', async () => {
-  const [, port] = /:(\d+)$/.exec(await freeUrl()) ?? []
-  const { ended } = exec('console.log(process.env.PLATFORM_BASE_URL)', { flags: ['--port', String(port)] })
-  expect((await ended).stdout).toBe(`http://127.0.0.1:${port}\n`)
-})
-
-/** Where a platform was that has gone. */
-const freeUrl = async () => (await exec('console.log(process.env.PLATFORM_BASE_URL)').ended).stdout.trim()
-
-test('the platform goes with the child', async () => {
-  await isGone(await freeUrl())
+test('the platform goes with the child, and the next one may have its port', async () => {
+  const program = 'console.log(process.env.PLATFORM_BASE_URL)'
+  const { stdout: url } = await exec(program).ended
+  await isGone(url.trim())
+  const [, port = ''] = /:(\d+)\n$/.exec(url) ?? []
+  expect((await exec(program, { flags: ['--port', port] }).ended).stdout).toBe(url)
 })
 
 test('a stream that is no longer read does not hold it up', async () => {
@@ -314,7 +313,7 @@ test('the receipt is a line of JSON for programs, and none where nothing goes by
 })
 
 test('who asks for strictness where nothing goes by recordings has forgotten the mode', async () => {
-  expect(await exec(asking('hello'), { flags: ['--strict'] }).ended).toMatchObject({
+  expect(await runRefused(['exec', '--strict', '--', 'true'])).toMatchObject({
     ...{ code: 2, stdout: '' },
     stderr: '--strict is about recordings, and the mode is emulate. Add --mode replay. See standin exec --help.\n',
   })

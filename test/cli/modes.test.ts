@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { hasMissed } from '../../src/cli/receipt.js'
-import { run, start } from '../command.js'
+import { run, runIn, runRefused, start } from '../command.js'
 import { lineOf } from './line.js'
 
 const upstream = 'http://live.test'
@@ -15,7 +15,7 @@ test.each(['record', 'replay'])('standin %s starts a platform in that mode, what
 })
 
 test('standin record says what it lacks, by its own name', async () => {
-  expect(await run(['record'])).toMatchObject({
+  expect(await runRefused(['record'])).toMatchObject({
     code: 2,
     stderr: 'standin record: The mode record needs upstream.baseUrl, the address of the live platform.\n',
   })
@@ -46,13 +46,13 @@ test('the flags of recordings set their options', async () => {
 
 test('--recordings is relative to where the command is started, not to the configuration', async () => {
   const files = { 'deep/config.yaml': 'recordings: { dir: elsewhere }\n' }
-  const { dir, ended } = start(['config', 'print', '--config', 'deep/config.yaml', '--recordings', 'kept'], { files })
+  const { dir, ended } = runIn(['config', 'print', '--config', 'deep/config.yaml', '--recordings', 'kept'], { files })
   const { stdout } = await ended
   expect(stdout).toMatch(new RegExp(`dir: +${path.join(dir, 'kept')} .*--recordings`))
 })
 
 test('--recordings that names nothing is refused like the option', async () => {
-  const { code, stderr } = await run(['replay', '--recordings='])
+  const { code, stderr } = await runRefused(['replay', '--recordings='])
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: expect.stringMatching(/^--recordings: recordings\.dir must be /),

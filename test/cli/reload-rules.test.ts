@@ -50,13 +50,3 @@ test('rules that an edit of the configuration names and that are broken are seen
   await platform.event('reloaded')
   expect(await says(platform, 'hello')).toBe('two')
 })
-
-test('a reload resets what rules remember', async () => {
-  const rules = '- when: { user: count }\n  replies: [{ text: first }, { text: second }]\n'
-  const platform = await startReady({ files: { [name]: rules } })
-  expect(await says(platform, 'count')).toBe('first')
-  expect(await says(platform, 'count')).toBe('second')
-  writeInto(platform.dir, { [name]: `${rules}# edited\n` })
-  await platform.event('reloaded')
-  expect(await says(platform, 'count')).toBe('first')
-})

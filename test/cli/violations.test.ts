@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { run, startReady } from '../command.js'
+import { run, runRefused, startReady } from '../command.js'
 import { liveWith } from '../http/live.js'
 
 const wrong = { status: 'up', version: '1.2.3' }
@@ -47,12 +47,12 @@ test('a platform that is stopped says what was found, and fails where that was a
 })
 
 test('where nothing can be found, asking for it is a mistake', async () => {
-  expect(await run(['exec', '--fail-on-violation', '--', 'true'])).toMatchObject({
+  expect(await runRefused(['exec', '--fail-on-violation', '--', 'true'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('the mode is emulate'),
   })
   const files = { 'platform.config.yaml': 'mode: replay\ncontract: { check: false }\n' }
-  expect(await run(['exec', '--fail-on-violation', '--', 'true'], { files })).toMatchObject({
+  expect(await runRefused(['exec', '--fail-on-violation', '--', 'true'], { files })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('contract.check'),
   })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { developmentPublishableKey, developmentSecretKey } from '../../src/core/secrets.js'
 import { type PlatformOptions, startPlatform } from '../../src/index.js'
-import { folderWith, type Ready, startReady } from '../command.js'
+import { folderWith } from '../command.js'
 import { written } from '../keys/edited.js'
 import { adminOf, answerOf, ask, askAuth, clientOf, type Place, signIn, signUp, userOf } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
@@ -14,11 +14,8 @@ import { answerTo, onTheWire } from '../wire.js'
 const liveSecret = 'the-secret-of-the-live-backend-that-nobody-here-knows'
 const grace = { email: 'grace@example.com', password: 'correct-horse' }
 
-/** A live auth backend: Standin in a process of its own, with a secret and users of its own. */
-async function liveBackend(): Promise<Ready> {
-  const files = written({ auth: { jwtSecret: liveSecret }, users: [grace] })
-  return (await startReady({ files, flags: ['--state', 'memory'] })).ready
-}
+/** A live auth backend: Standin with a secret and users of its own. */
+const liveBackend = () => platformWith({ auth: { jwtSecret: liveSecret }, users: [grace] })
 
 /** A platform whose users are those of a live backend. */
 const inFrontOf = ({ authUrl, anonKey }: Pick<Place, 'authUrl' | 'anonKey'>, options: PlatformOptions = {}) =>
@@ -61,7 +58,7 @@ test("refusals of the live backend are the app's, word for word", async () => {
 
 const endings: readonly (readonly [
   string,
-  (live: Ready, person: { id: string; token: string }) => Promise<unknown>,
+  (live: Place, person: { id: string; token: string }) => Promise<unknown>,
 ])[] = [
   ['signs out there', (live, { token }) => adminOf(live).signOut(token, 'global')],
   ['is banned there', (live, { id }) => adminOf(live).updateUserById(id, { ban_duration: '1h' })],
