@@ -123,8 +123,18 @@ interface Node {
   readonly expression?: unknown
 }
 
+/** What each file imports: both the rules and the weight ask for it. */
+const importsBySource = new WeakMap<Source, readonly Import[]>()
+
 /** Static, type-only and dynamic imports, re-exports, and types that import in their midst. */
-function importsOf({ file, text }: Source): readonly Import[] {
+function importsOf(source: Source): readonly Import[] {
+  const found = importsBySource.get(source) ?? importsIn(source)
+  importsBySource.set(source, found)
+  return found
+}
+
+function importsIn(source: Source): readonly Import[] {
+  const { file } = source
   const found: Import[] = []
   const visit = (node: unknown): void => {
     if (Array.isArray(node)) return node.forEach(visit)
@@ -136,12 +146,17 @@ function importsOf({ file, text }: Source): readonly Import[] {
     else if (type === 'ImportExpression') found.push({ file, name: '(computed)' })
     Object.values(node).forEach(visit)
   }
-  visit(parsed(file, text).program.body)
+  visit(parsed(source).program.body)
   return found
 }
 
-function parsed(file: string, text: string) {
-  const result = parseSync(file, text, { lang: file.endsWith('.tsx') ? 'tsx' : 'ts' })
+/** Parsing takes most of the time, and several rules look at each file. */
+const parses = new WeakMap<Source, ReturnType<typeof parseSync>>()
+
+function parsed(source: Source) {
+  const { file, text } = source
+  const result = parses.get(source) ?? parseSync(file, text, { lang: file.endsWith('.tsx') ? 'tsx' : 'ts' })
+  parses.set(source, result)
   if (result.errors.length > 0) throw new SyntaxError(`${file}: ${result.errors[0]?.message}`)
   return result
 }
@@ -211,8 +226,9 @@ function cycles(sources: readonly Source[], imports: readonly Import[]): readonl
   return found
 }
 
-function opening({ file, text }: Source): readonly string[] {
-  const { program, comments } = parsed(file, text)
+function opening(source: Source): readonly string[] {
+  const { file, text } = source
+  const { program, comments } = parsed(source)
   const hashbang = program.hashbang?.end ?? 0
   const [first] = comments
   const opens = first?.value.startsWith('*') && text.slice(hashbang, first.start).trim() === ''
@@ -255,15 +271,15 @@ export function weightOf(sources: readonly Source[]): readonly string[] {
 /** A reader who meets a type has to know which one it is. */
 function typesOfOneName(sources: readonly Source[]): readonly string[] {
   const files = new Map<string, string[]>()
-  for (const { file, text } of sources)
-    for (const name of exportedTypes(file, text)) files.set(name, [...(files.get(name) ?? []), file])
+  for (const source of sources)
+    for (const name of exportedTypes(source)) files.set(name, [...(files.get(name) ?? []), source.file])
   return [...files]
     .filter(([, declared]) => declared.length > 1)
     .map(([name, declared]) => `The type ${name} is declared in ${declared.join(' and ')}.`)
 }
 
-const exportedTypes = (file: string, text: string): readonly string[] =>
-  parsed(file, text).program.body.flatMap(statement => {
+const exportedTypes = (source: Source): readonly string[] =>
+  parsed(source).program.body.flatMap(statement => {
     const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null
     const isType = /^(TSInterface|TSTypeAlias|Class)Declaration$/.test(declared?.type ?? '')
     return isType && declared && 'id' in declared && declared.id && 'name' in declared.id ? [declared.id.name] : []
@@ -284,11 +300,12 @@ function ofOneFolder(file: string, importers: readonly string[]): readonly strin
   return [`${file} is used by ${[...folders][0]} alone.`]
 }
 
-function crumb({ file, text }: Source, importers: readonly string[]): readonly string[] {
+function crumb(source: Source, importers: readonly string[]): readonly string[] {
+  const { file, text } = source
   const [only] = importers
   const isNeighbour = importers.length === 1 && path.dirname(only ?? '') === path.dirname(file)
   if (!isNeighbour || text.trimEnd().split('\n').length >= CRUMB) return []
-  if (ownFile.test(parsed(file, text).comments[0]?.value ?? '')) return []
+  if (ownFile.test(parsed(source).comments[0]?.value ?? '')) return []
   return [
     `${file} is short, and only ${only} imports it. Merge them, or let its first comment say why it is a file of its own.`,
   ]

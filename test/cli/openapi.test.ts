@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
 import { readYaml } from '../../src/check/yaml.js'
-import { run, startReady } from '../command.js'
+import type { ConfigInput } from '../../src/index.js'
+import { run } from '../command.js'
+import { platformOf, written } from '../keys/edited.js'
 
 test('openapi prints the document of the configuration, as JSON or as YAML, and the platform hands out the same', async () => {
-  const files = { 'platform.config.yaml': 'port: 0\naccess: { health: [apiKey] }\nmodels: [{ id: one }]\n' }
+  const options = { access: { health: ['apiKey'] }, models: [{ id: 'one' }] } satisfies ConfigInput
+  const files = written(options)
   const { code, stdout, stderr } = await run(['openapi'], { files })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const document = JSON.parse(stdout)
@@ -13,8 +16,8 @@ test('openapi prints the document of the configuration, as JSON or as YAML, and 
   const asYaml = await run(['openapi', '--yaml'], { files })
   expect(readYaml(asYaml.stdout, 'the document').value).toEqual(document)
 
-  const { ready } = await startReady({ files })
-  const served = (await (await fetch(`${ready.url}/__standin/openapi.json`)).json()) as object
+  const { platform } = await platformOf(options)
+  const served = (await (await fetch(`${platform.url}/__standin/openapi.json`)).json()) as object
   expect({ ...served, servers: [] }).toEqual({ ...document, servers: [] })
 })
 

@@ -2,16 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { type Files, folderWith, run, startReady, writeInto } from '../command.js'
+import { askChat, folderWith, run, writeInto } from '../command.js'
+import { platformOf } from '../keys/edited.js'
 import { hello } from '../scene.js'
 
 const name = 'fixtures/replies/a.yaml'
 
-/** What the start says of a rule file that is not right. */
-async function toldOf(text: string, files: Files = {}): Promise<string> {
-  const { code, stdout, stderr } = await run(['--port', '0', '--state', 'memory'], {
-    files: { ...files, [name]: text },
-  })
+/** What is said of a rule file that is not right; a start says the same, which `dev.test.ts` shows. */
+async function toldOf(text: string): Promise<string> {
+  const { code, stdout, stderr } = await run(['replies', 'check'], { files: { [name]: text } })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).not.toMatch(/\n +at /)
   return stderr.trimEnd()
@@ -68,15 +67,14 @@ test.each([
     '- reply:\n    text: |\n      Hello,\n      {{usr}}',
     '2:5: [0].reply.text: In its line 2: usr is not known in templates. Did you mean "user"?',
   ],
-])('%j stops the start with one sentence for its author', async (text, told) => {
+])('%j is told with one sentence for its author', async (text, told) => {
   expect(await toldOf(text)).toBe(`${name}:${told}`)
 })
 
 test('a byte order mark, as editors on Windows leave it, is no mistake', async () => {
-  const { chat } = await startReady({
-    files: { [name]: '\ufeff- reply: { file: story.md }\n', 'fixtures/replies/story.md': '\ufeffOnce' },
-  })
-  expect(await (await chat(hello)).json()).toMatchObject({ choices: [{ message: { content: 'Once' } }] })
+  const files = { [name]: '\ufeff- reply: { file: story.md }\n', 'fixtures/replies/story.md': '\ufeffOnce' }
+  const { platform } = await platformOf({}, files)
+  expect(await (await askChat(platform, hello)).json()).toMatchObject({ choices: [{ message: { content: 'Once' } }] })
 })
 
 test('files that are no text are told as such, and nothing of them is shown', async () => {

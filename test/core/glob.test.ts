@@ -1,7 +1,8 @@
-/** Patterns with stars: what they match, and how long that takes. */
+/** Patterns with stars: what they match, and that long names are no trouble. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { glob } from '../../src/core/paths.js'
+import { runs } from '../runs.js'
 
 test.each([
   ['/v1/*', '/v1/chat/completions', true],
@@ -33,14 +34,12 @@ test('any pattern matches what it means', () => {
     fc.property(letters('ab1*?', 8), letters('ab1', 10), (pattern, name) => {
       expect(glob(pattern).test(name)).toBe(fits(pattern, name))
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
+// By trying all ways neither would ever end.
 test('many stars on a long name take no longer than reading it a few times', () => {
-  const startedMs = performance.now()
   expect(glob(`${'*a'.repeat(50)}*b`).test('a'.repeat(100_000))).toBe(false)
   expect(glob(`${'*a'.repeat(30_000)}*`).test('a'.repeat(30_000))).toBe(true)
-  // Far less than by trying; a busy machine may take its time.
-  expect(performance.now() - startedMs).toBeLessThan(10_000)
 })

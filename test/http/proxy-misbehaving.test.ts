@@ -260,8 +260,8 @@ test('a live platform that answers before it has read the body is heard', async 
   expect(await response.text()).toBe('early')
 })
 
-test('64 MB go both ways, byte for byte', async () => {
-  const size = 64 * 1024 * 1024
+test('16 MB go both ways, byte for byte', async () => {
+  const size = 16 * 1024 * 1024
   const body = Buffer.alloc(size)
   for (let at = 0; at < size; at += 4) body.writeUInt32LE((at * 2_654_435_761) >>> 0, at)
   const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import http from 'node:http'
 import net, { type Socket } from 'node:net'
 import tls from 'node:tls'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { openPlatform } from '../../src/platform.js'
 import { selfSigned } from '../certificate.js'
@@ -198,12 +198,23 @@ test('what has had a part of its answer is cut off, and not asked again', async 
 })
 
 test('both times together have the time of one for the first byte', async () => {
-  const live = await liveThatAnswersOnce({ onReuse: after(1_500, closes), onNew: () => {} })
-  const { ask } = await proxyTo(live.url, { upstream: { firstByteTimeoutMs: 2_000 } })
+  const meetings = new EventEmitter()
+  const live = await liveThatAnswersOnce({
+    onReuse: socket => meetings.emit('reused', socket),
+    onNew: () => meetings.emit('new'),
+  })
+  const { ask } = await proxyTo(live.url, { upstream: { firstByteTimeoutMs: 60_000 } })
   await (await ask('/v1/first')).text()
-  const startedMs = performance.now()
-  expect((await ask('/v1/second')).status).toBe(504)
-  expect(performance.now() - startedMs).toBeLessThan(3_400)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const [reused, askedAgain] = [once(meetings, 'reused'), once(meetings, 'new')]
+  const asking = ask('/v1/second')
+  const [socket] = (await reused) as [Socket]
+  vi.advanceTimersByTime(45_000)
+  socket.end()
+  await askedAgain
+  vi.advanceTimersByTime(15_000)
+  expect((await asking).status).toBe(504)
   expect(live.connections.length).toBe(2)
 })
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import http from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Endpoint, Exchange, Paced } from '../../src/core/exchange.js'
@@ -178,6 +180,17 @@ test('a platform that is given time to stop lets an open stream end', async () =
   expect(textOfChunks(chunks)).toBe('one two three')
   expect(done).toBe(true)
   await stopped
+})
+
+test('a connection that is kept alive and idle does not hold it up', async () => {
+  const { platform, response } = await platformFromInside(speaking('one', {}))
+  await response.text()
+  const agent = new http.Agent({ keepAlive: true })
+  const request = http.get(`${platform.url}/health`, { agent })
+  const [answer] = (await once(request, 'response')) as [http.IncomingMessage]
+  await once(answer.resume(), 'close')
+  expect(Object.keys(agent.freeSockets)).toHaveLength(1)
+  await platform.stop(NEVER)
 })
 
 /** The longest that a stream may have taken is the machine's affair; what it takes at least is the plan's. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { check } from '../../src/check/check.js'
 import { type ChatRequest, chatFields, chatRequest, isUsual } from '../../src/completions/request.js'
 import { openaiRefusal } from '../../src/platform-api/chat/openai-refuses.js'
+import { runs } from '../runs.js'
 import { hello } from '../scene.js'
 
 const anything = fc.oneof(
@@ -36,7 +37,7 @@ test('what passes as a usual request is one that the schema takes as it is, and 
       expect(check(chatRequest, value)).toEqual({ value })
       expect(openaiRefusal(value as ChatRequest)).toBeUndefined()
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 

@@ -14,7 +14,7 @@ test('a process that is killed while it records leaves whole recordings, nothing
   const { dir, files, replaying } = tape(live.url)
   const env = { STANDIN_UPSTREAM_API_KEY: liveKey, STANDIN_STATE: 'memory' }
   const flags = ['--mode', 'record', '--upstream', live.url, '--recordings', dir]
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const before = files().length
     const { chat, send, ended } = await startReady({ flags, env })
     const ask = async () => (await chat({ ...hello, user: randomUUID() })).text()
@@ -22,7 +22,7 @@ test('a process that is killed while it records leaves whole recordings, nothing
     const clients = Array.from({ length: 4 }, async () => {
       while (!killed) await ask().catch(() => {})
     })
-    await expect.poll(() => files().length, { interval: 5, timeout: 10_000 }).toBeGreaterThan(before + 20)
+    await expect.poll(() => files().length, { interval: 5, timeout: 10_000 }).toBeGreaterThan(before + 15)
     send('SIGKILL')
     killed = true
     await ended
@@ -30,7 +30,7 @@ test('a process that is killed while it records leaves whole recordings, nothing
   }
   const folder = openFolder(dir)
   const kept = await folder.list()
-  expect(kept.length).toBeGreaterThan(50)
+  expect(kept.length).toBeGreaterThan(30)
   const replay = await replaying()
   for (const { file } of kept) {
     const { request, response } = await folder.read(file)

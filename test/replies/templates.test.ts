@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { withFaker } from '../../src/replies/fake.js'
 import {
   type Facts,
@@ -475,6 +475,7 @@ describe('a mistake is told with its place when the template is compiled', () =>
   })
 })
 
+// Without limits none of these would end while anyone waits.
 describe('nothing holds the process', () => {
   test.each([
     ['{% for i in (1..1000000000) %}x{% endfor %}', 'characters or elements'],
@@ -487,13 +488,11 @@ describe('nothing holds the process', () => {
     ['{% assign s = "xx" %}{% for i in (1..99) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}', 'writes'],
     ['{{ now | date: "%9999999999Y" }}', 'characters or elements'],
   ])('%s', (template, reason) => {
-    const startedMs = performance.now()
     expect(mistakeIn(template, {})).toMatchObject({
       message: expect.stringMatching(/^The template cannot be rendered: its? /),
       line: 1,
     })
     expect(mistakeIn({ a: template }, {}).message).toContain(reason)
-    expect(performance.now() - startedMs).toBeLessThan(10_000)
   })
 
   test.each(['(100000000000000000..100000000000000001)', '(match[1]..match[2])'])(
@@ -603,7 +602,10 @@ describe('faker', () => {
     })
   })
 
-  test('no address that is made up belongs to anybody', async () => {
+  test('no address that is made up belongs to anyone', async () => {
+    // One of the calls warns that it is deprecated, each time.
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
     const faker = await seededFaker(11)
     const names = [
       'internet.email',

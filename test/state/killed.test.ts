@@ -6,7 +6,6 @@ import { expect, test } from 'vitest'
 import { developmentUser } from '../../src/core/secrets.js'
 import { type RunningPlatform, start, startReady } from '../command.js'
 import { answerOf, signIn } from '../keys/people.js'
-import { runs } from '../runs.js'
 import { chanceFrom, seedOfRun } from './chance.js'
 import { createCrowd } from './crowd.js'
 import { freshFolder, opened, type Place } from './kinds.js'
@@ -14,10 +13,8 @@ import { freshFolder, opened, type Place } from './kinds.js'
 const seed = `CHANCE_SEED=${seedOfRun}`
 console.info(`Killed at moments of ${seed}`)
 
-const FOR_MS = runs(30_000)
+const KILLS = process.env.FC_RUNS === 'all' ? 30 : 2
 const FIRST_STARTS = process.env.FC_RUNS === 'all' ? 20 : 2
-/** Far more than a start takes; far less than anybody's patience with a database that is being put in order. */
-const QUICK_MS = 4000
 
 const fileOfItsOwn = (): Place => ({ where: `file:${freshFolder()}/state.db`, dir: '/' })
 
@@ -36,7 +33,7 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
   const crowd = createCrowd('somebody', 8, chance.branch())
   const starts: number[] = []
   let { platform } = await startedOn(place)
-  for (const endsMs = performance.now() + FOR_MS; performance.now() < endsMs; ) {
+  for (let round = 0; round < KILLS; round++) {
     const busy = crowd.goAbout(platform.ready)
     await Promise.race([crowd.acknowledged(1 + chance.below(50)), busy])
     // At once, before anything could be made up for, or at any other moment.
@@ -54,7 +51,6 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
   }
   expect(await crowd.surprises(platform.ready, await opened(place), 'all'), seed).toEqual([])
   expect(platform.stderr.text).toBe('')
-  expect(Math.max(...starts)).toBeLessThan(QUICK_MS)
   const { acknowledged, inFlight, done } = crowd.counts
   console.info(
     `Killed ${starts.length} times: ${acknowledged} steps acknowledged, ${inFlight} in flight, of which ${done} were done; starts of ${summary(starts)}`,
@@ -63,7 +59,6 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
 
 test('a process that is killed during the very first start leaves nothing in the way of the next one', async () => {
   const chance = chanceFrom(seedOfRun)
-  const starts: number[] = []
   for (let round = 0; round < FIRST_STARTS; round++) {
     const dir = freshFolder()
     const place = { where: `file:${dir}/state.db`, dir: '/' }
@@ -76,8 +71,7 @@ test('a process that is killed during the very first start leaves nothing in the
     first.send('SIGKILL')
     expect(await first.ended, seed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
 
-    const { platform, startMs } = await startedOn(place)
-    starts.push(startMs)
+    const { platform } = await startedOn(place)
     const { token } = await signIn(platform.ready, developmentUser)
     const { apiKey } = platform.ready
     expect(await Promise.all([token, apiKey].map(one => answerOf(platform.ready, one)))).toEqual(['open', 'open'])
@@ -85,7 +79,6 @@ test('a process that is killed during the very first start leaves nothing in the
     platform.send('SIGKILL')
     await platform.ended
   }
-  expect(Math.max(...starts)).toBeLessThan(QUICK_MS)
 }, 60_000)
 
 const summary = (ms: readonly number[]) => `${Math.round(Math.min(...ms))} to ${Math.round(Math.max(...ms))} ms`

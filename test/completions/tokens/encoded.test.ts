@@ -82,7 +82,7 @@ describe.each([
     expect(tokenizer.pieces(text).join('')).toBe(text)
   })
 
-  // Encoded in one piece each of these would take hours.
+  // Encoded in one piece each of these would take many minutes.
   test.each([
     ['a letter', 'a'],
     ['spaces', ' '],
@@ -91,12 +91,12 @@ describe.each([
     ['Chinese characters', '他们不用空格分开词语所以'],
     ['apostrophes and accents', "'e\u0301"],
     ['letters in no order', 'xqzjvkwpyfhgbmtdlc'],
-  ])('a megabyte of %s without an end is counted all the same', async (_what, unit) => {
+  ])('200 kB of %s without an end is counted all the same', async (_what, unit) => {
     const tokenizer = await loadTokenizer(encoding)
-    const text = unit.repeat(1_000_000 / unit.length)
+    const text = unit.repeat(200_000 / unit.length)
     const tokens = tokenizer.count(text)
-    expect(tokens).toBeGreaterThan(5_000)
-    expect(tokens).toBeLessThan(2_000_000)
+    expect(tokens).toBeGreaterThan(1_000)
+    expect(tokens).toBeLessThan(400_000)
     expect(tokenizer.cut(text, 1000).length).toBeGreaterThan(100)
   })
 })
