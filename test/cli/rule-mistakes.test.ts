@@ -91,12 +91,12 @@ test('files that are no text are told as such, and nothing of them is shown', as
   ])
 })
 
-test('thousands of rules are looked through', async () => {
+test('a thousand rules are looked through', async () => {
   const rule = (i: number) =>
     `- when: { user: ${i % 2 ? `'/^topic ${i}$/i'` : `subject ${i}.`} }\n  reply: { text: x }\n`
-  const files = { [name]: Array.from({ length: 3000 }, (_, i) => rule(i)).join('') }
+  const files = { [name]: Array.from({ length: 1000 }, (_, i) => rule(i)).join('') }
   expect(await run(['replies', 'check'], { files })).toMatchObject({
     code: 0,
-    stdout: 'The rules are good. There are 3000.\n',
+    stdout: 'The rules are good. There are 1000.\n',
   })
 })
