@@ -120,8 +120,8 @@ export function runIn(args: readonly string[], scene: Scene = {}): Pick<Command,
   return { dir, ended }
 }
 
-/** Runs a command that is refused before it starts anything, so that it needs no process even where `run` would take one. */
-export const runRefused = (args: readonly string[], { files, env = {}, input }: Scene = {}): Promise<End> =>
+/** Runs a command to its end in this process, also one that `run` would start another for: it is refused, or leaves nothing behind. */
+export const runInProcess = (args: readonly string[], { files, env = {}, input }: Scene = {}): Promise<End> =>
   runHere(args, { dir: folderWith(files), env: { PATH: process.env.PATH, ...env }, input })
 
 /** Runs a command to its end. */

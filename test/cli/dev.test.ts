@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
-import { askChat, runRefused, start, startReady, writeInto } from '../command.js'
+import { askChat, runInProcess, start, startReady, writeInto } from '../command.js'
 import { hello } from '../scene.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
@@ -164,7 +164,7 @@ test('a port that is in use is one sentence with the way out', async () => {
   onTestFinished(() => void other.close())
   await new Promise(resolve => other.once('listening', resolve))
   const { port } = other.address() as AddressInfo
-  expect(await runRefused(['--port', String(port)])).toEqual({
+  expect(await runInProcess(['--port', String(port)])).toEqual({
     code: 1,
     signal: null,
     stdout: '',
@@ -174,7 +174,7 @@ test('a port that is in use is one sentence with the way out', async () => {
 
 test('an address that is not of this machine is one sentence with the way out', async () => {
   // 192.0.2.0/24 is set aside for documentation (RFC 5737): no machine has it.
-  expect(await runRefused(['--port', '0', '--host', '192.0.2.1'])).toEqual({
+  expect(await runInProcess(['--port', '0', '--host', '192.0.2.1'])).toEqual({
     code: 1,
     signal: null,
     stdout: '',
@@ -202,13 +202,13 @@ test.each([
     ['platform.config.yaml:2:1: The mode proxy needs upstream.baseUrl, the address of the live platform.'],
   ],
 ])('what is wrong in %s stops the start: %j', async (name, text, complaints) => {
-  const { code, stdout, stderr } = await runRefused(['--port', '0'], { files: { [name]: text } })
+  const { code, stdout, stderr } = await runInProcess(['--port', '0'], { files: { [name]: text } })
   expect(stderr.trimEnd().split('\n')).toEqual(complaints)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
 test('keys that a file cannot have are told, and nothing else is', async () => {
-  const { code, stderr } = await runRefused(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
+  const { code, stderr } = await runInProcess(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
   expect(code).toBe(2)
   expect(stderr).toMatch(/^platform\.config\.yaml:1:3: A key has to be a word here[^\n]+\n$/)
 })
@@ -245,7 +245,7 @@ test('a pattern of replies from the environment must match something, as one fro
     ['config', 'check'],
     ['--port', '0'],
   ]) {
-    const { code, stderr } = await runRefused(args, { env })
+    const { code, stderr } = await runInProcess(args, { env })
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('No file matches "none/*.yaml"') })
   }
 })

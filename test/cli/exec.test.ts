@@ -6,7 +6,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { once } from '../../src/core/work.js'
-import { type Command, folderWith, run, runRefused, start } from '../command.js'
+import { type Command, type End, folderWith, run, runInProcess, start } from '../command.js'
 import { runHere } from '../run-here.js'
 import { platformWith } from '../scene.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
@@ -24,6 +24,12 @@ const child = (program: string) => ({
 function exec(program: string, { flags = [], files = {}, env = {} }: Scene = {}): Command {
   const { args, files: own } = child(program)
   return start(['exec', ...flags, ...args], { files: { ...own, ...files }, env })
+}
+
+/** The same in the process of the tests, which all but what the child prints can be seen from. It prints nothing, then. */
+function execHere(program: string, { flags = [], files = {}, env = {} }: Scene = {}): Promise<End> {
+  const { args, files: own } = child(program.replaceAll('console.log', 'void'))
+  return runInProcess(['exec', ...flags, ...args], { files: { ...own, ...files }, env })
 }
 
 interface Scene {
@@ -94,11 +100,11 @@ test('a configuration that is wrong keeps the child from running', async () => {
 })
 
 test('the exit code of the child is handed on', async () => {
-  expect(await exec('process.exit(42)').ended).toMatchObject({ code: 42, stderr: '' })
+  expect(await execHere('process.exit(42)')).toMatchObject({ code: 42, stderr: '' })
 })
 
 test('a child that was killed ends as in a shell', async () => {
-  expect(await exec('process.kill(process.pid, "SIGKILL")').ended).toMatchObject({ code: 137, signal: null })
+  expect(await execHere('process.kill(process.pid, "SIGKILL")')).toMatchObject({ code: 137, signal: null })
 })
 
 test.each([
@@ -106,16 +112,21 @@ test.each([
   [['./script'], 126, 'standin exec: ./script cannot be run (EACCES).\n'],
   [['./script/deeper'], 126, 'standin exec: ./script/deeper cannot be run (ENOTDIR).\n'],
 ])('%j cannot be started, which is said as a shell says it', async (command, code, stderr) => {
-  expect(await run(['exec', '--', ...command], { files: { script: '' } })).toMatchObject({ code, stderr, stdout: '' })
+  expect(await runInProcess(['exec', '--', ...command], { files: { script: '' } })).toMatchObject({
+    code,
+    stderr,
+    stdout: '',
+  })
 })
 
 test('standard input and output are the child’s', async () => {
   expect(await run(['exec', '--', 'cat'], { input: 'through\n' })).toMatchObject({ code: 0, stdout: 'through\n' })
 })
 
+const askingHealth = 'await fetch(process.env.PLATFORM_BASE_URL + "/health")'
+
 test('requests are logged when that is asked for, and not on standard output', async () => {
-  const { ended } = exec('await fetch(process.env.PLATFORM_BASE_URL + "/health")', { flags: ['--verbose'] })
-  expect(await ended).toMatchObject({
+  expect(await execHere(askingHealth, { flags: ['--verbose'] })).toMatchObject({
     code: 0,
     stdout: '',
     stderr: expect.stringMatching(/ GET {2}\/health +200 .*\n {2}< \d+ B\n {4}\{\n {6}"status": "ok",\n/),
@@ -143,7 +154,7 @@ test('the platform goes with the child, and the next one may have its port', asy
 })
 
 test('a stream that is no longer read does not hold it up', async () => {
-  const { ended } = exec(`
+  const end = execHere(`
     const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env
     await fetch(OPENAI_BASE_URL + '/chat/completions', {
       method: 'POST',
@@ -151,7 +162,7 @@ test('a stream that is no longer read does not hold it up', async () => {
       body: JSON.stringify({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'standin:slow' }] }),
     })
     process.exit(3)`)
-  expect(await ended).toMatchObject({ code: 3, stderr: '' })
+  expect(await end).toMatchObject({ code: 3, stderr: '' })
 })
 
 test.each([
@@ -277,10 +288,7 @@ test.each([
   ['--quiet does not hide why it failed', ['who?'], ['--strict', '--quiet'], 1],
 ] as const)('%s', async (_, prompts, flags, code) => {
   const recordings = await helloAndGoodbye()
-  // In the process of the tests, which all but what the child prints can be seen from.
-  const { args, files } = child(asking(...prompts).replace('console.log', 'void'))
-  const argv = ['exec', '--mode', 'replay', '--recordings', recordings, ...flags, ...args]
-  const end = await runHere(argv, { dir: folderWith(files), env: { PATH: process.env.PATH }, input: undefined })
+  const end = await execHere(asking(...prompts), { flags: ['--mode', 'replay', '--recordings', recordings, ...flags] })
   const missed = prompts.filter(prompt => prompt === 'who?').length
   expect(end).toMatchObject({ code, stderr: expect.stringContaining(`${missed} missed`) })
   expect(end.stderr.includes('No recording matches POST /v1/chat/completions.')).toBe(missed > 0)
@@ -302,18 +310,18 @@ test('misses say once what to do: in which folder, whether anything is in it, an
 test('the exit code of a child that failed is not painted over', async () => {
   const dir = await recorded('hello')
   const flags = ['--mode', 'replay', '--recordings', dir, '--strict']
-  expect(await exec(`${asking('who?')}; process.exit(9)`, { flags }).ended).toMatchObject({ code: 9, stdout: '424\n' })
+  expect(await execHere(`${asking('who?')}; process.exit(9)`, { flags })).toMatchObject({ code: 9 })
 })
 
 test('the receipt is a line of JSON for programs, and none where nothing goes by recordings', async () => {
   const dir = await recorded('hello')
-  const { stderr } = await exec(asking('hello'), { flags: ['--json', '--mode', 'replay', '--recordings', dir] }).ended
+  const { stderr } = await execHere(asking('hello'), { flags: ['--json', '--mode', 'replay', '--recordings', dir] })
   expect(JSON.parse(stderr)).toMatchObject({ event: 'receipt', served: 1, missed: 0, unused: [] })
-  expect(await exec(asking('hello'), { flags: ['--json'] }).ended).toMatchObject({ code: 0, stderr: '' })
+  expect(await execHere(asking('hello'), { flags: ['--json'] })).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('who asks for strictness where nothing goes by recordings has forgotten the mode', async () => {
-  expect(await runRefused(['exec', '--strict', '--', 'true'])).toMatchObject({
+  expect(await runInProcess(['exec', '--strict', '--', 'true'])).toMatchObject({
     ...{ code: 2, stdout: '' },
     stderr: '--strict is about recordings, and the mode is emulate. Add --mode replay. See standin exec --help.\n',
   })
@@ -332,7 +340,7 @@ test('a run that only records has nothing that could be unused', async () => {
   const dir = await recorded('hello')
   const env = { STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
   const flags = ['--mode', 'record', '--recordings', dir, '--strict-unused']
-  expect(await exec(asking('goodbye'), { flags, env }).ended).toMatchObject({ code: 0 })
+  expect(await execHere(asking('goodbye'), { flags, env })).toMatchObject({ code: 0 })
 })
 
 test('a child is ended with the terminal that it was started in', async () => {
@@ -344,7 +352,6 @@ test('a child is ended with the terminal that it was started in', async () => {
 })
 
 test('with --verbose and --json each request is one line on standard error, with both bodies', async () => {
-  const { ended } = exec('await fetch(process.env.PLATFORM_BASE_URL + "/health")', { flags: ['--verbose', '--json'] })
-  const { stderr } = await ended
+  const { stderr } = await execHere(askingHealth, { flags: ['--verbose', '--json'] })
   expect(JSON.parse(stderr)).toMatchObject({ event: 'request', path: '/health', response: { body: { status: 'ok' } } })
 })

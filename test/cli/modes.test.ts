@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { hasMissed } from '../../src/cli/receipt.js'
-import { run, runIn, runRefused, start } from '../command.js'
+import { run, runIn, runInProcess, start } from '../command.js'
 import { lineOf } from './line.js'
 
 const upstream = 'http://live.test'
@@ -15,7 +15,7 @@ test.each(['record', 'replay'])('standin %s starts a platform in that mode, what
 })
 
 test('standin record says what it lacks, by its own name', async () => {
-  expect(await runRefused(['record'])).toMatchObject({
+  expect(await runInProcess(['record'])).toMatchObject({
     code: 2,
     stderr: 'standin record: The mode record needs upstream.baseUrl, the address of the live platform.\n',
   })
@@ -52,7 +52,7 @@ test('--recordings is relative to where the command is started, not to the confi
 })
 
 test('--recordings that names nothing is refused like the option', async () => {
-  const { code, stderr } = await runRefused(['replay', '--recordings='])
+  const { code, stderr } = await runInProcess(['replay', '--recordings='])
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: expect.stringMatching(/^--recordings: recordings\.dir must be /),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { run, runRefused, startReady } from '../command.js'
+import { run, runInProcess, startReady } from '../command.js'
 import { liveWith } from '../http/live.js'
 
 const wrong = { status: 'up', version: '1.2.3' }
@@ -10,6 +10,7 @@ const live = (body: object) =>
   })
 
 const ask = ['--', 'sh', '-c', 'curl -s "$PLATFORM_BASE_URL/health"']
+const askSilently = ['--', 'sh', '-c', 'curl -so /dev/null "$PLATFORM_BASE_URL/health"']
 
 test('exec fails where an answer broke what the platform documents, and says what', async () => {
   const { url } = await live(wrong)
@@ -21,12 +22,12 @@ test('exec fails where an answer broke what the platform documents, and says wha
   )
   expect(end.stderr).toContain('Against the contract: 1 documented, 0 decided.')
   expect(end.code).toBe(1)
-  expect((await run(['exec', ...proxied, ...ask])).code).toBe(0)
+  expect((await runInProcess(['exec', ...proxied, ...askSilently])).code).toBe(0)
 })
 
 test('exec does not fail where nothing is wrong', async () => {
   const { url } = await live({ status: 'ok', version: '1.2.3' })
-  const end = await run(['exec', '--mode', 'proxy', '--upstream', url, '--fail-on-violation', ...ask])
+  const end = await runInProcess(['exec', '--mode', 'proxy', '--upstream', url, '--fail-on-violation', ...askSilently])
   expect(end).toMatchObject({ code: 0, stderr: expect.not.stringContaining('contract') })
 })
 
@@ -47,12 +48,12 @@ test('a platform that is stopped says what was found, and fails where that was a
 })
 
 test('where nothing can be found, asking for it is a mistake', async () => {
-  expect(await runRefused(['exec', '--fail-on-violation', '--', 'true'])).toMatchObject({
+  expect(await runInProcess(['exec', '--fail-on-violation', '--', 'true'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('the mode is emulate'),
   })
   const files = { 'platform.config.yaml': 'mode: replay\ncontract: { check: false }\n' }
-  expect(await runRefused(['exec', '--fail-on-violation', '--', 'true'], { files })).toMatchObject({
+  expect(await runInProcess(['exec', '--fail-on-violation', '--', 'true'], { files })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('contract.check'),
   })

@@ -495,6 +495,16 @@ describe('nothing holds the process', () => {
     expect(mistakeIn({ a: template }, {}).message).toContain(reason)
   })
 
+  test('on a busy machine, where time passes between two parts, a template is rendered all the same', () => {
+    let nowMs = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      nowMs += 60
+      return nowMs
+    })
+    onTestFinished(() => clock.mockRestore())
+    expect(render('{{ model }} and {{ model }}', { model: 'm' })).toBe('m and m')
+  })
+
   test.each(['(100000000000000000..100000000000000001)', '(match[1]..match[2])'])(
     'the range %s, which might never end, is refused',
     range => {

@@ -13,8 +13,11 @@ import { freshFolder, opened, type Place } from './kinds.js'
 const seed = `CHANCE_SEED=${seedOfRun}`
 console.info(`Killed at moments of ${seed}`)
 
-const KILLS = process.env.FC_RUNS === 'all' ? 30 : 2
-const FIRST_STARTS = process.env.FC_RUNS === 'all' ? 20 : 2
+/** The command hashes passwords at the real cost, which is most of what these tests take. */
+const { KILLS, FIRST_STARTS, CLIENTS, STEPS } =
+  process.env.FC_RUNS === 'all'
+    ? { KILLS: 30, FIRST_STARTS: 20, CLIENTS: 8, STEPS: 50 }
+    : { KILLS: 2, FIRST_STARTS: 2, CLIENTS: 4, STEPS: 25 }
 
 const fileOfItsOwn = (): Place => ({ where: `file:${freshFolder()}/state.db`, dir: '/' })
 
@@ -30,12 +33,12 @@ const killed = { code: null, signal: 'SIGKILL', stderr: '' }
 test('what was acknowledged outlives kill -9, and what was in flight is there as a whole or not at all', async () => {
   const chance = chanceFrom(seedOfRun)
   const place = fileOfItsOwn()
-  const crowd = createCrowd('somebody', 8, chance.branch())
+  const crowd = createCrowd('user', CLIENTS, chance.branch())
   const starts: number[] = []
   let { platform } = await startedOn(place)
   for (let round = 0; round < KILLS; round++) {
     const busy = crowd.goAbout(platform.ready)
-    await Promise.race([crowd.acknowledged(1 + chance.below(50)), busy])
+    await Promise.race([crowd.acknowledged(1 + chance.below(STEPS)), busy])
     // At once, before anything could be made up for, or at any other moment.
     if (chance.below(2)) await pause(chance.below(8))
     platform.send('SIGKILL')

@@ -287,13 +287,13 @@ describe.each(lasting)('on $kind', kind => {
     const theirs = crowds[2] as Crowd
     const working = crowds.map((crowd, i) => crowd.goAbout((replicas.running[i] as RunningPlatform).ready))
     const unlessRefused = <T>(event: Promise<T>) => Promise.race([event, Promise.all(working)])
-    await unlessRefused(Promise.all(crowds.map(crowd => crowd.acknowledged(15))))
+    await unlessRefused(Promise.all(crowds.map(crowd => crowd.acknowledged(8))))
     for (const [i, [signal, end]] of leaving.entries()) {
       const doomed = replicas.running[i] as RunningPlatform
       doomed.send(signal)
       await working[i]
       expect(await doomed.ended).toMatchObject({ ...end, stderr: '' })
-      await unlessRefused(theirs.acknowledged(10))
+      await unlessRefused(theirs.acknowledged(5))
     }
     const joined = joining(replicas)
     await unlessRefused(theirs.acknowledged(5))

@@ -5,6 +5,7 @@ import { openPlatform } from '../../src/platform.js'
 import { type RunningPlatform, startReady, type Until } from '../command.js'
 import { answerOf, type Person, type Place as Platform, signIn, signUp } from '../keys/people.js'
 import type { Kind, Place } from './kinds.js'
+import { ownTimeMs } from './own-time.js'
 
 export interface Replicas {
   /** What `openState` takes. */
@@ -137,7 +138,7 @@ const SLOW_MS = 200
 
 /**
  * Asks all replicas for credentials without a pause while they are revoked. Gives back for each replica how many milliseconds after
- * `revoke` was acknowledged a request was sent that was still let in.
+ * `revoke` was acknowledged a request was sent that was still let in, by the time that this process has had.
  */
 export async function trustedAfterMs(
   all: readonly Platform[],
@@ -147,8 +148,8 @@ export async function trustedAfterMs(
   let acknowledgedMs = Number.POSITIVE_INFINITY
   async function caller(replica: Platform, credential: string): Promise<number> {
     let lastMs = 0
-    for (let refused = 0; refused < ENOUGH && performance.now() < acknowledgedMs + PATIENCE_MS; ) {
-      const sentMs = performance.now()
+    for (let refused = 0; refused < ENOUGH && ownTimeMs() < acknowledgedMs + PATIENCE_MS; ) {
+      const sentMs = ownTimeMs()
       if (await isOpen(replica, credential)) {
         lastMs = Math.max(lastMs, sentMs - acknowledgedMs)
         refused = 0
@@ -162,7 +163,7 @@ export async function trustedAfterMs(
     return Math.max(...(await Promise.all(credentials.map(one => caller(replica, one)))))
   })
   await revoke()
-  acknowledgedMs = performance.now()
+  acknowledgedMs = ownTimeMs()
   return Promise.all(watched)
 }
 

@@ -1,5 +1,5 @@
 import { createClient } from '@supabase/supabase-js'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import ws from 'ws'
 import { liveWith } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
@@ -110,8 +110,10 @@ test('a client that leaves in the middle of its body leaves nothing under way', 
     signal: leaving.signal,
     duplex: 'half',
   } as RequestInit)
-  setTimeout(() => leaving.abort(), 50)
-  await expect(asked).rejects.toThrow()
+  const refused = expect(asked).rejects.toThrow()
+  await vi.waitFor(() => expect(platform.journal.underWay).toBe(1), { timeout: 20_000 })
+  leaving.abort()
+  await refused
   await platform.idle()
 })
 

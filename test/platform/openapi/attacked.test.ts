@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { runs } from '../../runs.js'
 import { platformWith, type Scene } from '../../scene.js'
 import { checking, type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
-import { fitting, spoilt, textOf } from './made-by-schema.js'
+import { fitting, spoilt } from './made-by-schema.js'
 
 interface Sent {
   readonly placed: Placed
@@ -22,7 +22,7 @@ function requests(document: Document, placed: Placed): fc.Arbitrary<Sent> {
     Object.fromEntries(query.map(({ name, schema }) => [name, fc.oneof(make(schema), fc.string())])),
     { requiredKeys: [] },
   )
-  const id = fc.oneof(fc.nat().map(String), textOf(1, 10, 'binary'), fc.constant('%'))
+  const id = fc.oneof(fc.nat().map(String), fc.string({ minLength: 1, unit: 'binary' }), fc.constant('%'))
   const schema = requestBody?.content?.['application/json']?.schema
   const valid = schema && checking(document)(schema)
   const fit = schema ? make(schema) : fc.constant(undefined)

@@ -7,16 +7,6 @@ type Schema = { readonly [keyword: string]: unknown }
 /** Deeper, schemas that contain themselves are left empty. */
 const DEEPEST = 6
 
-const texts = new Map<string, fc.Arbitrary<string>>()
-
-/** Each kind once: fast-check looks at all of Unicode for every one that is made. */
-export function textOf(minLength: number, maxLength: number, unit: 'grapheme' | 'binary' = 'grapheme') {
-  const name = `${minLength} ${maxLength} ${unit}`
-  const made = texts.get(name) ?? fc.string({ minLength, maxLength, unit })
-  texts.set(name, made)
-  return made
-}
-
 /** What mostly fits: conditions between fields are not looked at. */
 export function fitting(document: Document) {
   const resolved = ({ $ref }: { readonly $ref: string }) =>
@@ -79,7 +69,7 @@ export function fitting(document: Document) {
 
   function ofText({ pattern, minLength = 0, maxLength = 30 }: Schema): fc.Arbitrary<unknown> {
     if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern))
-    return textOf(Number(minLength), Number(maxLength))
+    return fc.string({ minLength: Number(minLength), maxLength: Number(maxLength), unit: 'grapheme' })
   }
 
   function ofObject({ properties = {}, required = [] }: Schema, depth: number): fc.Arbitrary<unknown> {
