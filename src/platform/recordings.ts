@@ -43,23 +43,12 @@ export function createRecordingsPart({ warn, report, violations }: Told): Record
   let run: Run | undefined
   let passes = 0
 
-  async function open({ config, dir }: LoadedConfig): Promise<Recordings> {
-    const [{ createRun, openRecordings }, redact] = await Promise.all([
-      import('../recordings/index.js'),
-      loadRedact(config),
-    ])
+  async function open(loaded: LoadedConfig): Promise<Recordings> {
+    const { createRun } = await import('../recordings/index.js')
     run ??= createRun(miss => {
       for (const listener of listeners) listener(miss)
     })
-    const { recordings: options } = config
-    const recordings = openRecordings({
-      ...options,
-      dir: path.resolve(dir, options.dir),
-      afterLast: options.then,
-      redact,
-      maxAgeMs: ageMsOf(options.maxAge),
-      ...{ run, warn, report },
-    })
+    const recordings = await openedFor(loaded, { run, warn, report })
     all.push(recordings)
     return recordings
   }
@@ -86,4 +75,16 @@ export function createRecordingsPart({ warn, report, violations }: Told): Record
     // Everything that has ended by now is on disk then.
     close: () => Promise.all(all.map(recordings => recordings.flush())),
   }
+}
+
+/** The recordings of the folder that the configuration names. */
+async function openedFor({ config, dir }: LoadedConfig, told: Pick<Told, 'warn' | 'report'> & { readonly run: Run }) {
+  const [{ openRecordings }, redact] = await Promise.all([import('../recordings/index.js'), loadRedact(config)])
+  const { recordings: options } = config
+  return openRecordings({
+    ...{ ...options, ...told, redact },
+    dir: path.resolve(dir, options.dir),
+    afterLast: options.then,
+    maxAgeMs: ageMsOf(options.maxAge),
+  })
 }

@@ -16,58 +16,70 @@ interface AskLiveOptions {
 }
 
 /** Asks only `upstream.baseUrl` and does not follow redirects. Errors carry a sentence for the user. */
-export function askLive({ upstream, maxBytes, userToken }: AskLiveOptions): AskLive {
-  const base = new URL(upstream.baseUrl)
-  const isTls = base.protocol === 'https:'
-
-  function optionsFor(recorded: RecordedRequest, apiKey: string, signal: AbortSignal): https.RequestOptions {
-    const { method, path, query } = recorded
-    const prefix = base.pathname.replace(/\/$/, '')
-    return {
-      ...{ method, signal, port: base.port, rejectUnauthorized: !upstream.insecure },
-      // A new connection for each request: a reused one may just have been closed by the server.
-      agent: false,
-      // Node expects IPv6 addresses without brackets.
-      hostname: base.hostname.replace(/^\[|\]$/g, ''),
-      path: `${prefix}${path}${query === '' ? '' : `?${query}`}`,
-      headers: headersFor(recorded, { apiKey, anonKey: upstream.anonKey }),
-    }
-  }
-
+export function askLive(options: AskLiveOptions): AskLive {
+  const { upstream, userToken } = options
   return async (recorded, signal) => {
     const apiKey = upstream.apiKey || (await userToken?.()) || ''
-    return new Promise((resolve, reject) => {
-      const startedMs = performance.now()
-      const request = (isTls ? https : http).request(optionsFor(recorded, apiKey, signal))
-      let timedOut = false
-      let isAnswered = false
-      const timer = setTimeout(() => {
-        timedOut = true
-        request.destroy()
-      }, upstream.firstByteTimeoutMs)
-      request.once('response', answer => {
-        clearTimeout(timer)
-        isAnswered = true
-        const { statusCode = 0 } = answer
-        if (!isStatus(statusCode)) {
-          answer.destroy()
-          return reject(upstreamUnreadable(`status ${statusCode}`))
-        }
-        hear(answer, { startedMs, idleMs: upstream.idleTimeoutMs, maxBytes }).then(resolve, reject)
-      })
-      // Once the answer has begun, its own events report how it ended.
-      request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
-        if (timedOut) return reject(upstreamTimeout(upstream.firstByteTimeoutMs))
-        reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
-      })
-      // Some requests end without an answer and without an error, for example on an unexpected protocol upgrade.
-      request.once('close', () => {
-        clearTimeout(timer)
-        if (!isAnswered) reject(upstreamUnreachable('no answer'))
-      })
-      request.end(textOf(recorded))
-    })
+    return send(recorded, requestOptions(recorded, upstream, apiKey, signal), options)
   }
+}
+
+function requestOptions(
+  recorded: RecordedRequest,
+  upstream: Config['upstream'],
+  apiKey: string,
+  signal: AbortSignal,
+): https.RequestOptions {
+  const { method, path, query } = recorded
+  const base = new URL(upstream.baseUrl)
+  const prefix = base.pathname.replace(/\/$/, '')
+  return {
+    ...{ method, signal, protocol: base.protocol, port: base.port, rejectUnauthorized: !upstream.insecure },
+    // A new connection for each request: a reused one may just have been closed by the server.
+    agent: false,
+    // Node expects IPv6 addresses without brackets.
+    hostname: base.hostname.replace(/^\[|\]$/g, ''),
+    path: `${prefix}${path}${query === '' ? '' : `?${query}`}`,
+    headers: headersFor(recorded, { apiKey, anonKey: upstream.anonKey }),
+  }
+}
+
+function send(
+  recorded: RecordedRequest,
+  to: https.RequestOptions,
+  { upstream, maxBytes }: AskLiveOptions,
+): Promise<Capture> {
+  return new Promise((resolve, reject) => {
+    const startedMs = performance.now()
+    const request = (to.protocol === 'https:' ? https : http).request(to)
+    let timedOut = false
+    let isAnswered = false
+    const timer = setTimeout(() => {
+      timedOut = true
+      request.destroy()
+    }, upstream.firstByteTimeoutMs)
+    request.once('response', answer => {
+      clearTimeout(timer)
+      isAnswered = true
+      const { statusCode = 0 } = answer
+      if (!isStatus(statusCode)) {
+        answer.destroy()
+        return reject(upstreamUnreadable(`status ${statusCode}`))
+      }
+      hear(answer, { startedMs, idleMs: upstream.idleTimeoutMs, maxBytes }).then(resolve, reject)
+    })
+    // Once the answer has begun, its own events report how it ended.
+    request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
+      if (timedOut) return reject(upstreamTimeout(upstream.firstByteTimeoutMs))
+      reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
+    })
+    // Some requests end without an answer and without an error, for example on an unexpected protocol upgrade.
+    request.once('close', () => {
+      clearTimeout(timer)
+      if (!isAnswered) reject(upstreamUnreachable('no answer'))
+    })
+    request.end(textOf(recorded))
+  })
 }
 
 function headersFor(
