@@ -12,6 +12,7 @@ import { type CommandLine, command, runFlags, sharedFlags } from './command.js'
 import { conclude, createEventLog, tellMessages, tellProblems, tellRequests } from './event-log.js'
 import { colorsFor } from './output.js'
 import { missAdvice, requireChecks } from './receipt.js'
+import { ECHO_MS } from './stop-signals.js'
 
 /** The exit code when the child succeeded, but --strict or --fail-on-violation has failed. */
 const EXIT_MISSED = 1
@@ -119,9 +120,6 @@ const endedWith = (code: number): Child => ({ ended: Promise.resolve(code), send
 /** For a signal that came before the child was started. */
 const neverStarted = (signal: NodeJS.Signals): Child => endedWith(codeOfSignal(signal))
 
-/** A signal to the whole process group arrives twice: directly, and forwarded. The second one does not mean "kill now". */
-const ECHO_MS = 200
-
 /** A command that cannot be started ends with an exit code too; the reason goes to standard error. */
 function startChild([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Child {
   const refused = (error: unknown) => notStarted(command, error as NodeJS.ErrnoException)
@@ -150,6 +148,7 @@ function sendingTo(child: ChildProcess): Child['send'] {
     if (signal === 'SIGINT' && process.stdin.isTTY) return
     const nowMs = performance.now()
     if (signal === 'SIGTERM') firstTermMs ??= nowMs
+    // A signal to the whole process group arrives twice: directly, and forwarded.
     const isImpatient = firstTermMs !== undefined && nowMs - firstTermMs > ECHO_MS
     child.kill(isImpatient ? 'SIGKILL' : signal)
   }

@@ -44,7 +44,7 @@ export async function jsonSchemaOf(
   return `${JSON.stringify({ ...(variables ? insideWithVariables(made) : made), title }, null, 2)}\n`
 }
 
-/** What a check of our own means, as it says itself (`withWritten` of core/check.ts). */
+/** What a check of our own means, as it says itself (`withWritten` of check/check.ts). */
 const writtenIn = (own: object) => (own as { readonly written?: object }).written
 
 /** What stands for an environment variable may stand in the place of any value. */
