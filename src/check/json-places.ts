@@ -14,14 +14,24 @@ export function placeOfMistake(text: string): TextPlace | undefined {
   const onError: JSONVisitor['onError'] = (_code, _offset, _length, line, column) => {
     place ??= { line: line + 1, column: column + 1 }
   }
-  visit(text, { onError }, { disallowComments: true })
+  ifNotTooDeep(() => visit(text, { onError }, { disallowComments: true }))
   return place
 }
 
 /** Where the value at each path stands in a JSON document, or what is around it if there is none; in their order. */
 export function placesOf(json: string, paths: readonly Path[]): readonly TextPlace[] {
-  const root = paths.length === 0 ? undefined : parseTree(json)
+  const root = paths.length === 0 ? undefined : ifNotTooDeep(() => parseTree(json))
   return paths.map(path => placeAt(json, root ? nearestNode(root, path).offset : 0))
+}
+
+/** The library follows a document by recursion. In one nested too deeply for that, a mistake is named without its place. */
+function ifNotTooDeep<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
 
 function nearestNode(root: Node, path: Path): Node {

@@ -205,6 +205,8 @@ test.each<[string, unknown, string]>([
   ['single quotes', "{\n 'log': 1}", 'app.har:2:2: This is not valid JSON.'],
   ['a text with a line break', '{"log":\n"a\nb"}', 'app.har:2:1: This is not valid JSON.'],
   ['cut off', '{"log": {\n"entries": [', 'app.har:2:13: This is not valid JSON.'],
+  ['wrong behind a byte order mark', '\ufeff{"log": [1 2]}', 'app.har:1:12: This is not valid JSON.'],
+  ['nested too deeply to look into', '['.repeat(100_000), 'app.har: This is not valid JSON.'],
   ['something else', [], 'app.har:1:1: The file must be an object, not an empty array.'],
   ['without entries', { log: {} }, 'app.har:1:8: log.entries is missing. It must be a list.'],
   [
