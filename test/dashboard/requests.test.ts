@@ -442,8 +442,7 @@ inBrowser('in a flood few rows are drawn, no row is there twice, and the chart c
 inBrowser('list and exchange are accessible and fit a desk and a phone, in light and dark colours', async () => {
   const platform = await platformWith({ rules, pace })
   const { page } = await watching(platform)
-  const check = () => expectFitForAll(page, everyLook)
-  await check()
+  await expectFitForAll(page)
   await visit(platform, '/health', `/${'x'.repeat(400)}`)
   await (
     await platform.chat(hello, { headers: { 'x-standin-fault': 'status=503', 'x-standin-scope': 'a'.repeat(60) } })
@@ -451,10 +450,10 @@ inBrowser('list and exchange are accessible and fit a desk and a phone, in light
   await (await platform.chat({ ...hello, stream: true })).text()
   await (await platform.chat(weather)).text()
   await says(page, '5 requests')
-  await check()
+  await expectFitForAll(page)
   await row(page, 'rule "greeting"').click()
   await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
-  await check()
+  await expectFitForAll(page, everyLook)
   const list = page.getByRole('list', { name: 'Requests, the newest first' })
   expect(await list.isVisible()).toBe(true)
   await page.setViewportSize(phone)
