@@ -133,6 +133,12 @@ function withoutArrays<S extends v.GenericSchema>(schema: S, what = 'an object')
 /** `schema` with another check; its description stays. */
 const running = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
 
+/** One of several forms, which `choose` tells apart by the value: the mistakes are those in that form alone. */
+export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, choose: (value: unknown) => number) =>
+  running(v.union(forms), (dataset, config) =>
+    (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),
+  )
+
 /** One of a few words. */
 export const word = <const W extends readonly [string, ...string[]]>(words: W) =>
   v.picklist(words, `one of ${words.join(', ')}`)

@@ -13,7 +13,9 @@ import {
   linesOf,
   lint,
   loadRules,
+  type Replies,
   rulesSchema,
+  type TriedRequest,
   verdictOf,
 } from '../replies/index.js'
 import { type CommandLine, command, text, yes } from './command.js'
@@ -48,6 +50,7 @@ const requestFlags = {
   tools: text('NAMES', 'Tools that are offered: a,b'),
   stream: yes('Ask for a stream'),
   request: text('FILE', 'A file with a chat request as JSON, - for standard input'),
+  body: text('TEXT', 'The body of a request such as "POST /builder/projects", in place of a prompt'),
 }
 
 /** Shows which rule answers a prompt and why, and why the others do not match. */
@@ -57,14 +60,44 @@ const tryReplies = command({
     const loaded = load(line)
     const { seed, strict, models } = loaded.config
     const { rules } = await loadRules(replyFilesOf(loaded), seed)
-    const request = requestFrom(line, models[0]?.id ?? '')
     const replies = createReplies({ rules, seed, strict: false, magic: false })
+    const tried = pathRequestIn(line)
+    if (tried) return explainPath(tried, replies)
+    const request = requestFrom(line, models[0]?.id ?? '')
     const explanation = replies.explain(request)
     const said = await explanation.says()
     const hint = replies.misfit(request, said)?.()
     return `${[...verdict(explanation, said, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
   },
 })
+
+const someRequest = /^(GET|HEAD|POST|PUT|PATCH|DELETE) \/\S*$/
+
+/** The request for a path that is written where a prompt would be: `POST /builder/projects?dry=1`. */
+function pathRequestIn({ words, flags: { body } }: CommandLine<typeof requestFlags>): TriedRequest | undefined {
+  const written = words.join(' ')
+  if (!someRequest.test(written)) {
+    if (body === undefined) return undefined
+    throw new UsageError('--body goes with a request: standin replies try "POST /builder/projects" --body \'{}\'')
+  }
+  const [method = '', path = ''] = written.split(' ')
+  return { method, path, body }
+}
+
+async function explainPath(tried: TriedRequest, { http }: Replies): Promise<string> {
+  const explanation = await http?.explain(tried)
+  if (!http || !explanation) return 'No rule has a path of its own.\n'
+  const { rule, nearest } = explanation
+  const answer = rule
+    ? [
+        `${rule.title} (${rule.place}) answers.`,
+        `  ${verdictOf(rule)}`,
+        '',
+        ...indented(http.linesOf(await explanation.says())),
+      ]
+    : ['No rule answers.', nearest()]
+  return `${[...answer, ...others(explanation)].join('\n')}\n`
+}
 
 export const commands = { 'replies schema': schema, 'replies check': check, 'replies try': tryReplies }
 
@@ -78,12 +111,14 @@ function verdict({ rule, nearest }: Explanation, said: Generation, strict: boole
   return [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...shown(said)]
 }
 
-function others({ passed }: Explanation): readonly string[] {
+function others({ passed }: Pick<Explanation, 'passed'>): readonly string[] {
   const others = passed().map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`)
   return others.length === 0 ? [] : ['', 'Passed over:', ...others]
 }
 
-const shown = (said: Generation): readonly string[] => linesOf(said).map(line => `  ${line.replaceAll('\n', '\n  ')}`)
+const shown = (said: Generation): readonly string[] => indented(linesOf(said))
+
+const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 
 /** The request that the flags and the prompt describe. Throws a UsageError for flags that do not fit. */
 function requestFrom({ words: prompt, flags }: CommandLine<typeof requestFlags>, firstModel: string): ChatRequest {

@@ -191,6 +191,16 @@ export const configSchema = closed({
     },
     'Which kinds of credential open which endpoint.',
   ),
+  index: group(
+    {
+      list: option(
+        word(['all', 'documented']),
+        'all',
+        'What GET /api/v1 lists: all endpoints, with those that rules answer, or the documented ones.',
+      ),
+    },
+    'The list of endpoints.',
+  ),
   users: userOptions,
   apiKeys: apiKeyOptions,
   auth: authOptions,

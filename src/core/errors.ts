@@ -78,6 +78,10 @@ const takeTokenFromHere = 'Take a token of this backend: sign in, or standin tok
 
 export const notFound = failure(404, 'not_found', 'Not found.')
 
+/** For a path that only rules answer, none of which matched. */
+export const notFoundByRule = (nearest: string) =>
+  new PlatformError(404, 'not_found', notFound().message, [], { hint: nearest })
+
 /** For a path that perhaps the live platform knows; to the client the same. The argument is the refusal of the credential. */
 export const notFoundUnasked = ({ message, more: { tried } }: PlatformError) =>
   new PlatformError(404, 'not_found', notFound().message, [], {

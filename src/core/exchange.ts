@@ -21,14 +21,26 @@ export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'rep
 /** Who may call: anyone at all, or holders of one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
 
+/** Which credentials open what is below a documented prefix (platform-api.md, "Authentication", rules 4 and 5). */
+const documentedAccess: readonly (readonly [prefix: string, access: Access])[] = [
+  ['/v1/', ['apiKey', 'user']],
+  ['/api/v1/', ['anon', 'service', 'user']],
+]
+
+/** Who may ask for a path whose prefix the platform's document has; `undefined` for any other. */
+export const accessBelow = (path: string): Access | undefined =>
+  documentedAccess.find(([prefix]) => path.startsWith(prefix))?.[1]
+
 /** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
 export interface Endpoint {
   readonly method: string
   /** A part in braces, such as `{id}`, stands for any one part. */
   readonly path: string
   readonly access: Access
-  /** Whether a JSON body is read before `reply` is called. */
+  /** Whether a body is read before `reply` is called. */
   readonly takesBody: boolean
+  /** Whether only rules answer it; its body may be of any kind. */
+  readonly isByRule?: true
   /** Whether it stands for a path that is not documented, and that only the live platform or a recording may know; its body may be of any kind. */
   readonly isElsewhere?: true
   /** What the document says of it in this mode; worked out when the document is asked for. */

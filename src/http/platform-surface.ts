@@ -1,5 +1,4 @@
 /** The platform's own paths: the endpoint, the caller, and where the answer comes from: made here, live, or a recording. */
-import { CHAT } from '../completions/request.js'
 import { noRecording, notFound, notFoundUnasked, PlatformError } from '../core/errors.js'
 import { type Answer, anonymous, type Caller, type Exchange, type Forward, type Reply } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
@@ -13,8 +12,8 @@ import { type ModeOf, mayGoLive } from './modes.js'
 import type { Upstream } from './proxy.js'
 import { everyMethod, type Surface } from './stage.js'
 
-/** The fault that a rule sets for the answer to a chat completion request, wherever the answer comes from. */
-export type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined>
+/** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
+export type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined> | undefined
 
 interface Local {
   readonly routes: Routes
@@ -42,6 +41,19 @@ export interface Mixed {
   readonly passed: () => void
 }
 
+/**
+ * Rules on paths are read after the port is open. Until then a path that is not documented waits for them; `later` is the surface with
+ * them.
+ */
+export const untilRulesAreRead = (surface: Surface, { has }: Routes, later: () => Promise<Surface>): Surface => ({
+  ...surface,
+  enter: exchange => (has(exchange.path) ? surface.enter(exchange) : later().then(({ enter }) => enter(exchange))),
+  options: (exchange, isPreflight) =>
+    has(exchange.path)
+      ? surface.options(exchange, isPreflight)
+      : later().then(({ options }) => options(exchange, isPreflight)),
+})
+
 /** `mixed` is there where an answer may come from somewhere else than from here. */
 export function platformSurface(local: Local, mixed?: Mixed): Surface {
   const { bodyLimitBytes, cors } = local
@@ -60,7 +72,7 @@ type Own = Pick<Surface, 'enter' | 'options' | 'answer'>
 const emulated = ({ routes, identify }: Local): Own => ({
   options: ({ path }) => ({ methods: routes.methodsOf(path) }),
   enter(exchange) {
-    const endpoint = routes.get(exchange.method, exchange.path)
+    const endpoint = routes.get(exchange.method, exchange.path, exchange.scope)
     exchange.endpoint = endpoint
     return endpoint.access === 'anyone' ? anonymous : identify(exchange.authorization, exchange)
   },
@@ -135,8 +147,8 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
 
 function carryOver({ faultByRule, passed }: Mixed, exchange: Exchange): Forward | Promise<Forward> {
   passed()
-  if (exchange.endpoint?.path !== CHAT || !faultByRule) return { kind: 'forward' }
-  return faultByRule(exchange).then(fault => ({ kind: 'forward', fault }))
+  const fault = faultByRule?.(exchange)
+  return fault ? fault.then(fault => ({ kind: 'forward', fault })) : { kind: 'forward' }
 }
 
 async function record(mixed: Mixed, exchange: Exchange): Promise<Forward> {

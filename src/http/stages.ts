@@ -19,7 +19,8 @@ export const limitRequests =
   (limits: Limits): Stage =>
   next =>
   visit => {
-    visit.pass = limits.passFor(visit.exchange.caller, visit.exchange.path)
+    const { caller, path, endpoint } = visit.exchange
+    visit.pass = limits.passFor(caller, path, endpoint?.isByRule)
     visit.pass?.request()
     next(visit)
   }

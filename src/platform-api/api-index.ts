@@ -2,10 +2,12 @@
 import type { IndexAnswer } from '../contract/answers.js'
 import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
 
+export const INDEX = '/api/v1'
+
 /** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
 export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const [first, ...rest] = endpoints
-  const own = { method: 'GET', path: '/api/v1', access, takesBody: false } as const
+  const own = { method: 'GET', path: INDEX, access, takesBody: false } as const
   const index: Endpoint = { ...own, says, reply: () => reply }
   const all = [...(first ? [first] : []), index, ...rest]
   const reply = jsonReply({ status: 'ok', endpoints: all.map(listed) } satisfies IndexAnswer)
@@ -13,7 +15,11 @@ export function withIndex(access: Access, endpoints: readonly Endpoint[]): reado
 }
 
 /** The document does not show the elements; ours say method, path and which kinds of credential open it, none for anyone. */
-const listed = ({ method, path, access }: Endpoint) => ({ method, path, credential: access === 'anyone' ? [] : access })
+export const listed = ({ method, path, access }: Pick<Endpoint, 'method' | 'path' | 'access'>) => ({
+  method,
+  path,
+  credential: access === 'anyone' ? [] : access,
+})
 
 async function says(): Promise<EndpointDescription> {
   const { indexAnswer, listedIndexAnswer } = await import('../contract/answers.js')

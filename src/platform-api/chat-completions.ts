@@ -120,7 +120,7 @@ const PACE_HEADER = 'x-standin-pace'
  * What `x-standin-pace: firstTokenMs=300; tokensPerSecond=50` asks for; nothing without the header. Throws a 400 that names the header
  * and the first setting that is wrong.
  */
-function paceAsked({ [PACE_HEADER]: asked }: IncomingHttpHeaders): PaceInput | undefined {
+export function paceAsked({ [PACE_HEADER]: asked }: IncomingHttpHeaders): PaceInput | undefined {
   if (asked === undefined) return undefined
   const text = String(asked)
   // Two headers arrive here joined by a comma, which no setting of a pace has in it.

@@ -1,7 +1,7 @@
 /** Every endpoint that is answered here, and how a request finds its own. */
 import type { Tokenizer } from '../completions/tokens/index.js'
 import { methodNotAllowed, notFound } from '../core/errors.js'
-import { type Access, credentialKinds, type Endpoint } from '../core/exchange.js'
+import { type Access, accessBelow, credentialKinds, type Endpoint } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import type { Replies } from '../replies/index.js'
 import { withIndex } from './api-index.js'
@@ -38,7 +38,7 @@ export function createEndpoints({
 
 export interface Routes {
   /** The endpoint of a method on a path; GET also answers HEAD. Throws 404 for a path that is not there, 405 for the method. */
-  get(method: string, path: string): Endpoint
+  get(method: string, path: string, scope?: string): Endpoint
   /** The same, and nothing where it would throw. */
   find(method: string, path: string): Endpoint | undefined
   /** Whether the path is there, for whichever method. */
@@ -83,17 +83,11 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
   }
 }
 
-/** Which credentials open what is below a documented prefix (platform-api.md, "Authentication", rules 4 and 5). */
-const accessBelow: readonly (readonly [prefix: string, access: Access])[] = [
-  ['/v1/', ['apiKey', 'user']],
-  ['/api/v1/', ['anon', 'service', 'user']],
-]
-
 /** Any method on any such path; here it does not exist. */
 export const elsewhere = (method: string, path: string): Endpoint => ({
   method,
   path,
-  access: accessBelow.find(([prefix]) => path.startsWith(prefix))?.[1] ?? credentialKinds,
+  access: accessBelow(path) ?? credentialKinds,
   takesBody: true,
   isElsewhere: true,
   reply() {

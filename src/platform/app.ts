@@ -91,7 +91,8 @@ function abilities({ current, lasting, sources, forTests, reset, reload }: Surro
     },
     async document() {
       const { openApiOf } = await import('./openapi/document.js')
-      return openApiOf(modes.loaded().config, { url: url() })
+      const { http } = await current().replies()
+      return openApiOf(modes.loaded().config, { url: url(), rulePaths: http?.paths() })
     },
     async credentials() {
       const { loaded, tokens } = current()

@@ -11,11 +11,12 @@ import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
 import type { LineParts } from '../http/line.js'
-import { platformSurface } from '../http/platform-surface.js'
+import { platformSurface, untilRulesAreRead } from '../http/platform-surface.js'
 import { createDoorkeeper, type Doorkeeper, identifyPassed } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
-import { createEndpoints, createRoutes } from '../platform-api/index.js'
+import { createEndpoints, createRoutes, type Routes } from '../platform-api/index.js'
+import { withRulePaths } from '../platform-api/rule-paths.js'
 import type { Library } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
@@ -74,6 +75,8 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
     },
     async open() {
       completed = await current.complete(lasting.modes.current())
+      // What waits for rules need not wait any longer.
+      lasting.renew()
     },
     async prepare(next) {
       const assembly = assemble(next, sources, lasting)
@@ -101,12 +104,27 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
 
   /** The platform's own paths, in the modes in force. */
   function platformNow() {
+    const { routes } = changed
+    const read = chat.read()
+    if (read) return surfaceWith(withRules(routes, read))
+    return untilRulesAreRead(surfaceWith(routes), routes, async () => {
+      const { replies } = await chat.replies()
+      return surfaceWith(withRules(routes, replies))
+    })
+  }
+
+  /** Where no rule has a path of its own, nothing stands in between. */
+  const withRules = (routes: Routes, { http }: Replies) =>
+    http ? withRulePaths(routes, http, { pace: changed.pace, list: config.index.list }) : routes
+
+  function surfaceWith(routes: Routes) {
     const chosen = lasting.modes.current()
     const { identify } = own.doorkeeper
-    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface({ ...changed, identify, cors })
+    const all = { ...changed, routes, cors }
+    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface({ ...all, identify })
     const passing = (authorization: string | undefined, exchange: Exchange) =>
       asksLive(chosen.of(exchange)) ? identifyPassed(authorization) : identify(authorization)
-    const local = { ...changed, identify: upstream.credentials === 'pass' ? passing : identify, cors }
+    const local = { ...all, identify: upstream.credentials === 'pass' ? passing : identify }
     return platformSurface(local, {
       modeOf: chosen.of,
       onMiss: config.recordings.onMiss,
@@ -184,7 +202,12 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
 /** What the model says, and the endpoints that give it out. */
 function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, counters, faults }: Lasting) {
   const { config } = loaded
-  const replies = onceLoaded(() => readReplies(loaded, sources, rules.lasting))
+  let known: Replies | undefined
+  const replies = onceLoaded(async () => {
+    const read = await readReplies(loaded, sources, rules.lasting)
+    known = read.replies
+    return read
+  })
   let table = estimated
   const readTable = onceLoaded(async () => {
     table = await tokenizerNamed(config.tokenizer)
@@ -208,6 +231,7 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
     const endpoints = createEndpoints({ ...config, models, pace, replies: answers, tokenizer })
     return {
       endpoints,
+      pace,
       routes: createRoutes(endpoints),
       bodyLimitBytes: limits.bodyBytes,
       limits: createLimits({
@@ -228,7 +252,7 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
 
   const heavyPrompt = (exchange: Exchange) =>
     isHeavyPrompt(exchange, tokenizer) ? heavyPromptTokens(exchange, tokenizer) : undefined
-  return { replies, readTable, answers, changeable, heavyPrompt }
+  return { replies, read: () => known, readTable, answers, changeable, heavyPrompt }
 }
 
 /** Nothing where a model has none of its own. */

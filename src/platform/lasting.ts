@@ -78,8 +78,9 @@ export function createLasting(first: LoadedConfig, sources: PlatformSources, lat
   const violations = createViolations(report, redact)
   return {
     ...{ warn, report, url: later.url, clock, journal, meter, apiKeys, state, modes, counters, settings, violations },
+    renew,
     scopes: createScopes(renew),
-    rules: createRulesPart(current),
+    rules: createRulesPart(current, renew),
     faults: createFaultsPart(renew),
     recordings: createRecordingsPart({ warn, report, violations: violations.counts }),
     usersAreElsewhere,

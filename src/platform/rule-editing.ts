@@ -1,15 +1,24 @@
 /** What the control API does with rules: it changes them where they stand, and says what they would answer. */
 import { check } from '../check/check.js'
-import { chatRequest } from '../completions/request.js'
+import { CHAT, chatRequest } from '../completions/request.js'
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { invalidRequest, noSuchRule, PlatformError } from '../core/errors.js'
-import { inWords } from '../core/exchange.js'
+import { type AnsweredBy, inWords } from '../core/exchange.js'
 import { createTurns } from '../core/work.js'
-import type { InForce, Replies, RuleChange, RuleDraft, RuleEdit, RuleInput } from '../replies/index.js'
+import type {
+  Explanation,
+  Generation,
+  InForce,
+  Replies,
+  RuleChange,
+  RuleDraft,
+  RuleEdit,
+  RuleInput,
+} from '../replies/index.js'
 import type { Attempt, Drafts, Explained, RunningRules } from '../replies/operations.js'
 import type { Assembly } from './assembly.js'
 import type { PlatformSources } from './part.js'
-import { loadReplies, type RulesPart } from './rules.js'
+import { loadReplies, type RepliesPart, type RulesPart } from './rules.js'
 
 type Current = () => Pick<Assembly, 'loaded' | 'replies'>
 
@@ -151,29 +160,48 @@ interface Answering {
 }
 
 async function explained(
-  { prompt = '', model, body, scope = '' }: Omit<Attempt, 'draft'>,
+  { prompt = '', model, request, scope = '' }: Omit<Attempt, 'draft'>,
   { drafted, replies, models }: Answering,
 ): Promise<Explained> {
   const { linesOf, verdictOf } = await loadReplies()
   const messages = [{ role: 'user', content: prompt }]
-  const checked = check(chatRequest, body ?? { model: model ?? models[0]?.id ?? '', messages }, { firstOnly: true })
+  const total = replies.inForce().length
+  if (request && replies.http && request.path !== CHAT) {
+    const { explain, linesOf } = replies.http
+    return { ...(await told(await explain({ ...request, scope }, drafted), { linesOf, verdictOf })), total }
+  }
+  const body = request?.body ?? { model: model ?? models[0]?.id ?? '', messages }
+  const checked = check(chatRequest, body, { firstOnly: true })
   if ('mistakes' in checked) throw invalidRequest(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
-  const { rule, nearest, passed, behind, says } = replies.explain(checked.value, { scope }, drafted)
+  const explanation = replies.explain(checked.value, { scope }, drafted)
+  const misfit = (said: Generation) => replies.misfit(checked.value, said)?.()
+  return { ...(await told(explanation, { linesOf, verdictOf, misfit })), total }
+}
+
+interface Telling<T> extends Pick<RepliesPart, 'verdictOf'> {
+  linesOf(said: T): readonly string[]
+  /** What is odd about it. */
+  misfit?(said: T): string | undefined
+}
+
+async function told<T extends { readonly answeredBy: AnsweredBy }>(
+  { rule, nearest, passed, behind, says }: Explanation<T>,
+  { linesOf, verdictOf, misfit = () => undefined }: Telling<T>,
+): Promise<Omit<Explained, 'total'>> {
   const said = await says().catch((error: unknown) => {
     // Where strict is on, the refusal is what the app would get.
     if (error instanceof PlatformError) return error
     throw error
   })
-  const misfit = said instanceof PlatformError ? undefined : replies.misfit(checked.value, said)?.()
   const before = passed(MOST_OTHERS).map(one => ({ ...one, isBefore: true }))
   const others = [...before, ...behind(MOST_OTHERS - before.length).map(one => ({ ...one, isBefore: false }))]
+  const isRefused = said instanceof PlatformError
   return {
     rule: rule ? { title: rule.title, place: rule.place, why: verdictOf(rule) } : null,
-    source: said instanceof PlatformError ? null : inWords(said.answeredBy),
-    reply: said instanceof PlatformError ? said.message : linesOf(said).join('\n'),
-    hint: misfit ?? (rule || said instanceof PlatformError ? null : nearest()),
+    source: isRefused ? null : inWords(said.answeredBy),
+    reply: isRefused ? said.message : linesOf(said).join('\n'),
+    hint: isRefused ? (said.more.hint ?? null) : (misfit(said) ?? (rule ? null : nearest())),
     others: others.map(({ rule: { title, place }, isBefore, reasons }) => ({ title, place, isBefore, reasons })),
-    total: replies.inForce().length,
   }
 }
 

@@ -10,10 +10,10 @@ export interface LastingRules {
   readonly atRunTime: RulesAtRunTime
 }
 
-async function openLastingRules(): Promise<LastingRules> {
+async function openLastingRules(onPaths: () => void): Promise<LastingRules> {
   const { createMemory, createRulesAtRunTime } = await import('../replies/index.js')
   const memory = createMemory()
-  return { memory, atRunTime: createRulesAtRunTime(memory) }
+  return { memory, atRunTime: createRulesAtRunTime(memory, { onPaths }) }
 }
 
 interface Scoped {
@@ -52,8 +52,9 @@ export interface RulesPart extends Part {
   readonly lasting: () => Promise<LastingRules>
 }
 
-export function createRulesPart(current: () => Current): RulesPart {
-  const lasting = onceLoaded(openLastingRules)
+/** `onPaths` is called when rules on paths of their own come, and when they go. */
+export function createRulesPart(current: () => Current, onPaths: () => void): RulesPart {
+  const lasting = onceLoaded(() => openLastingRules(onPaths))
   let memory: Memory | undefined
   return {
     rules: createRules(lasting, current),

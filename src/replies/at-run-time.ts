@@ -1,12 +1,11 @@
 /** Rules that are added while the platform runs; they stand before all others, the newest first. */
 import { tooManyRules } from '../core/errors.js'
 import { createByScope } from '../core/scope.js'
-import type { Asked } from './conditions/asked.js'
+import type { Dialect, MatchInput, ReadyRule, RuleLookup, Saying } from './dialect.js'
 import { createEngine, type Engine, type Taken } from './engine.js'
 import { rulesAsGiven } from './load.js'
 import type { Memory } from './memory.js'
-import type { ReadyRule } from './ready-rule.js'
-import type { RuleInput } from './rules.js'
+import { isHttpRule, type RuleInput } from './rules.js'
 
 export interface Adding {
   /** Whose requests it is for; for all without one. */
@@ -28,6 +27,8 @@ export interface RuntimeRule {
 export interface RulesAtRunTime {
   /** Whether there are none: then no request has to look at them. */
   readonly isEmpty: boolean
+  /** Whether one of them answers a path of its own. */
+  readonly havePaths: boolean
   /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 where there are too many, and adds none then. */
   add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
   /** Puts a rule in the place of another, or moves it past its neighbour of the same priority. Gives back whether there was one to change. */
@@ -36,10 +37,13 @@ export interface RulesAtRunTime {
   remove(which?: { readonly id?: string | undefined; readonly scope?: string | undefined }): number
   /** Those of a scope beside those for everybody, in the order in which they are tried; of all scopes if none is given. */
   all(scope?: string): readonly RuntimeRule[]
-  /** Whether a rule for this scope, or for everybody, sets a fault. */
-  fails(scope: string): boolean
+  /** The engines of a dialect, in their order: those for a scope, or all if none is given. */
+  engines<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
+    dialect: Dialect<I, S, X>,
+    scope?: string,
+  ): readonly Engine<I, S, X>[]
   /** The reply of the first rule that matches, counted as given; `undefined` when none does. */
-  take(asked: Asked): Taken | undefined
+  take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I): Taken<S> | undefined
 }
 
 /** What can be done with a rule that was added. */
@@ -54,7 +58,11 @@ const EVERYBODY = ''
 /** In all scopes together. More than this means that a client adds rules and never removes them. */
 export const MOST_ADDED = 10_000
 
-export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAtRunTime {
+/** `onPaths` is called when the first rule with a path of its own comes, and when the last one goes. */
+export function createRulesAtRunTime(
+  memory: Memory,
+  { most = MOST_ADDED, onPaths = () => {} }: { readonly most?: number; readonly onPaths?: () => void } = {},
+): RulesAtRunTime {
   const forEverybody = createShelf(EVERYBODY, memory)
   const ofScopes = createByScope(scope => createShelf(scope, memory))
   let calls = 0
@@ -67,8 +75,18 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
   }
   const every = () => [...ofScopes.all(), forEverybody]
 
+  function noteChange(): void {
+    const shelves = every()
+    rules.isEmpty = shelves.every(shelf => shelf.size() === 0)
+    const havePaths = shelves.some(shelf => shelf.inOrder().some(({ rule }) => isHttpRule(rule.written)))
+    if (havePaths === rules.havePaths) return
+    rules.havePaths = havePaths
+    onPaths()
+  }
+
   const rules = {
     isEmpty: true as boolean,
+    havePaths: false as boolean,
     async add(written: RuleInput | readonly RuleInput[], { scope = EVERYBODY, dir, seed }: Adding) {
       // Taken before anything is waited for: the order is that of the calls.
       const call = ++calls
@@ -83,7 +101,7 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
       if (every().reduce((sum, { size }) => sum + size(), added.length) > most) throw tooManyRules(most)
       const shelf = scope === EVERYBODY ? forEverybody : ofScopes.get(scope)
       shelf.put(added)
-      rules.isEmpty = false
+      noteChange()
       return added.map(({ id }) => ({ id }))
     },
     async change(id: string, { rule: written, move }: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
@@ -98,6 +116,7 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
         const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
         // It may have been removed meanwhile.
         if (rule) find()?.replace({ ...before, rule })
+        noteChange()
       }
       if (move) find()?.move(id, move === 'up' ? -1 : 1)
       return true
@@ -108,15 +127,18 @@ export function createRulesAtRunTime(memory: Memory, most = MOST_ADDED): RulesAt
         removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
         if (shelf.size() === 0) ofScopes.forget(shelf.scope)
       }
-      rules.isEmpty = every().every(shelf => shelf.size() === 0)
+      noteChange()
       return removed
     },
     all: (scope?: string) => (scope === undefined ? every() : shelvesFor(scope)).flatMap(shelf => shelf.inOrder()),
-    fails: (scope: string) => shelvesFor(scope).some(shelf => shelf.engine().fails),
-    take(asked: Asked) {
-      if (ofScopes.size === 0) return forEverybody.engine().take(asked)
-      for (const shelf of shelvesFor(asked.scope)) {
-        const taken = shelf.engine().take(asked)
+    engines: <I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
+      dialect: Dialect<I, S, X>,
+      scope?: string,
+    ) => (scope === undefined ? every() : shelvesFor(scope)).map(shelf => shelf.engine(dialect)),
+    take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I) {
+      if (ofScopes.size === 0) return forEverybody.engine(dialect).take(input)
+      for (const shelf of shelvesFor(input.scope)) {
+        const taken = shelf.engine(dialect).take(input)
         if (taken) return taken
       }
       return undefined
@@ -140,19 +162,19 @@ interface Shelf {
   size(): number
   /** In the order in which they are tried. */
   inOrder(): readonly Added[]
-  engine(): Engine
+  engine<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>): Engine<I, S, X>
 }
 
 function createShelf(scope: string, memory: Memory): Shelf {
   let added: readonly Added[] = []
   // Put together on demand, not for each rule that comes.
   let ordered: readonly Added[] | undefined
-  let engine: Engine | undefined
+  const engines = new Map<unknown, unknown>()
 
   function change(next: readonly Added[]): void {
     added = next
     ordered = undefined
-    engine = undefined
+    engines.clear()
   }
 
   function inOrder(): readonly Added[] {
@@ -184,10 +206,13 @@ function createShelf(scope: string, memory: Memory): Shelf {
     },
     size: () => added.length,
     inOrder,
-    engine() {
-      const rules = () => inOrder().map(({ rule }) => rule)
-      engine ??= createEngine(rules(), memory)
-      return engine
+    engine<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>) {
+      const there = engines.get(dialect) as Engine<I, S, X> | undefined
+      if (there) return there
+      const rules = inOrder().map(({ rule }) => rule)
+      const made = createEngine(rules, memory, dialect)
+      engines.set(dialect, made)
+      return made
     },
   }
 }

@@ -1,23 +1,15 @@
 /** Drafts a rule that repeats an answer, as a start for a rule of one's own. */
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'
-import { type ChatRequest, chatRequest } from '../completions/request.js'
+import { CHAT, type ChatRequest, chatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
 import { withLeaves } from '../redact/index.js'
 import { Asked } from './conditions/asked.js'
 import { expressionIn } from './conditions/text.js'
-import { type DraftedReply, type JournaledAnswer, replyOf } from './drafted-reply.js'
+import { type DraftedReply, type DraftSource, replyOf } from './drafted-reply.js'
+import { draftOnPath } from './http/draft.js'
 
-/** An exchange as the journal shows it, nothing secret in it. */
-export interface DraftSource {
-  readonly at: string
-  readonly request: { readonly method: string; readonly path: string; readonly body?: unknown }
-  readonly status: number | null
-  readonly complete: boolean
-  readonly error: string | null
-  readonly firstByteMs: number | null
-  readonly response: JournaledAnswer
-}
+export type { DraftSource } from './drafted-reply.js'
 
 export interface Draft {
   /** A file with one rule. */
@@ -31,18 +23,27 @@ export interface Draft {
 /** `open` takes out secrets: a stream may have sent them in pieces. Throws a PlatformError that says why no rule can be made of it. */
 export function draftOf(told: DraftSource, open: (text: string) => string = asItIs): Draft {
   const { request, status } = told
-  const asked = requestIn(request.body)
-  if (!asked) throw notForARule('rules answer chat completion requests only, and this is not one')
   if (status === null) throw notForARule('no answer has left')
+  if (request.path !== CHAT) return onPath(told, open)
+  const asked = requestIn(request.body)
+  if (!asked) throw notForARule('it is not a chat completion request')
   const reply = replyOf(told, asked)
   const user = new Asked(asked).user
   const name = slugOf(user) || slugOf(asked.model) || 'rule'
   const { when, remark } = whenOf(asked, reply)
   const { says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
-  const readable = withLeaves(rule, value => (typeof value === 'string' ? open(value) : value))
-  return { yaml: blockYaml([readable]), name, remarks: [...(remark ? [remark] : []), ...remarks] }
+  return { yaml: inYaml(rule, open), name, remarks: [...(remark ? [remark] : []), ...remarks] }
 }
+
+function onPath(told: DraftSource, open: (text: string) => string): Draft {
+  const { rule, remarks } = draftOnPath(told)
+  const name = slugOf(rule.on) || 'rule'
+  return { yaml: inYaml({ name, ...rule }, open), name, remarks }
+}
+
+const inYaml = (rule: object, open: (text: string) => string) =>
+  blockYaml([withLeaves(rule, value => (typeof value === 'string' ? open(value) : value))])
 
 const asItIs = (text: string) => text
 

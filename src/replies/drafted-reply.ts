@@ -25,6 +25,17 @@ export interface JournaledAnswer {
   readonly piecesAtMs: readonly number[]
 }
 
+/** An exchange as the journal shows it, nothing secret in it. */
+export interface DraftSource {
+  readonly at: string
+  readonly request: { readonly method: string; readonly path: string; readonly query?: string; readonly body?: unknown }
+  readonly status: number | null
+  readonly complete: boolean
+  readonly error: string | null
+  readonly firstByteMs: number | null
+  readonly response: JournaledAnswer
+}
+
 interface Told {
   readonly status: number | null
   readonly complete: boolean
@@ -138,7 +149,7 @@ function argumentsIn(text: string): unknown {
 }
 
 /** What looks like a template is only text here. */
-const plain = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% endraw %}` : text)
+export const plain = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% endraw %}` : text)
 
 /** Quicker than this is as fast as possible. */
 const NO_TIME_MS = 20

@@ -1,15 +1,11 @@
 /** Says of a request which rule would answer it, what it would say, and why not another one. */
 import { inlineYaml } from '../check/yaml.js'
-import { noRuleMatches } from '../core/errors.js'
-import type { Asked } from './conditions/asked.js'
-import type { Engine } from './engine.js'
+import type { MatchInput, ReadyRule, Saying } from './dialect.js'
 import type { Memory } from './memory.js'
-import { loadJudge } from './misfit.js'
-import { nearestSentence } from './nearest.js'
-import type { ReadyRule } from './ready-rule.js'
+import { nearestSentence, type TriedRules } from './nearest.js'
 import type { Choice, Generation } from './said.js'
 
-export interface Explanation {
+export interface Explanation<T = Generation> {
   /** The rule that answers; `undefined` where none does. */
   readonly rule: ReadyRule | undefined
   /** The rules that were tried before it, at most so many, each with its reasons: sentences without their ends. */
@@ -19,7 +15,7 @@ export interface Explanation {
   /** A sentence about the rule that came nearest. */
   nearest(): string
   /** What would be answered. Nothing is counted. Rejects with a 424 where no rule matches and one has to. */
-  says(): Promise<Generation>
+  says(): Promise<T>
 }
 
 interface TriedRule {
@@ -35,43 +31,46 @@ export interface RuleDraft {
 }
 
 /** `rules` with those of a draft among them, in the order in which they would be tried. */
-export function withDraft(rules: readonly ReadyRule[], draft: RuleDraft | undefined): readonly ReadyRule[] {
+export function withDraft<S extends Saying>(
+  rules: readonly ReadyRule<S>[],
+  dialect: ReadyRule['dialect'],
+  draft: RuleDraft | undefined,
+): readonly ReadyRule<S>[] {
   if (!draft) return rules
-  const at = draft.instead ? rules.indexOf(draft.instead) : -1
-  return at < 0 ? [...draft.rules, ...rules] : rules.toSpliced(at, 1, ...draft.rules)
+  const drafted = draft.rules.filter((rule): rule is ReadyRule<S> => rule.dialect === dialect)
+  const at = draft.instead ? rules.indexOf(draft.instead as ReadyRule<S>) : -1
+  return at < 0 ? [...drafted, ...rules] : rules.toSpliced(at, 1, ...drafted)
 }
 
-interface Circumstances extends Pick<Engine, 'rules' | 'reasonsAgainst'> {
-  /** Whether magic words answer before all rules. */
-  readonly isMagic: boolean
-  readonly strict: boolean
+interface Circumstances<I extends MatchInput, S extends Saying, T> extends TriedRules<I, S> {
+  /** Whether something answers before all rules. */
+  readonly isMagic?: boolean
   readonly memory: Memory
-  /** What is said where no rule answers. */
-  readonly otherwise: () => Promise<Generation>
+  /** What is said where no rule answers. `nearest` says which one came nearest. */
+  readonly otherwise: (nearest: () => string) => Promise<T>
+  /** How many letters of the request each rule is compared with. */
+  readonly letters?: number
 }
 
-export function explanationOf(
-  asked: Asked,
-  { isMagic, strict, memory, otherwise, ...tried }: Circumstances,
-): Explanation {
+export function explanationOf<I extends MatchInput, S extends Saying<T>, T>(
+  input: I,
+  { isMagic, memory, otherwise, letters, ...tried }: Circumstances<I, S, T>,
+): Explanation<T> {
   const { rules, reasonsAgainst } = tried
-  const found = isMagic ? -1 : rules.findIndex(rule => reasonsAgainst(rule, asked).length === 0)
+  const found = isMagic ? -1 : rules.findIndex(rule => reasonsAgainst(rule, input).length === 0)
   const rule = rules[found]
-  const withReasons = (some: readonly ReadyRule[], most: number) =>
-    some.slice(0, most).map(rule => ({ rule, reasons: reasonsAgainst(rule, asked) }))
-  const nearest = () => nearestSentence(tried, asked)
+  const withReasons = (some: readonly ReadyRule<S>[], most: number) =>
+    some.slice(0, most).map(rule => ({ rule, reasons: reasonsAgainst(rule, input) }))
+  const nearest = () => nearestSentence(tried, input, letters)
   return {
     rule,
     nearest,
     passed: (most = rules.length) => withReasons(rules.slice(0, rule ? found : undefined), most),
     behind: (most = rules.length) => withReasons(rule ? rules.slice(found + 1) : [], most),
     async says() {
-      if (!rule && strict && !isMagic) throw noRuleMatches(nearest())
-      // What judges whether an answer fits is loaded with the first one that has to.
-      await loadJudge()
-      if (!rule) return otherwise()
-      const count = memory.answeredTo(rule, asked) + 1
-      return rule.sayingAt(count).said(asked, count)
+      if (!rule) return otherwise(nearest)
+      const count = memory.answeredTo(rule, input) + 1
+      return rule.sayingAt(count).said(input, count)
     },
   }
 }

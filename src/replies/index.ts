@@ -1,22 +1,25 @@
 /** What the emulated model says: the only entry point of this part. */
-import type { ChatRequest } from '../completions/request.js'
+import { CHAT, type ChatRequest } from '../completions/request.js'
 import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
+import { chat } from './chat.js'
 import { Asked } from './conditions/asked.js'
 import { readable } from './conditions/on-exchanges.js'
+import type { ReadyRule } from './dialect.js'
 import { createEngine } from './engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
 import { seedOf } from './fake.js'
-import type { LoadedRules } from './load.js'
+import type { HttpReplies } from './http/index.js'
+import { type LoadedRules, loadedHttp } from './load.js'
 import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
 import { createMemory, type Memory } from './memory.js'
 import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
 import { nearestSentence } from './nearest.js'
 import type { ListedRule } from './operations.js'
-import type { ReadyRule } from './ready-rule.js'
 import { areNeighbours, fileOfRule } from './rule-files.js'
+import { isHttpRule } from './rules.js'
 import type { Generation } from './said.js'
 import { sampled } from './structured/index.js'
 import { unasked } from './unasked.js'
@@ -25,6 +28,9 @@ export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRul
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
 export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.js'
+export type { HttpReplies, RulePath } from './http/index.js'
+export type { TriedRequest } from './http/route.js'
+export type { HttpGeneration } from './http/saying.js'
 export { keepRules } from './keep.js'
 export { type LintFinding, lint } from './lint.js'
 export {
@@ -54,7 +60,7 @@ export {
   readRule,
   ruleFiles,
 } from './rule-files.js'
-export { type RuleInput, rulesSchema } from './rules.js'
+export { type ChatRuleInput, type HttpRuleInput, isHttpRule, type RuleInput, rulesSchema } from './rules.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
 export { sampleJob } from './structured/index.js'
 
@@ -68,9 +74,11 @@ export interface Replies {
   /** Looks where a reply is not what its request asked for; a sentence for the log. */
   readonly misfit: typeof misfitOf
   /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
-  faultFor(exchange: Exchange): Promise<Fault | undefined>
+  faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined
   /** Says which rule would answer, without its answering; with a draft, as if its rules were in force. */
   explain(request: ChatRequest, circumstances?: Circumstances, draft?: RuleDraft): Explanation
+  /** What the rules on paths answer; `undefined` while there are none. */
+  readonly http: HttpReplies | undefined
   /** The rules in force, in the order in which they are tried: those for a scope, or all if none is given. */
   list(scope?: string): readonly ListedRule[]
   /** The same of all scopes, as they are made ready. */
@@ -93,26 +101,32 @@ interface Wanted {
 /** Answers from the first of the rules that matches, and where none does from `seed` and the request itself. */
 export function createReplies({ rules, seed, strict, magic, memory = createMemory(), ...wanted }: Wanted): Replies {
   const { atRunTime = createRulesAtRunTime(memory) } = wanted
-  const engine = createEngine(rules, memory)
+  const engine = createEngine(rules, memory, chat)
+  const ordered = rules.toSorted((a, b) => b.priority - a.priority)
 
-  const take = (asked: Asked) => (atRunTime.isEmpty ? undefined : atRunTime.take(asked)) ?? engine.take(asked)
+  const havePaths = rules.some(({ written }) => isHttpRule(written))
+  let onPaths: HttpReplies | undefined
+  function paths(): HttpReplies | undefined {
+    if (!havePaths && !atRunTime.havePaths) return undefined
+    onPaths ??= loadedHttp()?.createHttpReplies({ rules, memory, atRunTime })
+    return onPaths
+  }
+
+  const take = (asked: Asked) => (atRunTime.isEmpty ? undefined : atRunTime.take(chat, asked)) ?? engine.take(asked)
 
   function withoutRule(asked: Asked): Promise<Generation> {
     const tried = triedFor(asked)
-    if (strict) throw noRuleMatches(nearestSentence(tried(), asked))
+    if (strict) throw noRuleMatches(nearestSentence(tried(), asked, asked.user.length))
     const made = unasked(asked.request, seed)
     if (tried().rules.length === 0) return made
-    return made.then(said => ({ ...said, remark: () => nearestSentence(tried(), asked) }))
+    return made.then(said => ({ ...said, remark: () => nearestSentence(tried(), asked, asked.user.length) }))
   }
 
   /** The rules in force now, put together on demand. */
   function triedFor({ scope }: Asked) {
     const { reasonsAgainst } = engine
-    const added = atRunTime.all(scope)
-    return () => ({
-      rules: added.length === 0 ? engine.rules : [...added.map(({ rule }) => rule), ...engine.rules],
-      reasonsAgainst,
-    })
+    const added = atRunTime.engines(chat, scope).flatMap(({ rules }) => rules)
+    return () => ({ rules: added.length === 0 ? engine.rules : [...added, ...engine.rules], reasonsAgainst })
   }
 
   async function withMagicWords({ request, user }: Asked): Promise<Generation> {
@@ -139,26 +153,33 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       const asked = new Asked(request, circumstances)
       const tried = triedFor(asked)()
       const isMagic = magic && hasMagic(asked.user)
-      const otherwise = () => (isMagic ? withMagicWords(asked) : unasked(request, seed))
-      return explanationOf(asked, {
+      const { says, ...explanation } = explanationOf(asked, {
         ...tried,
-        rules: withDraft(tried.rules, draft),
-        isMagic,
-        strict,
-        memory,
-        otherwise,
+        rules: withDraft(tried.rules, chat, draft),
+        ...{ isMagic, memory, letters: asked.user.length },
+        async otherwise(nearest) {
+          if (isMagic) return withMagicWords(asked)
+          if (strict) throw noRuleMatches(nearest())
+          return unasked(request, seed)
+        },
       })
+      // What judges whether an answer fits is loaded with the first one that has to.
+      return { ...explanation, says: () => loadJudge().then(says) }
     },
-    async faultFor(exchange) {
-      if (!engine.fails && !atRunTime.fails(exchange.scope)) return undefined
+    faultFor(exchange) {
+      if (exchange.path !== CHAT) return paths()?.faultFor(exchange)
+      if (!engine.fails && !atRunTime.engines(chat, exchange.scope).some(({ fails }) => fails)) return undefined
       const request = readable(exchange)
-      return request && take(new Asked(request, exchange))?.saying.fault
+      return Promise.resolve(request && take(new Asked(request, exchange))?.saying.fault)
+    },
+    get http() {
+      return paths()
     },
     list(scope) {
       const added = atRunTime.all(scope)
       const all = [
         ...added.map(({ id, scope, rule }) => ({ id, scope: scope === '' ? null : scope, rule })),
-        ...engine.rules.map(rule => ({ id: rule.id ?? null, scope: null, rule })),
+        ...ordered.map(rule => ({ id: rule.id ?? null, scope: null, rule })),
       ]
       return all.map((one, i) => ({
         ...{ id: one.id, scope: one.scope, answered: memory.answered(one.rule, scope) },
@@ -171,7 +192,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
         ],
       }))
     },
-    inForce: () => [...atRunTime.all().map(({ rule }) => rule), ...engine.rules],
+    inForce: () => [...atRunTime.all().map(({ rule }) => rule), ...ordered],
   }
 }
 

@@ -1,11 +1,13 @@
 /** Looks for rules that cannot mean what their author meant: those that never answer, and what hides them. */
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
-import type { When } from './conditions/form.js'
-import { expressionIn, type TextCondition } from './conditions/text.js'
-import { nameTest, type ValueCondition } from './conditions/whole.js'
+import type { CommonWhen, When } from './conditions/form.js'
+import { expressionIn } from './conditions/text.js'
+import { nameTest } from './conditions/whole.js'
+import type { ReadyRule } from './dialect.js'
+import { areAmbiguous, routeOf } from './http/route.js'
 import { START } from './memory.js'
-import type { ReadyRule } from './ready-rule.js'
+import { isHttpRule } from './rules.js'
 import { slowExpression } from './slow-expression.js'
 
 /** Something that is allowed but hardly meant. */
@@ -22,20 +24,34 @@ export function lint(written: readonly ReadyRule[], models: readonly string[]): 
   const found = (rule: ReadyRule, sentence: string | undefined): LintFinding[] =>
     sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
   const earlier: Earlier[] = []
+  const routes = new Map<string, ReadyRule>()
   const findings: LintFinding[] = []
   for (const rule of rules) {
     findings.push(
       ...found(rule, hiddenBy(rule, earlier)),
       ...found(rule, deadScenario(rule, rules)),
       ...found(rule, dividedScenario(rule, rules)),
-      ...whensOf(rule.written.when ?? {}).flatMap(when => [
-        ...found(rule, unknownModel(when, models)),
-        ...textsOf(when).flatMap(text => found(rule, slow(text))),
-      ]),
+      ...found(rule, ambiguousPath(rule, routes)),
+      ...whensOf<When>(rule.written.when ?? {}).flatMap(when => found(rule, unknownModel(when, models))),
+      ...expressionsIn(rule.written.when).flatMap(text => found(rule, slow(text))),
     )
     if (answersAlways(rule)) earlier.push({ rule, conditions: Object.entries(rule.written.when ?? {}) })
   }
   return findings
+}
+
+/** More are not compared with one another. */
+const MOST_ROUTES = 1000
+
+/** `before` are the routes of earlier rules, to which this one is added. */
+function ambiguousPath(rule: ReadyRule, before: Map<string, ReadyRule>): string | undefined {
+  const { written } = rule
+  if (!isHttpRule(written) || before.has(written.on) || before.size >= MOST_ROUTES) return undefined
+  const route = routeOf(written.on)
+  const [, other] = [...before].find(([on]) => areAmbiguous(route, routeOf(on))) ?? []
+  before.set(written.on, rule)
+  if (!other || !isHttpRule(other.written)) return undefined
+  return `answers ${written.on}, and ${other.title} (${other.place}) ${other.written.on}: a path can have both patterns, and neither is the more specific one.`
 }
 
 /** A rule that never steps aside. Its conditions are listed once: each later rule is compared with them. */
@@ -49,25 +65,28 @@ type Conditions = readonly (readonly [name: string, wanted: unknown])[]
 /** One of the earlier rules, none of which steps aside, that answers whenever this one could. */
 function hiddenBy(rule: ReadyRule, earlier: readonly Earlier[]): string | undefined {
   const when = rule.written.when ?? {}
-  const hiding = earlier.find(({ conditions }) => covers(conditions, when))?.rule
+  const isAboutSame = (other: ReadyRule) => aboutOf(other) === aboutOf(rule)
+  const hiding = earlier.find(({ rule, conditions }) => isAboutSame(rule) && covers(conditions, when))?.rule
   if (!hiding) return undefined
   const everything = hiding.conditions.length === 0
   const why = everything ? 'matches everything' : 'matches all that this one does'
   return `never answers: ${hiding.title} (${hiding.place}) stands in front of it and ${why}.`
 }
 
+/** What a rule answers: only rules about the same can hide one another. */
+const aboutOf = ({ written }: ReadyRule) => (isHttpRule(written) ? `${written.on} ${written.access ?? ''}` : '')
+
 /** Whether a rule whose conditions hold never steps aside for the next one. */
 const answersAlways = ({ times, then, scenario, sayings }: ReadyRule) =>
   times === undefined &&
   then !== 'miss' &&
   scenario?.state === undefined &&
-  // A rule that only calls tools is passed over where tool_choice rules that out; one that only has text, where it asks for a call.
-  sayings.every(({ speaks, calls }) => speaks && calls.length === 0)
+  sayings.every(({ mayBePassedOver }) => !mayBePassedOver)
 
 /** Whether `narrow` holds only where `wide` does. Careful: it says so only of what can be read off. */
-function covers(wide: Conditions, narrow: When): boolean {
+function covers(wide: Conditions, narrow: object): boolean {
   return wide.every(([key, wanted]) => {
-    const other = narrow[key as keyof When]
+    const other = (narrow as Readonly<Record<string, unknown>>)[key]
     if (wanted === undefined || isSame(wanted, other)) return true
     if (other === undefined) return false
     if (key === 'user' || key === 'system' || key === 'assistant' || key === 'any') return isPart(wanted, other)
@@ -130,19 +149,17 @@ function slow(text: string): string | undefined {
 }
 
 /** Conditions with those inside them. */
-function whensOf(when: When): readonly When[] {
+function whensOf<W extends CommonWhen<W>>(when: W): readonly W[] {
   const { not, allOf = [], anyOf = [] } = when
   return [when, ...[...(not ? [not] : []), ...allOf, ...anyOf].flatMap(whensOf)]
 }
 
-function textsOf(when: When): readonly string[] {
-  const { user, system, assistant, any, toolResult, model, caller, header, request } = when
-  const contains = typeof toolResult === 'object' ? toolResult.contains : undefined
-  const values = [caller?.key, caller?.email, ...Object.values(header ?? {}), ...Object.values(request ?? {})]
-  return [user, system, assistant, any, contains, model, ...values].flatMap(plainTexts)
-}
-
-const plainTexts = (written: TextCondition | ValueCondition | undefined): readonly string[] => {
-  if (typeof written === 'string') return [written]
-  return Array.isArray(written) ? written.flatMap(plainTexts) : []
+/** The texts in conditions that can be regular expressions: all but `{ exact }` and `{ contains }`, which are compared as they are. */
+function expressionsIn(conditions: unknown, isToolResult = false): readonly string[] {
+  if (typeof conditions === 'string') return [conditions]
+  if (typeof conditions !== 'object' || conditions === null) return []
+  const isPlain = (key: string, value: unknown) =>
+    typeof value === 'string' && (key === 'exact' || (key === 'contains' && !isToolResult))
+  const entries = Object.entries(conditions).filter(([key, value]) => !isPlain(key, value))
+  return entries.flatMap(([key, value]) => expressionsIn(value, key === 'toolResult'))
 }

@@ -8,10 +8,12 @@ import { readYaml } from '../check/yaml.js'
 import { rulesTakeTooLong } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact, withoutExpressions } from '../core/json.js'
 import { inWorker, TookTooLong } from '../core/work.js'
-import { type ReadyRule, type RuleInForce, readyRule, standsAt } from './ready-rule.js'
-import { type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
+import { chat } from './chat.js'
+import type { ReadyRule } from './dialect.js'
+import { type RuleInForce, readyRule, standsAt } from './ready-rule.js'
+import { isHttpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates, textsIn } from './templates.js'
-import { isTemplateFile, readTextFile } from './text-file.js'
+import { isTemplateFile, readSaidFile, readTextFile } from './text-file.js'
 
 export interface ReplyFiles {
   /** Names or globs, relative to `dir`. */
@@ -229,6 +231,16 @@ interface Making {
   complain(at: Path, sentence: string): void
 }
 
+let loaded: typeof import('./http/index.js') | undefined
+
+/** What rules on paths need. It is there as soon as one of them is. */
+export const loadedHttp = () => loaded
+
+async function loadHttp() {
+  loaded ??= await import('./http/index.js')
+  return loaded
+}
+
 async function makeReady(rules: readonly Rule[], making: Making): Promise<LoadedRules> {
   const { dir = '', seed, standing, complain } = making
   const texts = await readTexts(rules, making)
@@ -237,6 +249,7 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
     [...texts].filter(([name]) => isTemplateFile(name)),
   ]
   const templates = hasTemplate(said) ? await loadTemplates(said) : undefined
+  const http = rules.some(isHttpRule) ? (await loadHttp()).http : chat
   const ready: ReadyRule[] = []
   let done = 0
   for (const [i, rule] of rules.entries()) {
@@ -249,7 +262,8 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
     done += OF_A_RULE + toCompile
     if (done > OF_A_TURN) done = await new Promise<number>(resolve => setImmediate(resolve, 0))
     const own = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
-    ready.push(readyRule(rule, standing(i), { ...own, complain: (at, why) => complain([i, ...at], why) }))
+    const told = { ...own, complain: (at: Path, why: string) => complain([i, ...at], why) }
+    ready.push(readyRule(rule, standing(i), told, isHttpRule(rule) ? http : chat))
   }
   return { rules: ready, files: [...texts.keys()] }
 }
@@ -272,8 +286,8 @@ function charactersToCompile({ when, reply, replies }: Rule): number {
 
 /** The texts of the files that rules say, by their full names; nothing for those that cannot be read. */
 async function readTexts(rules: readonly Rule[], { dir, alsoSays, complain }: Making) {
-  const texts = new Map<string, string | undefined>()
-  for (const { at, file } of filesSaid(rules)) {
+  const texts = new Map<string, string | Buffer | undefined>()
+  for (const { at, file, isAnswer } of filesSaid(rules)) {
     if (dir === undefined) {
       complain(at, 'A rule that is sent has no folder. Send the text itself.')
       continue
@@ -284,7 +298,7 @@ async function readTexts(rules: readonly Rule[], { dir, alsoSays, complain }: Ma
       continue
     }
     try {
-      texts.set(full, await readTextFile(full))
+      texts.set(full, await (isAnswer ? readSaidFile(full) : readTextFile(full)))
     } catch (error) {
       texts.set(full, undefined)
       complain(at, `${file} ${unreadable(file, error).sentence}`)
@@ -307,15 +321,23 @@ export function isBelow(folder: string, file: string): boolean {
 export const fullNamesSaid = (rules: readonly Rule[], dir: string) =>
   [...filesSaid(rules)].map(({ file }) => path.resolve(dir, file))
 
-/** Every `file` in what rules say, with its place. */
-function* filesSaid(rules: readonly Rule[]): Generator<{ readonly at: Path; readonly file: string }> {
-  for (const [i, { reply, replies }] of rules.entries()) {
+/** A `file` that a rule says, and its place. */
+interface SaidFile {
+  readonly at: Path
+  readonly file: string
+  /** Whether its bytes are the body of an answer, which need not be a text. */
+  readonly isAnswer?: boolean
+}
+
+function* filesSaid(rules: readonly Rule[]): Generator<SaidFile> {
+  for (const [i, rule] of rules.entries()) {
+    const { reply, replies } = rule
     const forms = reply
       ? [{ at: [i, 'reply'], form: reply }]
       : (replies ?? []).map((form, k) => ({ at: [i, 'replies', k], form }))
     for (const { at, form } of forms) {
-      if (form.file !== undefined) yield { at: [...at, 'file'], file: form.file }
-      for (const [k, { file }] of (form.choices ?? []).entries()) {
+      if (form.file !== undefined) yield { at: [...at, 'file'], file: form.file, isAnswer: isHttpRule(rule) }
+      for (const [k, { file }] of ('choices' in form ? (form.choices ?? []) : []).entries()) {
         if (file !== undefined) yield { at: [...at, 'choices', k, 'file'], file }
       }
     }

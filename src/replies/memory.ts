@@ -1,17 +1,16 @@
 /** What rules remember from one request to the next, in each scope for itself, and within it for a caller or a conversation. */
 import { createByScope } from '../core/scope.js'
-import type { Asked } from './conditions/asked.js'
-import type { ReadyRule } from './ready-rule.js'
+import type { MatchInput, ReadyRule } from './dialect.js'
 
 export interface Memory {
   /** How often a rule has answered in a scope, or in all of them if none is given. */
   answered(rule: ReadyRule, scope?: string): number
   /** How often it has answered those for whom it remembers. */
-  answeredTo(rule: ReadyRule, asked: Asked): number
+  answeredTo(rule: ReadyRule, input: MatchInput): number
   /** The state of the rule's scenario, for those for whom it remembers. */
-  stateFor(rule: ReadyRule, asked: Asked): string
+  stateFor(rule: ReadyRule, input: MatchInput): string
   /** Remembers an answer; gives back how many there are of the rule now. */
-  note(rule: ReadyRule, asked: Asked): number
+  note(rule: ReadyRule, input: MatchInput): number
   /** Brings every scenario back to where it begins. */
   restartScenarios(): void
   /** Forgets all that was remembered in a scope; everything if none is given. */
@@ -38,8 +37,9 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
   // No scope has a line end in it.
   const held = createByScope(key => make(key.slice(0, key.indexOf('\n'))), holders)
 
-  const keyFor = (per: NonNullable<ReadyRule['per']>, asked: Asked) => `${asked.scope}\n${asked.holder(per)}`
-  const find = ({ per }: ReadyRule, asked: Asked) => (per ? held.find(keyFor(per, asked)) : shared.find(asked.scope))
+  const keyFor = (per: NonNullable<ReadyRule['per']>, input: MatchInput) => `${input.scope}\n${input.holder(per)}`
+  const find = ({ per }: ReadyRule, input: MatchInput) =>
+    per ? held.find(keyFor(per, input)) : shared.find(input.scope)
   const countIn = (found: Notes | undefined, rule: ReadyRule) => found?.counts.get(rule) ?? 0
 
   return {
@@ -48,11 +48,11 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
       const wanted = scope === undefined ? all : all.filter(notes => notes.scope === scope)
       return wanted.reduce((sum, notes) => sum + countIn(notes, rule), 0)
     },
-    answeredTo: (rule, asked) => countIn(find(rule, asked), rule),
-    stateFor: (rule, asked) => find(rule, asked)?.states.get(rule.scenario?.name ?? '') ?? START,
-    note(rule, asked) {
+    answeredTo: (rule, input) => countIn(find(rule, input), rule),
+    stateFor: (rule, input) => find(rule, input)?.states.get(rule.scenario?.name ?? '') ?? START,
+    note(rule, input) {
       const { per, scenario } = rule
-      const { counts, states } = per ? held.get(keyFor(per, asked)) : shared.get(asked.scope)
+      const { counts, states } = per ? held.get(keyFor(per, input)) : shared.get(input.scope)
       const count = (counts.get(rule) ?? 0) + 1
       counts.set(rule, count)
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)

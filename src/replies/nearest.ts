@@ -1,10 +1,11 @@
 /** Finds the rule that came nearest to answering, and what it failed on. */
-import type { Asked } from './conditions/asked.js'
-import type { Engine } from './engine.js'
-import type { ReadyRule } from './ready-rule.js'
+import type { MatchInput, ReadyRule, Saying } from './dialect.js'
 
 /** The rules that a request was held against, and what keeps each from answering. */
-type Tried = Pick<Engine, 'rules' | 'reasonsAgainst'>
+export interface TriedRules<I extends MatchInput, S extends Saying = Saying> {
+  readonly rules: readonly ReadyRule<S>[]
+  reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[]
+}
 
 interface Nearest {
   readonly rule: ReadyRule
@@ -13,10 +14,13 @@ interface Nearest {
 }
 
 /** The rule with the fewest reasons against it; among equals the one of whose conditions the most hold, then the first. */
-function nearestRule({ rules, reasonsAgainst }: Tried, asked: Asked): Nearest | undefined {
+function nearestRule<I extends MatchInput, S extends Saying>(
+  { rules, reasonsAgainst }: TriedRules<I, S>,
+  input: I,
+): Nearest | undefined {
   let best: (Nearest & { readonly holding: number }) | undefined
   for (const rule of rules) {
-    const reasons = reasonsAgainst(rule, asked)
+    const reasons = reasonsAgainst(rule, input)
     const holding = rule.conditions.length - reasons.length
     const isBetter =
       !best ||
@@ -30,13 +34,17 @@ function nearestRule({ rules, reasonsAgainst }: Tried, asked: Asked): Nearest | 
 /** To name the nearest rule, at most this many letters of a prompt, counted once for each rule, are compared with rules. */
 const MOST_LETTERS = 20_000_000
 
-/** `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
-export function nearestSentence(tried: Tried, asked: Asked): string {
+/** `letters` of the request are compared with each rule. `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
+export function nearestSentence<I extends MatchInput, S extends Saying>(
+  tried: TriedRules<I, S>,
+  input: I,
+  letters = 0,
+): string {
   const { rules } = tried
-  if (rules.length * asked.user.length > MOST_LETTERS) {
-    return `It has ${asked.user.length} letters, too many to say which of ${rules.length} rules came nearest.`
+  if (rules.length * letters > MOST_LETTERS) {
+    return `It has ${letters} letters, too many to say which of ${rules.length} rules came nearest.`
   }
-  const nearest = nearestRule(tried, asked)
+  const nearest = nearestRule(tried, input)
   if (!nearest) return 'There are no rules.'
   const { rule, reasons } = nearest
   const where = rule.title.includes(rule.place) ? '' : ` (${rule.place})`

@@ -23,6 +23,7 @@ import { blockYaml } from '../check/yaml.js'
 import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
+import type { TriedRequest } from './http/route.js'
 import type { RuleEdit } from './rule-files.js'
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 
@@ -92,6 +93,15 @@ const attempt = object({
   prompt: optional(v.pipe(text, v.maxLength(20_000, 'text of at most 20000 characters')), 'What the user says.'),
   model: optional(text, 'Which model is asked; the first one without it.'),
   exchange: maybe(exchange),
+  request: optional(
+    object({
+      method: text,
+      path: described(text, 'With its query.'),
+      headers: optional(v.record(v.string(), text), 'Its headers.'),
+      body: optional(v.unknown(), 'A text, or a value that is sent as JSON.'),
+    }),
+    'A request for a path that rules answer, in place of a prompt.',
+  ),
   yaml: optional(yaml, 'Rules that are to be in force for this, before all others.'),
   id: optional(text, 'The rule in whose place those of yaml are.'),
   scope: optional(text, 'Whose request it is.'),
@@ -119,7 +129,7 @@ export interface Attempt {
   readonly model?: string | undefined
   readonly scope?: string | undefined
   /** What an app has sent, in place of a prompt. */
-  readonly body?: unknown
+  readonly request?: TriedRequest | undefined
   /** Rules that are not in force, and the id of the rule in whose place they are. */
   readonly draft?: { readonly yaml: string; readonly instead?: string | undefined } | undefined
 }
@@ -348,17 +358,17 @@ export const draftOperations = ({ drafts, rules, journal }: DraftParts) => ({
   }),
   tryRules: operation({
     at: 'POST /replies/try',
-    does: 'Explains which rule would answer a prompt or the request of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
+    does: 'Explains which rule would answer a prompt, a request or that of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
     body: attempt,
     reads,
     returns: explained,
     answer: 'The reply, and the reasons for it.',
     errors: { 404: 'There is no such exchange in the journal.' },
-    async run({ body: { exchange, yaml, id, ...attempt }, scope }) {
+    async run({ body: { exchange, yaml, id, request, ...attempt }, scope }) {
       const entry = exchange === undefined ? undefined : journal.get(exchange, Number.POSITIVE_INFINITY)
       if (exchange !== undefined && !entry) throw noSuchExchange(exchange)
       const draft = yaml === undefined ? undefined : { yaml, instead: id }
-      return rules.explain({ scope, ...attempt, body: entry?.request.body, draft })
+      return rules.explain({ scope, ...attempt, request: entry?.request ?? request, draft })
     },
   }),
   keepRules: operation({

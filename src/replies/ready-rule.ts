@@ -1,38 +1,10 @@
 /** A rule made ready: its conditions, what it answers each time, and whether it may answer. */
 import { stringifyExact } from '../core/json.js'
 import type { PaceInput } from '../core/pace.js'
-import type { Asked } from './conditions/asked.js'
-import { type Condition, compileWhen, firstGroups, userTextOf } from './conditions/compile.js'
-import type { Per, Rule, Then } from './rules.js'
-import { type Saying, sayingOf, type Texts } from './saying.js'
-
-export interface ReadyRule {
-  readonly written: Rule
-  /** By which it can be changed, where it stands in a file. */
-  readonly id: string | undefined
-  /** `rule "weather"`. */
-  readonly title: string
-  /** Where it stands: a file and a line, or its place in a list. */
-  readonly place: string
-  readonly conditions: readonly Condition[]
-  /** Texts, one of which is in the last user message wherever the rule matches. */
-  readonly needles: readonly string[]
-  readonly priority: number
-  readonly times: number | undefined
-  readonly scenario: Rule['scenario']
-  /** For whom it remembers; for all of a scope together without one. */
-  readonly per: Per | undefined
-  readonly sayings: readonly Saying[]
-  readonly then: Then
-  /** Whether anything about it changes with how often it has answered. */
-  readonly counts: boolean
-  /** Whether anything that it says is to go wrong. */
-  readonly fails: boolean
-  /** What it answers first, and always where nothing about it changes. */
-  readonly first: Saying
-  /** What it answers the time `count`, counted from 1. */
-  readonly sayingAt: (count: number) => Saying
-}
+import { firstGroups } from './conditions/shared.js'
+import type { Dialect, MatchInput, ReadyRule, Saying, Texts } from './dialect.js'
+import type { Then } from './rule-form.js'
+import type { Rule } from './rules.js'
 
 /** Where a rule stands, and what it is called where it has no name. */
 export interface RuleInForce {
@@ -48,26 +20,31 @@ export interface RuleInForce {
 export const standsAt = (place: string): RuleInForce => ({ place, title: `rule "${place}"` })
 
 /** Makes a rule ready. `texts` are the files that it says and the language of its templates. */
-export function readyRule(rule: Rule, { place, title: unnamed, id, isByChance }: RuleInForce, texts: Texts): ReadyRule {
-  const { name, when, reply, replies, times, priority = 0, scenario, per, pace } = rule
-  const conditions = compileWhen(when ?? {})
+export function readyRule(
+  rule: Rule,
+  { place, title: unnamed, id, isByChance }: RuleInForce,
+  texts: Texts,
+  dialect: Dialect,
+): ReadyRule {
+  const { name, reply, replies, times, priority = 0, scenario, per, pace } = rule
+  const conditions = dialect.conditions(rule)
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
   const drawnFrom = name === undefined && isByChance ? stringifyExact(rule) : title
-  const own = { title, drawnFrom, groups: (asked: Asked) => firstGroups(conditions, asked), ...paced(pace) }
+  const own = { rule, title, drawnFrom, groups: (input: MatchInput) => firstGroups(conditions, input), ...paced(pace) }
   const sayings = forms.map((form, i) => {
     const turn = forms.length > 1 ? { reply: i + 1, replies: forms.length } : {}
     const answeredBy = { kind: 'rule', title, place, ...turn } as const
-    return sayingOf(form, replies ? ['replies', i] : ['reply'], { ...own, answeredBy }, texts)
+    return dialect.saying(form, replies ? ['replies', i] : ['reply'], { ...own, answeredBy }, texts)
   })
   const then = rule.then ?? 'repeat-last'
   return {
+    dialect,
     written: rule,
     id,
     title,
     place,
     conditions,
-    needles: userTextOf(when ?? {})?.needles ?? [],
     priority,
     times,
     scenario,

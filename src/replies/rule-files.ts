@@ -16,8 +16,8 @@ import {
   withoutItem,
 } from '../check/yaml-items.js'
 import { invalidRequest, noSuchRule, noSuchRuleFile, ruleFileChanged, ruleNotKept } from '../core/errors.js'
+import type { ReadyRule } from './dialect.js'
 import { findReplyFiles, fullNamesSaid, idInFile, type ReplyFiles, rulesInText, rulesSent, versionOf } from './load.js'
-import type { ReadyRule } from './ready-rule.js'
 
 /** What an edit is based on. */
 export interface InForce {

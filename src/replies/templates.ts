@@ -4,7 +4,14 @@ import type { Templates } from './templates/compile.js'
 import { textsIn } from './templates/has-template.js'
 
 export type { Compiled, Templates } from './templates/compile.js'
-export { shownHeaders, type TemplateFacts as Facts, toolFact } from './templates/facts.js'
+export {
+  type CommonFacts,
+  commonNames,
+  type FactNames,
+  shownHeaders,
+  type TemplateFacts as Facts,
+  toolFact,
+} from './templates/facts.js'
 export { hasTemplate, TemplateError, textsIn } from './templates/has-template.js'
 
 /** Loads Liquid; faker too, unless `replies`, which are all that will be compiled, do not use it. */

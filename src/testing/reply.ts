@@ -1,20 +1,20 @@
 /** Makes rules and faults from the arguments of a test. */
 import type { Fault, FaultCallInput } from '../core/fault.js'
 import type { Platform } from '../platform.js'
-import type { RuleInput } from '../replies/index.js'
+import type { ChatRuleInput, RuleInput } from '../replies/index.js'
 import type { Awaitable } from './journal.js'
 
 /** What the model says, as in a rule. */
-export type ReplySchema = NonNullable<RuleInput['reply']>
+export type ReplySchema = NonNullable<ChatRuleInput['reply']>
 
 /** A text, the form of a rule's `reply`, a list of these for successive answers, or a whole rule. */
 export type ReplyInput = string | ReplySchema | readonly (string | ReplySchema)[] | RuleInput
 
 /** When the reply is used, and how. */
-export type ReplyOptions = Omit<RuleInput, 'reply' | 'replies'>
+export type ReplyOptions = Omit<ChatRuleInput, 'reply' | 'replies'>
 
 /** Keys that make an object a rule; a reply has none of them. */
-const ofRules = ['reply', 'replies', 'when', 'name', 'times', 'priority', 'scenario', 'pace', 'then']
+const ofRules = ['on', 'reply', 'replies', 'when', 'name', 'times', 'priority', 'scenario', 'pace', 'then']
 
 /** Does not validate the rule. That happens when it is added. */
 export function ruleFrom(input: ReplyInput, options: ReplyOptions = {}): RuleInput {
@@ -28,7 +28,7 @@ const formOf = (said: string | ReplySchema): ReplySchema => (typeof said === 'st
 
 /** Which requests a fault is for. */
 export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
-  readonly when?: RuleInput['when']
+  readonly when?: ChatRuleInput['when']
 }
 
 export type FailNext<R = void> = (fault: Fault, options?: FailOptions) => R

@@ -104,3 +104,22 @@ test.each<[RuleInput['when']]>([
 ])('an expression that can take exponential time is found wherever it stands: %j', async when => {
   expect(await oddities({ when, reply: say })).toContainEqual(expect.stringContaining('exponential time'))
 })
+
+test('two patterns of paths are reported where neither is the more specific one', async () => {
+  const reply = { text: 'x' }
+  expect(
+    await oddities(
+      { on: 'GET /a/:x/c', reply },
+      { on: 'GET /a/b/:y', reply },
+      { on: 'GET /a/b/c', reply },
+      { on: 'POST /a/b/:y', reply },
+    ),
+  ).toEqual([
+    'rules[1]: rule "rules[1]" answers GET /a/b/:y, and rule "rules[0]" (rules[0]) GET /a/:x/c: a path can have both patterns, and neither is the more specific one.',
+  ])
+})
+
+test('of two rules on one path the second one never answers if the first always does', async () => {
+  const [oddity] = await oddities({ on: 'GET /a', reply: { text: 'x' } }, { on: 'GET /a', reply: { text: 'y' } })
+  expect(oddity).toContain('never answers: rule "rules[0]" (rules[0]) stands in front of it')
+})

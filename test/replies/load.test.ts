@@ -9,7 +9,7 @@ import { repliesJsonSchema } from '../../src/cli/replies.js'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { inWords } from '../../src/core/exchange.js'
 import { Asked } from '../../src/replies/conditions/asked.js'
-import { createReplies, type LoadedRules, loadRules } from '../../src/replies/index.js'
+import { createReplies, type Generation, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
 import { textOf } from './said.js'
 
@@ -24,7 +24,8 @@ const textsOf = async (files: Files, patterns?: readonly string[]) =>
   (await saidBy(await load(files, patterns))).map(textOf)
 
 /** What the rules say, one by one. */
-const saidBy = ({ rules }: LoadedRules) => Promise.all(rules.map(rule => rule.sayingAt(1).said(new Asked(hello), 1)))
+const saidBy = ({ rules }: LoadedRules) =>
+  Promise.all(rules.map(rule => rule.sayingAt(1).said(new Asked(hello), 1) as Promise<Generation>))
 const hello: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
 /** What is wrong, as it would be printed. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { inWords } from '../../src/core/exchange.js'
-import { createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
+import { type ChatRuleInput, createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { asking, running } from './running.js'
 
-const hi = (text: string, more: Partial<RuleInput> = {}): RuleInput => ({
+const hi = (text: string, more: Partial<ChatRuleInput> = {}): RuleInput => ({
   when: { user: 'hi' },
   reply: { text },
   ...more,
@@ -166,7 +166,7 @@ test.each<[unknown, string]>([
 })
 
 test('no more are kept than may be, in all scopes together, and there is room again for those that are removed', async () => {
-  const atRunTime = createRulesAtRunTime(createMemory(), 3)
+  const atRunTime = createRulesAtRunTime(createMemory(), { most: 3 })
   const add = (count: number, scope?: string) =>
     atRunTime.add(Array(count).fill(hi('x')), { scope, dir: undefined, seed: 0 })
   await add(1)

@@ -4,6 +4,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** The parts of a written rule that are used here. */
 interface WrittenRule {
+  /** `POST /builder/projects`, for a rule on a path. */
+  readonly on?: string | undefined
   readonly when?: Fields | null | undefined
   readonly reply?: Fields | undefined
   readonly replies?: readonly Fields[] | undefined
@@ -12,8 +14,8 @@ interface WrittenRule {
 const LONGEST = 120
 
 /** `user "hello", model gpt-4o`. */
-export function whenInShort({ when }: WrittenRule): string {
-  const parts = Object.entries(when ?? {}).map(conditionInShort)
+export function whenInShort({ on, when }: WrittenRule): string {
+  const parts = [...(on === undefined ? [] : [on]), ...Object.entries(when ?? {}).map(conditionInShort)]
   return parts.length === 0 ? 'always' : cut(parts.join(', '))
 }
 
@@ -65,12 +67,14 @@ interface Call {
 }
 
 function replyInShort(reply: Fields): string {
-  const { text, file, json, refusal, toolCalls, choices, fault } = reply
+  const { status, text, file, json, events, refusal, toolCalls, choices, fault } = reply
   const calls = ((toolCalls ?? []) as readonly Call[]).map(({ name }) => `calls ${name}`)
   const parts = [
+    ...(status === undefined ? [] : [`status ${status}`]),
     ...(text === undefined ? [] : [String(text).trim() || '(nothing)']),
     ...(file === undefined ? [] : [`the text of ${file}`]),
     ...(json === undefined ? [] : [JSON.stringify(json)]),
+    ...(events === undefined ? [] : [`${(events as readonly unknown[]).length} events`]),
     ...(refusal === undefined ? [] : [`refuses: ${refusal}`]),
     ...calls,
     ...((choices ?? []) as readonly Fields[]).map(replyInShort),

@@ -10,6 +10,7 @@ import { type DashboardApiParts, dashboardOperations } from '../../dashboard/ope
 import { modesFrom } from '../../http/modes.js'
 import { type ControlParts, controlOperations } from '../../http/operations.js'
 import { createEndpoints } from '../../platform-api/index.js'
+import type { RulePath } from '../../replies/index.js'
 import { authRefusal } from '../../supabase/answers.js'
 import type { Backend } from '../../supabase/backend.js'
 import { authEndpoints } from '../../supabase/endpoints/index.js'
@@ -17,8 +18,14 @@ import { isOpenAtGateway } from '../../supabase/gateway.js'
 import { createForms, writeOperation } from './operation.js'
 import { type Placed, securitySchemes, tags } from './surface.js'
 
+interface Running {
+  readonly url: string
+  /** What only rules answer. */
+  readonly rulePaths?: readonly RulePath[] | undefined
+}
+
 /** What the document says of a platform with this configuration. No request is made for it, and nothing is opened. */
-export async function openApiOf(config: Config, { url }: { readonly url: string }): Promise<object> {
+export async function openApiOf(config: Config, { url, rulePaths = [] }: Running): Promise<object> {
   const forms = createForms()
   const said = { section: 'Errors', fields: ['error', 'path'] }
   await forms.named(['Error', errorAnswer], said)
@@ -26,6 +33,7 @@ export async function openApiOf(config: Config, { url }: { readonly url: string 
   await forms.named(['AuthError', authRefusal])
   const placed = [
     ...(await platformOperations(config)),
+    ...rulePaths.map(byRule),
     ...(await authOperations(config)),
     ...placedIn('dashboard', `${DASHBOARD}/api`, dashboardOperations(nothing), access =>
       access === 'user' ? [{ user: [] }] : access === 'anyone' ? [] : developer,
@@ -65,6 +73,16 @@ async function platformOperations(config: Config): Promise<readonly Placed[]> {
   const endpoints = createEndpoints({ ...config, replies: { answer: nobodyAsks }, tokenizer: estimated })
   return saidBy(endpoints, config, access => access.map(kind => ({ [kind]: [] })))
 }
+
+const byRule = ({ method, path, access }: RulePath): Placed => ({
+  ...{ part: 'platform', method: method.toLowerCase(), path },
+  security: access === 'anyone' ? [] : access.map(kind => ({ [kind]: [] })),
+  operation: {
+    id: `${method} ${path}`.toLowerCase().replace(/[^a-z0-9]+(.|$)/g, (_gap, next: string) => next.toUpperCase()),
+    does: 'Answered by rules.',
+    answers: { 200: { what: 'What the first rule that matches says.', type: '*/*' } },
+  },
+})
 
 async function authOperations(config: Config): Promise<readonly Placed[]> {
   const backend: Backend = {

@@ -1,64 +1,42 @@
-/** Makes the conditions of a rule ready to be tested on requests. */
-import { holdsCredential } from '../credential-headers.js'
+/** Makes the conditions of a rule on chat completions ready to be tested on requests. */
+import type { Condition } from '../dialect.js'
 import type { Asked } from './asked.js'
 import { fieldAt, fieldPath } from './field-path.js'
 import type { When } from './form.js'
+import { compileWith, onText, optional, simple } from './shared.js'
 import { type TextCondition, type TextTest, textTest } from './text.js'
 import { nameTest, rangeTest, type ValueCondition, type ValueTest, valueTest } from './whole.js'
 
-/** One condition. */
-export interface Condition {
-  holds(asked: Asked): boolean
-  /** Why it does not hold, as a sentence without its end: `user does not contain "weather"`. It repeats the rule, never the request. */
-  differs(asked: Asked): string
-  /** A regular expression's groups, where it has one and it matches. */
-  exec?(asked: Asked): RegExpExecArray | null
-}
+/** The conditions of a rule on chat completions made ready. Throws nothing for what has passed the check of its form. */
+export const compileWhen = (when: When): readonly Condition<Asked>[] => compileWith<Asked, When>(when, chatConditions)
 
-/** The conditions of a rule made ready. Throws nothing for what has passed the check of its form. */
-export function compileWhen(when: When): readonly Condition[] {
+function chatConditions(when: When): readonly Condition<Asked>[] {
   const { user, system, assistant, any, model, turn, stream, temperature, tools } = when
-  const { toolResult, responseFormat, header, caller, request, not, allOf, anyOf } = when
+  const { toolResult, responseFormat, request } = when
+  const about = (name: string, test: ValueTest, looksAt: (asked: Asked) => unknown) => simple(name, test, looksAt)
+  const inText = (name: string, wanted: TextCondition, looksAt: (asked: Asked) => string) =>
+    onText(name, textTest(wanted), looksAt)
   return [
     // The cheapest and most selective first.
-    ...optional(model, wanted => simple('model', valueTest(wanted), asked => asked.request.model)),
-    ...optional(stream, wanted => simple('stream', valueTest(wanted), asked => asked.request.stream ?? false)),
-    ...optional(user, wanted => onText('user', textTest(wanted), asked => asked.user)),
-    ...optional(turn, wanted => simple('turn', rangeTest(wanted), asked => asked.turn)),
-    ...optional(temperature, wanted => simple('temperature', rangeTest(wanted), asked => asked.request.temperature)),
-    ...optional(system, wanted => onText('system', textTest(wanted), asked => asked.system)),
-    ...optional(assistant, wanted => onText('assistant', textTest(wanted), asked => asked.assistant)),
+    ...optional(model, wanted => about('model', valueTest(wanted), asked => asked.request.model)),
+    ...optional(stream, wanted => about('stream', valueTest(wanted), asked => asked.request.stream ?? false)),
+    ...optional(user, wanted => inText('user', wanted, asked => asked.user)),
+    ...optional(turn, wanted => about('turn', rangeTest(wanted), asked => asked.turn)),
+    ...optional(temperature, wanted => about('temperature', rangeTest(wanted), asked => asked.request.temperature)),
+    ...optional(system, wanted => inText('system', wanted, asked => asked.system)),
+    ...optional(assistant, wanted => inText('assistant', wanted, asked => asked.assistant)),
     ...optional(any, onAnyText),
     ...optional(tools, onTools),
     ...optional(toolResult, onToolResult),
     ...optional(responseFormat, onResponseFormat),
-    ...Object.entries(header ?? {}).map(([name, wanted]) => onHeader(name, valueTest(wanted))),
-    ...Object.entries(caller ?? {}).flatMap(([name, wanted]) => optional(wanted, wanted => onCaller(name, wanted))),
     ...Object.entries(request ?? {}).map(([path, wanted]) => onField(path, wanted)),
-    ...optional(not, onNot),
-    ...(allOf ?? []).flatMap(compileWhen),
-    ...optional(anyOf, onAnyOf),
   ]
 }
 
 /** The text of the last user message that a rule asks for, for finding the rule by it. */
 export const userTextOf = ({ user }: When): TextTest | undefined => (user === undefined ? undefined : textTest(user))
 
-const optional = <T>(wanted: T | undefined, make: (wanted: T) => Condition): Condition[] =>
-  wanted === undefined ? [] : [make(wanted)]
-
-const simple = (name: string, test: ValueTest, looksAt: (asked: Asked) => unknown): Condition => ({
-  holds: asked => test.holds(looksAt(asked)),
-  differs: () => `${name} ${test.differs}`,
-})
-
-const onText = (name: string, test: TextTest, looksAt: (asked: Asked) => string): Condition => ({
-  holds: asked => test.holds(looksAt(asked)),
-  differs: () => `${name} ${test.differs}`,
-  exec: asked => test.exec(looksAt(asked)),
-})
-
-function onAnyText(wanted: TextCondition): Condition {
+function onAnyText(wanted: TextCondition): Condition<Asked> {
   const test = textTest(wanted)
   return {
     holds: ({ texts }) => texts.some(text => test.holds(text)),
@@ -78,7 +56,7 @@ const namesOfTools = ({ request: { tools, functions } }: Asked): readonly unknow
   ...(Array.isArray(functions) ? functions.map(fn => fn?.name) : []),
 ]
 
-function onTools(wanted: boolean | string | readonly string[]): Condition {
+function onTools(wanted: boolean | string | readonly string[]): Condition<Asked> {
   if (typeof wanted === 'boolean') {
     return {
       holds: asked => namesOfTools(asked).length > 0 === wanted,
@@ -96,7 +74,7 @@ function onTools(wanted: boolean | string | readonly string[]): Condition {
   }
 }
 
-function onToolResult(wanted: NonNullable<When['toolResult']>): Condition {
+function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<Asked> {
   if (typeof wanted === 'boolean') {
     return {
       holds: ({ toolResults }) => toolResults.length > 0 === wanted,
@@ -121,7 +99,7 @@ function onToolResult(wanted: NonNullable<When['toolResult']>): Condition {
   }
 }
 
-function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Condition {
+function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Condition<Asked> {
   const { type, name } = typeof wanted === 'string' ? { type: wanted, name: undefined } : wanted
   const named = name === undefined ? undefined : nameTest(name)
   const formatOf = ({ request: { response_format: format } }: Asked) =>
@@ -134,53 +112,9 @@ function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Conditio
   }
 }
 
-/** Values of headers may be secrets, so a difference says no more than the rule does, and of credentials not even that. */
-function onHeader(name: string, test: ValueTest): Condition {
-  const key = name.toLowerCase()
-  const told = holdsCredential(key) ? { ...test, differs: 'is not as the rule has it' } : test
-  return simple(`header ${name}`, told, ({ headers }) => headers[key])
-}
-
-function onCaller(name: string, wanted: string): Condition {
-  const test = nameTest(wanted)
-  return simple(`caller.${name}`, test, ({ caller }) => {
-    if (name === 'kind') return caller.kind
-    if (name === 'key') return caller.kind === 'apiKey' ? caller.name : undefined
-    return 'email' in caller ? caller.email : undefined
-  })
-}
-
-function onField(written: string, wanted: ValueCondition): Condition {
+function onField(written: string, wanted: ValueCondition): Condition<Asked> {
   const path = fieldPath(written) ?? []
   // Only a long number has digits to lose.
   const isExact = [wanted].flat().some(value => typeof value === 'bigint')
   return simple(`request.${written}`, valueTest(wanted), asked => fieldAt(isExact ? asked.exact : asked.request, path))
-}
-
-function onNot(when: When): Condition {
-  const conditions = compileWhen(when)
-  return {
-    holds: asked => !conditions.every(condition => condition.holds(asked)),
-    differs: () => `all of not holds (${Object.keys(when).join(', ')})`,
-  }
-}
-
-function onAnyOf(whens: readonly When[]): Condition {
-  const choices = whens.map(compileWhen)
-  const fits = (asked: Asked) => choices.find(conditions => conditions.every(condition => condition.holds(asked)))
-  return {
-    holds: asked => fits(asked) !== undefined,
-    differs: asked =>
-      `none of anyOf holds: ${choices.map(conditions => conditions.find(condition => !condition.holds(asked))?.differs(asked)).join('; ')}`,
-    exec: asked => firstGroups(fits(asked) ?? [], asked),
-  }
-}
-
-/** The groups of the first regular expression among `conditions` that has found something. */
-export function firstGroups(conditions: readonly Condition[], asked: Asked): RegExpExecArray | null {
-  for (const condition of conditions) {
-    const found = condition.exec?.(asked)
-    if (found) return found
-  }
-  return null
 }

@@ -7,8 +7,23 @@ import { fieldPath } from './field-path.js'
 import { expressionIn, type TextCondition } from './text.js'
 import type { RangeCondition, ValueCondition } from './whole.js'
 
-/** Conditions; all of them must hold. */
-export interface When {
+/** The conditions that rules of every kind have; all of them must hold. */
+export interface CommonWhen<W> {
+  readonly header?: Readonly<Record<string, ValueCondition>> | undefined
+  readonly caller?:
+    | {
+        readonly kind?: (typeof credentialKinds)[number] | undefined
+        readonly key?: string | undefined
+        readonly email?: string | undefined
+      }
+    | undefined
+  readonly not?: W | undefined
+  readonly allOf?: readonly W[] | undefined
+  readonly anyOf?: readonly W[] | undefined
+}
+
+/** Conditions on a chat completion request. */
+export interface When extends CommonWhen<When> {
   readonly user?: TextCondition | undefined
   readonly system?: TextCondition | undefined
   readonly assistant?: TextCondition | undefined
@@ -26,18 +41,7 @@ export interface When {
     | string
     | { readonly type?: string | undefined; readonly name?: string | undefined }
     | undefined
-  readonly header?: Readonly<Record<string, ValueCondition>> | undefined
-  readonly caller?:
-    | {
-        readonly kind?: (typeof credentialKinds)[number] | undefined
-        readonly key?: string | undefined
-        readonly email?: string | undefined
-      }
-    | undefined
   readonly request?: Readonly<Record<string, ValueCondition>> | undefined
-  readonly not?: When | undefined
-  readonly allOf?: readonly When[] | undefined
-  readonly anyOf?: readonly When[] | undefined
 }
 
 /** Why a text is no regular expression although it looks like one; nothing where all is well. */
@@ -71,7 +75,7 @@ const oneText = v.union(
   [patternText, closed({ exact: v.string('text') }), closed({ contains: filled })],
   'text, /a regular expression/, { exact: … } or { contains: … }',
 )
-const text = v.union(
+export const textCondition = v.union(
   [patternText, closed({ exact: v.string('text') }), closed({ contains: filled }), several(oneText, 'a list of texts')],
   'text, /a regular expression/, { exact: … }, { contains: … } or a list of them',
 )
@@ -102,20 +106,40 @@ const oneValue = v.union(
   ],
   'text, a number, true, false, null, { contains: … }, { present: … } or { min: …, max: … }',
 )
-const value = v.union(
+export const valueCondition = v.union(
   [oneValue, several(oneValue, 'a list of values')],
   'text, a number, true, false, null, { contains: … }, { present: … }, { min: …, max: … } or a list of them',
 )
 
 const isPath = (written: string) => fieldPath(written) !== undefined
-const values = map(v.string(), value, 'a map of names and values')
-const fields = map(
+export const values = map(v.string(), valueCondition, 'a map of names and values')
+export const fields = map(
   v.pipe(v.string(), v.check(isPath, 'a path such as metadata.unit or messages[0].name')),
-  value,
+  valueCondition,
   'a map of fields and values',
 )
 
-const conditions: v.GenericSchema<When> = v.lazy(() => whenSchema)
+/** The conditions that rules of every kind have; `all` are those of its kind. */
+export function commonConditions<W>(all: () => v.GenericSchema<W>) {
+  const conditions: v.GenericSchema<W> = v.lazy(all)
+  return {
+    header: optional(
+      values,
+      'Headers of the request and what they are; * stands for anything, { present: true } for whatever it is.',
+    ),
+    caller: optional(
+      closed({
+        kind: optional(word(credentialKinds), 'The kind of credential.'),
+        key: optional(patternText, 'The name of the API key; * stands for anything.'),
+        email: optional(patternText, 'The e-mail address of the signed-in user; * stands for anything.'),
+      }),
+      'Who asks.',
+    ),
+    not: optional(conditions, 'Conditions that must not all hold.'),
+    allOf: optional(several(conditions, 'a list of conditions'), 'Conditions that must all hold.'),
+    anyOf: optional(several(conditions, 'a list of conditions'), 'Conditions of which one must hold.'),
+  }
+}
 
 /** A field of the request that was written as a condition of its own, as in templates or by itself. */
 function fieldAdvice(key: string): string | undefined {
@@ -124,15 +148,15 @@ function fieldAdvice(key: string): string | undefined {
   return ` A field of the request stands inside of request: { ${field}: … }.`
 }
 
-export const whenSchema = closed(
+export const whenSchema: v.GenericSchema<When> = closed(
   {
     user: optional(
-      text,
+      textCondition,
       'In the last user message: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must fit.',
     ),
-    system: optional(text, 'The same in the system and developer messages.'),
-    assistant: optional(text, 'The same in the last assistant message.'),
-    any: optional(text, 'The same in any message.'),
+    system: optional(textCondition, 'The same in the system and developer messages.'),
+    assistant: optional(textCondition, 'The same in the last assistant message.'),
+    any: optional(textCondition, 'The same in any message.'),
     model: optional(
       v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
       'The id of the model; * stands for anything.',
@@ -153,7 +177,7 @@ export const whenSchema = closed(
           v.boolean('true or false'),
           closed({
             tool: optional(filled, 'The tool whose result it is.'),
-            contains: optional(text, 'What the result contains, as for user.'),
+            contains: optional(textCondition, 'What the result contains, as for user.'),
           }),
         ],
         'true, false, or { tool: …, contains: … }',
@@ -173,25 +197,11 @@ export const whenSchema = closed(
       ),
       'What response_format asks for.',
     ),
-    header: optional(
-      values,
-      'Headers of the request and what they are; * stands for anything, { present: true } for whatever it is.',
-    ),
-    caller: optional(
-      closed({
-        kind: optional(word(credentialKinds), 'The kind of credential.'),
-        key: optional(patternText, 'The name of the API key; * stands for anything.'),
-        email: optional(patternText, 'The e-mail address of the signed-in user; * stands for anything.'),
-      }),
-      'Who asks.',
-    ),
     request: optional(
       fields,
       'Any other fields of the request by their path, such as metadata.unit, and what they are.',
     ),
-    not: optional(conditions, 'Conditions that must not all hold.'),
-    allOf: optional(several(conditions, 'a list of conditions'), 'Conditions that must all hold.'),
-    anyOf: optional(several(conditions, 'a list of conditions'), 'Conditions of which one must hold.'),
+    ...commonConditions(() => whenSchema),
   },
   fieldAdvice,
 )

@@ -14,14 +14,14 @@ import {
 import { didYouMean } from '../../check/suggest.js'
 import { alternatives } from '../../core/errors.js'
 import { createEngine, LATE, RENDER_MS, stops, textOfValue } from './engine.js'
-import { type Faker, factMembers, matched, type TemplateFacts } from './facts.js'
+import { type CommonFacts, chatNames, type FactNames, type Faker, matched } from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
 import { hasTemplate, TemplateError } from './has-template.js'
 import { namesIn, TemplateMistake, type TemplateValue, withWhat } from './names.js'
 
 export interface Templates {
-  /** Compiles a text, or a JSON value with texts inside of it. Throws a TemplateError. */
-  compile(value: unknown): Compiled
+  /** Compiles a text, or a JSON value with texts inside of it, which can name `names`. Throws a TemplateError. */
+  compile(value: unknown, names?: FactNames): Compiled
 }
 
 /** Both throw a TemplateError when it cannot be done within bounds. */
@@ -29,9 +29,9 @@ export interface Compiled {
   /** Whether the facts have to have a faker. */
   readonly needsFaker: boolean
   /** As a text, whatever it was made of. */
-  renderText(facts: TemplateFacts): string
+  renderText(facts: CommonFacts): string
   /** As a value: a text that is nothing but one `{{ … }}` keeps the type of what it says; `undefined` where that is nothing. */
-  renderValue(facts: TemplateFacts): unknown
+  renderValue(facts: CommonFacts): unknown
 }
 
 type Path = readonly (string | number)[]
@@ -55,10 +55,10 @@ export function createTemplates(faker: Faker | undefined): Templates {
   const engines = { text: createEngine({ keepTypes: false }), value: createEngine({ keepTypes: true }) }
 
   return {
-    compile(value) {
-      const used: Used = { roots: new Set(), functions: [] }
+    compile(value, names = chatNames) {
+      const used: Used = { roots: new Set(), functions: [], names }
       const render = createCompiler(engines, used, faker).part(value, [], new Set())
-      const renderValue = (facts: TemplateFacts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
+      const renderValue = (facts: CommonFacts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
       return {
         needsFaker: used.roots.has('faker'),
         renderText: facts => textOfValue(renderValue(facts)),
@@ -70,7 +70,9 @@ export function createTemplates(faker: Faker | undefined): Templates {
 
 /** What a value names, in all of its texts. */
 interface Used {
-  readonly roots: Set<keyof TemplateFacts>
+  readonly roots: Set<string>
+  /** What it can name. */
+  readonly names: FactNames
   readonly functions: FakerFunction[]
 }
 
@@ -78,6 +80,8 @@ interface Used {
 type OwnNames = ReadonlySet<string>
 
 interface Compiler {
+  /** Whether a name means something in templates. */
+  isFact(name: string): boolean
   part(part: unknown, path: Path, own: OwnNames): Render
   /** `isWhole` tells whether the text is one expression, which keeps its type. */
   text(text: string, path: Path, own: OwnNames): { readonly isWhole: boolean; readonly render: Render }
@@ -85,11 +89,13 @@ interface Compiler {
 
 /** Compiles the parts of one value: texts here, lists and maps in the functions below. */
 function createCompiler(engines: { text: Liquid; value: Liquid }, used: Used, faker: Faker | undefined): Compiler {
+  const isFact = (name: string) => Object.hasOwn(used.names, name)
+
   function take(name: TemplateValue) {
     const isFaker = name.root === 'faker'
     if (name.call && !isFaker) throw new TemplateMistake(withWhat, name.token)
-    if (!isFact(name.root)) throw new TemplateMistake(unknownName(name.root), name.token)
-    checkMember(name.root, name)
+    if (!isFact(name.root)) throw new TemplateMistake(unknownName(name.root, used.names), name.token)
+    checkMember(used.names, name)
     used.roots.add(name.root)
     if (!isFaker) return
     if (!faker) throw new Error('Templates that were loaded without faker cannot name it.')
@@ -99,6 +105,7 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: Used, fa
   }
 
   const compiler: Compiler = {
+    isFact,
     part(part, path, own) {
       if (!hasTemplate(part)) return () => part
       if (typeof part === 'string') return compiler.text(part, path, own).render
@@ -143,7 +150,8 @@ function compiledForEach(
   if (other !== undefined) throw refuse(`${other} cannot stand beside forEach, only as and item can.`)
   if (item === undefined) throw refuse('forEach needs item, which says what is made of each item.')
   if (typeof as !== 'string' || !/^[A-Za-z_]\w*$/.test(as)) throw refuse('as must be a name, such as city.')
-  if (isFact(as) || as === 'forloop') throw refuse(`as cannot be ${as}, which means something else in templates.`)
+  if (compiler.isFact(as) || as === 'forloop')
+    throw refuse(`as cannot be ${as}, which means something else in templates.`)
   const list = compiler.text(forEach, [...path, 'forEach'], own)
   if (!list.isWhole) throw refuse('forEach must be one expression, such as {{request.metadata.cities}}.')
   const made = compiler.part(item, [...path, 'item'], new Set([...own, as]))
@@ -198,10 +206,10 @@ const isForEach = (item: unknown): item is ForEach => {
 }
 
 /** The names that stand in the template, and nothing else. */
-function scopeOf(facts: TemplateFacts, { roots, functions }: Used): Scope {
+function scopeOf(facts: CommonFacts, { roots, functions }: Used): Scope {
   const scope: Record<string, unknown> = Object.create(null)
   for (const root of roots) {
-    if (root !== 'faker' && root !== 'match') scope[root] = facts[root]
+    if (root !== 'faker' && root !== 'match') scope[root] = (facts as object as Scope)[root]
   }
   if (roots.has('match')) scope.match = matched(facts.match)
   if (roots.has('faker')) {
@@ -242,16 +250,14 @@ const toOwnType =
     }
   }
 
-const isFact = (name: string): name is keyof TemplateFacts => Object.hasOwn(factMembers, name)
-
-function unknownName(name: string): string {
-  const names = Object.keys(factMembers)
+function unknownName(name: string, known: FactNames): string {
+  const names = Object.keys(known)
   const near = didYouMean(name, names) || ` There are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`
   return `${name || 'An empty name'} is not known in templates.${near}`
 }
 
-function checkMember(root: keyof TemplateFacts, { steps: [member], token }: TemplateValue) {
-  const members = factMembers[root]
+function checkMember(names: FactNames, { root, steps: [member], token }: TemplateValue) {
+  const members = typeof root === 'string' ? names[root] : undefined
   if (members === undefined || typeof member !== 'string' || members.includes(member)) return
   throw new TemplateMistake(`${root}.${member} is not known in templates.${didYouMean(member, members)}`, token)
 }

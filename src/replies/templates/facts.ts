@@ -4,23 +4,10 @@ import { parseExact } from '../../core/json.js'
 import { holdsCredential } from '../credential-headers.js'
 import type { withFaker } from '../fake.js'
 
-/** Each is asked for only when a template names it, so whatever takes work may be a getter. */
-export interface TemplateFacts {
-  /** The whole body of the request. */
-  readonly request: object
-  /** The text of the last user message. */
-  readonly user: string
-  /** The texts of all system messages. */
-  readonly system: string
-  /** The text of the last assistant message. */
-  readonly assistant: string
-  readonly model: string
-  /** How many user messages there are. */
-  readonly turn: number
+/** What all templates can name. Each is asked for only when a template names it, so whatever takes work may be a getter. */
+export interface CommonFacts {
   /** What the rule's first regular expression found, as `exec` gives it; an empty array without one. */
   readonly match: readonly (string | undefined)[] & { readonly groups?: RegExpMatchArray['groups'] }
-  /** The last result of a tool, as `toolFact` gives it. */
-  readonly tool: { readonly name: string; readonly content: unknown; readonly text: string } | undefined
   readonly caller: {
     readonly kind: string
     readonly name?: string | undefined
@@ -36,21 +23,35 @@ export interface TemplateFacts {
   /** The time in seconds since 1970. */
   readonly timestamp: number
   /** Seeded; needed only by templates with `needsFaker`. */
-  readonly faker?: Faker | undefined
+  faker?: Faker | undefined
+}
+
+/** The same of a chat completion request. */
+export interface TemplateFacts extends CommonFacts {
+  /** The whole body of the request. */
+  readonly request: object
+  /** The text of the last user message. */
+  readonly user: string
+  /** The texts of all system messages. */
+  readonly system: string
+  /** The text of the last assistant message. */
+  readonly assistant: string
+  readonly model: string
+  /** How many user messages there are. */
+  readonly turn: number
+  /** The last result of a tool, as `toolFact` gives it. */
+  readonly tool: { readonly name: string; readonly content: unknown; readonly text: string } | undefined
 }
 
 export type Faker = Parameters<Parameters<typeof withFaker>[1]>[0]
 
-/** All names, and of those with a closed set of members the members. */
-export const factMembers: { readonly [K in keyof TemplateFacts]-?: readonly string[] | undefined } = {
-  request: undefined,
-  user: undefined,
-  system: undefined,
-  assistant: undefined,
-  model: undefined,
-  turn: undefined,
+/** Names that templates know, and of those with a closed set of members the members. */
+export type FactNames = Readonly<Record<string, readonly string[] | undefined>>
+
+type Names<F> = { readonly [K in keyof F]-?: readonly string[] | undefined }
+
+export const commonNames: Names<CommonFacts> = {
   match: undefined,
-  tool: ['name', 'content', 'text'],
   caller: ['kind', 'name', 'email', 'id'],
   headers: undefined,
   count: undefined,
@@ -59,8 +60,19 @@ export const factMembers: { readonly [K in keyof TemplateFacts]-?: readonly stri
   faker: undefined,
 }
 
+export const chatNames: Names<TemplateFacts> = {
+  request: undefined,
+  user: undefined,
+  system: undefined,
+  assistant: undefined,
+  model: undefined,
+  turn: undefined,
+  tool: ['name', 'content', 'text'],
+  ...commonNames,
+}
+
 /** What templates see of a match: its texts, and each named group as a property. */
-export function matched(match: TemplateFacts['match']): object {
+export function matched(match: CommonFacts['match']): object {
   const { groups = {} } = match
   // Of an array Liquid takes these for its own; as groups they are the author's.
   const isTaken = ['first', 'last', 'length'].some(name => name in groups)

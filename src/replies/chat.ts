@@ -1,0 +1,42 @@
+/** The dialect of rules on chat completions: what the emulated model says, and when. */
+import { demandOf } from '../completions/tools.js'
+import { alternatives } from '../core/errors.js'
+import type { Asked } from './conditions/asked.js'
+import { compileWhen, userTextOf } from './conditions/compile.js'
+import type { Dialect } from './dialect.js'
+import { createRuleIndex, WORTH_INDEXING } from './rule-index.js'
+import type { ChatRule } from './rules.js'
+import { type ChatSaying, sayingOf } from './saying.js'
+import { hasTemplate } from './templates.js'
+
+const whenOf = (rule: object) => (rule as ChatRule).when ?? {}
+
+export const chat: Dialect<Asked, ChatSaying> = {
+  conditions: rule => compileWhen(whenOf(rule)),
+  saying: (form, path, owner, texts) => sayingOf(form as NonNullable<ChatRule['reply']>, path, owner, texts),
+  index(rules) {
+    if (rules.length < WORTH_INDEXING) return { candidates: () => rules }
+    const { candidates } = createRuleIndex(rules, ({ written }) => userTextOf(whenOf(written))?.needles ?? [])
+    return { candidates: ({ user }) => candidates(user) }
+  },
+  isDemanding: ({ request }) => Boolean(request.tool_choice || request.function_call),
+  objection: unsayable,
+}
+
+/** A model never does what `tool_choice` rules out, so such a rule is passed over; the reason, or `undefined` for a rule that can answer. */
+function unsayable({ speaks, calls, isAlwaysSayable }: ChatSaying, { request }: Asked): string | undefined {
+  if (isAlwaysSayable) return undefined
+  const { calls: demand, names } = demandOf(request)
+  // What a template will say is not known yet.
+  const callable = names ? calls.filter(name => names.includes(name) || hasTemplate(name)) : calls
+  if (demand === 'required' && callable.length === 0) {
+    return names
+      ? `tool_choice asks for ${alternatives(names)}, which it does not call`
+      : 'tool_choice is required, and it calls no tool'
+  }
+  if (speaks || calls.length === 0) return undefined
+  if (demand === 'ruled out') return 'tool_choice is none, and it only calls tools'
+  return callable.length > 0
+    ? undefined
+    : `tool_choice allows ${alternatives(names ?? [])} only, which it does not call`
+}

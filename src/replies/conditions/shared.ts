@@ -1,0 +1,94 @@
+/** The conditions that rules of every kind have: on headers and callers, and conditions put together from others. */
+import { holdsCredential } from '../credential-headers.js'
+import type { Condition, MatchInput } from '../dialect.js'
+import type { CommonWhen } from './form.js'
+import type { TextTest } from './text.js'
+import { nameTest, type ValueTest, valueTest } from './whole.js'
+
+/**
+ * The conditions of a rule made ready: `own` makes those that only its dialect has. Throws nothing for what has passed the check of its form.
+ */
+export function compileWith<I extends MatchInput, W extends CommonWhen<W>>(
+  when: W,
+  own: (when: W) => readonly Condition<I>[],
+): readonly Condition<I>[] {
+  const { header, caller, not, allOf, anyOf } = when
+  const compiled = (inner: W) => compileWith(inner, own)
+  return [
+    ...own(when),
+    ...Object.entries(header ?? {}).map(([name, wanted]) => onHeader(name, valueTest(wanted))),
+    ...Object.entries(caller ?? {}).flatMap(([name, wanted]) => optional(wanted, wanted => onCaller(name, wanted))),
+    ...optional(not, not => onNot(compiled(not), Object.keys(not))),
+    ...(allOf ?? []).flatMap(compiled),
+    ...optional(anyOf, anyOf => onAnyOf(anyOf.map(compiled))),
+  ]
+}
+
+export const optional = <T, I extends MatchInput>(
+  wanted: T | undefined,
+  make: (wanted: T) => Condition<I>,
+): readonly Condition<I>[] => (wanted === undefined ? [] : [make(wanted)])
+
+/** A condition on one value of a request. */
+export const simple = <I extends MatchInput>(
+  name: string,
+  test: ValueTest,
+  looksAt: (input: I) => unknown,
+): Condition<I> => ({
+  holds: input => test.holds(looksAt(input)),
+  differs: () => `${name} ${test.differs}`,
+})
+
+/** A condition on one text of a request. */
+export const onText = <I extends MatchInput>(
+  name: string,
+  test: TextTest,
+  looksAt: (input: I) => string,
+): Condition<I> => ({
+  holds: input => test.holds(looksAt(input)),
+  differs: () => `${name} ${test.differs}`,
+  exec: input => test.exec(looksAt(input)),
+})
+
+/** Values of headers may be secrets, so a difference says no more than the rule does, and of credentials not even that. */
+function onHeader(name: string, test: ValueTest): Condition {
+  const key = name.toLowerCase()
+  const told = holdsCredential(key) ? { ...test, differs: 'is not as the rule has it' } : test
+  return simple(`header ${name}`, told, ({ headers }) => headers[key])
+}
+
+function onCaller(name: string, wanted: string): Condition {
+  const test = nameTest(wanted)
+  return simple(`caller.${name}`, test, ({ caller }) => {
+    if (name === 'kind') return caller.kind
+    if (name === 'key') return caller.kind === 'apiKey' ? caller.name : undefined
+    return 'email' in caller ? caller.email : undefined
+  })
+}
+
+const onNot = <I extends MatchInput>(conditions: readonly Condition<I>[], keys: readonly string[]): Condition<I> => ({
+  holds: input => !conditions.every(condition => condition.holds(input)),
+  differs: () => `all of not holds (${keys.join(', ')})`,
+})
+
+function onAnyOf<I extends MatchInput>(choices: readonly (readonly Condition<I>[])[]): Condition<I> {
+  const fits = (input: I) => choices.find(conditions => conditions.every(condition => condition.holds(input)))
+  return {
+    holds: input => fits(input) !== undefined,
+    differs: input =>
+      `none of anyOf holds: ${choices.map(conditions => conditions.find(condition => !condition.holds(input))?.differs(input)).join('; ')}`,
+    exec: input => firstGroups(fits(input) ?? [], input),
+  }
+}
+
+/** The groups of the first regular expression among `conditions` that has found something. */
+export function firstGroups<I extends MatchInput>(
+  conditions: readonly Condition<I>[],
+  input: I,
+): RegExpExecArray | null {
+  for (const condition of conditions) {
+    const found = condition.exec?.(input)
+    if (found) return found
+  }
+  return null
+}

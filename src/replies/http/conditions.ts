@@ -1,0 +1,79 @@
+/** Makes the conditions of a rule on a path ready to be tested on requests. */
+import { type Access, accessBelow } from '../../core/exchange.js'
+import { fieldAt, fieldPath } from '../conditions/field-path.js'
+import { compileWith, onText, optional, simple } from '../conditions/shared.js'
+import { textTest } from '../conditions/text.js'
+import { type ValueTest, valueTest } from '../conditions/whole.js'
+import type { Condition } from '../dialect.js'
+import type { HttpRule, HttpWhen } from './form.js'
+import type { HttpInput } from './input.js'
+import { paramsIn, type Route, routeOf } from './route.js'
+
+/** Who may ask where a rule does not say and neither does the platform's document. */
+const usually: Access = ['apiKey', 'user']
+
+export const accessOf = ({ on, access }: HttpRule): Access =>
+  access ?? accessBelow(on.slice(on.indexOf(' ') + 1)) ?? usually
+
+/** Whether a caller may ask is a condition as well: rules of one path can differ in it. */
+export function conditionsOf(rule: HttpRule): readonly Condition<HttpInput>[] {
+  const access = accessOf(rule)
+  const mayAsk = {
+    holds: ({ caller }: HttpInput) => access === 'anyone' || access.some(kind => kind === caller.kind),
+    differs: () => `access is for ${[access].flat().join(', ')}`,
+  }
+  const route = routeOf(rule.on)
+  return [mayAsk, ...compileWith<HttpInput, HttpWhen>(rule.when ?? {}, when => ownConditions(when, route))]
+}
+
+function ownConditions({ params, query, body, text }: HttpWhen, route: Route): readonly Condition<HttpInput>[] {
+  const several = <T>(
+    wanted: Readonly<Record<string, T>> | undefined,
+    make: (name: string, wanted: T) => Condition<HttpInput>,
+  ) => Object.entries(wanted ?? {}).map(([name, value]) => make(name, value))
+  return [
+    ...several(params, (name, wanted) =>
+      simple(`params.${name}`, ofText(valueTest(wanted)), ({ steps }) => paramsIn(route, steps)[name]),
+    ),
+    ...several(query, (name, wanted) =>
+      simple(`query.${name}`, ofAny(valueTest(wanted)), input => input.query.getAll(name)),
+    ),
+    ...several(body, (written, wanted) => {
+      const path = fieldPath(written) ?? []
+      const test = valueTest(wanted)
+      const loose = ofText(test)
+      return {
+        // A form has no numbers, only texts of digits.
+        holds: ({ body, headers }) => (isForm(headers) ? loose : test).holds(fieldAt(body, path)),
+        differs: () => `body.${written} ${test.differs}`,
+      }
+    }),
+    ...optional(text, wanted => onText('text', textTest(wanted), (input: HttpInput) => input.text)),
+  ]
+}
+
+const isForm = ({ 'content-type': type }: HttpInput['headers']) =>
+  type !== undefined && /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)/i.test(type)
+
+/** Also holds for the text of a number, or of true or false, that is wanted. */
+const ofText = (test: ValueTest): ValueTest => ({
+  ...test,
+  holds: value => test.holds(value) || (typeof value === 'string' && readings(value).some(test.holds)),
+})
+
+function readings(text: string): readonly unknown[] {
+  if (text === 'true' || text === 'false') return [text === 'true']
+  return /^-?\d+(\.\d+)?$/.test(text) ? [Number(text)] : []
+}
+
+/** Holds where it does for one of several values, or for none where there are none. */
+function ofAny(test: ValueTest): ValueTest {
+  const loose = ofText(test)
+  return {
+    ...test,
+    holds: values => {
+      const all = values as readonly string[]
+      return all.length === 0 ? test.holds(undefined) : all.some(value => loose.holds(value))
+    },
+  }
+}

@@ -1,0 +1,127 @@
+/** The form of rules that answer paths of their own, as their author writes them. */
+import * as v from 'valibot'
+import { closed, described, map, number, optional, word } from '../../check/check.js'
+import { credentialKinds } from '../../core/exchange.js'
+import { faultSchema } from '../../core/fault.js'
+import { type CommonWhen, commonConditions, fields, textCondition, values } from '../conditions/form.js'
+import type { TextCondition } from '../conditions/text.js'
+import type { ValueCondition } from '../conditions/whole.js'
+import { ruleForm } from '../rule-form.js'
+import { isDocumented, troubleWithRoute } from './route.js'
+
+/** Conditions on a request for a path of one's own. */
+export interface HttpWhen extends CommonWhen<HttpWhen> {
+  readonly body?: Readonly<Record<string, ValueCondition>> | undefined
+  readonly text?: TextCondition | undefined
+  readonly query?: Readonly<Record<string, ValueCondition>> | undefined
+  readonly params?: Readonly<Record<string, ValueCondition>> | undefined
+}
+
+const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
+  body: optional(
+    fields,
+    'Parts of the body by their path, such as items[0].id, and what they are: of JSON, of a form by the names of its fields, of a multipart form by the names of its parts.',
+  ),
+  text: optional(
+    textCondition,
+    'In the body as text: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must fit.',
+  ),
+  query: optional(values, 'Parameters of the query and what they are; * stands for anything.'),
+  params: optional(values, 'Parameters of the path and what they are; * stands for anything.'),
+  ...commonConditions(() => httpWhenSchema),
+})
+
+const text = v.string('text')
+const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
+
+/** RFC 9110 §5.1. What frames a message is for the server to say. */
+const framing = /^(connection|content-length|date|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
+const headerName = v.pipe(
+  v.string(),
+  v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'the name of a header'),
+  v.check(name => !framing.test(name), 'a header that is not about the connection itself'),
+)
+
+const event = closed({
+  event: optional(filled, 'The type of the event.'),
+  data: v.optional(described(v.unknown(), 'What it says: a text, or a value that is sent as JSON.'), ''),
+  id: optional(text, 'The id of the event.'),
+  retry: optional(number(0, 86_400_000, 'milliseconds'), 'After how many milliseconds a client should connect again.'),
+})
+/** In place of one event: as many as a list has items. */
+const events = closed({ forEach: filled, as: optional(filled, 'What templates call the item.'), item: event })
+
+const bodies = ['json', 'text', 'file', 'events']
+
+const httpReplySchema = v.pipe(
+  closed({
+    status: optional(
+      v.pipe(number(200, 599, 'a status'), v.integer('a status from 200 to 599')),
+      'The status of the answer, 200 without it.',
+    ),
+    headers: optional(
+      map(headerName, text, 'a map of headers and texts'),
+      'Headers of the answer. Their values may be templates. content-type is known from the rest, unless it is here.',
+    ),
+    json: optional(
+      v.unknown(),
+      'A body of JSON. Keys and texts in it may be templates; an item { forEach, as, item } of a list stands for as many as another list has.',
+    ),
+    text: optional(text, 'A body of text. May be a template.'),
+    file: optional(
+      filled,
+      'A file that is the body, beside the file with the rule. It is a template where its name ends in .liquid. Its type follows from its name.',
+    ),
+    events: optional(
+      v.array(v.union([event, events], 'an event'), 'a list of events'),
+      'Server-sent events, which are streamed at the pace of the rule.',
+    ),
+    fault: optional(faultSchema, 'What goes wrong with the answer.'),
+  }),
+  v.check(
+    reply => Object.keys(reply).length > 0,
+    'says nothing. It must have status, json, text, file, events or a fault.',
+  ),
+  v.check(
+    reply => bodies.filter(key => key in reply).length <= 1,
+    'says more than one of json, text, file and events.',
+  ),
+)
+
+const access = v.union(
+  [
+    v.literal('anyone', 'anyone, or a list of kinds of credential'),
+    v.pipe(v.array(word(credentialKinds)), v.minLength(1)),
+  ],
+  `anyone, or a list of ${credentialKinds.join(', ')}`,
+)
+
+const onlyFails = (form: unknown) => Object.keys(form ?? {}).every(key => key === 'fault')
+
+export const httpRuleSchema = v.pipe(
+  ruleForm(httpWhenSchema, httpReplySchema, {
+    on: described(
+      v.pipe(
+        v.string('a method and a path'),
+        v.check(
+          on => troubleWithRoute(on) === undefined,
+          ({ input }) =>
+            `is ${JSON.stringify(input)}, which ${troubleWithRoute(input)}. Write one such as "POST /builder/projects/:id".`,
+        ),
+      ),
+      'What the rule answers: a method and a path, such as POST /builder/projects/:id. A step :name stands for any one step, * at the end for all that follow.',
+    ),
+    access: optional(
+      access,
+      'Who may ask: anyone, or a list of anon, service, user, apiKey. Without it what the document says for the prefix of the path, else apiKey and user.',
+    ),
+  }),
+  v.check(
+    ({ on, reply, replies }) => !isDocumented(on) || [reply ?? replies ?? []].flat().every(onlyFails),
+    ({ input }) =>
+      `is about ${(input as { readonly on?: unknown }).on}. Its answer is the document's: such a rule can only set a fault. A rule on chat completions has no on.`,
+  ),
+)
+
+export type HttpRule = v.InferOutput<typeof httpRuleSchema>
+export type HttpReplyForm = v.InferOutput<typeof httpReplySchema>

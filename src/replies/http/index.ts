@@ -1,0 +1,187 @@
+/** The dialect of rules that answer paths of their own, and what is asked of them. Loaded with the first such rule. */
+import { methodNotAllowed, notFound, notFoundByRule } from '../../core/errors.js'
+import { type Access, anonymous, type Caller } from '../../core/exchange.js'
+import type { Fault } from '../../core/fault.js'
+import { isJson, stringifyExact } from '../../core/json.js'
+import type { Dialect, ReadyRule, RuleLookup, Saying } from '../dialect.js'
+import { createEngine, type Engine, type Taken } from '../engine.js'
+import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
+import type { Memory } from '../memory.js'
+import { nearestSentence } from '../nearest.js'
+import { accessOf, conditionsOf } from './conditions.js'
+import type { HttpReplyForm, HttpRule } from './form.js'
+import { bodyOf, HttpInput, type HttpRequest } from './input.js'
+import { pathOf, routeOf, stepsOf, type TriedRequest } from './route.js'
+import { type HttpGeneration, httpSaying, linesOf } from './saying.js'
+import { createPathTree } from './tree.js'
+
+type HttpSaying = Saying<HttpGeneration>
+type HttpReadyRule = ReadyRule<HttpSaying>
+
+interface HttpIndex extends RuleLookup<HttpInput, HttpSaying> {
+  /** The rules whose pattern a path has, whatever their method: of a higher priority first, then of the more specific pattern. */
+  at(steps: readonly string[]): readonly HttpReadyRule[]
+}
+
+export const http: Dialect<HttpInput, HttpSaying, HttpIndex> = {
+  conditions: rule => conditionsOf(rule as HttpRule),
+  saying: (form, path, owner, texts) => httpSaying(form as HttpReplyForm, path, owner, texts),
+  index: createPathIndex,
+  isDemanding: () => false,
+  objection: () => undefined,
+}
+
+/** However many rules there are, a path is looked up step by step. */
+function createPathIndex(rules: readonly HttpReadyRule[]): HttpIndex {
+  const tree = createPathTree<HttpReadyRule>()
+  for (const rule of rules) tree.put(routeOf((rule.written as HttpRule).on), rule)
+  const at = (steps: readonly string[]) => {
+    const found = tree.at(steps)
+    return found.length > 1 ? found.toSorted((a, b) => b.priority - a.priority) : found
+  }
+  return { at, candidates: ({ steps, method }) => at(steps).filter(rule => rulePath(rule).method === method) }
+}
+
+/** A method and a pattern of paths that rules answer. */
+export interface RulePath {
+  readonly method: string
+  /** `/builder/projects/{id}`. */
+  readonly path: string
+  readonly access: Access
+}
+
+/** What the rules on paths answer. */
+export interface HttpReplies {
+  /** What can be asked at a path, one for each method: in a scope, or in any if none is given. */
+  at(path: string, scope?: string): readonly RulePath[]
+  /** Everything that can be asked. */
+  paths(): readonly RulePath[]
+  /** Throws, or rejects with, a 404 where no rule matches, and a 400 for a body that is not what it says it is. */
+  answer(request: HttpRequest): HttpGeneration | Promise<HttpGeneration>
+  /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
+  faultFor(request: HttpRequest): Promise<Fault | undefined>
+  /** Says which rule would answer, without its answering. */
+  explain(tried: TriedRequest, draft?: RuleDraft): Promise<Explanation<HttpGeneration>>
+  /** An answer line by line, for people. */
+  linesOf(said: HttpGeneration): readonly string[]
+}
+
+interface Parts {
+  readonly rules: readonly ReadyRule[]
+  readonly memory: Memory
+  readonly atRunTime: {
+    engines(dialect: typeof http, scope?: string): readonly Engine<HttpInput, HttpSaying, HttpIndex>[]
+    take(dialect: typeof http, input: HttpInput): Taken<HttpSaying> | undefined
+  }
+}
+
+export function createHttpReplies({ rules, memory, atRunTime }: Parts): HttpReplies {
+  const written = createEngine(rules, memory, http)
+  const engines = (scope?: string) => [...atRunTime.engines(http, scope), written]
+  const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOf(path)))
+  const take = (input: HttpInput) => atRunTime.take(http, input) ?? written.take(input)
+
+  function triedFor(input: HttpInput) {
+    return {
+      rules: engines(input.scope).flatMap(({ index }) => index.candidates(input)),
+      reasonsAgainst: written.reasonsAgainst,
+    }
+  }
+
+  function refusal(input: HttpInput) {
+    const { method, path } = input.request
+    const there = pathsOf(at(path, input.scope)).map(({ method }) => method)
+    if (there.length === 0) return notFound()
+    if (!there.includes(input.method)) return methodNotAllowed(method, there)
+    return notFoundByRule(nearestSentence(triedFor(input), input))
+  }
+
+  function answered(request: HttpRequest, body: unknown): HttpGeneration | Promise<HttpGeneration> {
+    const input = new HttpInput(request, body)
+    const taken = take(input)
+    if (!taken) throw refusal(input)
+    return taken.saying.always ?? taken.saying.said(input, taken.count)
+  }
+
+  return {
+    at: (path, scope) => pathsOf(at(path, scope)),
+    paths: () =>
+      pathsOf(
+        engines().flatMap(({ rules }) => rules.filter(({ written }) => written.enabled !== false)),
+        ({ method, path }) => `${method} ${path}`,
+      ),
+    answer(request) {
+      const body = bodyOf(request)
+      return body instanceof Promise ? body.then(read => answered(request, read)) : answered(request, body)
+    },
+    async faultFor(request) {
+      if (!engines(request.scope).some(({ fails }) => fails)) return undefined
+      return take(new HttpInput(request, await bodyOf(request)))?.saying.fault
+    },
+    linesOf,
+    async explain(tried, draft) {
+      const request = requestOf(
+        tried,
+        engines().flatMap(({ index }) => index.at(stepsOf(pathIn(tried)))),
+      )
+      const input = new HttpInput(request, await bodyOf(request))
+      const held = triedFor(input)
+      return explanationOf(input, {
+        ...held,
+        rules: withDraft(held.rules, http, draft),
+        memory,
+        otherwise: () => Promise.reject(refusal(input)),
+      })
+    },
+  }
+}
+
+const pathIn = ({ path }: TriedRequest) => path.split('?', 1)[0] ?? ''
+
+function requestOf(tried: TriedRequest, there: readonly HttpReadyRule[]): HttpRequest {
+  const { method, path, headers = {}, body, scope = '', caller = callerWith(there.map(rulePath)) } = tried
+  const text = typeof body === 'string' || body === undefined ? body : stringifyExact(body)
+  const type = body !== undefined && (text !== body || isJson(text)) && { 'content-type': 'application/json' }
+  return {
+    ...{ method, path: pathIn(tried), query: tried.query ?? path.slice(pathIn(tried).length + 1), caller, scope },
+    headers: { ...type, ...headers },
+    body: text === undefined ? undefined : Buffer.from(text),
+  }
+}
+
+/** One of those who may ask. */
+function callerWith([first]: readonly RulePath[]): Caller {
+  const { access = 'anyone' } = first ?? {}
+  const [kind] = access === 'anyone' ? [] : access
+  if (kind === 'apiKey') return { kind, name: '', id: '' }
+  return kind === 'user' ? { kind, id: '' } : kind ? { kind } : anonymous
+}
+
+/** Once for each key. Of several rules the access is what one of them or another asks for. */
+function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: RulePath) => method): readonly RulePath[] {
+  const paths = new Map<string, RulePath>()
+  for (const rule of rules) {
+    const path = rulePath(rule)
+    const before = paths.get(keyOf(path))
+    if (!before) paths.set(keyOf(path), path)
+    else if (String(before.access) !== String(path.access))
+      paths.set(keyOf(path), { ...before, access: either(before.access, path.access) })
+  }
+  return [...paths.values()]
+}
+
+const either = (one: Access, other: Access): Access =>
+  one === 'anyone' || other === 'anyone' ? 'anyone' : [...new Set([...one, ...other])]
+
+const known = new WeakMap<HttpReadyRule, RulePath>()
+
+/** The same object each time. */
+function rulePath(rule: HttpReadyRule): RulePath {
+  const before = known.get(rule)
+  if (before) return before
+  const written = rule.written as HttpRule
+  const route = routeOf(written.on)
+  const path = { method: route.method, path: pathOf(route), access: accessOf(written) }
+  known.set(rule, path)
+  return path
+}

@@ -1,0 +1,115 @@
+/** What a rule answers: a method and a pattern of paths, such as `POST /builder/projects/:id/deploy`. */
+import type { Caller } from '../../core/exchange.js'
+import { AUTH, CONTROL, DASHBOARD } from '../../core/paths.js'
+
+/** What rules answer that do not say: chat completions. */
+export const CHAT_ROUTE = 'POST /v1/chat/completions'
+
+export const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** One step of a pattern: a text, any one step (`:id`), or all that follow (`*`, `*path`). */
+export interface Segment {
+  readonly kind: 'literal' | 'param' | 'rest'
+  /** The text; or the name of the parameter, empty for a bare `*`. */
+  readonly text: string
+}
+
+export interface Route {
+  readonly method: string
+  readonly segments: readonly Segment[]
+}
+
+/** The steps of a path, decoded. */
+export const stepsOf = (path: string): readonly string[] => path.slice(1).split('/').map(decoded)
+
+function decoded(step: string): string {
+  if (!step.includes('%')) return step
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}
+
+/** The route that `on` says. For what has passed `troubleWithRoute`. */
+export function routeOf(on: string): Route {
+  const [method = '', path = ''] = on.split(' ')
+  return { method, segments: stepsOf(path).map(segmentOf) }
+}
+
+function segmentOf(step: string): Segment {
+  if (step.startsWith(':')) return { kind: 'param', text: step.slice(1) }
+  return step.startsWith('*') ? { kind: 'rest', text: step.slice(1) } : { kind: 'literal', text: step }
+}
+
+/** `POST /builder/projects/{id}`: how endpoints write it. */
+export const pathOf = ({ segments }: Route): string =>
+  segments.map(({ kind, text }) => `/${kind === 'literal' ? text : `{${text || 'rest'}}`}`).join('')
+
+/** The parameters of a route in the steps of a path, by their names. */
+export function paramsIn({ segments }: Route, steps: readonly string[]): Readonly<Record<string, string>> {
+  const named = segments.flatMap(({ kind, text }, i) => {
+    if (kind === 'literal') return []
+    return [[text || '*', kind === 'rest' ? steps.slice(i).join('/') : (steps[i] ?? '')] as const]
+  })
+  return Object.fromEntries(named)
+}
+
+/** Whether some path has both patterns, and neither is the more specific one: `/a/:x` and `/:y/b`. */
+export function areAmbiguous({ method, segments }: Route, other: Route): boolean {
+  if (method !== other.method) return false
+  const [mine, theirs] = [segments, other.segments]
+  const isLonger = (own: readonly Segment[], than: readonly Segment[]) =>
+    own.length > than.length && than.at(-1)?.kind !== 'rest'
+  if (isLonger(mine, theirs) || isLonger(theirs, mine)) return false
+  let [first, second] = [0, 0]
+  for (let i = 0; i < Math.min(mine.length, theirs.length); i++) {
+    const [a, b] = [mine[i], theirs[i]]
+    if (!a || !b) break
+    if (a.kind === 'literal' && b.kind === 'literal' && a.text !== b.text) return false
+    if (a.kind === 'rest' || b.kind === 'rest') break
+    if (a.kind === 'literal' && b.kind === 'param') first++
+    if (a.kind === 'param' && b.kind === 'literal') second++
+  }
+  return first > 0 && second > 0
+}
+
+const owned = [CONTROL, DASHBOARD, AUTH]
+
+/** The paths of the platform's document that only it answers. */
+const documented: readonly string[] = ['/health', '/api/v1', '/v1/models', '/v1/chat/completions']
+
+/** Whether the platform's document says what is answered at the path of a route. */
+export const isDocumented = (on: string): boolean => documented.includes(on.slice(on.indexOf(' ') + 1))
+
+/** Why `on` is no route that a rule can have, as the rest of a sentence that begins with it; nothing where all is well. */
+export function troubleWithRoute(on: string): string | undefined {
+  const [method = '', path = '', ...more] = on.split(' ')
+  if (more.length > 0 || !path.startsWith('/') || /[?#]/.test(path)) return 'is no method and path'
+  if (!routeMethods.some(known => known === method)) return `begins with none of ${routeMethods.join(', ')}`
+  const { segments } = routeOf(on)
+  const names = segments.flatMap(({ kind, text }) => (kind === 'literal' ? [] : [text]))
+  if (segments.some(({ kind, text }) => kind === 'param' && !/^\w+$/.test(text)))
+    return 'has a parameter without a name'
+  if (new Set(names).size < names.length) return 'has two parameters of one name'
+  if (segments.slice(0, -1).some(({ kind }) => kind === 'rest')) return 'has something behind *'
+  const prefix = owned.find(prefix => path === prefix || path.startsWith(`${prefix}/`))
+  if (prefix !== undefined) return `is below ${prefix}, which is Standin's own`
+  // A pattern that reached them would take them over.
+  const [first] = segments
+  return first?.kind === 'literal' || segments.length > 1 || first?.kind === 'param' ? undefined : 'matches every path'
+}
+
+/** A request that is not sent. */
+export interface TriedRequest {
+  readonly method: string
+  /** May have its query behind it. */
+  readonly path: string
+  readonly query?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** A text, or a value that is sent as JSON. */
+  readonly body?: unknown
+  /** Without one it is a caller who may ask. */
+  readonly caller?: Caller | undefined
+  readonly scope?: string | undefined
+}

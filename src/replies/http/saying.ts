@@ -1,0 +1,183 @@
+/** What a rule on a path answers: a status, headers and a body, before it leaves at its pace. */
+import path from 'node:path'
+import type { Path } from '../../check/check.js'
+import { inlineYaml } from '../../check/yaml.js'
+import type { AnsweredBy } from '../../core/exchange.js'
+import type { Fault } from '../../core/fault.js'
+import { stringifyExact } from '../../core/json.js'
+import type { PaceInput } from '../../core/pace.js'
+import type { Saying, SayingOwner, Texts } from '../dialect.js'
+import { seedOfTexts } from '../fake.js'
+import { filePart, joined, mapped, RequestFacts, type SayingPart, saidBy, textPart, valuePart } from '../parts.js'
+import { commonNames, TemplateError } from '../templates.js'
+import { isTemplateFile } from '../text-file.js'
+import type { HttpReplyForm, HttpRule } from './form.js'
+import { fieldsIn, type HttpInput } from './input.js'
+import { paramsIn, type Route, routeOf } from './route.js'
+
+/** An answer that a rule gives. The same object each time where nothing in it is a template. */
+export interface HttpGeneration {
+  readonly status: number
+  /** As node's flat array. */
+  readonly headers: readonly string[]
+  readonly contentType: string
+  /** A list is a stream of such pieces. */
+  readonly body: string | Buffer | readonly string[]
+  readonly pace?: PaceInput
+  readonly fault?: Fault
+  readonly answeredBy: AnsweredBy
+}
+
+const names = {
+  ...commonNames,
+  params: undefined,
+  query: undefined,
+  body: undefined,
+  method: undefined,
+  path: undefined,
+}
+
+/** Makes a saying ready; `at` is where its form stands in the rule. */
+export function httpSaying(form: HttpReplyForm, at: Path, owner: SayingOwner, texts: Texts): Saying<HttpGeneration> {
+  const { status = 200, fault, headers: written = {} } = form
+  const { answeredBy, pace } = owner
+  const own = { ...texts, names }
+  const route = routeOf((owner.rule as HttpRule).on)
+  const said = mapped(
+    joined<unknown>([valuePart(written, [...at, 'headers'], own), bodyPart(form, at, own)]),
+    ([headers, body]): HttpGeneration => ({
+      ...withHeaders(headers as Readonly<Record<string, unknown>>, body as Body),
+      ...{ status, answeredBy, ...(fault && { fault }), ...(pace && { pace }) },
+    }),
+  )
+  return {
+    fault,
+    mayBePassedOver: false,
+    ...saidBy(said, {
+      owner,
+      facts: (input: HttpInput, count) => new HttpFacts(input, count, owner, route),
+      seed: ({ request }: HttpInput) =>
+        seedOfTexts([texts.seed, request.method, request.path, request.query, request.body?.toString('latin1')]),
+    }),
+  }
+}
+
+/** The answer line by line, for people. */
+export function linesOf({ status, contentType, headers, body, fault }: HttpGeneration): readonly string[] {
+  const pairs = contentType === '' ? headers : ['content-type', contentType, ...headers]
+  const text = Buffer.isBuffer(body) ? `(${body.length} bytes)` : [body].flat().join('')
+  return [
+    `status ${status}`,
+    ...pairs.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${pairs[i + 1]}`] : [])),
+    ...(text === '' ? [] : [text]),
+    ...(fault ? [`fault ${inlineYaml(fault)}`] : []),
+  ]
+}
+
+type Body = Pick<HttpGeneration, 'contentType' | 'body'>
+
+function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): SayingPart<Body> {
+  if ('json' in form) {
+    const ofJson = (value: unknown) => ({ contentType: 'application/json', body: stringifyExact(value ?? null) })
+    return mapped(valuePart(form.json, [...at, 'json'], texts), ofJson)
+  }
+  if (form.events) {
+    const ofEvents = (events: unknown) => ({
+      contentType: 'text/event-stream; charset=utf-8',
+      body: (events as readonly Event[]).map(eventText),
+    })
+    return mapped(valuePart(form.events, [...at, 'events'], texts), ofEvents)
+  }
+  const { file } = form
+  if (file !== undefined)
+    return mapped(filePart(file, at, texts), (body = '') => ({ contentType: typeOf(file, body), body }))
+  if (form.text === undefined) return { fixed: { contentType: '', body: '' } }
+  const ofText = (body: string) => ({ contentType: 'text/plain; charset=utf-8', body })
+  return mapped(textPart(form.text, [...at, 'text'], texts), ofText)
+}
+
+interface Event {
+  readonly event?: unknown
+  readonly data?: unknown
+  readonly id?: unknown
+  readonly retry?: unknown
+}
+
+/** As the HTML Standard has it, §9.2.6: a line break in a text begins another data line. */
+function eventText({ event, data, id, retry }: Event): string {
+  const text = typeof data === 'string' ? data : stringifyExact(data ?? null)
+  const line = (name: string, value: unknown) =>
+    value === undefined ? '' : `${name}: ${String(value).replace(/[\r\n]+/g, ' ')}\n`
+  const lines = text.split(/\r\n|\r|\n/).map(part => `data: ${part}\n`)
+  return `${line('event', event)}${line('id', id)}${line('retry', retry)}${lines.join('')}\n`
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.json': 'application/json',
+  '.txt': 'text/plain; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.csv': 'text/csv; charset=utf-8',
+  '.xml': 'application/xml',
+  '.yaml': 'application/yaml',
+  '.yml': 'application/yaml',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.pdf': 'application/pdf',
+  '.zip': 'application/zip',
+}
+
+function typeOf(file: string, body: string | Buffer): string {
+  const name = isTemplateFile(file) ? file.slice(0, -'.liquid'.length) : file
+  const usual = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/octet-stream'
+  return types[path.extname(name).toLowerCase()] ?? usual
+}
+
+/** What may stand in the value of a header (RFC 9110 §5.5). */
+const ofHeader = /^[\t\x20-\x7e\x80-\xff]*$/
+
+function withHeaders(written: Readonly<Record<string, unknown>>, body: Body): Body & Pick<HttpGeneration, 'headers'> {
+  let { contentType } = body
+  const headers = Object.entries(written).flatMap(([name, value]) => {
+    const text = String(value ?? '')
+    if (!ofHeader.test(text))
+      throw new TemplateError(`The header ${name} would have a character that none can have.`, 1, 1, [])
+    if (name.toLowerCase() !== 'content-type') return [name, text]
+    contentType = text
+    return []
+  })
+  return { ...body, contentType, headers }
+}
+
+/** What templates can name. */
+class HttpFacts extends RequestFacts<HttpInput> {
+  constructor(
+    input: HttpInput,
+    count: number,
+    owner: SayingOwner,
+    private readonly route: Route,
+  ) {
+    super(input, count, owner)
+  }
+  get params() {
+    return paramsIn(this.route, this.input.steps)
+  }
+  get query() {
+    return fieldsIn(this.input.query)
+  }
+  get body() {
+    return this.input.body
+  }
+  get method() {
+    return this.input.request.method
+  }
+  get path() {
+    return this.input.request.path
+  }
+}

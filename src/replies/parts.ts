@@ -1,0 +1,128 @@
+/** The parts of what a rule says: a part is the same each time where nothing in it is a template, else made from the request. */
+import { hash } from 'node:crypto'
+import type { Path } from '../check/check.js'
+import { templateFailed } from '../core/errors.js'
+import type { MatchInput, SayingOwner, Texts } from './dialect.js'
+import { withFaker } from './fake.js'
+import { type CommonFacts, type Compiled, hasTemplate, shownHeaders, TemplateError } from './templates.js'
+import { isTemplateFile } from './text-file.js'
+
+/** A part of a saying that may depend on the request. */
+export type SayingPart<T> = { readonly fixed: T } | Made<T>
+
+interface Made<T> {
+  readonly needsFaker: boolean
+  readonly made: (facts: CommonFacts) => T
+}
+
+/** How the templates of a dialect learn about a request. */
+interface Asking {
+  readonly owner: SayingOwner
+  /** What they can name. */
+  facts(input: MatchInput, count: number): CommonFacts
+  /** A number that is the same for the same request. */
+  seed(input: MatchInput): number
+}
+
+/** What the templates of a rule can name, worked out when one does. */
+export class RequestFacts<I extends MatchInput> implements CommonFacts {
+  readonly now: string
+  readonly timestamp: number
+  faker: CommonFacts['faker']
+
+  constructor(
+    protected readonly input: I,
+    readonly count: number,
+    private readonly owner: SayingOwner,
+  ) {
+    const now = new Date()
+    this.now = now.toISOString()
+    this.timestamp = Math.floor(now.getTime() / 1000)
+  }
+  get caller() {
+    return this.input.caller
+  }
+  get match() {
+    return this.owner.groups(this.input) ?? []
+  }
+  get headers() {
+    return shownHeaders(this.input.headers)
+  }
+}
+
+/** What `part` is each time: `always`, or made from the request. */
+export function saidBy<T>(part: SayingPart<T>, { owner, facts, seed }: Asking) {
+  if ('fixed' in part) return { always: part.fixed, said: () => part.fixed }
+  function made(facts: CommonFacts): T {
+    try {
+      return (part as Made<T>).made(facts)
+    } catch (error) {
+      throw error instanceof TemplateError ? templateFailed(owner.title, error.message) : error
+    }
+  }
+  return {
+    always: undefined,
+    said(input: MatchInput, count: number): T | Promise<T> {
+      const known = facts(input, count)
+      if (!part.needsFaker) return made(known)
+      // How often it has answered must not change what is made up.
+      return withFaker(seed(input) ^ numberOf(owner.drawnFrom), faker => {
+        known.faker = faker
+        return made(known)
+      })
+    },
+  }
+}
+
+const numberOf = (text: string) => Number.parseInt(hash('sha256', text, 'hex').slice(0, 7), 16)
+
+/** What a file says: a template where its name ends in .liquid. */
+export function filePart(file: string, path: Path, texts: Texts): SayingPart<string | Buffer | undefined> {
+  const text = texts.file(file)
+  if (typeof text !== 'string' || !isTemplateFile(file)) return { fixed: text }
+  const complain: Texts['complain'] = (at, sentence) => texts.complain(at, `${file}: ${sentence}`)
+  return textPart(text, [...path, 'file'], { ...texts, complain })
+}
+
+/** A text, which is text whatever its template gives. */
+export const textPart = (text: string, path: Path, texts: Texts): SayingPart<string> =>
+  compiled(text, path, texts, ({ renderText }, facts) => renderText(facts))
+
+/** A value; a text in it that is one expression and nothing else has the type of what that gives. */
+export const valuePart = (value: unknown, path: Path, texts: Texts): SayingPart<unknown> =>
+  compiled(value, path, texts, ({ renderValue }, facts) => renderValue(facts))
+
+/** A value with templates in it, or the value itself where there are none. */
+function compiled<T>(
+  value: T,
+  path: Path,
+  { templates, names, complain }: Texts,
+  render: (compiled: Compiled, facts: CommonFacts) => T,
+): SayingPart<T> {
+  if (!templates || !hasTemplate(value)) return { fixed: value }
+  try {
+    const ready = templates.compile(value, names)
+    return { needsFaker: ready.needsFaker, made: facts => render(ready, facts) }
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    // Of a text with several lines the place of its beginning says too little.
+    const line = error.line > 1 ? `In its line ${error.line}: ` : ''
+    complain([...path, ...error.path], line + error.message)
+    return { fixed: value }
+  }
+}
+
+export function mapped<A, B>(part: SayingPart<A>, change: (value: A) => B): SayingPart<B> {
+  if ('fixed' in part) return { fixed: change(part.fixed) }
+  const { needsFaker, made } = part
+  return { needsFaker, made: facts => change(made(facts)) }
+}
+
+/** Several parts as one. */
+export function joined<T>(parts: readonly SayingPart<T>[]): SayingPart<readonly T[]> {
+  if (parts.every(part => 'fixed' in part)) return { fixed: parts.map(({ fixed }) => fixed) }
+  return {
+    needsFaker: parts.some(part => 'needsFaker' in part && part.needsFaker),
+    made: facts => parts.map(part => ('fixed' in part ? part.fixed : part.made(facts))),
+  }
+}

@@ -1,0 +1,83 @@
+/** What every rule has, whatever it is about, as its author writes it. */
+import * as v from 'valibot'
+import { closed, described, number, optional, word } from '../check/check.js'
+import { paceInput } from '../core/pace.js'
+
+const text = v.string('text')
+const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
+
+const scenario = closed({
+  name: described(filled, 'Which scenario it is.'),
+  state: optional(filled, 'The state in which the rule may answer; a scenario begins in "start".'),
+  next: optional(filled, 'The state in which the scenario is after the answer.'),
+})
+
+const thens = ['repeat-last', 'cycle', 'miss'] as const
+export type Then = (typeof thens)[number]
+
+const pers = ['caller', 'conversation'] as const
+export type Per = (typeof pers)[number]
+
+const replies = 'a list with at least one reply'
+
+/** The form of a rule with such conditions and replies; `more` is what only rules of its kind have. */
+export const ruleForm = <
+  const W extends v.GenericSchema,
+  const R extends v.GenericSchema,
+  const M extends v.ObjectEntries,
+>(
+  when: W,
+  reply: R,
+  more: M,
+) =>
+  v.pipe(
+    closed({
+      ...more,
+      name: optional(filled, 'What the log calls the rule.'),
+      enabled: optional(
+        v.boolean('true or false'),
+        'false switches the rule off: it stays in its file and never answers.',
+      ),
+      when: v.nullish(described(when, 'Conditions; all of them must hold. Without any the rule always matches.'), {}),
+      reply: optional(reply, 'What is answered.'),
+      replies: optional(
+        v.pipe(v.array(reply, replies), v.nonEmpty(replies)),
+        'What is answered the first time, the second time and so on.',
+      ),
+      // biome-ignore lint/suspicious/noThenProperty: it is what rule files call it, and a rule is never awaited.
+      then: optional(
+        word(thens),
+        'After the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule matches no more).',
+      ),
+      times: optional(
+        v.pipe(number(1, 1_000_000, 'a whole number'), v.integer('a whole number')),
+        'How often the rule answers; afterwards it matches no more.',
+      ),
+      priority: optional(
+        number(-1_000_000, 1_000_000),
+        'Rules of a higher priority are tried first; those of the same one in the order in which they stand. 0 without it.',
+      ),
+      per: optional(
+        word(pers),
+        'Counts answers, and keeps the state of its scenario, for each caller or each conversation by itself. A conversation is known by its header x-conversation-id, else by its first messages.',
+      ),
+      scenario: optional(scenario, 'Answers only in one state of a scenario, and moves it on.'),
+      pace: v.nullish(
+        described(
+          paceInput,
+          'The rhythm when the reply is streamed. What is left out is taken from the model or the configuration.',
+        ),
+      ),
+    }),
+    v.check(rule => hasOneReply(rule), 'has to have either reply or replies.'),
+    v.check(rule => needsThen(rule), 'has then, which goes with replies only.'),
+  )
+
+interface Written {
+  readonly reply?: unknown
+  readonly replies?: unknown
+  readonly then?: unknown
+}
+
+const hasOneReply = ({ reply, replies }: Written) => (reply === undefined) !== (replies === undefined)
+const needsThen = ({ then, replies }: Written) => then === undefined || replies !== undefined

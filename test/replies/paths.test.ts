@@ -1,0 +1,353 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Route, routeOf } from '../../src/replies/http/route.js'
+import { createPathTree } from '../../src/replies/http/tree.js'
+import type { RuleInput } from '../../src/replies/index.js'
+import { folderWith, run } from '../command.js'
+import { liveWith, tape } from '../recordings/live.js'
+import { runs } from '../runs.js'
+import { platformWith, refusalOf } from '../scene.js'
+import '../../src/vitest.js'
+
+const withRules = (...rules: RuleInput[]) => platformWith({ rules })
+
+const json = (body: unknown) => ({
+  method: 'POST',
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
+})
+
+test('an app deploys a project: the rule answers with what the request said', async () => {
+  const platform = await withRules({
+    on: 'POST /builder/projects/:id/deploy',
+    when: { body: { target: 'staging' }, query: { dry: '1' }, header: { 'x-tenant': 'acme' } },
+    reply: {
+      status: 202,
+      headers: { location: '/builder/deployments/{{ params.id }}-1' },
+      json: { id: '{{ params.id }}', parts: '{{ body.parts }}', by: '{{ caller.kind }}' },
+    },
+  })
+  const asked = json({ target: 'staging', parts: 3 })
+  const answer = await platform.ask('/builder/projects/p%201/deploy?dry=1', {
+    ...asked,
+    headers: { ...asked.headers, 'x-tenant': 'acme' },
+  })
+  expect(answer.status).toBe(202)
+  expect(answer.headers.get('location')).toBe('/builder/deployments/p 1-1')
+  expect(await answer.json()).toEqual({ id: 'p 1', parts: 3, by: 'apiKey' })
+})
+
+test('a path of a rule asks for a credential, and a path that is not there says so first', async () => {
+  const platform = await withRules(
+    { on: 'GET /builder/projects', reply: { json: [] } },
+    { on: 'GET /api/v1/plans', reply: { json: [] } },
+    { on: 'GET /builder/status', access: 'anyone', reply: { text: 'up' } },
+  )
+  const anonymous = { bearer: null }
+  expect((await platform.ask('/builder/projects', anonymous)).status).toBe(401)
+  expect((await platform.ask('/builder/projects', { bearer: platform.anonKey })).status).toBe(401)
+  expect((await platform.ask('/builder/projects')).status).toBe(200)
+  expect((await platform.ask('/api/v1/plans', { bearer: platform.anonKey })).status).toBe(200)
+  expect(await (await platform.ask('/builder/status', anonymous)).text()).toBe('up')
+  const missing = await platform.ask('/builder/nowhere', anonymous)
+  expect([missing.status, await missing.json()]).toEqual([404, { error: 'Not found.', path: '/builder/nowhere' }])
+})
+
+test('another method is a 405 that names those that are there', async () => {
+  const platform = await withRules(
+    { on: 'GET /builder/projects', reply: { json: [] } },
+    { on: 'POST /builder/projects', reply: { status: 201 } },
+  )
+  const answer = await platform.ask('/builder/projects', { method: 'DELETE' })
+  expect(answer.status).toBe(405)
+  expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')
+  expect((await platform.ask('/builder/projects', { method: 'HEAD' })).status).toBe(200)
+})
+
+test('where no condition holds, the client gets the 404 and the log the nearest rule', async () => {
+  const platform = await withRules({
+    name: 'deploy',
+    on: 'POST /builder/deploy',
+    when: { body: { target: 'staging' } },
+    reply: { status: 202 },
+  })
+  const answer = await platform.ask('/builder/deploy', json({ target: 'production' }))
+  expect([answer.status, await answer.json()]).toEqual([404, { error: 'Not found.', path: '/builder/deploy' }])
+  const exchange = platform.journal.last({ path: '/builder/deploy' })
+  expect(exchange?.hint).toBe('The nearest is rule "deploy" (rules[0]): body.target is not "staging".')
+})
+
+test('a step that is written out comes before a parameter, and that before the rest', async () => {
+  const platform = await withRules(
+    { on: 'GET /files/*path', reply: { text: 'all of {{ params.path }}' } },
+    { on: 'GET /files/:id', reply: { text: 'the one called {{ params.id }}' } },
+    { on: 'GET /files/latest', reply: { text: 'the latest' } },
+    { on: 'GET /files/first', priority: -1, reply: { text: 'never' } },
+  )
+  const said = async (path: string) => (await platform.ask(path)).text()
+  expect(await said('/files/latest')).toBe('the latest')
+  expect(await said('/files/7')).toBe('the one called 7')
+  expect(await said('/files/a/b')).toBe('all of a/b')
+  expect(await said('/files/first')).toBe('the one called first')
+})
+
+test('forms and their files are conditions and facts like JSON', async () => {
+  const platform = await withRules(
+    {
+      on: 'POST /upload',
+      when: { body: { count: 2, plan: ['pro', 'team'] } },
+      reply: { text: 'form {{ body.plan }}' },
+    },
+    { on: 'POST /upload', when: { body: { 'photo.type': 'image/*' } }, reply: { text: '{{ body.photo.filename }}' } },
+    {
+      on: 'POST /upload',
+      when: { text: '/^<order/' },
+      reply: { headers: { 'content-type': 'application/xml' }, text: '<ok/>' },
+    },
+  )
+  const form = await platform.ask('/upload', { method: 'POST', body: new URLSearchParams({ count: '2', plan: 'pro' }) })
+  expect(await form.text()).toBe('form pro')
+  const parts = new FormData()
+  parts.set('photo', new File(['…'], 'me.png', { type: 'image/png' }))
+  expect(await (await platform.ask('/upload', { method: 'POST', body: parts })).text()).toBe('me.png')
+  const xml = await platform.ask('/upload', {
+    method: 'POST',
+    body: '<order id="1"/>',
+    headers: { 'content-type': 'text/xml' },
+  })
+  expect([xml.headers.get('content-type'), await xml.text()]).toEqual(['application/xml', '<ok/>'])
+})
+
+test('a body that is not what it says it is gets a 400', async () => {
+  const platform = await withRules({ on: 'POST /upload', reply: { status: 204 } })
+  const send = async (type: string, body: string) =>
+    refusalOf(await platform.ask('/upload', { method: 'POST', body, headers: { 'content-type': type } }))
+  expect(await send('application/json', '{')).toMatchObject({ status: 400 })
+  expect(await send('multipart/form-data; boundary=x', 'no parts')).toMatchObject({
+    status: 400,
+    body: { error: 'The request body is not the multipart form that its Content-Type says it is.' },
+  })
+})
+
+test('events stream at their pace, and come to pieces by a fault like any stream', async () => {
+  const events = [
+    { event: 'line', data: { text: 'building' } },
+    { event: 'line', data: 'done\n{{ params.id }}' },
+  ]
+  const platform = await withRules(
+    { on: 'GET /log/:id', reply: { events }, pace: { tokensPerSecond: 1000 } },
+    { on: 'GET /cut/:id', reply: { events, fault: { cutAfterChunks: 1 } }, pace: { tokensPerSecond: 1000 } },
+  )
+  const stream = await platform.ask('/log/7')
+  expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(await stream.text()).toBe('event: line\ndata: {"text":"building"}\n\nevent: line\ndata: done\ndata: 7\n\n')
+  await expect(platform.ask('/cut/7').then(cut => cut.text())).rejects.toThrow()
+})
+
+test('replies take turns, and end as the rule says', async () => {
+  const platform = await withRules({
+    on: 'GET /job',
+    replies: [{ status: 202 }, { json: { done: true } }],
+    // biome-ignore lint/suspicious/noThenProperty: it is what rules call it.
+    then: 'miss',
+  })
+  const statuses: number[] = []
+  for (let i = 0; i < 3; i++) statuses.push((await platform.ask('/job')).status)
+  expect(statuses).toEqual([202, 200, 404])
+})
+
+test('a documented endpoint keeps its answer, and a rule can only make it fail', async () => {
+  const platform = await withRules({
+    on: 'GET /v1/models',
+    when: { header: { 'x-broken': 'yes' } },
+    reply: { fault: { status: 503 } },
+  })
+  expect((await platform.ask('/v1/models', { headers: { 'x-broken': 'yes' } })).status).toBe(503)
+  expect((await platform.ask('/v1/models')).status).toBe(200)
+  const mine = withRules({ on: 'GET /health', reply: { json: { status: 'fine' } } })
+  await expect(mine).rejects.toThrow(
+    "rules: [0] is about GET /health. Its answer is the document's: such a rule can only set a fault.",
+  )
+})
+
+test.each([
+  ['GET /__standin/x', "is below /__standin, which is Standin's own"],
+  ['GET /auth/v1/user', "is below /auth/v1, which is Standin's own"],
+  ['FETCH /x', 'begins with none of GET, POST, PUT, PATCH, DELETE'],
+  ['/x', 'is no method and path'],
+  ['GET /x?y=1', 'is no method and path'],
+  ['GET /:a/:a', 'has two parameters of one name'],
+  ['GET /*/x', 'has something behind *'],
+])('%s is no route: it %s', async (on, why) => {
+  await expect(withRules({ on, reply: { text: 'x' } })).rejects.toThrow(`which ${why}`)
+})
+
+test('a key that is misspelt names the nearest one of its own kind of rule', async () => {
+  const rules = [{ on: 'GET /x', when: { qery: { a: 1 } }, reply: { jsn: 1 } }] as unknown as RuleInput[]
+  const mistakes = await platformWith({ rules }).catch((error: Error) => error.message)
+  expect(mistakes).toContain('when.qery is not known here. Did you mean "query"?')
+  expect(mistakes).toContain('reply.jsn is not known here. Did you mean "json"?')
+})
+
+test('a rule on a path comes and goes while it runs', async () => {
+  const platform = await platformWith()
+  const path = '/builder/ping'
+  expect((await platform.ask(path)).status).toBe(404)
+  const added = await fetch(`${platform.url}/__standin/replies`, json({ on: `GET ${path}`, reply: { text: 'pong' } }))
+  expect(added.status).toBe(201)
+  expect(await (await platform.ask(path)).text()).toBe('pong')
+  await fetch(`${platform.url}/__standin/replies`, { method: 'DELETE' })
+  expect((await platform.ask(path)).status).toBe(404)
+})
+
+test('a file is the body, with its type and every byte', async () => {
+  const dir = folderWith({
+    'standin.yaml': 'replies: rules.yaml\n',
+    'rules.yaml': '- on: GET /logo\n  reply: { file: logo.png }\n- on: GET /doc\n  reply: { file: a.json.liquid }\n',
+  })
+  const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255])
+  writeFileSync(path.join(dir, 'logo.png'), bytes)
+  writeFileSync(path.join(dir, 'a.json.liquid'), '{ "at": "{{ path }}" }')
+  const platform = await platformWith({ config: path.join(dir, 'standin.yaml'), state: 'memory' })
+  const logo = await platform.ask('/logo')
+  expect(logo.headers.get('content-type')).toBe('image/png')
+  expect(Buffer.from(await logo.arrayBuffer())).toEqual(bytes)
+  expect(await (await platform.ask('/doc')).json()).toEqual({ at: '/doc' })
+})
+
+test('of ten thousand paths one is found by its steps', async () => {
+  const rules = Array.from({ length: 10_000 }, (_, i) => ({ on: `GET /many/${i}/:id`, reply: { text: `${i}` } }))
+  const platform = await withRules(...rules)
+  expect(await (await platform.ask('/many/9999/x')).text()).toBe('9999')
+})
+
+test('the paths of rules are listed by the index and described by the document', async () => {
+  const rule: RuleInput = { on: 'GET /builder/projects/:id', access: ['user'], reply: { json: {} } }
+  const listed = async (options: Parameters<typeof platformWith>[0]) => {
+    const platform = await platformWith({ rules: [rule], ...options })
+    const jsonOf = async (answer: Promise<Response>): Promise<unknown> => (await answer).json()
+    return {
+      index: await jsonOf(platform.ask('/api/v1', { bearer: platform.anonKey })),
+      document: await jsonOf(fetch(`${platform.url}/__standin/openapi.json`)),
+    }
+  }
+  const all = await listed({})
+  const own = { method: 'GET', path: '/builder/projects/{id}', credential: ['user'] }
+  expect(all.index).toMatchObject({ endpoints: [{}, {}, {}, {}, own] })
+  const described = { security: [{ user: [] }], parameters: [{ name: 'id', in: 'path' }] }
+  expect(all.document).toMatchObject({ paths: { '/builder/projects/{id}': { get: described } } })
+  expect((await listed({ index: { list: 'documented' } })).index).toMatchObject({ endpoints: [{}, {}, {}, {}] })
+})
+
+test('requests for the paths of rules count against the limits', async () => {
+  const platform = await platformWith({
+    rules: [{ on: 'GET /builder/projects', reply: { json: [] } }],
+    limits: { requestsPerMinute: 1 },
+  })
+  expect((await platform.ask('/builder/projects')).status).toBe(200)
+  expect((await platform.ask('/builder/projects')).status).toBe(429)
+})
+
+test('what the live platform says on such a path is recorded and replayed, and needs a credential here', async () => {
+  const live = await liveWith((_request, response) =>
+    response.setHeader('content-type', 'application/json').end('{"from":"live"}'),
+  )
+  const scene = tape(live.url)
+  const rules: RuleInput[] = [{ on: 'POST /builder/deploy', reply: { json: { from: 'rule' } } }]
+  const recording = await scene.recording({ rules })
+  const deploy = (platform: typeof recording, bearer?: null) =>
+    platform.ask('/builder/deploy', { ...json({ target: 'staging' }), ...(bearer === null && { bearer }) })
+  expect(await (await deploy(recording)).json()).toEqual({ from: 'live' })
+  expect((await deploy(recording, null)).status).toBe(401)
+  await recording.stop()
+  const replaying = await scene.replaying({ rules })
+  expect(await (await deploy(replaying)).json()).toEqual({ from: 'live' })
+})
+
+test('a test adds a path, and asks what the app sent there', async () => {
+  const platform = await platformWith()
+  const busy = await platform.reply({
+    on: 'POST /builder/deploy',
+    reply: { status: 409, json: { error: 'Busy.' } },
+    times: 1,
+  })
+  expect((await platform.ask('/builder/deploy', json({ target: 'staging' }))).status).toBe(409)
+  expect(busy.count).toBe(1)
+  expect(platform).toHaveReceived({ path: '/builder/deploy', body: { target: 'staging' } })
+})
+
+test('a rule that is for one scope alone is not there for another', async () => {
+  const platform = await platformWith()
+  const scope = await platform.scope('mine')
+  await scope.reply({ on: 'GET /builder/mine', reply: { text: 'mine' } })
+  const asked = (name: string) => platform.ask('/builder/mine', { headers: { 'x-standin-scope': name } })
+  expect((await asked('mine')).status).toBe(200)
+  expect((await asked('other')).status).toBe(404)
+})
+
+const page = readFileSync(new URL('../../docs/own-endpoints.md', import.meta.url), 'utf8')
+const [, written = ''] = /^```yaml\n(.*?)^```/ms.exec(page) ?? []
+
+test('the rules of the page on own endpoints answer as it says', async () => {
+  const dir = folderWith({ 'rules.yaml': written })
+  writeFileSync(path.join(dir, 'standin.yaml'), 'replies: rules.yaml\n')
+  const platform = await platformWith({ config: path.join(dir, 'standin.yaml'), state: 'memory' })
+  const session = await platform.signIn()
+  const asking = { bearer: session.accessToken }
+  expect(await (await platform.ask('/builder/projects', asking)).json()).toEqual([
+    { id: 'p1', name: 'Blog', owner: session.user.email },
+  ])
+  const deployed = await platform.ask('/builder/projects/p1/deploy', { ...json({ target: 'staging' }), ...asking })
+  expect(deployed.headers.get('location')).toBe('/builder/deployments/p1-1')
+  expect(await deployed.json()).toEqual({ project: 'p1', by: session.user.email })
+  expect(await (await platform.ask('/builder/deployments/p1-1/log', asking)).text()).toContain('deployed p1-1')
+  expect((await platform.ask('/builder/logo.svg', { bearer: null })).headers.get('content-type')).toBe('image/svg+xml')
+})
+
+test('trying a request says which rule answers, and why another one does not', async () => {
+  const files = { 'rules.yaml': written, 'platform.config.yaml': 'replies: rules.yaml\n' }
+  const request = 'POST /builder/projects/p1/deploy?dry=1'
+  const good = await run(['replies', 'try', request, '--body', '{"target":"staging"}'], { files })
+  expect(good.stdout).toContain('rule "deploy to staging" (rules.yaml:6) answers.')
+  expect(good.stdout).toContain('status 202\n  content-type: application/json\n  location: /builder/deployments/p1-1')
+  const bad = await run(['replies', 'try', request, '--body', '{"target":"production"}'], { files })
+  expect(bad.stdout).toContain('The nearest is rule "deploy to staging" (rules.yaml:6): body.target is not "staging".')
+})
+
+test('what a builder service has answered becomes a rule that answers the same', async () => {
+  const live = await liveWith((_request, response) => {
+    response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":"p1","target":"staging"}')
+  })
+  const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
+  const deploy = () => platform.ask('/builder/deploy?dry=1', json({ target: 'staging', note: 'any*' }))
+  await (await deploy()).text()
+  const post = async (path: string, body: object) =>
+    (await (await fetch(`${platform.url}/__standin/replies${path}`, json(body))).json()) as Record<string, string>
+  const { yaml = '' } = await post('/draft', { exchange: platform.journal.last()?.id })
+  expect(yaml).toContain('on: POST /builder/deploy\n')
+  expect(yaml).not.toContain('note')
+  platform.switchMode('emulate')
+  await post('/written', { yaml })
+  const answer = await deploy()
+  expect([answer.status, await answer.json()]).toEqual([201, { id: 'p1', target: 'staging' }])
+})
+
+test('the tree of paths finds what trying every pattern finds', () => {
+  const step = fc.constantFrom('a', 'b', ':x', ':y')
+  const pattern = fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), fc.boolean())
+  const asked = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 5 })
+  fc.assert(
+    fc.property(fc.array(pattern, { maxLength: 12 }), asked, (patterns, steps) => {
+      const routes = patterns.map(([own, hasRest]) => routeOf(`GET /${[...own, ...(hasRest ? ['*'] : [])].join('/')}`))
+      const fits = ({ segments }: Route) =>
+        segments.every(({ kind, text }, i) => (kind === 'literal' ? steps[i] === text : steps[i] !== undefined)) &&
+        (segments.length === steps.length || segments.at(-1)?.kind === 'rest')
+      const tree = createPathTree<Route>()
+      for (const route of routes) tree.put(route, route)
+      expect(new Set(tree.at(steps))).toEqual(new Set(routes.filter(fits)))
+    }),
+    { numRuns: runs(1000) },
+  )
+})
