@@ -90,17 +90,13 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
 function platformOf(parts: PlatformParts): OpenPlatform {
   const { assemblies, lasting, delivery, forTests, reset, reload, stop } = parts
   const { modes, state, recordings, faults, clock, journal, violations, onMessage } = lasting
+  const { mintToken } = forTests
   const url = parts.url()
   const current = () => assemblies.current()
   return {
     ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}`, clock },
     ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: lasting.rules.rules },
-    ...{
-      exportState: state.export,
-      importState: state.import,
-      mintToken: forTests.mintToken,
-      switchMode: modes.switch,
-    },
+    ...{ exportState: state.export, importState: state.import, mintToken, switchMode: modes.switch },
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
     ...{ reset, reload, stop },
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },

@@ -67,22 +67,13 @@ function commit(written: View, rows: Record<TableName, IndexedRows>, readers: It
 }
 
 const refuse = async () => {
-  throw new Error('Who only reads cannot change anything.')
+  throw new Error('A read cannot change rows.')
 }
 
 const refusals = { insert: refuse, update: refuse, remove: refuse }
 
 function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
-  const find = (where: AnyRow) => [...rows.matching(conditions(where))]
-
-  /** Throws when one of these columns says what the row `own` may not say because another one does. */
-  function refuseTaken(columns: AnyRow, own?: string) {
-    const key = columns[shape.key] as string | undefined
-    const unique = shape.unique.filter(column => typeof columns[column] === 'string')
-    const alike = unique.flatMap(column => find({ [column]: columns[column] }))
-    if ((key !== undefined && key !== own && rows.get(key)) || alike.some(([key]) => key !== own)) throw taken()
-  }
-
+  const find = (where: AnyRow) => rowsWhere(rows, where)
   return {
     get: async key => rows.get(key),
     async find(where, { limit = Number.POSITIVE_INFINITY, offset = 0 } = {}) {
@@ -93,14 +84,14 @@ function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
     count: async where => find(where).length,
     async insert(row) {
       const added = frozen(shape, row)
-      refuseTaken(added)
+      refuseTaken(rows, shape, added)
       rows.cover(added[shape.key] as string, added)
     },
     async update(key, changes) {
       const before = rows.get(key)
       if (!before) return
       const changed = frozen(shape, changes)
-      refuseTaken(changed, key)
+      refuseTaken(rows, shape, changed, key)
       const after = Object.freeze({ ...before, ...changed })
       rows.cover(key, undefined)
       rows.cover(after[shape.key] as string, after)
@@ -112,6 +103,16 @@ function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
       return found.length
     },
   }
+}
+
+const rowsWhere = (rows: LayeredRows, where: AnyRow) => [...rows.matching(conditions(where))]
+
+/** Throws if another row than `own` has the same key, or the same value where each value may be there once. */
+function refuseTaken(rows: LayeredRows, shape: AnyShape, columns: AnyRow, own?: string): void {
+  const key = columns[shape.key] as string | undefined
+  const unique = shape.unique.filter(column => typeof columns[column] === 'string')
+  const alike = unique.flatMap(column => rowsWhere(rows, { [column]: columns[column] }))
+  if ((key !== undefined && key !== own && rows.get(key)) || alike.some(([key]) => key !== own)) throw taken()
 }
 
 type Entry = readonly [key: string, row: AnyRow]
